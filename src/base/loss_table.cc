@@ -1,0 +1,53 @@
+#include "base/loss_table.h"
+
+namespace ncclog {
+namespace {
+
+constexpr LossRow kLossRows[] = {
+    {"line_cut", LossSeverity::Notice, "A line was longer than is kept; only its beginning was read.",
+     "Look at the line itself: merged output without line ends hides records."},
+    {"invalid_utf8", LossSeverity::Info, "A line held bytes that are not UTF-8.",
+     "They are shown as replacement characters; the file itself is untouched."},
+    {"nul_bytes", LossSeverity::Notice, "A line held NUL bytes, as files truncated while open do.",
+     "Append to log files instead of truncating them under a running job."},
+    {"input_cut", LossSeverity::DataLoss, "A compressed input ends before its end marker.",
+     "Fetch the file again; what could be decompressed was read."},
+    {"input_unreadable", LossSeverity::Error, "An input could not be opened or decoded.",
+     "Check permissions and that the file is what its name says."},
+    {"input_skipped", LossSeverity::Info, "An input is not a text log and was not parsed as one.",
+     "The list of inputs says what it looks like."},
+    {"records_dropped", LossSeverity::Notice,
+     "A process printed more different lines of one kind than are kept.",
+     "The first ones are kept and all are counted; analyse that process's file alone for the rest."},
+    {"processes_dropped", LossSeverity::DataLoss, "More processes were named than are kept.",
+     "Torn lines invent process names: give every process its own NCCL_DEBUG_FILE with %h and %p."},
+    {"size_limit", LossSeverity::DataLoss, "A compressed input expands past the limit.",
+     "It was read up to the limit; raise it with --max-expanded if the input can be trusted."},
+};
+static_assert(std::size(kLossRows) == static_cast<size_t>(Loss::kCount));
+
+}  // namespace
+
+std::span<const LossRow> loss_rows() { return kLossRows; }
+
+std::string_view to_string(LossSeverity severity) {
+  switch (severity) {
+    case LossSeverity::Info: return "info";
+    case LossSeverity::Notice: return "notice";
+    case LossSeverity::DataLoss: return "data_loss";
+    case LossSeverity::Error: return "error";
+  }
+  return "info";
+}
+
+LossTable& LossTable::operator+=(const LossTable& other) {
+  lines += other.lines;
+  recognised += other.recognised;
+  unrecognised += other.unrecognised;
+  foreign += other.foreign;
+  unreadable += other.unreadable;
+  for (size_t i = 0; i < counts.size(); ++i) counts[i] += other.counts[i];
+  return *this;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,60 @@
+// What of the input was lost or misread, counted: the tool says what it did not see.
+//
+// Law: lines = recognised + unrecognised + foreign + unreadable. Rows name particular ways of loss.
+// Adding tables is associative and commutative, so separately read stretches give the same totals.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace ncclog {
+
+/// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.
+enum class Loss {
+  LineCut,           ///< A line was longer than the reader keeps.
+  InvalidUtf8,       ///< A line held bytes that are not UTF-8; shown with replacement characters.
+  NulBytes,          ///< A line held NUL bytes, as sparse or truncated files do.
+  InputCut,          ///< A compressed input ended before its end marker.
+  InputUnreadable,   ///< An input could not be opened or decoded at all.
+  InputSkipped,      ///< An input is not a log (a binary, a Flight Recorder dump).
+  RecordsDropped,    ///< A process printed more different lines of one kind than are kept.
+  ProcessesDropped,  ///< More processes than are kept; torn lines can invent process names.
+  SizeLimit,         ///< A compressed input expanded past the limit and was read up to it.
+  kCount,
+};
+
+enum class LossSeverity { Info, Notice, DataLoss, Error };
+
+/// What a row of losses means to a reader of the report.
+struct LossRow {
+  std::string_view name;
+  LossSeverity severity;
+  std::string_view meaning;
+  std::string_view advice;
+};
+
+/// One description per `Loss`, indexed by it.
+std::span<const LossRow> loss_rows();
+
+std::string_view to_string(LossSeverity severity);
+
+/// Counts of lines by fate, and of losses by kind.
+struct LossTable {
+  uint64_t lines = 0;
+  uint64_t recognised = 0;    ///< A wording fits the line.
+  uint64_t unrecognised = 0;  ///< An NCCL line that no wording fits.
+  uint64_t foreign = 0;       ///< Not from NCCL or a framework we know.
+  uint64_t unreadable = 0;    ///< Not text: NULs or undecodable bytes made up most of it.
+  std::array<uint64_t, static_cast<size_t>(Loss::kCount)> counts{};
+
+  void add(Loss loss, uint64_t n = 1) { counts[static_cast<size_t>(loss)] += n; }
+  uint64_t count(Loss loss) const { return counts[static_cast<size_t>(loss)]; }
+  LossTable& operator+=(const LossTable& other);
+  bool operator==(const LossTable&) const = default;
+};
+
+}  // namespace ncclog

@@ -1,0 +1,57 @@
+// Words for taking text apart and for showing it safely. Nothing here allocates unless it returns
+// a std::string; nothing depends on the locale.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ncclog {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_hex_digit(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t'; }
+constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_word(char c) { return is_alpha(c) || is_digit(c) || c == '_'; }
+
+/// `text` without blanks at either end.
+std::string_view trim(std::string_view text);
+
+/// The parts of `text` between blanks, none of them empty. Views into `text`.
+std::vector<std::string_view> split_blanks(std::string_view text);
+
+/// The parts of `text` between `separator`s; empty parts are kept. Views into `text`.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// All of `text` as a decimal number with optional sign; nullopt if it is anything else.
+std::optional<int64_t> parse_int(std::string_view text);
+
+/// All of `text` as a hexadecimal number, "0x" optional; nullopt if it is anything else.
+std::optional<uint64_t> parse_hex(std::string_view text);
+
+std::string join(std::span<const std::string> parts, std::string_view separator);
+
+/// "0-3,7" for {0,1,2,3,7}: sorted unique numbers as ranges. Empty for no numbers.
+std::string ranges_text(std::vector<int> numbers);
+
+/// The candidate with the smallest edit distance to `name`, if it is close enough to be meant.
+/// Ties go to the first candidate. nullopt when nothing is near.
+std::optional<std::string_view> nearest_name(std::string_view name,
+                                             std::span<const std::string_view> candidates);
+
+bool is_valid_utf8(std::string_view bytes);
+
+/// `bytes` with every invalid UTF-8 sequence replaced by U+FFFD.
+std::string to_valid_utf8(std::string_view bytes);
+
+/// Valid UTF-8 in which no character can steer a terminal: C0 and C1 controls, DEL and the
+/// bidirectional overrides are written as \xNN or \u{NNNN}; a tab becomes a blank.
+std::string printable(std::string_view bytes);
+
+}  // namespace ncclog
