@@ -1,0 +1,17 @@
+// A file of the source tree that was compiled into the executable (cmake/Embed.cmake).
+//
+//   {"network/socket-instead-of-ib.yaml", "id: socket-instead-of-ib\n…"}
+
+#pragma once
+
+#include <string_view>
+
+namespace ncclog {
+
+/// Both views live as long as the program.
+struct EmbeddedFile {
+  std::string_view path;  ///< Relative to the folder that was embedded, with '/'.
+  std::string_view text;  ///< The whole file, byte by byte.
+};
+
+}  // namespace ncclog

@@ -1,0 +1,61 @@
+// The part of a line before the message: who printed it, from where, at which
+// level.
+//
+//   [1,3]<stdout>:[2026-02-03 04:05:06] node07:4121:4188 [3] misc/socket.cc:57
+//   NCCL WARN Connection … └ launcher ──┘└ time ─────────────┘ host   pid  tid
+//   dev file            level message
+//
+// NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after
+// a blank and read leftwards from there, because anything may stand in front of
+// the host. What the parts are is fixed by NCCL's debug.cc, releases 2.4
+// to 2.30. Views point into the line.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "log/prefix.h"
+
+namespace ncclog {
+
+/// How a line announces itself. The first seven are NCCL's words.
+enum class Level { Version, Warn, Info, Trace, Call, Abort, Framework, None };
+
+/// As NCCL prints it; "FRAMEWORK" for c10d records, "" for None.
+std::string_view to_string(Level level);
+
+/// A line's header. Fields the line lacks keep their defaults.
+struct Header {
+  Level level = Level::None;
+  std::string_view host; ///< Cut by NCCL at the first dot; empty if the line
+                         ///< does not name it.
+  int64_t pid = -1;
+  int64_t tid = -1;
+  int cuda_dev = -1; ///< Current device of the calling thread; says nothing
+                     ///< about the rank.
+  std::string_view
+      file;      ///< Source file of a WARN, TRACE or c10d record, as printed.
+  int line = -1; ///< Line in `file`.
+  Prefix prefix; ///< What launchers and collectors put in front.
+  /// Process group of a c10d record, e.g. "0" or "default_pg"; empty if it
+  /// names none.
+  std::string_view process_group;
+  std::string_view message; ///< The rest of the line.
+};
+
+/// The header of an NCCL line; nullopt if the line has no NCCL anchor.
+/// Host and pid may be missing: people quote lines without them.
+std::optional<Header> parse_nccl_header(std::string_view line);
+
+/// The header of any line: NCCL, c10d (log/framework_header.h), or only a
+/// launcher's prefix.
+Header parse_header(std::string_view line);
+
+/// A line that ends where its "NCCL <LEVEL>" was wrapped onto the next line:
+///   [2025-11-11 16:54:54] node:87133:87286 [1] misc/shmutils.cc:129
+/// True if all of it reads as such a beginning.
+bool is_header_stub(std::string_view line);
+
+} // namespace ncclog

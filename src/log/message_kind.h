@@ -1,0 +1,123 @@
+// What a kind of message is: one struct with its wordings, an example of each,
+// and its fields.
+//
+//   struct NetworkSelected {
+//     std::string_view network;
+//     static constexpr std::string_view kKind = "network_selected";
+//     static constexpr Source kSource = Source::Nccl;
+//     static constexpr Subsystem kSubsystem = Subsystem::Init;
+//     static constexpr Wording kWordings[] = {
+//         {.text = "Using network {network...}", .example = "Using network AWS
+//         Libfabric"},
+//     };
+//     static void each_field(auto& self, auto&& visit) { visit("network",
+//     self.network); }
+//   };
+//
+// The member, the hole in the wording, the name that a rule uses and the JSON
+// key are one word. Adding a kind is adding such a struct to a family list in
+// log/messages/; nothing else changes.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace ncclog {
+
+/// Who prints a message, and so in which lines it is looked for.
+enum class Source {
+  Nccl,      ///< NCCL or a plugin, after an NCCL header.
+  Framework, ///< PyTorch, Python, a launcher or the shell.
+  Pasted,    ///< Output of a command that people keep beside their logs.
+};
+
+/// NCCL's subsystem of a message. NCCL does not print it: it is inferred from
+/// the wording.
+enum class Subsystem {
+  None,
+  Init,
+  Coll,
+  P2p,
+  Shm,
+  Net,
+  Graph,
+  Tuning,
+  Env,
+  Alloc,
+  Call,
+  Proxy,
+  Nvls,
+  Bootstrap,
+  Reg,
+  Profile,
+  Ras,
+  Destroy,
+};
+
+/// As NCCL_DEBUG_SUBSYS spells it; "" for None.
+std::string_view to_string(Subsystem subsystem);
+
+/// One wording of a message: NCCL's format string turned round.
+///
+/// Holes: `{field}` is text up to the next literal, or a number where the
+/// member is one;
+/// `{field...}` takes the rest of the line; `{field:word}` text without blanks;
+/// `{field:A|B}` one of the listed words. `{}`, `{:word}`, `{:int}`, `{:hex}`,
+/// `{...}` match and forget. Matching is one linear scan: text ends at the
+/// FIRST occurrence of the next literal.
+struct Wording {
+  std::string_view text;
+  std::string_view example; ///< A real line's message; a test proves that it
+                            ///< fits this kind only.
+  /// The message is also recognised where no NCCL header stands before it, as
+  /// in "Last error:".
+  bool quotable = false;
+};
+
+/// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is
+/// 0.
+struct Hex {
+  uint64_t value = 0;
+  bool operator==(const Hex &) const = default;
+};
+
+enum class FieldType { Text, Integer, Hex };
+
+struct Field {
+  std::string_view name;
+  FieldType type = FieldType::Text;
+};
+
+inline constexpr size_t kMaxFields = 16;
+
+/// A message kind as data, made from its struct.
+struct Kind {
+  std::string_view name;
+  uint16_t index = 0; ///< Position in all_kinds().
+  Source source = Source::Nccl;
+  Subsystem subsystem = Subsystem::None;
+  std::span<const Wording> wordings;
+  std::vector<Field> fields;
+};
+
+/// A line's message, taken apart.
+struct Message {
+  const Kind *kind = nullptr; ///< nullptr: no wording fits.
+  /// By field index of the kind; empty where the wording has no such hole.
+  /// Views into the line.
+  std::array<std::string_view, kMaxFields> fields{};
+
+  /// The field of that name; empty if the kind has none or the wording did not
+  /// fill it.
+  std::string_view field(std::string_view name) const;
+};
+
+/// A family of kinds: what one header of log/messages/ adds.
+template <typename... T> struct Kinds {};
+
+} // namespace ncclog

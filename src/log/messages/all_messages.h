@@ -1,0 +1,43 @@
+// Every message kind, in one list. A new family adds its header and its list
+// here.
+
+#pragma once
+
+#include <span>
+
+#include "log/message_kind.h"
+#include "log/messages/lifecycle.h"
+#include "log/messages/transport.h"
+
+namespace ncclog {
+
+template <typename... Lists> struct JoinKinds;
+template <typename... A> struct JoinKinds<Kinds<A...>> {
+  using Type = Kinds<A...>;
+};
+template <typename... A, typename... B, typename... More>
+struct JoinKinds<Kinds<A...>, Kinds<B...>, More...> {
+  using Type = typename JoinKinds<Kinds<A..., B...>, More...>::Type;
+};
+
+using AllMessages = JoinKinds<LifecycleMessages, TransportMessages>::Type;
+
+template <typename T, typename... A>
+constexpr uint16_t position_of(Kinds<A...>) {
+  uint16_t position = 0;
+  uint16_t found = 0;
+  ((std::is_same_v<T, A> ? void(found = position) : void(), ++position), ...);
+  return found;
+}
+
+/// Index of struct T's kind in all_kinds().
+template <typename T>
+inline constexpr uint16_t kKindIndex = position_of<T>(AllMessages{});
+
+/// All kinds, built on first use; the span is valid for the whole program.
+std::span<const Kind> all_kinds();
+
+/// The kind with that name; nullptr if there is none.
+const Kind *find_kind(std::string_view name);
+
+} // namespace ncclog
