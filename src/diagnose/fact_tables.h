@@ -1,0 +1,22 @@
+// The families of facts. A new family adds its table here; a new fact adds a row to its family.
+
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "diagnose/fact.h"
+
+namespace ncclog {
+
+std::span<const Fact> job_facts();          ///< diagnose/job_facts.cc: size, versions, coverage.
+std::span<const Fact> network_facts();      ///< diagnose/network_facts.cc: interfaces, RDMA.
+std::span<const Fact> watchdog_facts();     ///< diagnose/watchdog_facts.cc: who waits for whom.
+std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
+std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deaths, exceptions.
+
+inline std::vector<std::span<const Fact>> fact_tables() {
+  return {job_facts(), network_facts(), watchdog_facts(), environment_facts(), failure_facts()};
+}
+
+}  // namespace ncclog

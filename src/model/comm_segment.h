@@ -1,0 +1,61 @@
+// One life of a communicator pointer inside one process.
+//
+// A pointer means something inside its process only and comes back after destroy. A segment begins
+// with the first line that names the pointer and ends with its destroy or abort, or with a new
+// start. Joining the segments of neighbouring stretches is associative: the last open segment of
+// the earlier stretch and the first of the later one are the same life unless the later one begins
+// anew.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/messages/lifecycle.h"
+#include "model/collective_calls.h"
+
+namespace ncclog {
+
+/// How a communicator's life ended in this process.
+enum class CommFate { None, Destroyed, Aborted };
+
+/// What one process said about one communicator.
+struct CommSegment {
+  uint64_t comm = 0;  ///< The pointer.
+  int rank = -1;      ///< -1: no line of its initialisation was seen.
+  int nranks = -1;
+  int cuda_dev = -1;
+  std::string bus_id;
+  uint64_t comm_id = 0;  ///< 0: not printed (children since 2.23.4, everything before 2.16).
+  uint64_t parent = 0;   ///< Pointer of the parent in this process; 0: not a child.
+  int child_count = -1;
+  int color = -1;
+  int nnodes = -1;  ///< From the layout line of 2.20.3 and later.
+  int local_ranks = -1;
+  SourceRef started;    ///< Init START; line 0: not seen.
+  SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
+  SourceRef ended;      ///< Destroy or Abort COMPLETE; line 0: not seen.
+  CommFate end = CommFate::None;
+  CollectiveCalls calls;
+
+  bool operator==(const CommSegment&) const = default;
+};
+
+/// The communicators of one process in the order in which their lives began.
+struct CommSegments {
+  std::vector<CommSegment> all;
+
+  void add(SourceRef where, const CommInit& init);
+  void add(SourceRef where, const CommEnd& ended);
+  void add(const CommLayout& layout);
+  void add_call(SourceRef where, uint64_t comm, int nranks, const CallSignature& call);
+  void merge(CommSegments&& later);
+  bool operator==(const CommSegments&) const = default;
+
+ private:
+  CommSegment* open(uint64_t comm);
+  CommSegment& open_or_new(uint64_t comm);
+};
+
+}  // namespace ncclog

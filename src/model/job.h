@@ -1,0 +1,151 @@
+// The job as its logs describe it: hosts, processes, communicators, network, settings.
+//
+// Built once from the merged shard and never changed afterwards. Parts refer to each other by
+// index. Everything is sorted by name, never by the order in which lines came, so that interleaving
+// the processes' lines in another way gives the same job, line numbers aside.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/loss_table.h"
+#include "base/source_ref.h"
+#include "log/device_list.h"
+#include "model/shard.h"
+
+namespace ncclog {
+
+/// How well an input could be read.
+enum class InputStatus { Whole, Cut, Unreadable, Skipped };
+std::string_view to_string(InputStatus status);
+
+/// One file of the run.
+struct JobInput {
+  std::string path;    ///< As found from the user's arguments; "-" is stdin.
+  std::string format;  ///< "plain", "gzip", "bzip2", "xz", "zstd".
+  uint64_t bytes = 0;  ///< On disk.
+  uint64_t lines = 0;
+  InputStatus status = InputStatus::Whole;
+  std::string note;  ///< One sentence about what is odd; empty if nothing is.
+};
+
+/// Where a unit's lines stand in its input.
+struct JobUnit {
+  uint32_t input = 0;
+  uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
+};
+
+/// State of a rank of a communicator, as far as the lines go.
+enum class RankState { NotSeen, Started, Complete, Failed, Destroyed, Aborted, Unknown };
+std::string_view to_string(RankState state);
+
+/// A process, joined from everything that speaks for it: its NCCL lines, "[rank3]" records, …
+/// An entry with neither pid nor rank collects what a file says without naming anybody.
+struct Process {
+  std::string host;  ///< Empty: unknown.
+  int64_t pid = -1;
+  int rank = -1;      ///< Global rank: that in its largest communicator, else as prefixes say.
+  int cuda_dev = -1;  ///< Of its largest communicator.
+  std::string bus_id;
+  std::vector<size_t> logs;  ///< Into Job::logs.
+  std::bitset<32> subsystems;
+  bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
+  bool cut = false;       ///< An input that it spoke in was cut.
+  SourceRef first;
+  SourceRef last;
+  std::string last_text;
+};
+
+/// One rank of a communicator.
+struct CommRank {
+  int rank = -1;     ///< -1: no initialisation line names it.
+  int process = -1;  ///< Into Job::processes; -1: not seen.
+  int cuda_dev = -1;
+  std::string bus_id;
+  RankState state = RankState::Unknown;
+  uint64_t calls = 0;
+  int log = -1;  ///< Into Job::logs, with `segment` the place of its CommSegment there.
+  int segment = -1;
+};
+
+struct Communicator {
+  std::string id;  ///< commId as printed ("0x9c1b…"), or "inferred-1" where none is printed.
+  bool inferred = false;
+  int nranks = -1;
+  int nnodes = -1;                 ///< As NCCL's layout line says; -1: not printed.
+  std::vector<std::string> hosts;  ///< Distinct, sorted.
+  int parent = -1;                 ///< Into Job::communicators; -1: none or unknown.
+  bool is_child = false;          ///< Made by split, shrink or grow, even if the parent is unknown.
+  std::vector<CommRank> ranks;    ///< By rank; those not seen are listed too when nranks is known.
+  std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
+};
+
+/// A network interface or HCA that some host named.
+struct Interface {
+  std::string host;
+  std::string name;
+  std::string address;  ///< Empty: none printed.
+  int port = -1;        ///< HCA port; -1: not an HCA.
+  std::string link;     ///< "IB", "RoCE", "Ethernet" for sockets, empty if unknown.
+
+  auto operator<=>(const Interface&) const = default;
+};
+
+struct Network {
+  std::string name;  ///< As after "Using network"; empty: unknown.
+  std::string
+      plugin;  ///< Name of an external net plugin, "internal" if none loaded; empty: unknown.
+  std::vector<Interface> interfaces;  ///< Sorted, without duplicates.
+};
+
+/// A setting that NCCL reports, with the processes that report it.
+struct EnvironmentSetting {
+  std::string name;
+  std::string value;
+  std::vector<int> processes;  ///< Into Job::processes, sorted.
+};
+
+struct Job {
+  std::vector<JobInput> inputs;
+  std::vector<JobUnit> units;
+  LossTable losses;
+  std::vector<SpeakerLog> logs;  ///< Everything that was said, by speaker in sorted order.
+  std::vector<Process> processes;
+  std::vector<Communicator> communicators;  ///< Largest first.
+  Network network;
+  std::vector<EnvironmentSetting> environment;  ///< By name, then value.
+  std::vector<std::string> nccl_versions;       ///< Distinct, sorted: "2.28.9".
+  std::vector<std::string> cuda_versions;
+  std::vector<std::string> pytorch_versions;
+  std::vector<std::string> hosts;  ///< Distinct, sorted.
+  std::optional<int> nranks;       ///< nullopt: the log does not let one tell.
+  int nhosts = 0;
+};
+
+/// Place of a line as people write it: path and line number in the file.
+struct FileLine {
+  std::string path;
+  uint64_t line = 0;
+};
+FileLine file_line(const Job& job, SourceRef where);
+
+/// Calls `use(record)` for every kept record of `kind` that `process` printed, in log order.
+template <typename Use>
+void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&& use) {
+  for (const size_t log : process.logs) {
+    const auto list = job.logs[log].records.find(kind);
+    if (list == job.logs[log].records.end()) continue;
+    for (const Record& record : list->second.kept) use(record);
+  }
+}
+
+/// The process of that global rank; -1 if none or several.
+int process_of_rank(const Job& job, int rank);
+
+/// The process with that pid; -1 if none or several hosts have it.
+int process_of_pid(const Job& job, int64_t pid);
+
+}  // namespace ncclog

@@ -1,0 +1,65 @@
+// Lines worth keeping: the first different ones of each kind, and how many there were in all.
+//
+// Keeping the first N different lines and an exact total is associative: joining the lists of two
+// neighbouring stretches gives the list of the whole, wherever it was cut.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/event.h"
+
+namespace ncclog {
+
+/// A kept line.
+struct Record {
+  SourceRef where;
+  uint16_t kind = kNoKind;  ///< Index of the message kind.
+  std::string text;         ///< The record as read, ANSI codes removed, at most kMaxTextBytes.
+  uint64_t hash = 0;        ///< Of the message without header: equal messages are kept once.
+
+  static constexpr uint16_t kNoKind = 0xFFFF;
+  static constexpr size_t kMaxTextBytes = 2048;
+};
+
+/// Makes the record of a line. Text before the header that only a progress bar can explain is
+/// dropped.
+Record make_record(SourceRef where, std::string_view line, const Event& event);
+
+/// The first kMaxKept different records of one kind, in input order.
+struct RecordList {
+  uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not.
+  bool full = false;   ///< A different line came when kMaxKept were kept.
+  std::vector<Record> kept;
+
+  static constexpr size_t kMaxKept = 256;
+
+  /// Counts a line; `make` is called for its record only if it is new and there is room.
+  template <typename Make>
+  void add(uint64_t hash, Make&& make) {
+    ++total;
+    if (contains(hash)) return;
+    if (kept.size() < kMaxKept) {
+      kept.push_back(make());
+    } else {
+      full = true;
+    }
+  }
+
+  bool contains(uint64_t hash) const;
+
+  /// Joins what a later stretch of input kept.
+  void merge(RecordList&& later);
+};
+
+/// Hash by which messages count as equal; the same on every run.
+uint64_t message_hash(std::string_view message);
+
+/// Takes a kept line apart again. The views in the result point into `record.text`.
+Event parse_record(const Record& record);
+
+}  // namespace ncclog

@@ -1,0 +1,147 @@
+#include "model/shard.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "log/messages/all_messages.h"
+#include "log/read_message.h"
+
+namespace ncclog {
+namespace {
+
+Speaker name_of(const Header& header, uint32_t input) {
+  Speaker speaker;
+  if (!header.host.empty() && header.pid >= 0) {
+    speaker.host = header.host;
+    speaker.pid = header.pid;
+  } else if (header.prefix.rank >= 0) {
+    speaker.rank = header.prefix.rank;
+  } else {
+    speaker.host = header.prefix.host;
+    speaker.pid = header.prefix.pid;
+    speaker.local_rank = header.prefix.local_rank;
+    speaker.input = input;
+  }
+  return speaker;
+}
+
+void add_call(SpeakerLog& log, SourceRef where, const Message& message) {
+  const auto call = read_message<CollectiveCall>(message);
+  log.comms.add_call(where, call.comm.value, call.nranks,
+                     {std::string(call.op), call.count, call.datatype, call.redop, call.root});
+}
+
+/// Kinds that are summed up as they come, because a log holds millions of them.
+/// True if nothing else of the line is kept.
+bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
+  const uint16_t kind = message.kind->index;
+  if (kind == kKindIndex<CollectiveCall>) {
+    add_call(log, where, message);
+    return true;
+  }
+  if (kind == kKindIndex<ChannelConnected>) {
+    log.connections.add(where, read_message<ChannelConnected>(message));
+    return true;
+  }
+  if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
+  if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
+  if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
+  return false;
+}
+
+void merge_lists(auto& lists, auto&& later) {
+  for (auto& [key, list] : later) lists[key].merge(std::move(list));
+}
+
+}  // namespace
+
+void SpeakerLog::merge(SpeakerLog&& later) {
+  if (later.lines == 0) return;
+  if (lines == 0) first = later.first;
+  lines += later.lines;
+  last = later.last;
+  last_text = std::move(later.last_text);
+  if (task_rank < 0) task_rank = later.task_rank;
+  if (task_local_rank < 0) task_local_rank = later.task_local_rank;
+  subsystems |= later.subsystems;
+  merge_lists(records, later.records);
+  merge_lists(line_matches, later.line_matches);
+  unrecognised.merge(std::move(later.unrecognised));
+  comms.merge(std::move(later.comms));
+  connections.merge(later.connections);
+}
+
+SpeakerLog& Shard::speaker_of(const Event& event) {
+  const Header& header = event.header;
+  Recent* recent = nullptr;
+  if (!header.host.empty() && header.pid >= 0) {
+    recent = &recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
+    if (recent->log != nullptr && recent->pid == header.pid && recent->host == header.host) {
+      return *recent->log;
+    }
+  }
+  SpeakerLog& log = speakers_[name_of(header, input_)];
+  if (recent != nullptr) *recent = {std::string(header.host), header.pid, &log};
+  return log;
+}
+
+void Shard::add(const Line& line, const Event& event, int lines, const std::vector<int>& matched) {
+  const auto n = static_cast<uint64_t>(lines);
+  losses_.lines += n;
+  switch (event.fate) {
+    case LineFate::Recognised:
+      losses_.recognised += n;
+      break;
+    case LineFate::Unrecognised:
+      losses_.unrecognised += n;
+      break;
+    case LineFate::Foreign:
+      losses_.foreign += n;
+      break;
+    case LineFate::Unreadable:
+      losses_.unreadable += n;
+      break;
+  }
+  if (event.fate == LineFate::Unreadable || (event.header.message.empty() && matched.empty()))
+    return;
+
+  const SourceRef where{unit_, line.number};
+  SpeakerLog& log = speaker_of(event);
+  if (log.lines++ == 0) log.first = where;
+  log.last = where;
+  log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
+  if (log.task_rank < 0) log.task_rank = event.header.prefix.rank;
+  if (log.task_local_rank < 0) log.task_local_rank = event.header.prefix.local_rank;
+
+  const uint64_t hash = message_hash(event.header.message);
+  const auto record = [&] { return make_record(where, line.text, event); };
+  for (const int pattern : matched) log.line_matches[pattern].add(hash, record);
+  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
+  if (event.fate == LineFate::Recognised) {
+    log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
+    if (!add_to_ledgers(log, where, event.message)) {
+      log.records[event.message.kind->index].add(hash, record);
+    }
+  }
+  if (speakers_.size() > kMaxSpeakers) limit_speakers();
+}
+
+void Shard::merge(Shard&& later) {
+  losses_ += later.losses_;
+  for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
+  limit_speakers();
+}
+
+void Shard::limit_speakers() {
+  while (speakers_.size() > kMaxSpeakers) {
+    const auto last = std::prev(speakers_.end());
+    losses_.add(Loss::ProcessesDropped);
+    for (Recent& recent : recent_) {
+      if (recent.log == &last->second) recent = {};
+    }
+    speakers_.erase(last);
+  }
+}
+
+}  // namespace ncclog

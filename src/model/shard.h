@@ -1,0 +1,85 @@
+// What a stretch of one input says, in memory bounded by processes and communicators.
+//
+// A shard is an ordered, mergeable summary. merge(a, b) with b right behind a in input order gives
+// what reading both in one go gives, in any grouping. Threads, stretches of a large file and many
+// hosts are therefore the same code, and the number of threads changes nothing in a report.
+
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/line.h"
+#include "base/loss_table.h"
+#include "log/event.h"
+#include "model/comm_segment.h"
+#include "model/connections.h"
+#include "model/record.h"
+#include "model/speaker.h"
+
+namespace ncclog {
+
+/// Everything one speaker said in the stretch.
+struct SpeakerLog {
+  uint64_t lines = 0;  ///< Lines attributed to this speaker, recognised or not.
+  SourceRef first;
+  SourceRef last;
+  std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
+  int task_rank = -1;     ///< Rank that a launcher's prefix gives to an NCCL speaker; -1: none.
+  int task_local_rank = -1;
+  std::bitset<32> subsystems;              ///< By Subsystem: which ones spoke.
+  std::map<uint16_t, RecordList> records;  ///< By kind index.
+  RecordList unrecognised;                 ///< NCCL lines that no wording fits.
+  std::map<int, RecordList> line_matches;  ///< By pattern of the LineMatcher.
+  CommSegments comms;
+  Connections connections;
+
+  void merge(SpeakerLog&& later);
+};
+
+/// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
+using LineMatcher = std::function<void(std::string_view line, std::vector<int>& matched)>;
+
+/// Collects events. Add lines in input order; then merge with neighbours.
+class Shard {
+ public:
+  /// `unit` and `input` name the stretch that is read.
+  explicit Shard(uint32_t unit = 0, uint32_t input = 0) : unit_(unit), input_(input) {}
+
+  /// `lines` is the number of input lines the record spans.
+  void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
+
+  /// Appends what a later stretch holds; `later` is spent.
+  void merge(Shard&& later);
+
+  const std::map<Speaker, SpeakerLog>& speakers() const { return speakers_; }
+  std::map<Speaker, SpeakerLog> take_speakers() { return std::move(speakers_); }
+
+  /// Only the line counts and what is dropped here; reading errors are the input layer's.
+  const LossTable& losses() const { return losses_; }
+
+  static constexpr size_t kMaxSpeakers = 65536;
+
+ private:
+  SpeakerLog& speaker_of(const Event& event);
+  void limit_speakers();
+
+  uint32_t unit_;
+  uint32_t input_;
+  std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
+  LossTable losses_;
+
+  struct Recent {
+    std::string host;
+    int64_t pid = -1;
+    SpeakerLog* log = nullptr;
+  };
+  std::array<Recent, 64> recent_;  ///< By pid: the speaker of most lines without a search.
+};
+
+}  // namespace ncclog

@@ -1,0 +1,82 @@
+// What a rule found, and the verdict over all findings.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/fact.h"
+
+namespace ncclog {
+
+enum class Severity { Error, Warning, Info };
+enum class Confidence { Certain, Likely, Possible };
+/// A cause explains, a symptom is explained, advice stands beside both.
+enum class Role { Cause, Symptom, Advice };
+
+std::string_view to_string(Severity severity);
+std::string_view to_string(Confidence confidence);
+std::string_view to_string(Role role);
+
+/// Whom a finding is about; what is unknown stays empty or -1.
+struct Subject {
+  std::string host;
+  int rank = -1;
+  int64_t pid = -1;
+  std::string communicator;
+
+  bool operator==(const Subject&) const = default;
+};
+
+/// One finding. Instances of one rule are merged into one finding: hosts, ranks and evidence are
+/// unions, the subject is the first instance.
+struct Finding {
+  std::string id;
+  Severity severity = Severity::Info;
+  Confidence confidence = Confidence::Possible;
+  Role role = Role::Advice;
+  std::string title;
+  std::string message;
+  std::string why;
+  Subject subject;
+  std::vector<std::string> hosts;  ///< Sorted: the guilty, else those whose own lines report it.
+  std::vector<int> ranks;          ///< Sorted, likewise; never mere victims.
+  std::vector<Evidence> evidence;  ///< In input order, at most kMaxEvidence.
+  uint64_t evidence_omitted = 0;   ///< Further lines that show it.
+  std::vector<std::string> check;
+  std::vector<std::string> fix;
+  std::vector<std::string> do_not;
+  std::vector<std::string> references;
+  std::vector<std::string> explains;  ///< Ids of other findings present that follow from this one.
+
+  static constexpr size_t kMaxEvidence = 8;
+};
+
+/// A question that the log cannot answer, and how to make the next log answer it.
+struct NotJudged {
+  std::string question;
+  std::string reason;
+  std::string how_to_capture;
+
+  bool operator==(const NotJudged&) const = default;
+};
+
+enum class VerdictStatus { Problem, Suspicious, Clean, CannotJudge };
+std::string_view to_string(VerdictStatus status);
+
+struct Verdict {
+  VerdictStatus status = VerdictStatus::CannotJudge;
+  std::string headline;  ///< One sentence.
+  std::string finding;   ///< Id of the finding that the headline names; empty if none.
+};
+
+/// What the rulebook makes of a job.
+struct Diagnosis {
+  Verdict verdict;
+  std::vector<Finding> findings;  ///< Causes before what they explain.
+  std::vector<NotJudged> not_judged;
+};
+
+}  // namespace ncclog
