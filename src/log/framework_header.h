@@ -1,14 +1,12 @@
-// Records of PyTorch's C++ logger: who printed them and about which process
-// group.
+// Records of PyTorch's loggers, C++ and Python: who printed them and about which process group.
 //
-//   [rank6]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [PG ID 0 PG GUID
-//   0(default_pg) Rank 6] Watchdog … [E ProcessGroupNCCL.cpp:828] [Rank 3]
-//   Watchdog …
+//   [rank6]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [PG ID 0 PG GUID 0(default_pg) Rank
+//   6] … [E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog … E0105 12:00:00.123000 1400
+//   torch/distributed/elastic/multiprocessing/api.py:826] failed …
 //
-// The record is searched for anywhere in the line: progress bars without
-// newline stand before it.
-// "[Rank 6]" inside is a rank of the group, possibly of another one: only
-// "[rank6]:" names the global rank (PyTorch 2.2 and later).
+// A C++ record is searched for anywhere in the line: progress bars without newline stand before it.
+// "[Rank 6]" inside is a rank of the group, possibly of another one: only "[rank6]:" names the
+// global rank (PyTorch 2.2 and later).
 
 #pragma once
 
@@ -19,8 +17,8 @@
 
 namespace ncclog {
 
-/// The header of a c10d record; nullopt if the line holds none. `message`
-/// begins behind the process-group tag.
+/// The header of a PyTorch record; nullopt if the line holds none. `message` begins behind the
+/// process-group tags and ends where another process's record was written into the same line.
 std::optional<Header> parse_framework_header(std::string_view line);
 
-} // namespace ncclog
+}  // namespace ncclog

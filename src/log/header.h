@@ -39,9 +39,13 @@ struct Header {
       file;      ///< Source file of a WARN, TRACE or c10d record, as printed.
   int line = -1; ///< Line in `file`.
   Prefix prefix; ///< What launchers and collectors put in front.
-  /// Process group of a c10d record, e.g. "0" or "default_pg"; empty if it
+  /// Process group of a c10d record: its GUID ("0", a hash), before 2.5 its number; empty if it
   /// names none.
   std::string_view process_group;
+  std::string_view process_group_name;  ///< Its description: "default_pg"; empty if not printed.
+  /// "[Rank 6]" of a c10d record: a rank inside that group, and from 2.3 on possibly inside another
+  /// one. Up to 2.1 it is all there is; -1 if not printed.
+  int group_rank = -1;
   std::string_view message; ///< The rest of the line.
 };
 

@@ -1,10 +1,10 @@
 // What launchers and log collectors put in front of every line.
 //
-//   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242,
-//   ip=10.0.0.7) …
+//   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242, ip=10.0.0.7) …
 //
-// Prefixes nest. They are recognised by shape, one after the other, until
-// nothing more fits.
+// Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
+// shape that ordinary output has too ("name: ", "3: ") counts only where it cannot mean anything
+// else, or where being wrong costs nothing.
 
 #pragma once
 
@@ -16,23 +16,35 @@ namespace ncclog {
 
 /// What stands in front of a line, added up over nested prefixes.
 struct Prefix {
-  size_t length = 0; ///< Bytes of the line that are prefix.
-  /// Global rank as the framework states it ("[rank3]: "), else as the launcher
-  /// numbers its tasks
-  /// ("[1,3]<stdout>:", "3: "); -1 if none. Task numbers equal ranks with one
-  /// task per GPU.
+  size_t length = 0;  ///< Bytes of the line that are prefix.
+  /// Global rank as the framework states it ("[rank3]: "), else as the launcher numbers its tasks
+  /// ("[1,3]<stdout>:", "3: "); -1 if none. Task numbers equal ranks with one task per GPU.
   int rank = -1;
-  int local_rank = -1; ///< torchrun's "[default3]:"; -1 if none.
-  std::string_view
-      host;         ///< "nodea: ", "[pod/worker-3/pytorch] "; empty if none.
-  int64_t pid = -1; ///< Ray's and vLLM's "pid="; -1 if none.
+  int local_rank = -1;       ///< torchrun's "[default3]:"; -1 if none.
+  std::string_view host;     ///< "nodea: ", "[pod/worker-3/pytorch] "; empty if none.
+  std::string_view address;  ///< Ray's "ip=" of a remote node; empty if none.
+  int64_t pid = -1;          ///< Ray's and vLLM's "pid="; -1 if none.
+  /// Title of the tqdm bar that stands, without newline, before the rest of the line: "Validation".
+  std::string_view progress_title;
 };
 
-/// The prefixes at the start of `line`; length 0 if there are none.
+/// The prefixes at the start of `line`; length 0 if there are none. Views point into `line`.
 Prefix parse_prefix(std::string_view line);
 
-/// Removes ANSI escape sequences; `buffer` holds the result. Returns `line`
-/// itself if it has none.
-std::string_view strip_ansi(std::string_view line, std::string &buffer);
+/// Removes ANSI escape sequences and, where they are certain, their remnants without ESC ("[36m").
+/// `buffer` holds the result. Returns `line` itself if it has none.
+std::string_view strip_ansi(std::string_view line, std::string& buffer);
 
-} // namespace ncclog
+/// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
+struct ProgressBar {
+  size_t length = 0;       ///< Bytes up to and with the closing bracket; 0: no bar.
+  std::string_view title;  ///< Before the percentage, without ": "; may be empty.
+  std::string_view percent;
+  std::string_view done;
+  std::string_view total;  ///< Empty where tqdm does not know it.
+};
+
+/// The bar with which `text` begins; length 0 if it does not.
+ProgressBar parse_progress_bar(std::string_view text);
+
+}  // namespace ncclog

@@ -1,0 +1,74 @@
+// Escape sequences of terminals: colours (CSI), titles and links (OSC).
+
+#include <algorithm>
+
+#include "log/prefix.h"
+#include "log/scanner.h"
+
+namespace ncclog {
+namespace {
+
+constexpr char kEscape = '\x1b';
+constexpr char kBell = '\x07';
+
+/// Length of the sequence at the start of `text`, which begins with ESC.
+size_t escape_length(std::string_view text) {
+  Scanner scan(text.substr(1));
+  if (scan.skip('[')) {
+    scan.take_while([](char c) { return c >= 0x20 && c < 0x40; });
+    if (!scan.done()) scan.skip(scan.peek());
+    return 1 + scan.taken();
+  }
+  if (scan.skip(']')) {
+    scan.take_while([](char c) { return c != kBell && c != kEscape; });
+    if (!scan.skip(kBell)) scan.skip("\x1b\\");
+    return 1 + scan.taken();
+  }
+  return 1 + (scan.done() ? 0 : 1);
+}
+
+bool is_colour(int code) {
+  return code <= 9 || (code >= 22 && code <= 49) || (code >= 90 && code <= 107);
+}
+
+/// Length of "[1;36m" at the start of `text`; 0 if it is anything else.
+size_t remnant_length(std::string_view text) {
+  Scanner scan(text);
+  int code = 0;
+  if (!scan.skip('[')) return 0;
+  do {
+    if (!scan.number(code) || !is_colour(code)) return 0;
+  } while (scan.skip(';'));
+  return scan.skip('m') ? scan.taken() : 0;
+}
+
+/// A line that lost its ESC bytes begins with a colour or resets one.
+bool has_remnants(std::string_view line) {
+  return remnant_length(line) > 0 || line.find("[0m") != line.npos ||
+         line.find("[0;0m") != line.npos;
+}
+
+std::string_view strip(std::string_view line, char begin, size_t (*length_of)(std::string_view),
+                       std::string& buffer) {
+  buffer.clear();
+  while (!line.empty()) {
+    const size_t at = std::min(line.find(begin), line.size());
+    buffer.append(line.substr(0, at));
+    line.remove_prefix(at);
+    if (line.empty()) break;
+    const size_t length = length_of(line);
+    if (length == 0) buffer.push_back(begin);
+    line.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return buffer;
+}
+
+}  // namespace
+
+std::string_view strip_ansi(std::string_view line, std::string& buffer) {
+  if (line.find(kEscape) != line.npos) return strip(line, kEscape, escape_length, buffer);
+  if (has_remnants(line)) return strip(line, '[', remnant_length, buffer);
+  return line;
+}
+
+}  // namespace ncclog
