@@ -26,6 +26,7 @@ namespace ncclog {
 
 /// Everything one speaker said in the stretch.
 struct SpeakerLog {
+  Speaker speaker;     ///< Set when the job is built; the shard holds it as its key until then.
   uint64_t lines = 0;  ///< Lines attributed to this speaker, recognised or not.
   SourceRef first;
   SourceRef last;

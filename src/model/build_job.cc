@@ -1,0 +1,27 @@
+#include "model/build_job.h"
+
+#include <utility>
+
+#include "model/build_steps.h"
+
+namespace ncclog {
+
+Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
+              const LossTable& losses) {
+  Job job;
+  job.inputs = std::move(inputs);
+  job.units = std::move(units);
+  job.losses = losses;
+  for (auto& [speaker, log] : shard.take_speakers()) {
+    log.speaker = speaker;
+    for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
+    job.logs.push_back(std::move(log));
+  }
+  build_processes(job);
+  build_communicators(job);
+  build_network(job);
+  build_summary(job);
+  return job;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,172 @@
+// Who is who: the voices that speak for one process are joined, and the process gets its rank.
+//
+// A process speaks as NCCL (host and pid), as PyTorch ("[rank3]:"), through Ray ("pid=88213") or
+// through a launcher's local rank. NCCL's own rank in the largest communicator wins over prefixes.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "log/messages/all_messages.h"
+#include "log/read_message.h"
+#include "model/build_steps.h"
+
+namespace ncclog {
+namespace {
+
+using HostPid = std::pair<std::string, int64_t>;
+
+bool speaks_nccl(const SpeakerLog& log) {
+  if (!log.comms.all.empty() || !log.connections.all.empty() || log.unrecognised.total > 0) {
+    return true;
+  }
+  return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
+    return all_kinds()[entry.first].source == Source::Nccl;
+  });
+}
+
+void join(Job& job, Process& process, size_t index) {
+  const SpeakerLog& log = job.logs[index];
+  process.logs.push_back(index);
+  process.subsystems |= log.subsystems;
+  process.has_nccl |= speaks_nccl(log);
+  if (process.logs.size() == 1 || log.first < process.first) process.first = log.first;
+  // An NCCL file's last line says more about a process than the framework's last words.
+  const bool nccl_ends_here = log.speaker.pid >= 0 && !log.speaker.host.empty();
+  if (process.logs.size() == 1 || nccl_ends_here || process.last < log.last) {
+    process.last = log.last;
+    process.last_text = log.last_text;
+  }
+  const uint32_t unit = log.last.unit;
+  if (unit < job.units.size()) {
+    process.cut |= job.inputs[job.units[unit].input].status == InputStatus::Cut;
+  }
+}
+
+/// The segment of the largest communicator, the first one where several are as large.
+const CommSegment* largest_segment(const SpeakerLog& log) {
+  const CommSegment* largest = nullptr;
+  for (const CommSegment& segment : log.comms.all) {
+    if (segment.rank < 0) continue;
+    if (largest == nullptr || segment.nranks > largest->nranks) largest = &segment;
+  }
+  return largest;
+}
+
+/// True if one process drives several ranks of the communicator, as nccl-tests -g does.
+bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
+  return std::any_of(log.comms.all.begin(), log.comms.all.end(), [&](const CommSegment& other) {
+    return other.nranks == of.nranks && other.comm_id == of.comm_id && other.rank >= 0 &&
+           other.rank != of.rank && other.comm != of.comm;
+  });
+}
+
+/// Ranks as nccl-tests lists them at the start of its output.
+std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
+  std::map<HostPid, std::set<int>> listed;
+  for (const SpeakerLog& log : job.logs) {
+    const auto list = log.records.find(kKindIndex<NcclTestsRank>);
+    if (list == log.records.end()) continue;
+    for (const Record& record : list->second.kept) {
+      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
+      listed[{std::string(row.host), row.pid}].insert(row.rank);
+    }
+  }
+  return listed;
+}
+
+void set_rank(Process& process, const SpeakerLog& log,
+              const std::map<HostPid, std::set<int>>& listed) {
+  const CommSegment* largest = largest_segment(log);
+  if (largest != nullptr) {
+    if (has_other_rank(log, *largest)) return;
+    process.rank = largest->rank;
+    process.cuda_dev = largest->cuda_dev;
+    process.bus_id = largest->bus_id;
+    return;
+  }
+  const auto row = listed.find({process.host, process.pid});
+  if (row != listed.end()) {
+    if (row->second.size() == 1) process.rank = *row->second.begin();
+  } else {
+    process.rank = log.task_rank;
+  }
+}
+
+/// Processes that NCCL's own lines name, by host and pid.
+void add_nccl_processes(Job& job) {
+  const auto listed = listed_ranks(job);
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const SpeakerLog& log = job.logs[i];
+    if (log.speaker.host.empty() || log.speaker.pid < 0) continue;
+    Process process;
+    process.host = log.speaker.host;
+    process.pid = log.speaker.pid;
+    join(job, process, i);
+    set_rank(process, log, listed);
+    job.processes.push_back(std::move(process));
+  }
+}
+
+/// The NCCL process whose lines in the same input carry this launcher's local rank.
+int process_of_local_rank(const Job& job, const Speaker& speaker) {
+  int found = -1;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const SpeakerLog& log = job.logs[job.processes[p].logs.front()];
+    const bool same_input =
+        log.first.unit < job.units.size() && job.units[log.first.unit].input == speaker.input;
+    if (!same_input || log.task_local_rank != speaker.local_rank) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(p);
+  }
+  return found;
+}
+
+int process_of_speaker(const Job& job, const Speaker& speaker) {
+  if (speaker.rank >= 0) return process_of_rank(job, speaker.rank);
+  if (speaker.pid >= 0) return process_of_pid(job, speaker.pid);
+  if (speaker.local_rank >= 0) return process_of_local_rank(job, speaker);
+  return -1;
+}
+
+/// Joins the remaining voices to the processes they name; those that name none stand alone.
+void add_other_speakers(Job& job) {
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const Speaker& speaker = job.logs[i].speaker;
+    if (!speaker.host.empty() && speaker.pid >= 0) continue;
+    const int known = process_of_speaker(job, speaker);
+    if (known >= 0) {
+      join(job, job.processes[static_cast<size_t>(known)], i);
+      continue;
+    }
+    Process process;
+    process.host = speaker.host;
+    process.pid = speaker.pid;
+    process.rank = speaker.rank;
+    join(job, process, i);
+    job.processes.push_back(std::move(process));
+  }
+}
+
+/// Known ranks first, in order; then by host and pid; those that name nobody by place in the input.
+bool before(const Process& a, const Process& b) {
+  const auto key = [](const Process& process) {
+    const bool named = process.rank >= 0 || process.pid >= 0;
+    return std::tuple(!named, process.rank < 0, process.rank, process.host, process.pid,
+                      process.first);
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace
+
+void build_processes(Job& job) {
+  add_nccl_processes(job);
+  add_other_speakers(job);
+  std::stable_sort(job.processes.begin(), job.processes.end(), before);
+}
+
+}  // namespace ncclog

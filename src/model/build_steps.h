@@ -1,0 +1,22 @@
+// The steps of build_job, in the order in which they run. Each fills its part of the job and relies
+// on the parts before it.
+
+#pragma once
+
+#include "model/job.h"
+
+namespace ncclog {
+
+/// Joins the speakers into processes and gives them their global ranks. Needs Job::logs.
+void build_processes(Job& job);
+
+/// Finds the communicators and the state of each of their ranks. Needs the processes.
+void build_communicators(Job& job);
+
+/// Network, plugin and interfaces. Needs the processes.
+void build_network(Job& job);
+
+/// Settings, versions, hosts and the size of the job. Needs the processes and communicators.
+void build_summary(Job& job);
+
+}  // namespace ncclog

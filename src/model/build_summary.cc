@@ -1,0 +1,114 @@
+// The job in a few words: settings, versions, hosts, size.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "log/messages/all_messages.h"
+#include "log/read_message.h"
+#include "model/build_steps.h"
+
+namespace ncclog {
+namespace {
+
+/// Calls `use(message)` for every kept message of kind T in the job.
+template <typename T, typename Use>
+void for_each_message(const Job& job, Use use) {
+  for (const SpeakerLog& log : job.logs) {
+    const auto list = log.records.find(kKindIndex<T>);
+    if (list == log.records.end()) continue;
+    for (const Record& record : list->second.kept) {
+      const Event event = parse_record(record);
+      use(read_message<T>(event.message));
+    }
+  }
+}
+
+void build_environment(Job& job) {
+  std::map<std::pair<std::string, std::string>, std::set<int>> settings;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto set = read_message<EnvSet>(event.message);
+      settings[{std::string(set.name), std::string(set.value)}].insert(static_cast<int>(p));
+    });
+  }
+  for (const auto& [setting, processes] : settings) {
+    job.environment.push_back(
+        {setting.first, setting.second, {processes.begin(), processes.end()}});
+  }
+}
+
+void build_versions(Job& job) {
+  std::set<std::string> nccl;
+  std::set<std::string> cuda;
+  std::set<std::string> pytorch;
+  const auto add = [](std::set<std::string>& versions, std::string_view version) {
+    if (!version.empty()) versions.emplace(version);
+  };
+  for_each_message<NcclVersion>(job, [&](const NcclVersion& message) {
+    add(nccl, message.version);
+    add(cuda, message.cuda);
+  });
+  for_each_message<NcclException>(job, [&](const auto& message) { add(nccl, message.version); });
+  job.nccl_versions.assign(nccl.begin(), nccl.end());
+  job.cuda_versions.assign(cuda.begin(), cuda.end());
+  job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
+}
+
+void build_hosts(Job& job) {
+  std::set<std::string> hosts;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty()) hosts.insert(process.host);
+  }
+  job.hosts.assign(hosts.begin(), hosts.end());
+  job.nhosts = static_cast<int>(hosts.size());
+}
+
+/// Size that launchers, rings and old releases announce; 0 if none does.
+int announced_nranks(const Job& job) {
+  int nranks = 0;
+  const auto at_least = [&](int n) { nranks = std::max(nranks, n); };
+  for_each_message<NranksAnnounced>(job, [&](const auto& message) { at_least(message.nranks); });
+  for_each_message<NcclTestsRank>(job, [&](const auto& message) { at_least(message.rank + 1); });
+  return nranks;
+}
+
+/// Ranks that lines name: by prefix, or as the root that others wait for.
+std::set<int> ranks_named(const Job& job) {
+  std::set<int> ranks;
+  for (const Process& process : job.processes) ranks.insert(process.rank);
+  for_each_message<StoreWaitFailed>(job, [&](const auto& message) {
+    ranks.insert(message.rank);
+    ranks.insert(message.root);
+  });
+  ranks.erase(-1);
+  return ranks;
+}
+
+std::optional<int> count_ranks(const Job& job) {
+  int nranks = 0;
+  for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
+  if (nranks <= 0) nranks = announced_nranks(job);
+  if (nranks > 0) return nranks;
+  const std::set<int> named = ranks_named(job);
+  const auto processes =
+      std::count_if(job.processes.begin(), job.processes.end(),
+                    [](const Process& process) { return process.pid >= 0 && process.has_nccl; });
+  const auto seen = std::max<int64_t>(static_cast<int64_t>(named.size()), processes);
+  // One voice does not tell how many there are.
+  if (seen < 2) return std::nullopt;
+  return static_cast<int>(seen);
+}
+
+}  // namespace
+
+void build_summary(Job& job) {
+  build_environment(job);
+  build_versions(job);
+  build_hosts(job);
+  job.nranks = count_ranks(job);
+}
+
+}  // namespace ncclog

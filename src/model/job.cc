@@ -1,0 +1,71 @@
+#include "model/job.h"
+
+namespace ncclog {
+
+std::string_view to_string(InputStatus status) {
+  switch (status) {
+    case InputStatus::Whole:
+      return "whole";
+    case InputStatus::Cut:
+      return "cut";
+    case InputStatus::Unreadable:
+      return "unreadable";
+    case InputStatus::Skipped:
+      return "skipped";
+  }
+  return "whole";
+}
+
+std::string_view to_string(RankState state) {
+  switch (state) {
+    case RankState::NotSeen:
+      return "not_seen";
+    case RankState::Started:
+      return "started";
+    case RankState::Complete:
+      return "complete";
+    case RankState::Failed:
+      return "failed";
+    case RankState::Destroyed:
+      return "destroyed";
+    case RankState::Aborted:
+      return "aborted";
+    case RankState::Unknown:
+      return "unknown";
+  }
+  return "unknown";
+}
+
+FileLine file_line(const Job& job, SourceRef where) {
+  if (where.unit >= job.units.size()) return {};
+  const JobUnit& unit = job.units[where.unit];
+  return {job.inputs[unit.input].path, unit.first_line + where.line - 1};
+}
+
+namespace {
+
+/// The only process for which `fits` holds; -1 if there is none or more than one.
+template <typename Fits>
+int only_process(const Job& job, Fits fits) {
+  int found = -1;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (!fits(job.processes[p])) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(p);
+  }
+  return found;
+}
+
+}  // namespace
+
+int process_of_rank(const Job& job, int rank) {
+  if (rank < 0) return -1;
+  return only_process(job, [&](const Process& process) { return process.rank == rank; });
+}
+
+int process_of_pid(const Job& job, int64_t pid) {
+  if (pid < 0) return -1;
+  return only_process(job, [&](const Process& process) { return process.pid == pid; });
+}
+
+}  // namespace ncclog

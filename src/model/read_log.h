@@ -1,0 +1,50 @@
+// From lines to a shard: the one path by which every log is read, from files and from text alike.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/line.h"
+#include "log/event.h"
+#include "log/record_joiner.h"
+#include "model/job.h"
+#include "model/shard.h"
+
+namespace ncclog {
+
+/// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the
+/// joiner calls back into it.
+class LogReader {
+ public:
+  /// `matcher` may be empty; it must outlive the reader.
+  LogReader(uint32_t unit, uint32_t input, const LineMatcher& matcher);
+  LogReader(const LogReader&) = delete;
+  LogReader& operator=(const LogReader&) = delete;
+
+  void add(const Line& line);
+
+  /// Ends the stretch. The reader is spent afterwards.
+  Shard finish();
+
+ private:
+  void add_record(const Line& record, int lines);
+
+  const LineMatcher& matcher_;
+  const WordingTable& wordings_;
+  Shard shard_;
+  std::string plain_;         ///< The line without its ANSI codes.
+  std::vector<int> matched_;  ///< Line patterns that match the current record.
+  RecordJoiner joiner_;
+};
+
+/// The shard of a text held in memory, read as unit 0 of input 0. Lines end with '\n', "\r\n" or
+/// '\r'.
+Shard read_text(std::string_view text, const LineMatcher& matcher = {});
+
+/// The job of a text held in memory, as if it were a whole file called `path`.
+Job job_from_text(std::string_view text, const LineMatcher& matcher = {},
+                  std::string path = "log.txt");
+
+}  // namespace ncclog
