@@ -2,20 +2,6 @@
 
 namespace ncclog {
 
-std::string_view to_string(InputStatus status) {
-  switch (status) {
-    case InputStatus::Whole:
-      return "whole";
-    case InputStatus::Cut:
-      return "cut";
-    case InputStatus::Unreadable:
-      return "unreadable";
-    case InputStatus::Skipped:
-      return "skipped";
-  }
-  return "whole";
-}
-
 std::string_view to_string(RankState state) {
   switch (state) {
     case RankState::NotSeen:

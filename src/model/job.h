@@ -11,16 +11,13 @@
 #include <string>
 #include <vector>
 
+#include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
 #include "log/device_list.h"
 #include "model/shard.h"
 
 namespace ncclog {
-
-/// How well an input could be read.
-enum class InputStatus { Whole, Cut, Unreadable, Skipped };
-std::string_view to_string(InputStatus status);
 
 /// One file of the run.
 struct JobInput {

@@ -9,7 +9,6 @@
 #include "base/line.h"
 #include "log/event.h"
 #include "log/record_joiner.h"
-#include "model/job.h"
 #include "model/shard.h"
 
 namespace ncclog {
@@ -38,13 +37,5 @@ class LogReader {
   std::vector<int> matched_;  ///< Line patterns that match the current record.
   RecordJoiner joiner_;
 };
-
-/// The shard of a text held in memory, read as unit 0 of input 0. Lines end with '\n', "\r\n" or
-/// '\r'.
-Shard read_text(std::string_view text, const LineMatcher& matcher = {});
-
-/// The job of a text held in memory, as if it were a whole file called `path`.
-Job job_from_text(std::string_view text, const LineMatcher& matcher = {},
-                  std::string path = "log.txt");
 
 }  // namespace ncclog
