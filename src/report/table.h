@@ -1,0 +1,47 @@
+// A table as a value, and how it is written: aligned text, JSON, CSV.
+//
+//   rank  host         pid   gpu  state     calls
+//      0  gpu-node-01  1607    0  complete     29
+//      1                          not_seen
+//
+// A cell is a number, a text, or nothing where the log does not say.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "report/text_layout.h"
+
+namespace ncclog {
+
+/// monostate: unknown; blank in text and CSV, null in JSON.
+using Cell = std::variant<std::monostate, int64_t, std::string>;
+
+/// A number of the model, where -1 stands for unknown.
+Cell number_cell(int64_t value);
+
+/// A text of the model, where empty stands for unknown. May hold any bytes.
+Cell text_cell(std::string_view value);
+
+/// Invariant: every row has one cell per column.
+struct Table {
+  std::string name;
+  std::vector<std::string> columns;  ///< Keys in JSON, headings otherwise.
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;  ///< Sentences about the table as a whole.
+};
+
+/// Aligned columns, notes below. The last column is cut to the width if `fit` is set.
+std::string write_table_text(const Table& table, const TextStyle& style, bool fit);
+
+/// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
+std::string write_table_json(const Table& table);
+
+/// RFC 4180 with a heading line; line ends are "\n". Notes are left out.
+std::string write_table_csv(const Table& table);
+
+}  // namespace ncclog

@@ -1,0 +1,32 @@
+// The tables that `ncclog show` offers. Adding one is writing its function and its row here.
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "model/job.h"
+#include "report/table.h"
+
+namespace ncclog {
+
+/// A kind of table.
+struct TableKind {
+  std::string_view name;  ///< What the user types.
+  std::string_view help;  ///< One line.
+  Table (*build)(const Job& job);
+};
+
+/// All kinds, in the order in which the help lists them; valid for the whole program.
+std::span<const TableKind> table_kinds();
+
+/// The kind of that name; nullptr if there is none.
+const TableKind* find_table_kind(std::string_view name);
+
+Table ranks_table(const Job& job);  ///< One row per rank: where it is and what it said last.
+Table communicators_table(const Job& job);
+Table environment_table(const Job& job);
+Table network_table(const Job& job);
+Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
+
+}  // namespace ncclog
