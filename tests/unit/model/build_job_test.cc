@@ -1,0 +1,133 @@
+#include "model/build_job.h"
+
+#include <gtest/gtest.h>
+
+#include "model/job_from_text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kTwoRanks = R"(
+node-a:10:10 [0] NCCL INFO NCCL version 2.28.9+cuda13.0
+node-a:10:10 [0] NCCL INFO Bootstrap: Using eth0:10.0.0.1<0>
+node-a:10:10 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>
+node-a:10:10 [0] NCCL INFO Using network Socket
+node-a:10:10 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1
+node-a:10:10 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0xc0ffee - Init START
+node-b:11:11 [1] NCCL INFO ncclCommInitRank comm 0xb rank 1 nranks 2 cudaDev 1 nvmlDev 1 busId 70 commId 0xc0ffee - Init START
+node-a:10:10 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0xc0ffee - Init COMPLETE
+)";
+
+TEST(BuildJob, JoinsRanksOfOneCommId) {
+  const Job job = job_from_text(kTwoRanks);
+  ASSERT_EQ(job.communicators.size(), 1u);
+  const Communicator& comm = job.communicators[0];
+  EXPECT_EQ(comm.id, "0xc0ffee");
+  EXPECT_EQ(comm.nranks, 2);
+  EXPECT_EQ(comm.hosts, (std::vector<std::string>{"node-a", "node-b"}));
+  EXPECT_EQ(comm.ranks[0].state, RankState::Complete);
+  EXPECT_EQ(comm.ranks[1].state, RankState::Started);
+  EXPECT_EQ(comm.calls, std::nullopt);
+}
+
+TEST(BuildJob, SumsUpVersionsNetworkAndSettings) {
+  const Job job = job_from_text(kTwoRanks);
+  EXPECT_EQ(job.nccl_versions, std::vector<std::string>{"2.28.9"});
+  EXPECT_EQ(job.cuda_versions, std::vector<std::string>{"13.0"});
+  EXPECT_EQ(job.network.name, "Socket");
+  EXPECT_EQ(job.network.interfaces,
+            (std::vector<Interface>{{"node-a", "eth0", "10.0.0.1", -1, "Ethernet"}}));
+  ASSERT_EQ(job.environment.size(), 1u);
+  EXPECT_EQ(job.environment[0].name, "NCCL_P2P_DISABLE");
+  EXPECT_EQ(job.environment[0].value, "1");
+  EXPECT_EQ(job.nranks, 2);
+  EXPECT_EQ(job.nhosts, 2);
+}
+
+TEST(BuildJob, FrameworkRecordsJoinTheProcessOfTheirRank) {
+  const Job job = job_from_text(
+      std::string(kTwoRanks) +
+      "[rank1]:[E105 09:14:02.907718211 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+      "Timeout(ms)=600000) ran for 600412 milliseconds before timing out.\n");
+  ASSERT_EQ(job.processes.size(), 2u);
+  EXPECT_EQ(job.processes[1].host, "node-b");
+  EXPECT_EQ(job.processes[1].rank, 1);
+  EXPECT_EQ(job.processes[1].logs.size(), 2u);
+}
+
+TEST(BuildJob, RanksThatNoLineShowsAreListedAsNotSeen) {
+  const Job job = job_from_text(
+      "n:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 2 nranks 4 cudaDev 0 nvmlDev 0 busId 60 "
+      "commId 0xc - Init START\n");
+  ASSERT_EQ(job.communicators[0].ranks.size(), 4u);
+  EXPECT_EQ(job.communicators[0].ranks[0].state, RankState::NotSeen);
+  EXPECT_EQ(job.communicators[0].ranks[2].state, RankState::Started);
+}
+
+TEST(BuildJob, AnErrorOnTheWayUpMakesAStartedRankFailed) {
+  const Job job = job_from_text(
+      "n:1:1 [0] NCCL INFO ncclCommInitRank comm 0xa rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 60 "
+      "commId 0xc - Init START\n"
+      "n:1:1 [0] NCCL INFO init.cc:771 -> 2\n");
+  EXPECT_EQ(job.communicators[0].ranks[0].state, RankState::Failed);
+}
+
+TEST(BuildJob, CommunicatorsWithoutCommIdAreInferredAndKeptApart) {
+  const Job job = job_from_text(
+      "n:1:1 [0] NCCL INFO comm 0xa rank 0 nranks 2 cudaDev 0 busId 60 - Init COMPLETE\n"
+      "n:2:2 [1] NCCL INFO comm 0xb rank 1 nranks 2 cudaDev 1 busId 70 - Init COMPLETE\n"
+      "n:3:3 [2] NCCL INFO comm 0xc rank 0 nranks 2 cudaDev 2 busId 80 - Init COMPLETE\n");
+  ASSERT_EQ(job.communicators.size(), 2u);
+  EXPECT_EQ(job.communicators[0].id, "inferred-1");
+  EXPECT_EQ(job.communicators[0].ranks.size(), 2u);
+  EXPECT_EQ(job.communicators[1].ranks[0].process, 2);
+}
+
+TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
+  std::string text;
+  for (int r = 0; r < 4; ++r) {
+    const std::string pid = std::to_string(10 + r);
+    const std::string at = "n:" + pid + ":" + pid + " [0] NCCL INFO ";
+    const std::string rank = std::to_string(r);
+    text += at + "ncclCommInitRank comm 0x" + rank + "1 rank " + rank +
+            " nranks 4 cudaDev 0 nvmlDev 0 busId 60 commId 0xc0 - Init COMPLETE\n";
+    text += at + "ncclCommSplit comm 0x" + rank + "2 rank " + std::to_string(r % 2) +
+            " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent 0x" + rank + "1 splitCount 1 color " +
+            std::to_string(r / 2) + " key 0 - Init COMPLETE\n";
+  }
+  const Job job = job_from_text(text);
+  ASSERT_EQ(job.communicators.size(), 3u);
+  EXPECT_EQ(job.communicators[0].id, "0xc0");
+  for (const size_t child : {1u, 2u}) {
+    EXPECT_EQ(job.communicators[child].parent, 0);
+    EXPECT_TRUE(job.communicators[child].is_child);
+    EXPECT_EQ(job.communicators[child].ranks.size(), 2u);
+  }
+}
+
+TEST(BuildJob, OneVoiceDoesNotTellTheSizeOfTheJob) {
+  EXPECT_EQ(job_from_text("[rank6]: Traceback (most recent call last):\n").nranks, std::nullopt);
+  EXPECT_EQ(job_from_text("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n").nranks,
+            std::nullopt);
+}
+
+TEST(BuildJob, EveryLineHasOneFate) {
+  const Job job =
+      job_from_text(std::string(kTwoRanks) + "step 1\nn:1:1 [0] NCCL INFO no such words\n");
+  EXPECT_EQ(job.losses.lines, job.losses.recognised + job.losses.unrecognised + job.losses.foreign +
+                                  job.losses.unreadable);
+  EXPECT_EQ(job.losses.unrecognised, 1u);
+}
+
+TEST(FileLine, CountsFromTheUnitsFirstLine) {
+  Job job;
+  job.inputs.resize(2);
+  job.inputs[1].path = "b.log";
+  job.units = {{0, 1}, {1, 1}, {1, 501}};
+  EXPECT_EQ(file_line(job, {2, 3}).path, "b.log");
+  EXPECT_EQ(file_line(job, {2, 3}).line, 503u);
+}
+
+}  // namespace
+}  // namespace ncclog
