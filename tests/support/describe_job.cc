@@ -1,0 +1,94 @@
+#include "support/describe_job.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "log/messages/all_messages.h"
+
+namespace ncclog {
+namespace {
+
+std::string place(const Job& job, SourceRef where, Places places) {
+  if (places == Places::Hidden || where.line == 0) return {};
+  const FileLine at = file_line(job, where);
+  return fmt::format(" @{}:{}", at.path, at.line);
+}
+
+std::string describe(const Job& job, const Process& process, Places places) {
+  return fmt::format(
+      "process host={} pid={} rank={} dev={} bus={} nccl={} cut={} spoke={}{}{} last={}\n",
+      process.host, process.pid, process.rank, process.cuda_dev, process.bus_id, process.has_nccl,
+      process.cut, process.subsystems.to_string(), place(job, process.first, places),
+      place(job, process.last, places), process.last_text);
+}
+
+std::string describe(const Communicator& comm) {
+  std::string text =
+      fmt::format("communicator {} nranks={} nnodes={} hosts={} parent={} child={} calls={}\n",
+                  comm.id, comm.nranks, comm.nnodes, fmt::join(comm.hosts, ","), comm.parent,
+                  comm.is_child, comm.calls.value_or(0));
+  for (const CommRank& rank : comm.ranks) {
+    text += fmt::format("  rank {} process={} dev={} bus={} {} calls={}\n", rank.rank, rank.process,
+                        rank.cuda_dev, rank.bus_id, to_string(rank.state), rank.calls);
+  }
+  return text;
+}
+
+std::string describe(const Job& job, const CommSegment& segment, Places places) {
+  std::string text =
+      fmt::format("  comm {:#x} rank={} id={:#x} calls={}{}{}{}\n", segment.comm, segment.rank,
+                  segment.comm_id, segment.calls.total, place(job, segment.started, places),
+                  place(job, segment.completed, places), place(job, segment.ended, places));
+  for (const auto& [call, n] : segment.calls.by_signature.counts) {
+    text += fmt::format("    {} {} {} {} {} x{}\n", call.function, call.count, call.datatype,
+                        call.redop, call.root, n);
+  }
+  return text;
+}
+
+std::string describe(const Job& job, const SpeakerLog& log, Places places) {
+  const Speaker& speaker = log.speaker;
+  std::string text = fmt::format("log host={} pid={} rank={} local={} input={} lines={} task={}\n",
+                                 speaker.host, speaker.pid, speaker.rank, speaker.local_rank,
+                                 speaker.input, log.lines, log.task_rank);
+  for (const CommSegment& segment : log.comms.all) text += describe(job, segment, places);
+  for (const auto& [key, use] : log.connections.all) {
+    text += fmt::format("  {} -> {} {} {:x}{}\n", key.src_rank, key.dst_rank, key.path,
+                        use.channels, place(job, use.first, places));
+  }
+  for (const auto& [kind, list] : log.records) {
+    text += fmt::format("  {} x{}\n", all_kinds()[kind].name, list.total);
+    for (const Record& record : list.kept) {
+      text += fmt::format("    {}{}\n", record.text, place(job, record.where, places));
+    }
+  }
+  for (const Record& record : log.unrecognised.kept) {
+    text += fmt::format("  unrecognised {}{}\n", record.text, place(job, record.where, places));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe_job(const Job& job, Places places) {
+  std::string text = fmt::format(
+      "lines={} recognised={} unrecognised={} foreign={} unreadable={}\n", job.losses.lines,
+      job.losses.recognised, job.losses.unrecognised, job.losses.foreign, job.losses.unreadable);
+  text += fmt::format("nranks={} hosts={} versions={} {} network={} plugin={}\n",
+                      job.nranks.value_or(-1), fmt::join(job.hosts, ","),
+                      fmt::join(job.nccl_versions, ","), fmt::join(job.cuda_versions, ","),
+                      job.network.name, job.network.plugin);
+  for (const Interface& i : job.network.interfaces) {
+    text += fmt::format("interface {} {} {} {} {}\n", i.host, i.name, i.address, i.port, i.link);
+  }
+  for (const EnvironmentSetting& setting : job.environment) {
+    text += fmt::format("setting {}={} by {}\n", setting.name, setting.value,
+                        fmt::join(setting.processes, ","));
+  }
+  for (const Process& process : job.processes) text += describe(job, process, places);
+  for (const Communicator& comm : job.communicators) text += describe(comm);
+  for (const SpeakerLog& log : job.logs) text += describe(job, log, places);
+  return text;
+}
+
+}  // namespace ncclog
