@@ -127,14 +127,14 @@ std::string described(std::string_view text, std::vector<size_t> cuts,
   return describe_job(finish(std::move(stretches), from_the_right));
 }
 
-TEST(CutAnywhere, GivesTheSameJob) {
+TEST(CutAnywhereProperty, GivesTheSameJob) {
   const std::string whole = described(kLog, {});
   for (size_t at = 0; at <= kLog.size(); ++at) {
     ASSERT_EQ(described(kLog, {next_start(kLog, at)}), whole) << "cut at byte " << at;
   }
 }
 
-TEST(CutAnywhere, GivesTheSameJobInAnyGrouping) {
+TEST(CutAnywhereProperty, GivesTheSameJobInAnyGrouping) {
   const std::string whole = described(kLog, {});
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
@@ -177,7 +177,7 @@ std::string interleaved(std::map<std::string, std::vector<std::string>> voices,
   return text;
 }
 
-TEST(Interleaving, OfDifferentProcessesGivesTheSameJobLineNumbersAside) {
+TEST(InterleavingProperty, OfDifferentProcessesGivesTheSameJobLineNumbersAside) {
   std::mt19937 random(5);
   const auto lines = voices(kLog);
   ASSERT_GE(lines.size(), 4u);
@@ -188,7 +188,7 @@ TEST(Interleaving, OfDifferentProcessesGivesTheSameJobLineNumbersAside) {
   }
 }
 
-TEST(EveryLine, IsCountedOnceWhereverTheLogEnds) {
+TEST(EveryLineProperty, IsCountedOnceWhereverTheLogEnds) {
   for (size_t size = 0; size <= kLog.size(); size += 7) {
     const std::string_view text = kLog.substr(0, size);
     const LossTable losses = read_text(text).losses();
