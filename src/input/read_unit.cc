@@ -1,0 +1,119 @@
+#include "input/read_unit.h"
+
+#include <cstring>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+SourceOptions source_options(const Unit& unit, const ReadOptions& options) {
+  SourceOptions source{.max_expanded = options.max_expanded};
+  if (unit.whole) return source;
+  source.begin = unit.begin;
+  source.end = unit.end;
+  return source;
+}
+
+/// Only plain text is cut; a stretch that happens to start like something else is text all the
+/// same.
+UnitResult start_result(const Unit& unit, const ByteSource& source) {
+  UnitResult result;
+  result.compression = source.compression();
+  result.content = unit.whole ? sniff_content(source.head()) : Content::Text;
+  return result;
+}
+
+/// Whether any byte is not ASCII. Eight bytes at a time: every block of every input comes by here.
+bool has_high_byte(std::string_view bytes) {
+  uint64_t all = 0;
+  for (; bytes.size() >= sizeof(all); bytes.remove_prefix(sizeof(all))) {
+    uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof(word));
+    all |= word;
+  }
+  for (const char c : bytes) all |= static_cast<unsigned char>(c) & 0x80U;
+  return (all & 0x8080808080808080U) != 0;
+}
+
+bool has_nul(std::string_view bytes) { return bytes.find('\0') != bytes.npos; }
+
+/// Without the beginning of a character at the end, where cutting the line left it.
+std::string_view without_partial_character(std::string_view text) {
+  constexpr size_t kLongestTail = 3;
+  for (size_t i = 1; i <= kLongestTail && i <= text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - i]);
+    if (byte >= 0xC0) return text.substr(0, text.size() - i);
+    if (byte < 0x80) break;
+  }
+  return text;
+}
+
+bool is_utf8(const Line& line) {
+  if (is_valid_utf8(line.text)) return true;
+  return line.cut && is_valid_utf8(without_partial_character(line.text));
+}
+
+void apply(SourceState state, UnitResult& result) {
+  switch (state) {
+    case SourceState::Good:
+      return;
+    case SourceState::Cut:
+      result.status = InputStatus::Cut;
+      return result.losses.add(Loss::InputCut);
+    case SourceState::SizeLimit:
+      result.status = InputStatus::Cut;
+      return result.losses.add(Loss::SizeLimit);
+    case SourceState::Unreadable:
+      result.status = InputStatus::Unreadable;
+      return result.losses.add(Loss::InputUnreadable);
+  }
+}
+
+}  // namespace
+
+UnitReader::UnitReader(const Unit& unit, const std::string& path, const ReadOptions& options)
+    : source_(path, source_options(unit, options)),
+      result_(start_result(unit, source_)),
+      offset_(unit.begin),
+      lines_([this](char* buffer, size_t capacity) { return read_block(buffer, capacity); },
+             unit.begin) {}
+
+size_t UnitReader::read_block(char* buffer, size_t capacity) {
+  if (!is_log(result_.content)) return 0;
+  const size_t count = source_.read(buffer, capacity);
+  const std::string_view block(buffer, count);
+  result_.bytes += count;
+  offset_ += count;
+  if (has_high_byte(block) || has_nul(block)) odd_until_ = offset_;
+  return count;
+}
+
+bool UnitReader::next(Line& line) {
+  if (!lines_.next(line)) return false;
+  ++result_.lines;
+  if (line.cut || line.offset < odd_until_) count_losses(line);
+  return true;
+}
+
+void UnitReader::count_losses(const Line& line) {
+  if (line.cut) result_.losses.add(Loss::LineCut);
+  if (has_nul(line.text)) result_.losses.add(Loss::NulBytes);
+  if (has_high_byte(line.text) && !is_utf8(line)) result_.losses.add(Loss::InvalidUtf8);
+}
+
+UnitResult UnitReader::finish() {
+  result_.newlines = lines_.newlines();
+  result_.note = source_.note();
+  apply(source_.state(), result_);
+  if (!is_log(result_.content)) {
+    result_.status = InputStatus::Skipped;
+    result_.note = content_note(result_.content);
+    result_.losses = {};
+    result_.losses.add(Loss::InputSkipped);
+  }
+  return std::move(result_);
+}
+
+}  // namespace ncclog

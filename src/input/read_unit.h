@@ -1,0 +1,76 @@
+// One unit, read line by line, and what became of it.
+//
+//   Unit{input: "logs/node1.log.gz", whole}
+//   -> each line to the callback, then {Cut, gzip, text, 81234 bytes, 911 lines, "The gzip data
+//      ends early; what could be unpacked was read."} and one InputCut in its loss table
+//
+// Nothing here throws for what an input holds or lacks, and nothing reads the lines: that is the
+// log layer's work.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "base/input_status.h"
+#include "base/line.h"
+#include "base/loss_table.h"
+#include "input/byte_source.h"
+#include "input/input_format.h"
+#include "input/line_reader.h"
+#include "input/units.h"
+
+namespace ncclog {
+
+struct ReadOptions {
+  uint64_t max_expanded = uint64_t{64} << 30;  ///< Bytes that a compressed input may expand to.
+};
+
+/// What reading a unit came to.
+struct UnitResult {
+  InputStatus status = InputStatus::Whole;
+  Compression compression = Compression::None;
+  Content content = Content::Empty;
+  uint64_t bytes = 0;     ///< Decompressed bytes read.
+  uint64_t newlines = 0;  ///< Line number of the next unit's first line, less 1, within the input.
+  uint64_t lines = 0;     ///< Calls of the callback; pieces between lone "\r" count one by one.
+  std::string note;       ///< One sentence on what is missing and why; empty if nothing is.
+  LossTable losses;       ///< Only the rows of losses; lines by fate are for others to count.
+};
+
+/// A unit being read. Invariants: line counts are of the lines that `next` has delivered; nothing
+/// is read of an input that is not a log. Use read_unit unless lines have to be asked for.
+class UnitReader {
+ public:
+  UnitReader(const Unit& unit, const std::string& path, const ReadOptions& options);
+  UnitReader(const UnitReader&) = delete;
+  UnitReader& operator=(const UnitReader&) = delete;
+
+  /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
+  bool next(Line& line);
+
+  /// What became of the unit; to be asked once `next` has returned false.
+  UnitResult finish();
+
+ private:
+  size_t read_block(char* buffer, size_t capacity);
+  void count_losses(const Line& line);
+
+  ByteSource source_;
+  UnitResult result_;
+  uint64_t offset_;         ///< Place in the input of the next block.
+  uint64_t odd_until_ = 0;  ///< No block from here on holds a NUL or a byte that is not ASCII.
+  LineReader lines_;
+};
+
+/// Reads `unit` of the input at `path` and gives each line to `on_line(const Line&)`.
+template <typename OnLine>
+UnitResult read_unit(const Unit& unit, const std::string& path, const ReadOptions& options,
+                     OnLine&& on_line) {
+  UnitReader reader(unit, path, options);
+  for (Line line; reader.next(line);) on_line(std::as_const(line));
+  return reader.finish();
+}
+
+}  // namespace ncclog
