@@ -1,0 +1,70 @@
+// Does every include go the way the data flows? A planted wrong include shows that this can fail.
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "layering/source_includes.h"
+#include "support/paths.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+TEST(Layering, SourcesIncludeOnlyWhatTheirLayerMay) {
+  EXPECT_EQ(join(forbidden_includes(source_dir() / "src"), "\n"), "");
+}
+
+struct Row {
+  const char* path;
+  const char* text;
+  const char* complaint;  ///< Empty: allowed.
+};
+
+constexpr Row kRows[] = {
+    {"log/header.cc", "#include \"base/text.h\"\n#include <string>\n", ""},
+    {"log/header.cc", "#include \"log/header.h\"\n#include <re2/re2.h>\n", ""},
+    {"log/messages/net.h", "#include \"log/event.h\"\n", ""},
+    {"main.cc", "#include \"app/options.h\"\n#include <unistd.h>\n", ""},
+    {"base/text.h", "#pragma once\n\n#include \"log/event.h\"\n",
+     "base/text.h:3: base may not include log/event.h"},
+    {"log/header.cc", "#include \"input/units.h\"\n",
+     "log/header.cc:1: log may not include input/units.h"},
+    {"input/units.cc", "#include \"log/header.h\"\n",
+     "input/units.cc:1: input may not include log/header.h"},
+    {"model/job.cc", "  #  include \"diagnose/coverage.h\"\n",
+     "model/job.cc:1: model may not include diagnose/coverage.h"},
+    {"rules/rulebook.cc", "#include \"report/report.h\"\n",
+     "rules/rulebook.cc:1: rules may not include report/report.h"},
+    {"model/job.cc", "#include <re2/re2.h>\n", "model/job.cc:1: model may not include re2/re2.h"},
+    {"model/job.cc", "#include \"re2/re2.h\"\n", "model/job.cc:1: model may not include re2/re2.h"},
+    {"report/text.cc", "#include <yaml-cpp/yaml.h>\n",
+     "report/text.cc:1: report may not include yaml-cpp/yaml.h"},
+    {"rules/facts.cc", "#include <nlohmann/json.hpp>\n",
+     "rules/facts.cc:1: rules may not include nlohmann/json.hpp"},
+    {"log/event.cc", "#include <boost/iostreams/copy.hpp>\n",
+     "log/event.cc:1: log may not include boost/iostreams/copy.hpp"},
+    {"report/text.cc", "#include <CLI/CLI.hpp>\n",
+     "report/text.cc:1: report may not include CLI/CLI.hpp"},
+    {"app/show.cc", "#include \"text.h\"\n", "app/show.cc:1: app may not include text.h"},
+    {"helpers/text.cc", "", "helpers/text.cc:1: no layer of this name"},
+};
+
+TEST(Layering, NamesTheLineThatLeavesItsLayer) {
+  for (const Row& row : kRows) {
+    EXPECT_EQ(join(forbidden_includes_of(row.path, row.text), "\n"), row.complaint)
+        << row.path << "\n"
+        << row.text;
+  }
+}
+
+TEST(Layering, WalksTheWholeTree) {
+  TempDir tree;
+  tree.add("log/messages/net.h", "#include \"model/job.h\"\n");
+  tree.add("base/text.cc", "#include \"base/text.h\"\n");
+  tree.add("log/notes.md", "#include \"model/job.h\"\n");
+  EXPECT_EQ(join(forbidden_includes(tree.path()), "\n"),
+            "log/messages/net.h:1: log may not include model/job.h");
+}
+
+}  // namespace
+}  // namespace ncclog::testing

@@ -1,0 +1,121 @@
+#include "layering/source_includes.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "base/text.h"
+#include "support/paths.h"
+
+namespace ncclog::testing {
+namespace {
+
+using Names = std::vector<std::string_view>;
+
+struct Layer {
+  std::string_view name;
+  Names layers;     ///< Layers besides itself that it may include.
+  Names libraries;  ///< Outside libraries that it may include, by the start of the include.
+};
+
+const std::vector<Layer>& layer_table() {
+  static const std::vector<Layer> kTable = {
+      {"base", {}, {"fmt/"}},
+      {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
+      {"log", {"base"}, {"fmt/", "re2/"}},
+      {"model", {"log", "base"}, {"fmt/"}},
+      {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat"}},
+      {"diagnose", {"model", "base"}, {"fmt/"}},
+      {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
+      {"report", {"rules", "diagnose", "model", "base"}, {"fmt/", "nlohmann/", "sqlite3"}},
+      {"app",
+       {"report", "rules", "diagnose", "import", "model", "log", "input", "base"},
+       {"fmt/", "CLI/", "nlohmann/"}},
+  };
+  return kTable;
+}
+
+/// Outside libraries that are known to the table; anything else in <> is the standard library's or
+/// the operating system's.
+constexpr std::string_view kLibraries[] = {"fmt/",    "boost/",    "isa-l",     "zstd", "archive",
+                                           "re2/",    "nlohmann/", "expat",     "CLI/", "yaml-cpp/",
+                                           "sqlite3", "gtest/",    "benchmark/"};
+
+const Layer* find_layer(std::string_view name) {
+  const auto& table = layer_table();
+  auto found = std::find_if(table.begin(), table.end(),
+                            [&](const Layer& layer) { return layer.name == name; });
+  return found == table.end() ? nullptr : &*found;
+}
+
+std::string_view layer_name(std::string_view path) {
+  if (path == "main.cc") return "app";
+  size_t slash = path.find('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+/// The file in `#include "x"` or `#include <x>`, quotes included; nullopt for other lines.
+std::optional<std::string_view> included_file(std::string_view line) {
+  line = trim(line);
+  if (!line.starts_with('#')) return std::nullopt;
+  line = trim(line.substr(1));
+  if (!line.starts_with("include")) return std::nullopt;
+  line = trim(line.substr(7));
+  if (line.empty() || (line[0] != '"' && line[0] != '<')) return std::nullopt;
+  size_t end = line.find(line[0] == '"' ? '"' : '>', 1);
+  return line.substr(0, end);
+}
+
+bool starts_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+bool contains(const Names& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_allowed(const Layer& layer, std::string_view include) {
+  std::string_view file = include.substr(1);
+  if (starts_with_any(file, kLibraries)) return starts_with_any(file, layer.libraries);
+  if (include[0] == '<') return true;
+  std::string_view other = layer_name(file);
+  return other == layer.name || contains(layer.layers, other);
+}
+
+}  // namespace
+
+std::vector<std::string> forbidden_includes_of(std::string_view path, std::string_view text) {
+  const Layer* layer = find_layer(layer_name(path));
+  if (layer == nullptr) return {std::string(path) + ":1: no layer of this name"};
+  std::vector<std::string> found;
+  int number = 0;
+  for (std::string_view line : split(text, '\n')) {
+    ++number;
+    auto include = included_file(line);
+    if (!include || is_allowed(*layer, *include)) continue;
+    found.push_back(std::string(path) + ":" + std::to_string(number) + ": " +
+                    std::string(layer->name) + " may not include " +
+                    std::string(include->substr(1)));
+  }
+  return found;
+}
+
+std::vector<std::string> forbidden_includes(const std::filesystem::path& source_root) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_root)) {
+    auto extension = entry.path().extension();
+    if (extension == ".h" || extension == ".cc") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> found;
+  for (const auto& file : files) {
+    std::string path = file.lexically_relative(source_root).generic_string();
+    for (std::string& row : forbidden_includes_of(path, read_file(file))) {
+      found.push_back(std::move(row));
+    }
+  }
+  return found;
+}
+
+}  // namespace ncclog::testing

@@ -1,0 +1,24 @@
+// Which files does our code include, and which of these includes does the layer table allow?
+//
+//   src/rules/evaluate.cc:12: rules may not include input/line_reader.h
+//
+// The table is that of src/README.md: data flows one way, input → log → model → … → report.
+
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ncclog::testing {
+
+/// Every include under `source_root` (a folder like src/) that the layer table does not allow, as
+/// "layer/file.cc:LINE: why". Empty for a sound tree. Files outside a known layer are reported
+/// too, except main.cc, which may include what app may.
+std::vector<std::string> forbidden_includes(const std::filesystem::path& source_root);
+
+/// The same for one file: `path` is relative to the source root, `text` is what it holds.
+std::vector<std::string> forbidden_includes_of(std::string_view path, std::string_view text);
+
+}  // namespace ncclog::testing

@@ -1,0 +1,32 @@
+#include "support/paths.h"
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace ncclog::testing {
+
+std::filesystem::path source_dir() { return NCCLOG_SOURCE_DIR; }
+std::filesystem::path build_dir() { return NCCLOG_BUILD_DIR; }
+std::filesystem::path ncclog_binary() { return build_dir() / "ncclog"; }
+std::filesystem::path cmake_command() { return NCCLOG_CMAKE; }
+std::filesystem::path sample_logs(const std::filesystem::path& name) {
+  return source_dir() / "sample_logs" / name / "logs";
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw std::runtime_error("cannot read " + path.string());
+  return std::move(text).str();
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  if (path.has_parent_path()) std::filesystem::create_directories(path.parent_path());
+  std::ofstream out(path, std::ios::binary);
+  out << text << std::flush;
+  if (!out) throw std::runtime_error("cannot write " + path.string());
+}
+
+}  // namespace ncclog::testing

@@ -1,0 +1,117 @@
+#include "support/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+namespace ncclog::testing {
+namespace {
+
+/// A pipe whose ends close themselves.
+struct Pipe {
+  int read_end = -1;
+  int write_end = -1;
+
+  Pipe() {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+  ~Pipe() {
+    close_end(read_end);
+    close_end(write_end);
+  }
+  static void close_end(int& end) {
+    if (end >= 0) close(end);
+    end = -1;
+  }
+};
+
+[[noreturn]] void become(const Command& command, Pipe& in, Pipe& out, Pipe& err) {
+  dup2(in.read_end, STDIN_FILENO);
+  dup2(out.write_end, STDOUT_FILENO);
+  dup2(err.write_end, STDERR_FILENO);
+  if (!command.folder.empty() && chdir(command.folder.c_str()) != 0) _exit(127);
+  for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command.arguments) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+void take(int& end, std::string& text) {
+  std::array<char, 65536> buffer;
+  ssize_t n = read(end, buffer.data(), buffer.size());
+  if (n > 0) text.append(buffer.data(), static_cast<size_t>(n));
+  if (n == 0) Pipe::close_end(end);
+}
+
+void give(int& end, std::string_view& rest) {
+  // What a pipe takes at once; more could block while the other side waits for us to read.
+  ssize_t n = write(end, rest.data(), std::min<size_t>(rest.size(), PIPE_BUF));
+  if (n > 0) rest.remove_prefix(static_cast<size_t>(n));
+  if (n <= 0 || rest.empty()) Pipe::close_end(end);
+}
+
+/// Feeds and reads until the process has closed both outputs; poll ignores ends that are closed.
+void exchange(std::string_view input, Pipe& in, Pipe& out, Pipe& err, Outcome& outcome) {
+  if (input.empty()) Pipe::close_end(in.write_end);
+  while (out.read_end >= 0 || err.read_end >= 0) {
+    std::array<pollfd, 3> polled{
+        {{in.write_end, POLLOUT, 0}, {out.read_end, POLLIN, 0}, {err.read_end, POLLIN, 0}}};
+    if (poll(polled.data(), polled.size(), -1) < 0) return;
+    if (polled[0].revents != 0) give(in.write_end, input);
+    if (polled[1].revents != 0) take(out.read_end, outcome.standard_output);
+    if (polled[2].revents != 0) take(err.read_end, outcome.standard_error);
+  }
+}
+
+void wait_for(pid_t child, Outcome& outcome) {
+  int status = 0;
+  rusage usage{};
+  if (wait4(child, &status, 0, &usage) != child) return;
+  outcome.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  outcome.peak_rss_kib = usage.ru_maxrss;
+}
+
+}  // namespace
+
+Outcome run_command(const Command& command) {
+  // A process that ends without reading its input must not end the test.
+  std::signal(SIGPIPE, SIG_IGN);
+  auto start = std::chrono::steady_clock::now();
+  Pipe in, out, err;
+  pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    std::signal(SIGPIPE, SIG_DFL);
+    become(command, in, out, err);
+  }
+  Pipe::close_end(in.read_end);
+  Pipe::close_end(out.write_end);
+  Pipe::close_end(err.write_end);
+  Outcome outcome;
+  exchange(command.standard_input, in, out, err, outcome);
+  wait_for(child, outcome);
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return outcome;
+}
+
+}  // namespace ncclog::testing
