@@ -1,0 +1,120 @@
+#include "golden/golden_case.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "base/text.h"
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/text_diff.h"
+
+namespace ncclog::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_if_there(const fs::path& path) {
+  return fs::exists(path) ? read_file(path) : std::string();
+}
+
+/// Reports quote paths as they were given, so they are given relative to the case.
+std::string fill_in(std::string word, const fs::path& folder) {
+  constexpr std::string_view kSamples = "{samples}";
+  size_t at = word.find(kSamples);
+  if (at == std::string::npos) return word;
+  fs::path samples = (source_dir() / "sample_logs").lexically_relative(folder);
+  return word.replace(at, kSamples.size(), samples.generic_string());
+}
+
+GoldenCase load_golden_case(const fs::path& folder) {
+  GoldenCase golden{.folder = folder, .arguments = split_arguments(read_file(folder / "args"))};
+  for (std::string& word : golden.arguments) word = fill_in(std::move(word), folder);
+  return golden;
+}
+
+/// The file that holds the expected output; its ending says what the text is.
+fs::path expected_file(const GoldenCase& golden) {
+  for (const char* ending : {"txt", "json", "md", "html", "csv"}) {
+    fs::path file = golden.folder / (std::string("expected.") + ending);
+    if (fs::exists(file)) return file;
+  }
+  const auto& arguments = golden.arguments;
+  bool json = std::find(arguments.begin(), arguments.end(), "json") != arguments.end();
+  return golden.folder / (json ? "expected.json" : "expected.txt");
+}
+
+void write_unless_default(const fs::path& path, const std::string& text, bool is_default) {
+  if (is_default) {
+    fs::remove(path);
+  } else {
+    write_file(path, text);
+  }
+}
+
+void rewrite(const GoldenCase& golden, const Outcome& outcome) {
+  write_file(expected_file(golden), outcome.standard_output);
+  write_unless_default(golden.folder / "expected.stderr", outcome.standard_error,
+                       outcome.standard_error.empty());
+  write_unless_default(golden.folder / "exit_code", std::to_string(outcome.exit_code) + "\n",
+                       outcome.exit_code == 0);
+}
+
+std::string section(std::string_view title, const std::string& diff) {
+  return diff.empty() ? std::string() : std::string(title) + ":\n" + diff;
+}
+
+}  // namespace
+
+std::vector<std::string> split_arguments(std::string_view text) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool in_word = false;
+  for (char c : text) {
+    bool blank = is_blank(c) || c == '\n' || c == '\r';
+    if (quote == 0 && blank) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else {
+      words.back() += c;
+    }
+  }
+  if (quote != 0) throw std::runtime_error("open quote in: " + std::string(text));
+  return words;
+}
+
+std::vector<GoldenCase> load_golden_cases(const fs::path& root) {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(root)) {
+    if (fs::exists(entry.path() / "args")) folders.push_back(entry.path());
+  }
+  std::sort(folders.begin(), folders.end());
+  std::vector<GoldenCase> cases;
+  for (const auto& folder : folders) cases.push_back(load_golden_case(folder));
+  return cases;
+}
+
+std::string check_golden_case(const GoldenCase& golden, bool update) {
+  Command command{.arguments = {ncclog_binary().string()}, .folder = golden.folder.string()};
+  for (const auto& word : golden.arguments) command.arguments.push_back(word);
+  Outcome outcome = run_command(command);
+  if (update) {
+    rewrite(golden, outcome);
+    return {};
+  }
+  std::string exit_code = read_if_there(golden.folder / "exit_code");
+  return section("exit code", text_diff(exit_code.empty() ? "0\n" : exit_code,
+                                        std::to_string(outcome.exit_code) + "\n")) +
+         section("standard output",
+                 text_diff(read_if_there(expected_file(golden)), outcome.standard_output)) +
+         section("standard error", text_diff(read_if_there(golden.folder / "expected.stderr"),
+                                             outcome.standard_error));
+}
+
+}  // namespace ncclog::testing

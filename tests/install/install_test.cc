@@ -1,0 +1,51 @@
+// Does an installed ncclog work without the source tree beside it?
+
+#include <gtest/gtest.h>
+
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+class Install : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Outcome out =
+        run_command({.arguments = {cmake_command().string(), "--install", build_dir().string(),
+                                   "--prefix", prefix_.path().string()}});
+    ASSERT_EQ(out.exit_code, 0) << out.standard_output << out.standard_error;
+  }
+
+  Outcome run(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), (prefix_.path() / "bin" / "ncclog").string());
+    return run_command({.arguments = std::move(arguments), .folder = prefix_.path().string()});
+  }
+
+  TempDir prefix_;
+};
+
+TEST_F(Install, BringsProgramRulesAndReadme) {
+  EXPECT_TRUE(exists(prefix_.path() / "share/doc/ncclog/README.md"));
+  EXPECT_TRUE(is_directory(prefix_.path() / "share/ncclog/rules"));
+
+  Outcome version = run({"--version"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_NE(version.standard_output.find("1.0.0"), std::string::npos) << version.standard_output;
+
+  Outcome rules = run({"rules", "list"});
+  EXPECT_EQ(rules.exit_code, 0) << rules.standard_error;
+  EXPECT_NE(rules.standard_output.find("shm-no-space"), std::string::npos);
+
+  Outcome checked = run({"rules", "check", (prefix_.path() / "share/ncclog/rules").string()});
+  EXPECT_EQ(checked.exit_code, 0) << checked.standard_error;
+
+  Outcome report = run({"analyze", sample_logs("rank-killed").string()});
+  EXPECT_EQ(report.exit_code, 1) << report.standard_error;
+  EXPECT_NE(report.standard_output.find("process-killed"), std::string::npos)
+      << report.standard_output;
+}
+
+}  // namespace
+}  // namespace ncclog::testing
