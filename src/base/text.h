@@ -40,6 +40,9 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 /// "0-3,7" for {0,1,2,3,7}: sorted unique numbers as ranges. Empty for no numbers.
 std::string ranges_text(std::vector<int> numbers);
 
+/// Insertions, deletions and replacements that turn `a` into `b`.
+size_t edit_distance(std::string_view a, std::string_view b);
+
 /// The candidate with the smallest edit distance to `name`, if it is close enough to be meant.
 /// Ties go to the first candidate. nullopt when nothing is near.
 std::optional<std::string_view> nearest_name(std::string_view name,
