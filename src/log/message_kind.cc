@@ -54,4 +54,11 @@ std::string_view Message::field(std::string_view name) const {
   return {};
 }
 
-} // namespace ncclog
+void Message::set(std::string_view name, std::string_view text) {
+  if (kind == nullptr) return;
+  for (size_t i = 0; i < kind->fields.size(); ++i) {
+    if (kind->fields[i].name == name) fields[i] = text;
+  }
+}
+
+}  // namespace ncclog

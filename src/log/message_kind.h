@@ -62,14 +62,20 @@ enum class Subsystem {
 /// As NCCL_DEBUG_SUBSYS spells it; "" for None.
 std::string_view to_string(Subsystem subsystem);
 
+struct Message;
+
+/// Takes a text apart where holes cannot: a table's row, a class name, a progress bar. Sets the
+/// fields of `message`, whose kind is set already, and answers whether the text is of that kind.
+using Recogniser = bool (*)(std::string_view text, Message& message);
+
 /// One wording of a message: NCCL's format string turned round.
 ///
 /// Holes: `{field}` is text up to the next literal, or a number where the
 /// member is one;
 /// `{field...}` takes the rest of the line; `{field:word}` text without blanks;
-/// `{field:A|B}` one of the listed words. `{}`, `{:word}`, `{:int}`, `{:hex}`,
-/// `{...}` match and forget. Matching is one linear scan: text ends at the
-/// FIRST occurrence of the next literal.
+/// `{field:A|B}` one of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`,
+/// `{:word}`, `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends
+/// at the FIRST occurrence of the next literal, before the last literal at the end.
 struct Wording {
   std::string_view text;
   std::string_view example; ///< A real line's message; a test proves that it
@@ -77,6 +83,9 @@ struct Wording {
   /// The message is also recognised where no NCCL header stands before it, as
   /// in "Last error:".
   bool quotable = false;
+  /// Matches instead of the holes (log/foreign_lines.h); `text` then only shows the shape, and its
+  /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
+  Recogniser recognise = nullptr;
 };
 
 /// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is
@@ -115,6 +124,9 @@ struct Message {
   /// The field of that name; empty if the kind has none or the wording did not
   /// fill it.
   std::string_view field(std::string_view name) const;
+
+  /// Sets the field of that name, for recognisers; a kind without it ignores that.
+  void set(std::string_view name, std::string_view text);
 };
 
 /// A family of kinds: what one header of log/messages/ adds.

@@ -5,8 +5,8 @@
 //   → "comm " <hex> " rank " <int> " nranks " <int> ... " - Init COMPLETE"
 //
 // No backtracking: a text hole ends at the first occurrence of the literal
-// after it, a number hole where the digits end. Matching allocates nothing and
-// touches each byte a constant number of times.
+// after it (before the last literal: at the end), a number hole where the digits end. Matching
+// allocates nothing and touches each byte a constant number of times.
 
 #pragma once
 
@@ -19,35 +19,31 @@
 namespace ncclog {
 
 /// What a hole accepts.
-enum class HoleType { None, Text, Word, Integer, Hex, Choice, Rest };
+enum class HoleType { None, Text, Word, Integer, Integers, Hex, Choice, Rest };
 
 /// A literal and the hole that follows it.
 struct PatternStep {
-  std::string_view
-      literal; ///< Must stand here; may be empty only before the first hole.
+  std::string_view literal;  ///< Must stand here; may be empty only before the first hole.
   HoleType hole = HoleType::None;
-  int field =
-      -1; ///< Index of the kind's field to fill; -1: matched and forgotten.
-  std::vector<std::string_view>
-      choices; ///< For Choice; longer words before their prefixes.
+  int field = -1;  ///< Index of the kind's field to fill; -1: matched and forgotten.
+  std::vector<std::string_view> choices;  ///< For Choice; longer words before their prefixes.
 };
 
 /// A compiled wording. Its views point into the kind's static texts.
 struct WordingPattern {
-  const Kind *kind = nullptr;
-  const Wording *wording = nullptr;
+  const Kind* kind = nullptr;
+  const Wording* wording = nullptr;
   std::vector<PatternStep> steps;
 };
 
 /// Compiles one wording of `kind`. A malformed wording is a defect of the
 /// program: it throws std::logic_error naming the wording, and a test compiles
 /// them all.
-WordingPattern compile_wording(const Kind &kind, const Wording &wording);
+WordingPattern compile_wording(const Kind& kind, const Wording& wording);
 
 /// True if all of `text` fits; then `message` holds the kind and the captured
 /// fields. `message` is unspecified after false. Trailing blanks of `text` are
 /// ignored.
-bool match_wording(const WordingPattern &pattern, std::string_view text,
-                   Message &message);
+bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message);
 
-} // namespace ncclog
+}  // namespace ncclog

@@ -6,13 +6,30 @@
 #include <span>
 
 #include "log/message_kind.h"
+#include "log/messages/bootstrap.h"
+#include "log/messages/collective.h"
+#include "log/messages/cuda.h"
+#include "log/messages/environment.h"
+#include "log/messages/error.h"
+#include "log/messages/ib.h"
 #include "log/messages/lifecycle.h"
+#include "log/messages/network.h"
+#include "log/messages/plugin.h"
+#include "log/messages/proxy.h"
+#include "log/messages/shm.h"
+#include "log/messages/socket.h"
+#include "log/messages/topology.h"
 #include "log/messages/transport.h"
+#include "log/messages/tuning.h"
+#include "log/messages/user.h"
+#include "log/messages/version.h"
 
 namespace ncclog {
 
-template <typename... Lists> struct JoinKinds;
-template <typename... A> struct JoinKinds<Kinds<A...>> {
+template <typename... Lists>
+struct JoinKinds;
+template <typename... A>
+struct JoinKinds<Kinds<A...>> {
   using Type = Kinds<A...>;
 };
 template <typename... A, typename... B, typename... More>
@@ -20,7 +37,12 @@ struct JoinKinds<Kinds<A...>, Kinds<B...>, More...> {
   using Type = typename JoinKinds<Kinds<A..., B...>, More...>::Type;
 };
 
-using AllMessages = JoinKinds<LifecycleMessages, TransportMessages>::Type;
+/// Common messages first: wordings that share a first word are tried in this order.
+using AllMessages =
+    JoinKinds<LifecycleMessages, TransportMessages, CollectiveMessages, EnvironmentMessages,
+              NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
+              TopologyMessages, TuningMessages, PluginMessages, ShmMessages, SocketMessages,
+              IbMessages, CudaMessages, UserMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {
@@ -38,6 +60,6 @@ inline constexpr uint16_t kKindIndex = position_of<T>(AllMessages{});
 std::span<const Kind> all_kinds();
 
 /// The kind with that name; nullptr if there is none.
-const Kind *find_kind(std::string_view name);
+const Kind* find_kind(std::string_view name);
 
-} // namespace ncclog
+}  // namespace ncclog
