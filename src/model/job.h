@@ -14,7 +14,6 @@
 #include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
-#include "log/device_list.h"
 #include "model/shard.h"
 
 namespace ncclog {
