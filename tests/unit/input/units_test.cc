@@ -98,8 +98,7 @@ const std::string kTexts[] = {
     "10%\r20%\r30%\ndone\r\n50%\r",
     "\xEF\xBB\xBFmark\n\xEF\xBB\xBFno mark\n",
     "nul\0 \xff\n\0\0\nend"s,
-    "text\n{\n\"pg_config\"\n{\"pg_config\"\n\x1f\x8b\x08\n\x7f"
-    "ELF\n",
+    "text\n{\n\"pg_config\"\n{\"pg_config\"\n\x1f\x8b\x08\nPK\x03\x04\n",
     "x\n" + std::string(70000, 'y') + "\nz\n",
 };
 
