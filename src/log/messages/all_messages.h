@@ -9,20 +9,30 @@
 #include "log/messages/bootstrap.h"
 #include "log/messages/collective.h"
 #include "log/messages/cuda.h"
+#include "log/messages/desync.h"
 #include "log/messages/environment.h"
 #include "log/messages/error.h"
+#include "log/messages/exception.h"
+#include "log/messages/flight_record.h"
 #include "log/messages/ib.h"
 #include "log/messages/lifecycle.h"
 #include "log/messages/network.h"
+#include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
+#include "log/messages/progress.h"
 #include "log/messages/proxy.h"
+#include "log/messages/shell.h"
 #include "log/messages/shm.h"
 #include "log/messages/socket.h"
+#include "log/messages/store.h"
 #include "log/messages/topology.h"
+#include "log/messages/torch_notes.h"
+#include "log/messages/torchrun.h"
 #include "log/messages/transport.h"
 #include "log/messages/tuning.h"
 #include "log/messages/user.h"
 #include "log/messages/version.h"
+#include "log/messages/watchdog.h"
 
 namespace ncclog {
 
@@ -42,7 +52,9 @@ using AllMessages =
     JoinKinds<LifecycleMessages, TransportMessages, CollectiveMessages, EnvironmentMessages,
               NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
               TopologyMessages, TuningMessages, PluginMessages, ShmMessages, SocketMessages,
-              IbMessages, CudaMessages, UserMessages>::Type;
+              IbMessages, CudaMessages, UserMessages, WatchdogMessages, FlightRecordMessages,
+              DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages,
+              TorchNotes, PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -1,0 +1,214 @@
+#include "log/foreign_lines.h"
+
+#include <algorithm>
+
+#include "log/prefix.h"
+#include "log/scanner.h"
+
+namespace ncclog {
+namespace {
+
+template <size_t N>
+bool starts_with_any(std::string_view text, const std::string_view (&starts)[N]) {
+  return std::any_of(std::begin(starts), std::end(starts),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+/// Messages of exceptions that other kinds take apart.
+constexpr std::string_view kClaimedMessages[] = {
+    "NCCL error in: ",
+    "NCCL Error ",
+    "NCCL error: ",
+    "NCCL timeout in: ",
+    "NCCL communicator was aborted on rank ",
+    "NCCL communicator encountered error set by ",
+    "CUDA out of memory",
+    "CUDA error: out of memory",
+    "wait timeout after ",
+    "Timeout waiting for key: ",
+    "Socket Timeout",
+    "Timed out after ",
+    "Timed out initializing process group in store based barrier",
+    "The client socket has timed out after ",
+    "The server socket has failed to ",
+    "Detected mismatch between collectives on ranks.",
+    "Expected all tensors to be on the same device",
+};
+
+bool is_claimed(std::string_view base, std::string_view message) {
+  if (base == "ChildFailedError" || base == "SignalException") return true;
+  if (starts_with_any(message, kClaimedMessages)) return true;
+  if (message.starts_with("DataLoader worker (pid"))
+    return message.find("is killed by signal") != message.npos;
+  return message.starts_with('[') &&
+         (message.find("] is setting up NCCL communicator") != message.npos ||
+          message.find("Caught collective operation timeout: ") != message.npos ||
+          message.find("failed to pass monitoredBarrier in ") != message.npos);
+}
+
+/// Python's class names: "RuntimeError", "SystemExit"; not "Error", nor NCCL's "ncclSystemError".
+bool is_exception_name(std::string_view base) {
+  constexpr std::string_view kEnds[] = {"Error", "Exception",      "Interrupt",
+                                        "Exit",  "TimeoutExpired", "StopIteration"};
+  if (base.empty() || base == "Error" || (base[0] >= 'a' && base[0] <= 'z') || is_digit(base[0]))
+    return false;
+  return std::any_of(std::begin(kEnds), std::end(kEnds),
+                     [&](std::string_view end) { return base.ends_with(end); });
+}
+
+constexpr std::string_view kStatuses[] = {
+    "Segmentation fault",
+    "Bus error",
+    "Killed",
+    "Aborted",
+    "Terminated",
+    "Illegal instruction",
+    "Floating point exception",
+    "Trace/breakpoint trap",
+    "Hangup",
+    "Interrupt",
+    "Quit",
+};
+
+/// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
+std::string_view take_status(Scanner& scan) {
+  for (const std::string_view status : kStatuses) {
+    if (!scan.skip(status)) continue;
+    scan.skip(" (core dumped)");
+    return status;
+  }
+  return {};
+}
+
+bool contains_ignoring_case(std::string_view text, std::string_view lower) {
+  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
+  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
+}
+
+/// Takes "10/     500" or "10".
+bool take_step(Scanner& scan, Message& message) {
+  scan.blanks();
+  const std::string_view step = scan.take_while(is_digit, 18);
+  if (step.empty()) return false;
+  message.set("iteration", step);
+  if (!scan.skip('/')) return true;
+  scan.blanks();
+  const std::string_view total = scan.take_while(is_digit, 18);
+  message.set("total", total);
+  return !total.empty();
+}
+
+/// What stands before and behind the step number, framework by framework.
+struct StepShape {
+  std::string_view before;
+  std::string_view behind;
+};
+constexpr StepShape kStepShapes[] = {
+    {"iteration: ", " |"},    // Megatron-like loops.
+    {"iteration ", " |"},     // Megatron-LM.
+    {"step=", ", skipped="},  // DeepSpeed.
+    {"steps: ", " loss: "},   // DeepSpeed's pipeline engine.
+    {"step: ", " loss: "},    // torchtitan.
+    {"iter ", ": loss "},     // nanoGPT.
+    {"[step=", "]"},          // OLMo.
+    {"[step=", ",epoch="},    // OLMo.
+    {"[batch=", "]"},         // Composer.
+};
+
+bool take_nemo_step(Scanner& scan, Message& message) {
+  int epoch = 0;
+  return scan.skip("Training epoch ") && scan.number(epoch) && scan.skip(", iteration ") &&
+         take_step(scan, message) && scan.skip(" |");
+}
+
+}  // namespace
+
+bool recognise_python_exception(std::string_view text, Message& message) {
+  if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return false;
+  Scanner scan(text);
+  const auto in_name = [](char c) { return is_word(c) || c == '.'; };
+  const std::string_view name = scan.take_while(in_name, 200);
+  const std::string_view base = name.substr(name.rfind('.') + 1);
+  if (!is_exception_name(base)) return false;
+  std::string_view inner;
+  if (scan.skip('(') && !scan.until(')', inner, 100)) return false;
+  const std::string_view type = text.substr(0, scan.taken());
+  if (!scan.done() && !scan.skip(": ") && scan.rest() != ":") return false;
+  const std::string_view said = scan.rest() == ":" ? std::string_view{} : trim(scan.rest());
+  if (is_claimed(base, said)) return false;
+  message.set("type", type);
+  message.set("message", said);
+  return true;
+}
+
+bool recognise_process_end(std::string_view text, Message& message) {
+  Scanner whole(text);
+  std::string_view status = take_status(whole);
+  if (!status.empty() && whole.done()) {
+    message.set("status", status);
+    return true;
+  }
+  const size_t at = text.substr(0, 300).find(": line ");
+  if (at == text.npos) return false;
+  Scanner scan(text.substr(at + 7));
+  int line = 0;
+  if (!scan.number(line) || !scan.skip(':')) return false;
+  scan.blanks();
+  const std::string_view pid = scan.take_while(is_digit, 18);
+  if (pid.empty() || scan.blanks() == 0) return false;
+  status = take_status(scan);
+  if (status.empty()) return false;
+  message.set("pid", pid);
+  message.set("status", status);
+  message.set("command", trim(scan.rest()));
+  return true;
+}
+
+bool is_eval_title(std::string_view title) {
+  constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
+                                         "generat", "sampling", "checkpoint", "infer"};
+  if (contains_ignoring_case(title, "load") || contains_ignoring_case(title, "download"))
+    return false;
+  return std::any_of(std::begin(kWords), std::end(kWords),
+                     [&](std::string_view word) { return contains_ignoring_case(title, word); });
+}
+
+bool recognise_progress_bar(std::string_view text, Message& message) {
+  const ProgressBar bar = parse_progress_bar(text);
+  if (bar.length == 0 || is_eval_title(bar.title)) return false;
+  message.set("title", bar.title);
+  message.set("percent", bar.percent);
+  message.set("done", bar.done);
+  message.set("total", bar.total);
+  return true;
+}
+
+bool recognise_eval_progress(std::string_view text, Message& message) {
+  constexpr std::string_view kPrints[] = {
+      "Evaluating",         "Validating",           "Validation: ",
+      "Running evaluation", "Running validation",   "***** Running Evaluation",
+      "Saving checkpoint",  "saving checkpoint",    "Saving model checkpoint",
+      "evaluating",         "[Eval batch=",         "***** Running Prediction",
+      "Evaluation: ",       "Saving the checkpoint"};
+  const ProgressBar bar = parse_progress_bar(text);
+  const bool about_eval =
+      bar.length > 0 ? is_eval_title(bar.title) : starts_with_any(text, kPrints);
+  if (about_eval) message.set("text", text);
+  return about_eval;
+}
+
+bool recognise_iteration(std::string_view text, Message& message) {
+  for (const StepShape& shape : kStepShapes) {
+    Scanner scan(text);
+    if (!scan.skip(shape.before) || !take_step(scan, message)) continue;
+    // Columns are padded with blanks.
+    const std::string_view rest = scan.rest();
+    const size_t padding = std::min(rest.find_first_not_of(' '), rest.size());
+    const size_t kept = padding > 0 && shape.behind.starts_with(' ') ? padding - 1 : 0;
+    if (rest.substr(kept).starts_with(shape.behind)) return true;
+  }
+  Scanner scan(text);
+  return take_nemo_step(scan, message);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,39 @@
+// Lines around NCCL whose shape holes cannot express: Python's exceptions, progress bars, dying
+// processes.
+//
+//   torch.distributed.DistStoreError: wait timeout after 300000ms, keys: /default_pg/0//cuda//0
+//   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]
+//   bash: line 1:  1021 Killed                  env RANK=3 python3 train.py
+//
+// Each function is the `recognise` of one wording in log/messages/. Most lines of a training log
+// are none of these, so each looks at a byte or a word first.
+
+#pragma once
+
+#include <string_view>
+
+#include "log/message_kind.h"
+
+namespace ncclog {
+
+/// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
+/// Refuses what a kind of its own knows better: NCCL's errors, out of memory, the store's errors.
+bool recognise_python_exception(std::string_view text, Message& message);
+
+/// A shell's word on a process it ran: "run.sh: line 3: 1021 Killed  python train.py", "Killed".
+/// Fields pid, status, command.
+bool recognise_process_end(std::string_view text, Message& message);
+
+/// A tqdm bar that is not about evaluation. Fields title, percent, done, total.
+bool recognise_progress_bar(std::string_view text, Message& message);
+
+/// A tqdm bar or a print that says: evaluating, validating, writing a checkpoint. Field text.
+bool recognise_eval_progress(std::string_view text, Message& message);
+
+/// A training step as Megatron, DeepSpeed, NeMo and others print it. Fields iteration, total.
+bool recognise_iteration(std::string_view text, Message& message);
+
+/// True if a progress bar's title is about evaluation or checkpoints rather than training.
+bool is_eval_title(std::string_view title);
+
+}  // namespace ncclog

@@ -1,0 +1,83 @@
+// What training loops print on the way: bars, steps, evaluation.
+//
+//   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]
+//    iteration       10/     500 | consumed samples:         1280 | …
+//
+// Never a fault. They tell what a rank was doing when others timed out.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "log/foreign_lines.h"
+#include "log/message_kind.h"
+
+namespace ncclog {
+
+/// The process evaluates, validates or writes a checkpoint.
+///
+/// Ranks that do so alone leave the others waiting in a collective.
+struct EvalProgress {
+  std::string_view text;  ///< The whole line.
+
+  static constexpr std::string_view kKind = "eval_progress";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{text...}",
+       .example = "Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]",
+       .recognise = recognise_eval_progress},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
+/// A tqdm bar about anything else; one line holds its last state.
+struct ProgressBarSeen {
+  std::string_view title;  ///< May be empty.
+  int percent = -1;
+  int done = -1;  ///< As printed; 0 where tqdm scales it ("1.2M").
+  int total = -1;
+
+  static constexpr std::string_view kKind = "progress_bar";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{title}: {percent}%|{}| {done}/{total} [{}]",
+       .example = "Training Epoch 0:  12%|#2        | 230/1840 [02:50<16:50,  1.55it/s]",
+       .recognise = recognise_progress_bar},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("title", self.title);
+    visit("percent", self.percent);
+    visit("done", self.done);
+    visit("total", self.total);
+  }
+};
+
+/// A training step was printed.
+///
+/// Frameworks print every n-th step, and each on another rank: Megatron on the last, most on rank
+/// 0.
+struct IterationLine {
+  int64_t iteration = -1;
+  int64_t total = -1;  ///< -1 where not printed.
+
+  static constexpr std::string_view kKind = "iteration_line";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "iteration {iteration}/{total} |",
+       .example = "iteration       10/     500 | consumed samples:         1280 | elapsed time per "
+                  "iteration (ms): 812.3 |",
+       .recognise = recognise_iteration},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("iteration", self.iteration);
+    visit("total", self.total);
+  }
+};
+
+using ProgressMessages = Kinds<EvalProgress, ProgressBarSeen, IterationLine>;
+
+}  // namespace ncclog

@@ -1,0 +1,212 @@
+#include "log/pasted_lines.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "log/scanner.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kMostColumns =
+    24;  ///< More than any of these tables has, but for large GPU hosts.
+
+/// The columns of a row, without allocating.
+struct Columns {
+  std::array<std::string_view, kMostColumns> cells{};
+  size_t count = 0;  ///< At most kMostColumns; further columns are dropped.
+
+  std::string_view operator[](size_t i) const { return i < count ? cells[i] : std::string_view{}; }
+};
+
+Columns columns_of(std::string_view text) {
+  Columns columns;
+  Scanner scan(text);
+  for (scan.blanks(); !scan.done() && columns.count < kMostColumns; scan.blanks())
+    columns.cells[columns.count++] = scan.take_while([](char c) { return !is_blank(c); });
+  return columns;
+}
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+/// "GPU3" → "3"; empty for anything else.
+std::string_view gpu_number(std::string_view cell) {
+  if (!cell.starts_with("GPU") || !parse_int(cell.substr(3))) return {};
+  return cell.substr(3);
+}
+
+bool is_p2p_state(std::string_view cell) {
+  constexpr std::string_view kStates[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
+  return is_one_of(cell, kStates);
+}
+
+bool is_link(std::string_view cell) {
+  constexpr std::string_view kLinks[] = {"PIX", "PXB", "PHB", "NODE", "SYS", "SOC", "PSB"};
+  return is_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
+}
+
+/// Sets gpu and cells from a matrix row with at least one cell that is `known`; the row's own cell
+/// is "X". Cells from the first unknown column on (affinities) do not belong to the matrix.
+bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Message& message) {
+  if (!text.starts_with("GPU")) return false;
+  const Columns row = columns_of(text);
+  const std::string_view gpu = gpu_number(row[0]);
+  if (gpu.empty()) return false;
+  size_t end = 1;
+  bool any = false;
+  for (; end < row.count && (row[end] == "X" || known(row[end])); ++end) any |= row[end] != "X";
+  if (!any) return false;
+  message.set("gpu", gpu);
+  const char* first = row[1].data();
+  const char* last = row[end - 1].data() + row[end - 1].size();
+  message.set("cells", {first, static_cast<size_t>(last - first)});
+  return true;
+}
+
+/// "ulimit -l' 8192": the answer behind the command that asked for it.
+std::string_view memlock_answer(std::string_view text) {
+  const size_t at = text.rfind("ulimit -l");
+  if (at == text.npos) return {};
+  std::string_view rest = text.substr(at + 9);
+  while (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
+  rest = trim(rest);
+  return rest == "unlimited" || parse_int(rest) ? rest : std::string_view{};
+}
+
+bool is_gid(std::string_view cell) {
+  return cell.size() >= 15 && std::count(cell.begin(), cell.end(), ':') == 7 &&
+         std::all_of(cell.begin(), cell.end(), [](char c) { return is_hex_digit(c) || c == ':'; });
+}
+
+/// "12.5", "2e-07", "N/A": a measured value of nccl-tests.
+bool is_measure(std::string_view cell) {
+  const auto in_number = [](char c) {
+    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+';
+  };
+  return cell == "N/A" || (!cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
+                           std::all_of(cell.begin(), cell.end(), in_number));
+}
+
+/// Takes a prompt off the start; false if there is none.
+bool skip_prompt(Scanner& scan) {
+  if (scan.skip("$ ")) return true;
+  std::string_view inside;
+  if (scan.skip('[')) {
+    if (!scan.until(']', inside, 80) || inside.find_first_of(" @") == inside.npos) return false;
+  } else {
+    if (scan.peek() == '(' && scan.until(')', inside, 60)) scan.skip(' ');
+    const size_t at =
+        scan.take_while([](char c) { return is_word(c) || c == '-' || c == '.'; }).size();
+    if (at == 0 || !scan.skip('@')) return false;
+    const std::string_view place =
+        scan.take_while([](char c) { return !is_blank(c) && c != '$' && c != '#'; });
+    if (place.find(':') == place.npos) return false;
+  }
+  return (scan.skip('$') || scan.skip('#')) && scan.skip(' ');
+}
+
+}  // namespace
+
+bool recognise_shm_usage(std::string_view text, Message& message) {
+  if (!text.ends_with("/dev/shm")) return false;
+  const Columns row = columns_of(text);
+  if (row.count != 6 || row[5] != "/dev/shm" || !row[4].ends_with('%')) return false;
+  message.set("size", row[1]);
+  message.set("used", row[2]);
+  message.set("available", row[3]);
+  message.set("percent", row[4].substr(0, row[4].size() - 1));
+  message.set("mount", row[5]);
+  return true;
+}
+
+bool recognise_memlock(std::string_view text, Message& message) {
+  const Columns row = columns_of(text.substr(0, 120));
+  if (row[1] == "locked" && row[2] == "memory") {
+    const bool in_kbytes = row[3] == "(kbytes," && row[4] == "-l)";
+    const std::string_view limit = in_kbytes ? row[5] : row[3];
+    if (limit != "unlimited" && !parse_int(limit)) return false;
+    message.set("limit", limit);
+    message.set("unit", in_kbytes ? row[3].substr(1, 6) : row[5]);
+    return true;
+  }
+  const std::string_view answer = memlock_answer(text);
+  if (!answer.empty()) message.set("limit", answer);
+  return !answer.empty();
+}
+
+bool recognise_p2p_row(std::string_view text, Message& message) {
+  return take_matrix_row(text, is_p2p_state, message);
+}
+
+bool recognise_topo_row(std::string_view text, Message& message) {
+  return take_matrix_row(text, is_link, message);
+}
+
+bool recognise_gid_row(std::string_view text, Message& message) {
+  if (text.find(':') == text.npos) return false;
+  const Columns row = columns_of(text.substr(0, 200));
+  if (row.count < 5 || !parse_int(row[1]) || !parse_int(row[2]) || !is_gid(row[3])) return false;
+  const size_t version = row[4] == "v1" || row[4] == "v2" ? 4 : 5;
+  if (row[version] != "v1" && row[version] != "v2") return false;
+  message.set("device", row[0]);
+  message.set("port", row[1]);
+  message.set("index", row[2]);
+  message.set("gid", row[3]);
+  if (version == 5) message.set("address", row[4]);
+  message.set("version", row[version]);
+  message.set("interface", row[version + 1]);
+  return true;
+}
+
+bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
+  if (!text.starts_with("#  ")) return false;
+  const Columns row = columns_of(text);
+  if (row[1] != "Rank") return false;
+  const size_t pid = row[3] == "Group" ? 5 : 3;
+  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
+  const std::string_view bus_id = row[pid + 6];
+  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
+  message.set("rank", row[2]);
+  message.set("pid", row[pid + 1]);
+  message.set("host", row[pid + 3]);
+  message.set("device", row[pid + 5]);
+  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
+  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
+  message.set("gpu", trim(text.substr(gpu)));
+  return true;
+}
+
+bool recognise_nccl_tests_result(std::string_view text, Message& message) {
+  if (text.empty() || !is_digit(text[0]) || text.size() > 250) return false;
+  const Columns row = columns_of(text);
+  // size count type [redop] [root] then twice: time algbw busbw wrong.
+  if (row.count < 11 || row.count > 13 || !parse_int(row[0]) || !parse_int(row[1])) return false;
+  const size_t values = row.count - 8;
+  if (!is_alpha(row[2].front())) return false;
+  for (size_t i = values; i < row.count; ++i) {
+    if (!is_measure(row[i])) return false;
+  }
+  message.set("size", row[0]);
+  message.set("count", row[1]);
+  message.set("datatype", row[2]);
+  if (values > 3) message.set("redop", row[3]);
+  message.set("busbw", row[values + 2]);
+  message.set("wrong", row[values + 3]);
+  message.set("busbw_in_place", row[values + 6]);
+  message.set("wrong_in_place", row[values + 7]);
+  return true;
+}
+
+bool recognise_shell_command(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
+    return false;
+  message.set("command", trim(scan.rest()));
+  return true;
+}
+
+}  // namespace ncclog

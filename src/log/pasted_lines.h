@@ -1,0 +1,45 @@
+// Output of commands that people keep beside their logs: tables, rows of blanks and tabs.
+//
+//   shm              64M   64M     0 100% /dev/shm
+//   GPU0    X       CNS     CNS     CNS
+//   mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a78:021f 10.120.2.31     v2      ens2f0
+//
+// Each function is the `recognise` of one wording in log/messages/pasted.h. Rows are known by their
+// columns alone: the command that printed them may not be in the log.
+
+#pragma once
+
+#include <string_view>
+
+#include "log/message_kind.h"
+
+namespace ncclog {
+
+/// A row of df about /dev/shm. Fields size, used, available, percent, mount.
+bool recognise_shm_usage(std::string_view text, Message& message);
+
+/// A command line with "ulimit -l" at its end, joined with its answer (log/record_joiner.h), a row
+/// of "ulimit -a" or of /proc/<pid>/limits. Fields limit, unit.
+bool recognise_memlock(std::string_view text, Message& message);
+
+/// A row of "nvidia-smi topo -p2p". Fields gpu, cells.
+bool recognise_p2p_row(std::string_view text, Message& message);
+
+/// A row of "nvidia-smi topo -m". Fields gpu, cells.
+bool recognise_topo_row(std::string_view text, Message& message);
+
+/// A row of show_gids. Fields device, port, index, gid, address, version, interface.
+bool recognise_gid_row(std::string_view text, Message& message);
+
+/// "#  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100". Fields rank, pid, host,
+/// device, bus_id, gpu.
+bool recognise_nccl_tests_rank(std::string_view text, Message& message);
+
+/// A result row of nccl-tests. Fields size, count, datatype, redop, busbw, wrong, busbw_in_place,
+/// wrong_in_place.
+bool recognise_nccl_tests_result(std::string_view text, Message& message);
+
+/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Field command.
+bool recognise_shell_command(std::string_view text, Message& message);
+
+}  // namespace ncclog
