@@ -20,7 +20,7 @@ std::string repeated(const std::string& text, size_t times) {
 
 std::string tar_head() {
   std::string head = "nccl.log" + std::string(249, '\0');
-  return head + "ustar\00000" + std::string(500, '\0');
+  return head + "ustar" + std::string(500, '\0');
 }
 
 struct ContentCase {
@@ -120,9 +120,8 @@ TEST(InputFormat, RecognisesZstdBehindASkippableFrame) {
 }
 
 TEST(InputFormat, TakesTextForUncompressed) {
-  for (const char* text : {"", "x", "BZh9", "BZh9 x", "BZip", "(\xb5/", "\x1f\x8b",
-                           "\xfd"
-                           "7z"}) {
+  for (const std::string& text :
+       {""s, "x"s, "BZh9"s, "BZh9 x"s, "BZip"s, "\x1f\x8b"s, "\xfd\x37z"s}) {
     EXPECT_EQ(sniff_compression(text), Compression::None) << text;
   }
 }
