@@ -1,0 +1,46 @@
+// Does a long log cost little memory, and is its report the same however it is read?
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "bench/log_generator.h"
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr uint64_t kBytes = 8 << 20;
+constexpr bool kMeasuresMemory = false;  // The sanitizer's own bookkeeping is most of it.
+#else
+constexpr uint64_t kBytes = 64 << 20;
+constexpr bool kMeasuresMemory = true;
+#endif
+constexpr long kMaxRssKib = 256 << 10;
+
+/// Two mixes, each read once a row; larger than what is read as one unit unless sanitized.
+TEST(GeneratedLogProperty, ThreadsChangeNeitherReportNorMemory) {
+  for (LogMix mix : {LogMix::Collectives, LogMix::Everything}) {
+    TempDir folder;
+    std::string log = (folder.path() / "generated.log").string();
+    std::ofstream out(log, std::ios::binary);
+    generate_log({.bytes = kBytes, .ranks = 16, .mix = mix}, out);
+    out.close();
+    std::string first;
+    for (const char* threads : {"1", "2", "3"}) {
+      Outcome outcome = run_command({.arguments = {ncclog_binary().string(), "analyze", log,
+                                                   "--format", "json", "--threads", threads}});
+      ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
+      if (first.empty()) first = outcome.standard_output;
+      EXPECT_TRUE(outcome.standard_output == first) << threads << " threads";
+      if (kMeasuresMemory) EXPECT_LE(outcome.peak_rss_kib, kMaxRssKib) << threads << " threads";
+    }
+    EXPECT_FALSE(first.empty());
+  }
+}
+
+}  // namespace
+}  // namespace ncclog::testing
