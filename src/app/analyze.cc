@@ -1,0 +1,50 @@
+#include "app/analyze.h"
+
+#include <utility>
+
+#include "app/read_job.h"
+#include "base/error.h"
+#include "base/version.h"
+#include "input/find_inputs.h"
+#include "model/job_from_text.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+std::vector<std::string> wanted_inputs(const InputOptions& options) {
+  if (options.paths.empty()) {
+    throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
+  }
+  return find_inputs(options.paths);
+}
+
+Report judge(Job&& job, const Rulebook& rulebook) {
+  Report report;
+  report.tool.version = version();
+  report.tool.rulebook = rulebook.hash;
+  report.diagnosis = evaluate(rulebook, job);
+  report.job = std::move(job);
+  return report;
+}
+
+}  // namespace
+
+Job load_job(const InputOptions& options) {
+  return read_job(wanted_inputs(options), {.threads = options.threads});
+}
+
+Report run_pipeline(const AnalyzeOptions& options) {
+  const Rulebook rulebook = load_rulebook(options.rules);
+  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  Job job =
+      read_job(inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  return judge(std::move(job), rulebook);
+}
+
+Report report_on_text(std::string_view text, const Rulebook& rulebook) {
+  return judge(job_from_text(text, make_line_matcher(rulebook)), rulebook);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,24 @@
+// From what the user named to a report: the whole analysis, start to end.
+
+#pragma once
+
+#include <string_view>
+
+#include "app/options.h"
+#include "model/job.h"
+#include "report/report.h"
+#include "rules/rule.h"
+
+namespace ncclog {
+
+/// Finds and reads the inputs. Throws Error if there are none.
+Job load_job(const InputOptions& options);
+
+/// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
+/// if an input does not exist or a rule is invalid.
+Report run_pipeline(const AnalyzeOptions& options);
+
+/// Judges a log held in memory, as if it were a file called "log.txt".
+Report report_on_text(std::string_view text, const Rulebook& rulebook);
+
+}  // namespace ncclog

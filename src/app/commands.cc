@@ -1,0 +1,136 @@
+#include "app/commands.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+
+namespace ncclog {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"analyze", "say what went wrong, where, and what to do about it",
+     "Examples:\n"
+     "  ncclog analyze logs/\n"
+     "  ncclog analyze train.log.gz nccl.*.log --format json\n"
+     "  kubectl logs job/train | ncclog analyze -\n\n"
+     "Exit status: 0 no finding at or above --fail-on; 1 some; 2 could not do it;\n"
+     "3 part of the input was unreadable or cut.",
+     declare_analyze},
+    {"show", "print one table of what the logs say",
+     "Examples:\n"
+     "  ncclog show ranks logs/\n"
+     "  ncclog show env logs/ --format csv",
+     declare_show},
+    {"rules", "list, show, check and test the rules that make findings",
+     "Examples:\n"
+     "  ncclog rules list\n"
+     "  ncclog rules show shm-no-space\n"
+     "  ncclog rules check site-rules/\n"
+     "  ncclog rules test site-rules/",
+     declare_rules},
+};
+
+constexpr std::string_view kFooter =
+    "Start with:\n"
+    "  ncclog analyze logs/        verdict, evidence, what to do\n"
+    "  ncclog show ranks logs/     each rank's state and last line\n\n"
+    "'ncclog COMMAND --help' lists a command's flags.";
+
+std::vector<std::string_view> subcommand_names(const CLI::App& app) {
+  std::vector<std::string_view> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string hint_for(std::string_view word, std::span<const std::string_view> names) {
+  const auto nearest = nearest_name(word, names);
+  if (nearest) return fmt::format("did you mean '{}'?", *nearest);
+  return names.empty() ? std::string() : fmt::format("one of: {}", fmt::join(names, ", "));
+}
+
+/// What the parser could not place is a misspelt flag or command.
+void refuse_leftovers(const CLI::App& app) {
+  const std::vector<std::string> left = app.remaining(false);
+  if (!left.empty()) {
+    const std::string word = left.front().substr(0, left.front().find('='));
+    const bool is_flag = word.starts_with('-');
+    const std::vector<std::string> flags = is_flag ? flag_names(app) : std::vector<std::string>();
+    const auto names =
+        is_flag ? std::vector<std::string_view>(flags.begin(), flags.end()) : subcommand_names(app);
+    throw Error(fmt::format("unknown {} '{}'", is_flag ? "flag" : "command", printable(word)),
+                app.get_parent() == nullptr ? "" : app.get_name(), hint_for(word, names));
+  }
+  for (const CLI::App* chosen : app.get_subcommands()) refuse_leftovers(*chosen);
+}
+
+/// Parses and says what to run: a command, or what prints the help that was asked for.
+void parse(CLI::App& app, std::vector<std::string>& arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back.
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw Error(error.what(), "", "see 'ncclog --help'");
+  }
+}
+
+void set_up(CLI::App& app) {
+  app.name("ncclog");
+  app.footer(std::string(kFooter));
+  app.allow_extras();
+  app.require_subcommand(0, 1);
+  app.get_formatter()->column_width(32);
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+ExitStatus run_command_line(std::vector<std::string> arguments, Console& console) {
+  CLI::App app("Finds out from the logs of a multi-GPU job what went wrong with NCCL.");
+  set_up(app);
+  bool wants_version = false;
+  app.add_flag("--version", wants_version, "print the version");
+  std::map<const CLI::App*, RunCommand> actions;
+  for (const Command& command : commands()) {
+    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
+    sub->footer(std::string(command.examples));
+    sub->allow_extras();
+    actions[sub] = command.declare(*sub);
+  }
+  try {
+    parse(app, arguments);
+  } catch (const CLI::CallForHelp&) {
+    console.out += app.help();
+    return ExitStatus::Fine;
+  }
+  refuse_leftovers(app);
+  if (wants_version) {
+    console.out += fmt::format("ncclog {}\n", full_version());
+    return ExitStatus::Fine;
+  }
+  const auto chosen = app.get_subcommands();
+  if (!chosen.empty()) return actions.at(chosen.front())(console);
+  console.out += app.help();
+  return ExitStatus::Fine;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,42 @@
+// What ncclog can be asked to do. One row per command: adding one is writing its file and its row.
+
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/console.h"
+#include "app/exit_status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ncclog {
+
+/// Carries out a command whose options are parsed. Throws Error if that cannot be done.
+using RunCommand = std::function<ExitStatus(Console& console)>;
+
+struct Command {
+  std::string_view name;
+  std::string_view help;      ///< One line.
+  std::string_view examples;  ///< Shown below the command's own help.
+  /// Declares flags and subcommands; what it returns is run after parsing.
+  RunCommand (*declare)(CLI::App& app);
+};
+
+/// All commands, in the order in which the help lists them; valid for the whole program.
+std::span<const Command> commands();
+
+/// Parses `arguments` (without the program's name) and does what they ask; output goes to
+/// `console.out`. Throws Error if they make no sense or what they ask cannot be done.
+ExitStatus run_command_line(std::vector<std::string> arguments, Console& console);
+
+RunCommand declare_analyze(CLI::App& app);  ///< app/analyze_command.cc
+RunCommand declare_show(CLI::App& app);     ///< app/show_command.cc
+RunCommand declare_rules(CLI::App& app);    ///< app/rules_command.cc
+
+}  // namespace ncclog

@@ -1,0 +1,60 @@
+#include "app/console.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr int kMaxColumns = 1000;
+
+std::string_view environment_value(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : value;
+}
+
+int terminal_columns() {
+  const auto wanted = parse_int(environment_value("COLUMNS"));
+  if (wanted && *wanted > 0 && *wanted <= kMaxColumns) return static_cast<int>(*wanted);
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return Console{}.columns;
+}
+
+}  // namespace
+
+TextStyle Console::style(ColorChoice color) const {
+  const bool colour =
+      color == ColorChoice::Always || (color == ColorChoice::Auto && is_terminal && !no_color);
+  return {.width = columns, .colour = colour};
+}
+
+Console make_console() {
+  Console console;
+  console.is_terminal = isatty(STDOUT_FILENO) == 1;
+  if (console.is_terminal) console.columns = terminal_columns();
+  console.no_color = !environment_value("NO_COLOR").empty();
+  return console;
+}
+
+void write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(static_cast<size_t>(written));
+    } else if (errno == EPIPE) {
+      return;
+    } else if (errno != EINTR) {
+      throw Error(std::string("cannot write: ") + std::strerror(errno), "standard output");
+    }
+  }
+}
+
+}  // namespace ncclog

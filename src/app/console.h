@@ -1,0 +1,33 @@
+// Where a command's output goes, and what that place can show.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "report/text_layout.h"
+
+namespace ncclog {
+
+/// --color
+enum class ColorChoice { Auto, Always, Never };
+
+/// Standard output as a command sees it: text is collected and written when the command is done.
+struct Console {
+  std::string out;
+  bool is_terminal = false;
+  int columns = 100;      ///< Of the terminal; 100 where there is none.
+  bool no_color = false;  ///< NO_COLOR is set and not empty.
+
+  /// Colour if chosen, else on a terminal unless NO_COLOR forbids it.
+  TextStyle style(ColorChoice color) const;
+};
+
+/// The process's own standard output: COLUMNS, else what the terminal says, else 100.
+Console make_console();
+
+/// Writes all of `text` to a file descriptor. A reader that went away (`| head`) is no failure.
+/// Throws Error if the output cannot be written for another reason.
+void write_all(int descriptor, std::string_view text);
+
+}  // namespace ncclog

@@ -1,0 +1,26 @@
+// What a script learns from `$?`.
+
+#pragma once
+
+#include "report/report.h"
+
+namespace ncclog {
+
+/// Of several that apply, the earlier in the order CannotDo, Findings, Partial, Fine is given.
+enum class ExitStatus {
+  Fine = 0,      ///< Done, and nothing at or above what --fail-on names.
+  Findings = 1,  ///< Done, with findings at or above it.
+  CannotDo = 2,  ///< What was asked could not be done; standard error says why.
+  Partial = 3,   ///< Done, but part of the input was unreadable or cut.
+};
+
+/// From which severity on findings make the run fail.
+enum class FailOn { Error, Warning, Info, Never };
+
+/// Fine, Findings or Partial.
+ExitStatus exit_status(const Report& report, FailOn fail_on);
+
+/// Fine or Partial: for commands that judge nothing.
+ExitStatus exit_status(const Job& job);
+
+}  // namespace ncclog

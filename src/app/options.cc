@@ -1,0 +1,115 @@
+#include "app/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+/// A word that a flag takes, and what it means.
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
+                                                   {"json", ReportFormat::Json}};
+constexpr Choice<TableFormat> kTableFormats[] = {
+    {"text", TableFormat::Text}, {"json", TableFormat::Json}, {"csv", TableFormat::Csv}};
+constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
+                                      {"warning", FailOn::Warning},
+                                      {"info", FailOn::Info},
+                                      {"never", FailOn::Never}};
+constexpr Choice<ColorChoice> kColors[] = {
+    {"auto", ColorChoice::Auto}, {"always", ColorChoice::Always}, {"never", ColorChoice::Never}};
+
+template <typename Value>
+std::vector<std::string_view> words_of(std::span<const Choice<Value>> choices) {
+  std::vector<std::string_view> words;
+  for (const auto& choice : choices) words.push_back(choice.word);
+  return words;
+}
+
+template <typename Value>
+Value chosen(const std::string& flag, const std::string& word,
+             std::span<const Choice<Value>> choices) {
+  for (const auto& choice : choices) {
+    if (choice.word == word) return choice.value;
+  }
+  const auto words = words_of(choices);
+  const auto nearest = nearest_name(word, words);
+  throw Error(fmt::format("unknown value '{}'", printable(word)), flag,
+              nearest ? fmt::format("did you mean '{}'?", *nearest)
+                      : fmt::format("one of: {}", fmt::join(words, ", ")));
+}
+
+template <typename Value, size_t n>
+void add_choice(CLI::App& app, const std::string& flag, Value& value,
+                const Choice<Value> (&choices)[n], const std::string& help) {
+  const std::span<const Choice<Value>> all(choices);
+  const auto set = [flag, &value, all](const std::string& word) {
+    value = chosen(flag, word, all);
+  };
+  app.add_option_function<std::string>(flag, set, help)
+      ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")));
+}
+
+void add_input_flags(CLI::App& app, InputOptions& input) {
+  app.add_option("PATH", input.paths, "log files, folders, quoted patterns, '-' for stdin")
+      ->type_name("");
+  const auto set_threads = [&input](const std::string& word) {
+    constexpr int64_t kMaxThreads = 1024;
+    const auto threads = parse_int(word);
+    if (!threads || *threads < 1 || *threads > kMaxThreads) {
+      throw Error(fmt::format("not a number from 1 to {}: '{}'", kMaxThreads, printable(word)),
+                  "--threads");
+    }
+    input.threads = static_cast<int>(*threads);
+  };
+  app.add_option_function<std::string>(
+         "--threads", set_threads,
+         "how many files are read at once; the report does not depend on it")
+      ->type_name("N");
+}
+
+void add_color_flag(CLI::App& app, ColorChoice& color) {
+  add_choice(app, "--color", color, kColors,
+             "colour: on a terminal unless NO_COLOR is set (auto), always, never");
+}
+
+}  // namespace
+
+void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
+  app.add_option("--rules", rules,
+                 "a folder or file of rules that add to the built-in ones or, "
+                 "with the same id, replace them; may be repeated")
+      ->type_name("DIR")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
+  add_input_flags(app, options.input);
+  add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
+  add_rules_flag(app, options.rules);
+  add_choice(app, "--fail-on", options.fail_on, kFailOn,
+             "exit with 1 if there is a finding of this severity or worse (default: error)");
+  add_color_flag(app, options.color);
+}
+
+void add_show_flags(CLI::App& app, ShowOptions& options) {
+  app.add_option("TABLE", options.what, "which table")->type_name("");
+  add_input_flags(app, options.input);
+  add_choice(app, "--format", options.format, kTableFormats,
+             "text for people, json or csv for scripts");
+  add_color_flag(app, options.color);
+}
+
+}  // namespace ncclog

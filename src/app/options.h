@@ -1,0 +1,56 @@
+// What the user typed, command by command, before anything is looked at.
+//
+//   ncclog analyze --format json --rules site-rules logs/
+//   → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/console.h"
+#include "app/exit_status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ncclog {
+
+enum class ReportFormat { Text, Json };
+enum class TableFormat { Text, Json, Csv };
+
+/// What and how to read; part of every command that reads logs.
+struct InputOptions {
+  std::vector<std::string> paths;  ///< Files, folders, patterns, "-"; empty: a mistake.
+  int threads = 0;                 ///< 0: one per processor.
+};
+
+struct AnalyzeOptions {
+  InputOptions input;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  ReportFormat format = ReportFormat::Text;
+  FailOn fail_on = FailOn::Error;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+struct ShowOptions {
+  std::string what;  ///< Name of a table; empty: a mistake.
+  InputOptions input;
+  TableFormat format = TableFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+struct RulesOptions {
+  std::string id;                  ///< Of `rules show`.
+  std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+};
+
+/// Each declares a command's flags; parsing fills `options`, which must outlive `app`. A value that
+/// a flag does not know is thrown as Error with the nearest one that it does.
+void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
+void add_show_flags(CLI::App& app, ShowOptions& options);
+void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
+
+}  // namespace ncclog

@@ -1,0 +1,26 @@
+// From paths to a job: inputs are cut into units, read in parallel and merged in input order.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "input/units.h"
+#include "model/job.h"
+#include "model/shard.h"
+
+namespace ncclog {
+
+struct ReadSettings {
+  int threads = 0;                                ///< Workers; 0: one per processor.
+  uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
+  LineMatcher matcher;  ///< Called from several threads at once; may be empty.
+};
+
+/// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.
+/// The number of threads changes nothing in the result. Memory is bounded by what the logs'
+/// processes and communicators need: units are merged as soon as all before them are.
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
+
+}  // namespace ncclog

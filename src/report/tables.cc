@@ -1,0 +1,28 @@
+#include "report/tables.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ncclog {
+namespace {
+
+constexpr TableKind kTables[] = {
+    {"ranks", "each rank: where it runs, its state, its calls, the last line it printed",
+     ranks_table},
+    {"comms", "each communicator: size, ranks seen, their states, calls", communicators_table},
+    {"env", "each setting NCCL reports, with the ranks that report it", environment_table},
+    {"net", "network, plugin and interfaces, by host", network_table},
+    {"channels", "each connection: from rank, to rank, path, channels", channels_table},
+};
+
+}  // namespace
+
+std::span<const TableKind> table_kinds() { return kTables; }
+
+const TableKind* find_table_kind(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kTables), std::end(kTables),
+                                   [name](const TableKind& kind) { return kind.name == name; });
+  return found == std::end(kTables) ? nullptr : found;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,147 @@
+#include "report/text_layout.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+
+/// Characters that take two columns; the common blocks, not Unicode's whole list.
+constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF},
+                           {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},
+                           {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
+                           {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+
+/// Characters that take none: combining marks, joiners, variation selectors.
+constexpr Range kZero[] = {
+    {0x0300, 0x036F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
+
+template <size_t n>
+bool contains(const Range (&ranges)[n], char32_t c) {
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [c](const Range& range) { return range.first <= c && c <= range.last; });
+}
+
+int width_of(char32_t c) {
+  if (c < 0x300) return 1;
+  if (contains(kZero, c)) return 0;
+  return contains(kWide, c) ? 2 : 1;
+}
+
+/// Takes the first character off `text`, which is valid UTF-8 and not empty.
+char32_t take_character(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  const size_t length = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  char32_t c = length == 1 ? lead : lead & (0xFFU >> (length + 1));
+  for (size_t i = 1; i < length && i < text.size(); ++i) {
+    c = (c << 6) | (static_cast<unsigned char>(text[i]) & 0x3F);
+  }
+  text.remove_prefix(std::min(length, text.size()));
+  return c;
+}
+
+/// Length of the longest beginning of `text` that fits into `width` columns.
+size_t fitting_length(std::string_view text, int width) {
+  std::string_view rest = text;
+  size_t length = 0;
+  while (!rest.empty()) {
+    width -= width_of(take_character(rest));
+    if (width < 0) break;
+    length = text.size() - rest.size();
+  }
+  return length;
+}
+
+/// Pieces of a line that stay whole: words, and what stands between backquotes.
+std::vector<std::string_view> unbreakable_pieces(std::string_view line) {
+  std::vector<std::string_view> pieces;
+  for (size_t at = 0; at < line.size();) {
+    if (is_blank(line[at])) {
+      ++at;
+      continue;
+    }
+    size_t end = at;
+    bool quoted = false;
+    while (end < line.size() && (quoted || !is_blank(line[end]))) {
+      if (line[end] == '`') quoted = !quoted && line.find('`', end + 1) != line.npos;
+      ++end;
+    }
+    pieces.push_back(line.substr(at, end - at));
+    at = end;
+  }
+  return pieces;
+}
+
+void wrap_line(std::string_view line, int width, std::vector<std::string>& lines) {
+  std::string current;
+  int used = 0;
+  for (const std::string_view piece : unbreakable_pieces(line)) {
+    const int piece_width = display_width(piece);
+    if (!current.empty() && used + 1 + piece_width > width) {
+      lines.push_back(std::exchange(current, {}));
+      used = 0;
+    }
+    if (!current.empty()) {
+      current += ' ';
+      ++used;
+    }
+    current += piece;
+    used += piece_width;
+  }
+  lines.push_back(current);
+}
+
+constexpr std::array<std::string_view, 6> kCodes = {"",         "\x1b[1m",  "\x1b[1;31m",
+                                                    "\x1b[33m", "\x1b[32m", "\x1b[2m"};
+
+}  // namespace
+
+std::string paint(std::string_view text, Tone tone, const TextStyle& style) {
+  if (!style.colour || tone == Tone::Plain || text.empty()) return std::string(text);
+  return std::string(kCodes[static_cast<size_t>(tone)]) + std::string(text) + "\x1b[0m";
+}
+
+int display_width(std::string_view text) {
+  int width = 0;
+  while (!text.empty()) width += width_of(take_character(text));
+  return width;
+}
+
+std::string clip(std::string_view text, int width) {
+  if (fitting_length(text, width) == text.size()) return std::string(text);
+  if (width <= 0) return {};
+  return std::string(text.substr(0, fitting_length(text, width - 1))) + "…";
+}
+
+std::string pad(std::string_view text, int width) {
+  const int missing = std::max(0, width - display_width(text));
+  return std::string(text) + std::string(static_cast<size_t>(missing), ' ');
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(text, '\n')) wrap_line(line, width, lines);
+  return lines;
+}
+
+std::string hang(std::string_view lead, std::string_view text, const TextStyle& style) {
+  const int indent = display_width(lead);
+  const int width = std::max(style.width, TextStyle::kMinWidth) - indent;
+  std::string out(lead);
+  bool first = true;
+  for (const std::string& line : wrap(text, std::max(width, 1))) {
+    if (!std::exchange(first, false)) out += std::string(static_cast<size_t>(indent), ' ');
+    out += line + "\n";
+  }
+  return out;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,214 @@
+#include "report/write_json.h"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
+
+Json text(std::string_view value) {
+  return value.empty() ? Json(nullptr) : Json(to_valid_utf8(value));
+}
+
+Json texts(const std::vector<std::string>& values) {
+  Json list = Json::array();
+  for (const std::string& value : values) list.push_back(to_valid_utf8(value));
+  return list;
+}
+
+/// A line as evidence, cut between characters.
+std::string capped(std::string_view line) {
+  if (line.size() <= kMaxEvidenceBytes) return to_valid_utf8(line);
+  size_t end = kMaxEvidenceBytes;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
+  return to_valid_utf8(line.substr(0, end)) + "…";
+}
+
+Json network_json(const Network& network) {
+  Json interfaces = Json::array();
+  for (const Interface& interface : network.interfaces) {
+    interfaces.push_back({{"host", text(interface.host)},
+                          {"name", to_valid_utf8(interface.name)},
+                          {"address", text(interface.address)},
+                          {"port", number(interface.port)},
+                          {"link", text(interface.link)}});
+  }
+  return {{"name", text(network.name)},
+          {"plugin", text(network.plugin)},
+          {"interfaces", std::move(interfaces)}};
+}
+
+Json environment_json(const Job& job) {
+  Json list = Json::array();
+  for (const EnvironmentSetting& setting : job.environment) {
+    std::set<int> ranks;
+    for (const int process : setting.processes) {
+      ranks.insert(job.processes[static_cast<size_t>(process)].rank);
+    }
+    ranks.erase(-1);
+    list.push_back({{"name", to_valid_utf8(setting.name)},
+                    {"value", to_valid_utf8(setting.value)},
+                    {"ranks", ranks}});
+  }
+  return list;
+}
+
+Json comm_rank_json(const Job& job, const CommRank& rank) {
+  const Process* process =
+      rank.process < 0 ? nullptr : &job.processes[static_cast<size_t>(rank.process)];
+  return {{"rank", number(rank.rank)},
+          {"host", process == nullptr ? Json(nullptr) : text(process->host)},
+          {"pid", process == nullptr ? Json(nullptr) : number(process->pid)},
+          {"cuda_dev", number(rank.cuda_dev)},
+          {"bus_id", text(rank.bus_id)},
+          {"state", to_string(rank.state)}};
+}
+
+Json communicator_json(const Job& job, const Communicator& comm) {
+  Json ranks = Json::array();
+  for (const CommRank& rank : comm.ranks) ranks.push_back(comm_rank_json(job, rank));
+  const Json parent = comm.parent < 0
+                          ? Json(nullptr)
+                          : Json(job.communicators[static_cast<size_t>(comm.parent)].id);
+  return {{"id", comm.id},
+          {"nranks", number(comm.nranks)},
+          {"nhosts", comm.hosts.size()},
+          {"parent", parent},
+          {"calls", comm.calls ? Json(*comm.calls) : Json(nullptr)},
+          {"ranks", std::move(ranks)}};
+}
+
+Json job_json(const Job& job) {
+  Json communicators = Json::array();
+  for (const Communicator& comm : job.communicators) {
+    communicators.push_back(communicator_json(job, comm));
+  }
+  return {{"nccl_versions", texts(job.nccl_versions)},
+          {"cuda_versions", texts(job.cuda_versions)},
+          {"pytorch_versions", texts(job.pytorch_versions)},
+          {"hosts", texts(job.hosts)},
+          {"nhosts", job.nhosts},
+          {"nranks", job.nranks ? Json(*job.nranks) : Json(nullptr)},
+          {"nprocesses", job.processes.size()},
+          {"network", network_json(job.network)},
+          {"environment", environment_json(job)},
+          {"communicators", std::move(communicators)},
+          {"iterations", nullptr}};
+}
+
+Json subject_json(const Subject& subject) {
+  return {{"host", text(subject.host)},
+          {"rank", number(subject.rank)},
+          {"pid", number(subject.pid)},
+          {"communicator", text(subject.communicator)}};
+}
+
+Json evidence_json(const Job& job, const std::vector<Evidence>& evidence) {
+  Json list = Json::array();
+  for (const Evidence& item : evidence) {
+    const FileLine place = file_line(job, item.where);
+    list.push_back(
+        {{"file", to_valid_utf8(place.path)}, {"line", place.line}, {"text", capped(item.text)}});
+  }
+  return list;
+}
+
+Json finding_json(const Job& job, const Finding& finding) {
+  return {{"id", finding.id},
+          {"severity", to_string(finding.severity)},
+          {"confidence", to_string(finding.confidence)},
+          {"role", to_string(finding.role)},
+          {"title", to_valid_utf8(finding.title)},
+          {"message", to_valid_utf8(finding.message)},
+          {"subject", subject_json(finding.subject)},
+          {"hosts", texts(finding.hosts)},
+          {"ranks", finding.ranks},
+          {"evidence", evidence_json(job, finding.evidence)},
+          {"evidence_omitted", finding.evidence_omitted},
+          {"check", texts(finding.check)},
+          {"fix", texts(finding.fix)},
+          {"do_not", texts(finding.do_not)},
+          {"references", texts(finding.references)},
+          {"explains", texts(finding.explains)}};
+}
+
+Json findings_json(const Report& report) {
+  Json list = Json::array();
+  for (const Finding& finding : report.diagnosis.findings) {
+    list.push_back(finding_json(report.job, finding));
+  }
+  return list;
+}
+
+Json not_judged_json(const std::vector<NotJudged>& not_judged) {
+  Json list = Json::array();
+  for (const NotJudged& gap : not_judged) {
+    list.push_back({{"question", to_valid_utf8(gap.question)},
+                    {"reason", to_valid_utf8(gap.reason)},
+                    {"how_to_capture", to_valid_utf8(gap.how_to_capture)}});
+  }
+  return list;
+}
+
+Json inputs_json(const std::vector<JobInput>& inputs) {
+  Json list = Json::array();
+  for (const JobInput& input : inputs) {
+    list.push_back({{"path", to_valid_utf8(input.path)},
+                    {"format", input.format},
+                    {"bytes", input.bytes},
+                    {"lines", input.lines},
+                    {"status", to_string(input.status)},
+                    {"note", text(input.note)}});
+  }
+  return list;
+}
+
+Json losses_json(const LossTable& losses) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < losses.counts.size(); ++i) {
+    if (losses.counts[i] == 0) continue;
+    const LossRow& row = loss_rows()[i];
+    rows.push_back({{"name", row.name},
+                    {"severity", to_string(row.severity)},
+                    {"count", losses.counts[i]},
+                    {"meaning", row.meaning},
+                    {"advice", row.advice}});
+  }
+  return {{"lines", losses.lines},
+          {"recognised", losses.recognised},
+          {"unrecognised", losses.unrecognised},
+          {"foreign", losses.foreign},
+          {"unreadable", losses.unreadable},
+          {"rows", std::move(rows)}};
+}
+
+Json verdict_json(const Verdict& verdict) {
+  return {{"status", to_string(verdict.status)},
+          {"headline", to_valid_utf8(verdict.headline)},
+          {"finding", text(verdict.finding)}};
+}
+
+}  // namespace
+
+std::string write_json(const Report& report) {
+  const Json json = {{"schema", "ncclog.report/1"},
+                     {"tool",
+                      {{"name", report.tool.name},
+                       {"version", report.tool.version},
+                       {"rulebook", report.tool.rulebook}}},
+                     {"verdict", verdict_json(report.diagnosis.verdict)},
+                     {"job", job_json(report.job)},
+                     {"findings", findings_json(report)},
+                     {"not_judged", not_judged_json(report.diagnosis.not_judged)},
+                     {"inputs", inputs_json(report.job.inputs)},
+                     {"losses", losses_json(report.job.losses)}};
+  return json.dump(2) + "\n";
+}
+
+}  // namespace ncclog
