@@ -111,7 +111,7 @@ struct CommInit {
 };
 
 /// NCCL 2.4.2's way to say that a communicator's initialisation began (init.cu).
-struct CommRank {
+struct CommRankStarted {
   Hex comm;
   int rank = -1;
   int nranks = -1;
@@ -430,8 +430,8 @@ struct LaunchMode {
 };
 
 using LifecycleMessages =
-    Kinds<CommInit, CommRank, CommEnd, CommRevokeAsync, CommLayout, InitTimings, ConnectTimings,
-          NranksAnnounced, RingsConnected, TreesConnected, BinomialTreesConnected,
+    Kinds<CommInit, CommRankStarted, CommEnd, CommRevokeAsync, CommLayout, InitTimings,
+          ConnectTimings, NranksAnnounced, RingsConnected, TreesConnected, BinomialTreesConnected,
           NvlsTreeConnected, CollnetConnected, SplitNocolor, CommGrow, CommSuspend, LaunchMode>;
 
 }  // namespace ncclog
