@@ -18,7 +18,8 @@ class Golden : public ::testing::TestWithParam<GoldenCase> {};
 
 TEST_P(Golden, PrintsWhatWasReviewed) {
   bool update = std::getenv("NCCLOG_UPDATE_GOLDEN") != nullptr;
-  EXPECT_EQ(check_golden_case(GetParam(), update), "") << "folder: " << GetParam().folder;
+  std::string difference = check_golden_case(GetParam(), update);
+  EXPECT_TRUE(difference.empty()) << GetParam().folder << "\n" << difference;
 }
 
 /// A test's name holds letters, digits and '_' only.
