@@ -101,10 +101,10 @@ struct ProxyFailed {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Proxy;
   static constexpr Wording kWordings[] = {
-      {.text = "Rank {:int} has no transport for {text:send|recv} peer {:int} on channel {}",
+      {.text = "Rank {:int} has no transport for {text:word} peer {:int} on channel {}",
        .example = "Rank 3 has no transport for send peer 4 on channel 0/1",
        .quotable = true},
-      {.text = "[{:int}] Error no transport for {text:send|recv} peer {:int} on channel {}",
+      {.text = "[{:int}] Error no transport for {text:word} peer {:int} on channel {}",
        .example = "[3] Error no transport for send peer 4 on channel 0",
        .quotable = true},
       {.text = "Comm {text:hex} is in abort state",
@@ -248,11 +248,11 @@ struct ProxyNewConnection {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Proxy;
   static constexpr Wording kWordings[] = {
-      {.text = "New proxy {direction:send|recv} connection {connection} from local rank "
-               "{local_rank}, transport {transport}",
+      {.text = "New proxy {direction:word} connection {connection} from local rank {local_rank}, "
+               "transport {transport}",
        .example = "New proxy send connection 2 from local rank 2, transport 0"},
-      {.text = "New proxy {direction:send|recv} connection {connection} from {:word}, transport "
-               "{transport}",
+      {.text =
+           "New proxy {direction:word} connection {connection} from {:word}, transport {transport}",
        .example = "New proxy send connection 2 from 10.1.2.3<41822>, transport 2"},
   };
   static void each_field(auto& self, auto&& visit) {

@@ -32,8 +32,7 @@ struct ConnectFailed {
       {.text = "Net : Connect to {address} failed : {error...}",
        .example = "Net : Connect to 10.1.2.3<41877> failed : No route to host",
        .quotable = true},
-      {.text = "{:socketStartConnect|socketPollConnect|ncclOsSocketStartConnect|"
-               "ncclOsSocketPollConnect}: Connect to {address} failed : {error...}",
+      {.text = "{:word}: Connect to {address:word} failed : {error...}",
        .example = "socketStartConnect: Connect to 10.1.2.3<41877> failed : No route to host",
        .quotable = true},
       {.text = "{:word}: connect to {address:word} failed : {error...}",
@@ -173,6 +172,11 @@ struct SocketTransferFailed {
                "{peer:word} failed : {error...}",
        .example =
            "socketProgressOpt: Call to recv from 10.1.2.3<41822> failed : Connection reset by peer",
+       .quotable = true},
+      {.text = "{:socketProgressOpt|ncclOsSocketProgressOpt}: Call to {call:word} {peer:word} "
+               "failed : {error...}",
+       .example = "ncclOsSocketProgressOpt: Call to recv 10.1.2.3<41822> failed : Connection reset "
+                  "by peer",
        .quotable = true},
       {.text = "Net : Call to {call:recv from|send to} {peer:word} failed : {error...}",
        .example = "Net : Call to recv from 10.1.2.3<41822> failed : Connection reset by peer",

@@ -76,6 +76,8 @@ struct ConfidentialComputing {
        .example = "CC Off, workFifoBytes 1048576"},
       {.text = "CC {state:On|Off}, Multi-GPU CC {:On|Off}, workFifoBytes {work_fifo_bytes}",
        .example = "CC Off, Multi-GPU CC Off, workFifoBytes 1048576"},
+      {.text = "CC {state:On}, Multi-GPU CC Off (No inter-GPU communication protection)",
+       .example = "CC On, Multi-GPU CC Off (No inter-GPU communication protection)"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("state", self.state);
