@@ -6,6 +6,7 @@
 #include <span>
 
 #include "log/message_kind.h"
+#include "log/messages/alloc.h"
 #include "log/messages/bootstrap.h"
 #include "log/messages/collective.h"
 #include "log/messages/cuda.h"
@@ -15,12 +16,14 @@
 #include "log/messages/exception.h"
 #include "log/messages/flight_record.h"
 #include "log/messages/ib.h"
+#include "log/messages/ib_port.h"
 #include "log/messages/lifecycle.h"
 #include "log/messages/network.h"
 #include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
 #include "log/messages/progress.h"
 #include "log/messages/proxy.h"
+#include "log/messages/ras.h"
 #include "log/messages/shell.h"
 #include "log/messages/shm.h"
 #include "log/messages/socket.h"
@@ -52,9 +55,10 @@ using AllMessages =
     JoinKinds<LifecycleMessages, TransportMessages, CollectiveMessages, EnvironmentMessages,
               NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
               TopologyMessages, TuningMessages, PluginMessages, ShmMessages, SocketMessages,
-              IbMessages, CudaMessages, UserMessages, WatchdogMessages, FlightRecordMessages,
-              DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages,
-              TorchNotes, PastedMessages, ProgressMessages>::Type;
+              IbMessages, IbPortMessages, AllocMessages, RasMessages, CudaMessages, UserMessages,
+              WatchdogMessages, FlightRecordMessages, DesyncMessages, StoreMessages,
+              ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes, PastedMessages,
+              ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {
