@@ -1,0 +1,308 @@
+// Do the settings mean what people believe, and are they the same everywhere?
+//
+//   export NCCL_TIMEOUT=3600                       → no release of NCCL reads it
+//   rank 3: NCCL_P2P_DISABLE set by environment to 1, ranks 0-2: nothing
+//
+// NCCL prints a variable when it first uses it, so a missing line proves nothing by itself. It is
+// proof where the process has printed something that NCCL prints later.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/nccl_variables.h"
+
+namespace ncclog {
+namespace {
+
+bool is_name_char(char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }
+
+/// True if the words before `at` hand a variable to a process: "-x NAME", "-e NAME", "export NAME".
+bool is_handed_over(std::string_view text, size_t at) {
+  const auto words = split_blanks(text.substr(0, at));
+  if (words.empty() || !is_blank(text[at - 1])) return false;
+  constexpr std::string_view kBefore[] = {"-x",     "-e",    "--env", "export",
+                                          "setenv", "-genv", "-env",  "--export"};
+  return std::find(std::begin(kBefore), std::end(kBefore), words.back()) != std::end(kBefore);
+}
+
+/// Names of NCCL_* variables that a command line sets or hands over.
+std::vector<std::string_view> names_set_in(std::string_view text) {
+  std::vector<std::string_view> names;
+  for (size_t at = text.find("NCCL_"); at != text.npos; at = text.find("NCCL_", at + 1)) {
+    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '$' || text[at - 1] == '{')) continue;
+    size_t end = at;
+    while (end < text.size() && is_name_char(text[end])) ++end;
+    const bool assigned = end < text.size() && text[end] == '=';
+    if (assigned || is_handed_over(text, at)) names.push_back(text.substr(at, end - at));
+  }
+  return names;
+}
+
+/// Names that commands set and that neither NCCL nor its known neighbours read, with a line each.
+std::map<std::string, Evidence> unread_names(const Job& job) {
+  std::map<std::string, Evidence> unread;
+  const auto scan = [&](std::string_view command, const Record& record) {
+    for (const std::string_view name : names_set_in(command)) {
+      if (is_nccl_variable(name) || is_others_variable(name)) continue;
+      unread.try_emplace(std::string(name), evidence_of(record));
+    }
+  };
+  for_each_said<ShellCommand>(job,
+                              [&](const auto& said) { scan(said.message.command, said.record); });
+  for_each_said<ProcessEnded>(job,
+                              [&](const auto& said) { scan(said.message.command, said.record); });
+  return unread;
+}
+
+/// The variable that was meant: one or two letters away; nullopt if none is that near.
+std::optional<std::string_view> meant_by(std::string_view name) {
+  constexpr size_t kMostLetters = 2;
+  std::optional<std::string_view> best;
+  size_t distance = kMostLetters + 1;
+  for (const NcclVariable& variable : nccl_variables()) {
+    const size_t letters = edit_distance(name, variable.name);
+    if (letters >= distance) continue;
+    distance = letters;
+    best = variable.name;
+  }
+  return best;
+}
+
+FactValue unknown_variables(const Job& job, const Instance&) {
+  std::vector<std::string> names;
+  std::vector<Evidence> evidence;
+  for (auto& [name, line] : unread_names(job)) {
+    names.push_back(name);
+    evidence.push_back(std::move(line));
+  }
+  if (names.empty()) return unknown();
+  return yes(join(names, ", "), std::move(evidence));
+}
+
+FactValue misspelt_variables(const Job& job, const Instance&) {
+  std::vector<std::string> names;
+  std::vector<Evidence> evidence;
+  for (auto& [name, line] : unread_names(job)) {
+    const auto meant = meant_by(name);
+    if (!meant) continue;
+    names.push_back(fmt::format("{} (meant: {}?)", name, *meant));
+    evidence.push_back(std::move(line));
+  }
+  if (names.empty()) return unknown();
+  return yes(join(names, ", "), std::move(evidence));
+}
+
+/// Differ on purpose, or are read by one rank only.
+bool may_differ(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "NCCL_HOSTID",          "NCCL_COMM_ID",        "NCCL_TOPO_DUMP_FILE",
+      "NCCL_GRAPH_DUMP_FILE", "NCCL_RAS_ADDR",       "NCCL_IGNORE_CPU_AFFINITY",
+      "NCCL_CONF_FILE",       "NCCL_PROXY_CPUSET",   "NCCL_TOPO_DUMP_FILE_RANK",
+      "NCCL_RAS_ENABLE",      "NCCL_LAUNCH_MODE",    "NCCL_GRAPH_DUMP_FILE_RANK",
+      "NCCL_SET_THREAD_NAME", "NCCL_SET_STACK_SIZE", "NCCL_SOCKET_MAGIC"};
+  return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Name what one machine has, so they may differ between machines.
+bool may_differ_between_hosts(std::string_view name) {
+  constexpr std::string_view kNames[] = {"NCCL_SOCKET_IFNAME",  "NCCL_IB_HCA",
+                                         "NCCL_OOB_NET_IFNAME", "NCCL_IB_GID_INDEX",
+                                         "NCCL_TOPO_FILE",      "NCCL_GRAPH_FILE"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Where a setting was printed first.
+struct Printed {
+  std::string value;
+  SourceRef where;
+  Evidence line;
+};
+using Settings = std::map<std::string, Printed>;  ///< Of one process, by name.
+
+struct Reader {
+  int process = -1;
+  Settings settings;
+  SourceRef completed;  ///< Its first Init COMPLETE; line 0: none.
+};
+
+SourceRef first_complete(const Job& job, const Process& process) {
+  SourceRef first;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      if (segment.completed.line == 0) continue;
+      if (first.line == 0 || segment.completed < first) first = segment.completed;
+    }
+  }
+  return first;
+}
+
+/// The processes that print settings or finish an initialisation.
+std::vector<Reader> read_settings(const Job& job) {
+  std::vector<Reader> readers;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    Reader reader{static_cast<int>(p), {}, first_complete(job, job.processes[p])};
+    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto set = read_message<EnvSet>(event.message);
+      reader.settings.try_emplace(
+          std::string(set.name),
+          Printed{std::string(set.value), record.where, evidence_of(record)});
+    });
+    if (job.processes[p].pid < 0) continue;
+    if (!reader.settings.empty() || reader.completed.line != 0)
+      readers.push_back(std::move(reader));
+  }
+  return readers;
+}
+
+/// Proof that `reader` does not have the setting that `owner` printed: it went past the place where
+/// NCCL reads it, because it printed what `owner` printed afterwards.
+bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
+  if (reader.settings.contains(name)) return false;
+  const SourceRef where = owner.settings.at(name).where;
+  if (reader.completed.line != 0 && where < owner.completed) return true;
+  return std::any_of(owner.settings.begin(), owner.settings.end(), [&](const auto& other) {
+    const auto& [later, printed] = other;
+    return where < printed.where && reader.settings.contains(later);
+  });
+}
+
+/// What NCCL reads only where there is something to read it for: absence proves nothing.
+bool depends_on_hardware(std::string_view name) {
+  constexpr std::string_view kPrefixes[] = {"NCCL_IB_",     "NCCL_NET_GDR", "NCCL_GDR",
+                                            "NCCL_SHM_",    "NCCL_MNNVL_",  "NCCL_DMABUF",
+                                            "NCCL_SOCKET_N"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+/// Who has which value of one variable; "" stands for "proven not set".
+std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers,
+                                              const std::string& name) {
+  std::map<std::string, std::vector<int>> result;
+  const Reader* owner = nullptr;
+  for (const Reader& reader : readers) {
+    const auto setting = reader.settings.find(name);
+    if (setting == reader.settings.end()) continue;
+    result[setting->second.value].push_back(reader.process);
+    if (owner == nullptr) owner = &reader;
+  }
+  if (owner == nullptr || depends_on_hardware(name)) return result;
+  for (const Reader& reader : readers) {
+    if (lacks(reader, *owner, name)) result[""].push_back(reader.process);
+  }
+  return result;
+}
+
+/// Drops what may differ: all of it, or the difference between hosts.
+bool is_difference(const Job& job, const std::string& name,
+                   const std::map<std::string, std::vector<int>>& by_value) {
+  if (by_value.size() < 2 || may_differ(name)) return false;
+  if (!may_differ_between_hosts(name)) return true;
+  std::map<std::string, std::set<std::string>> values_on_host;
+  for (const auto& [value, processes] : by_value) {
+    for (const int p : processes) {
+      values_on_host[job.processes[static_cast<size_t>(p)].host].insert(value);
+    }
+  }
+  return std::any_of(values_on_host.begin(), values_on_host.end(),
+                     [](const auto& entry) { return entry.second.size() > 1; });
+}
+
+/// Those outside the camp that more than half belong to; none if there is no such camp.
+std::vector<int> minority(const std::map<std::string, std::vector<int>>& by_value) {
+  size_t all = 0;
+  size_t most = 0;
+  for (const auto& [value, processes] : by_value) {
+    all += processes.size();
+    most = std::max(most, processes.size());
+  }
+  std::vector<int> result;
+  if (most * 2 <= all) return result;
+  for (const auto& [value, processes] : by_value) {
+    if (processes.size() != most) {
+      result.insert(result.end(), processes.begin(), processes.end());
+    }
+  }
+  return result;
+}
+
+std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (const int p : processes) {
+    const int rank = job.processes[static_cast<size_t>(p)].rank;
+    if (rank >= 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
+std::string difference_phrase(const Job& job, const std::string& name,
+                              const std::map<std::string, std::vector<int>>& by_value) {
+  std::vector<std::string> parts;
+  for (const auto& [value, processes] : by_value) {
+    const std::string ranks = ranks_phrase(ranks_of(job, processes));
+    const std::string who = ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks;
+    const std::string set = value.empty() ? "not set" : value;
+    parts.insert(value.empty() ? parts.end() : parts.begin(), set + " on " + who);
+  }
+  return name + " is " + join(parts, " and ");
+}
+
+std::vector<Evidence> evidence_for(const std::vector<Reader>& readers, const std::string& name) {
+  std::vector<Evidence> lines;
+  std::set<std::string> shown;
+  for (const Reader& reader : readers) {
+    const auto setting = reader.settings.find(name);
+    if (setting == reader.settings.end()) continue;
+    if (shown.insert(setting->second.value).second) lines.push_back(setting->second.line);
+  }
+  return lines;
+}
+
+FactValue env_differs(const Job& job, const Instance&) {
+  const std::vector<Reader> readers = read_settings(job);
+  if (readers.size() < 2) return unknown();
+  std::set<std::string> names;
+  for (const Reader& reader : readers) {
+    for (const auto& [name, printed] : reader.settings) names.insert(name);
+  }
+  std::vector<std::string> phrases;
+  std::vector<Evidence> evidence;
+  std::set<int> odd;
+  for (const std::string& name : names) {
+    const auto by_value = camps(readers, name);
+    if (!is_difference(job, name, by_value)) continue;
+    phrases.push_back(difference_phrase(job, name, by_value));
+    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
+    for (const int process : minority(by_value)) odd.insert(process);
+  }
+  if (phrases.empty()) return no();
+  return yes(join(phrases, "; "), std::move(evidence), {odd.begin(), odd.end()});
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.env_differs", Scope::Job, FactType::Bool,
+         "Some ranks have a setting or a value that others provably have not.", env_differs},
+    Fact{"job.misspelt_variables", Scope::Job, FactType::Bool,
+         "A command sets an NCCL_* name that is one or two letters away from a real one.",
+         misspelt_variables},
+    Fact{"job.unknown_variables", Scope::Job, FactType::Bool,
+         "A command sets an NCCL_* name that no release of NCCL and no known plugin reads.",
+         unknown_variables},
+};
+
+}  // namespace
+
+std::span<const Fact> environment_facts() { return kFacts; }
+
+}  // namespace ncclog

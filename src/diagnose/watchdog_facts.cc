@@ -1,0 +1,294 @@
+// Who waits for whom when PyTorch's watchdog fires?
+//
+//   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288
+//       → job.watchdog_mismatch = yes, rank 3
+//   ranks 0-4,6,7: SeqNum=29 timed out; rank 5: "Last enqueued NCCL work: 28"
+//       → job.watchdog_behind = yes, rank 5
+//
+// The rank that reports a timeout is usually a victim. A rank is named only by its own lines or by
+// a clear majority against it, never because it is silent.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/phase.h"
+#include "diagnose/watchdog_records.h"
+
+namespace ncclog {
+namespace {
+
+/// A reporter: its rank where known, else its process.
+using Who = std::pair<int, int>;
+
+Who who(const TimedOutWork& work) { return {work.rank, work.rank >= 0 ? -1 : work.process}; }
+
+std::string signature(const TimedOutWork& work) {
+  return work.size.empty() ? work.op : work.op + " " + work.size;
+}
+
+std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
+  std::set<int> ranks;
+  for (const TimedOutWork* work : works) {
+    if (work->rank >= 0) ranks.insert(work->rank);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+/// The guilty as an answer names them: processes of the log, or ranks that have none.
+void blame(const Job& job, int rank, int process, FactValue& value) {
+  const int known = rank >= 0 ? process_of_rank(job, rank) : process;
+  if (known >= 0) {
+    value.processes.push_back(known);
+  } else if (rank >= 0) {
+    value.ranks.push_back(rank);
+  }
+}
+
+using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
+
+/// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
+Camps camps_of(const StalledWork& stalled) {
+  Camps camps;
+  std::set<Who> seen;
+  for (const TimedOutWork& work : stalled.reports) {
+    if (!seen.insert(who(work)).second) return {};
+    camps[signature(work)].push_back(&work);
+  }
+  return camps;
+}
+
+/// "ranks 0-2 wait in ALLREDUCE NumelIn=8, rank 3 in ALLREDUCE NumelIn=4".
+std::string camps_phrase(const Camps& camps) {
+  std::vector<std::string> parts;
+  for (const auto& [what, works] : camps) {
+    const std::string ranks = ranks_phrase(ranks_of(works));
+    const std::string who = ranks.empty() ? fmt::format("{} processes", works.size()) : ranks;
+    parts.push_back(fmt::format("{} in {}", who, what));
+  }
+  return join(parts, ", ");
+}
+
+/// The camps outvoted two to one or better; none if there is no such majority.
+std::vector<const TimedOutWork*> outvoted(const Camps& camps) {
+  size_t all = 0;
+  size_t most = 0;
+  for (const auto& [what, works] : camps) {
+    all += works.size();
+    most = std::max(most, works.size());
+  }
+  std::vector<const TimedOutWork*> result;
+  if (most < 2 || most < 2 * (all - most)) return result;
+  for (const auto& [what, works] : camps) {
+    if (works.size() != most) result.insert(result.end(), works.begin(), works.end());
+  }
+  return result;
+}
+
+FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
+  FactValue value = yes(where + ": " + camps_phrase(camps));
+  for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
+  for (const TimedOutWork* work : outvoted(camps)) blame(job, work->rank, work->process, value);
+  return value;
+}
+
+std::string place(const StalledWork& stalled) {
+  const std::string group =
+      stalled.group.empty() ? "" : fmt::format(" of process group {}", stalled.group);
+  return fmt::format("SeqNum {}{}", stalled.seq, group);
+}
+
+/// Reports of two neighbouring SeqNums in which each rank appears once and nothing is the same.
+Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
+  StalledWork both = first;
+  both.reports.insert(both.reports.end(), second.reports.begin(), second.reports.end());
+  const Camps camps = camps_of(both);
+  const bool apart = camps.size() == camps_of(first).size() + camps_of(second).size();
+  return apart ? camps : Camps{};
+}
+
+/// A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
+bool lost_a_peer(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<PeerClosed>) ||
+           log.records.contains(kKindIndex<WorkException>) ||
+           log.records.contains(kKindIndex<IbCompletion>);
+  });
+}
+
+FactValue watchdog_mismatch(const Job& job, const Instance&) {
+  const std::vector<StalledWork> all = stalled_work(job);
+  if (all.empty()) return unknown();
+  for (const StalledWork& stalled : all) {
+    const Camps camps = camps_of(stalled);
+    if (camps.size() > 1) return mismatch_answer(job, place(stalled), camps);
+  }
+  if (lost_a_peer(job)) return unknown();
+  for (size_t i = 0; i + 1 < all.size(); ++i) {
+    if (all[i].group != all[i + 1].group || all[i].seq + 1 != all[i + 1].seq) continue;
+    const Camps camps = neighbouring_camps(all[i], all[i + 1]);
+    if (camps.size() < 2) continue;
+    return mismatch_answer(job, place(all[i]) + fmt::format(" and {}", all[i + 1].seq), camps);
+  }
+  return unknown();
+}
+
+/// A rank that had not come as far as the work in which others wait.
+struct Behind {
+  int rank = -1;
+  int process = -1;
+  std::string what;
+  Evidence line;
+};
+
+/// The work that most ranks gave up on; nullptr if there is none.
+const StalledWork* most_reported(const std::vector<StalledWork>& all) {
+  const StalledWork* most = nullptr;
+  for (const StalledWork& stalled : all) {
+    if (most == nullptr || stalled.reports.size() > most->reports.size()) most = &stalled;
+  }
+  return most;
+}
+
+/// Ranks whose own lines say that they had enqueued less than `stalled`.
+std::map<Who, Behind> behind_by_progress(const Job& job, const StalledWork& stalled) {
+  std::map<Who, Behind> result;
+  for (WorkProgress& progress : work_progress(job)) {
+    const std::string group = is_default_group(progress.group) ? "" : progress.group;
+    if (group != stalled.group || progress.last_enqueued < 0) continue;
+    if (progress.last_enqueued >= stalled.seq) continue;
+    const Who name{progress.rank, progress.rank >= 0 ? -1 : progress.process};
+    result.try_emplace(name,
+                       Behind{progress.rank, progress.process,
+                              fmt::format("had enqueued {} as last work", progress.last_enqueued),
+                              std::move(progress.line)});
+  }
+  return result;
+}
+
+/// An NCCL call of this process failed before the others gave up, by itself and not because a peer
+/// had gone.
+std::optional<Evidence> own_failure(const Job& job, int process, SourceRef before) {
+  std::optional<Evidence> first;
+  const auto add = [&](const Record& record) {
+    const bool earlier = record.where.unit != before.unit || record.where < before;
+    if (earlier && (!first || record.where < first->where)) first = evidence_of(record);
+  };
+  const Process& speaker = job.processes[static_cast<size_t>(process)];
+  for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
+  for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
+    if (record.text.find("remote process exited") == std::string::npos) add(record);
+  });
+  return first;
+}
+
+/// Processes that failed by themselves and report no timeout.
+std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stalled) {
+  std::map<Who, Behind> result;
+  std::set<int> reporters;
+  SourceRef first = stalled.reports.front().line.where;
+  for (const TimedOutWork& work : timed_out_work(job)) reporters.insert(work.process);
+  for (const TimedOutWork& work : stalled.reports) first = std::min(first, work.line.where);
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const int process = static_cast<int>(p);
+    const int rank = job.processes[p].rank;
+    if (rank < 0 || reporters.contains(process)) continue;
+    if (auto line = own_failure(job, process, first)) {
+      result.try_emplace({rank, -1}, Behind{rank, process, "had failed before", std::move(*line)});
+    }
+  }
+  return result;
+}
+
+/// Those behind must be the few: where most ranks are "behind", one rank has run ahead.
+bool few_enough(size_t behind, size_t waiting) {
+  return behind > 0 && (behind < waiting || (behind == 1 && waiting == 1));
+}
+
+FactValue watchdog_behind(const Job& job, const Instance&) {
+  const std::vector<StalledWork> all = stalled_work(job);
+  const StalledWork* stalled = most_reported(all);
+  if (stalled == nullptr) return unknown();
+  std::map<Who, Behind> behind = behind_by_progress(job, *stalled);
+  if (behind.empty() && is_default_group(stalled->group)) {
+    behind = behind_by_failure(job, *stalled);
+  }
+  std::vector<const TimedOutWork*> waiting;
+  for (const TimedOutWork& work : stalled->reports) {
+    if (!behind.contains(who(work))) waiting.push_back(&work);
+  }
+  if (!few_enough(behind.size(), waiting.size())) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> parts;
+  for (auto& [name, late] : behind) {
+    parts.push_back((late.rank >= 0 ? fmt::format("rank {} ", late.rank) : "one process ") +
+                    late.what);
+    value.evidence.push_back(std::move(late.line));
+    blame(job, late.rank, late.process, value);
+  }
+  const std::string ranks = ranks_phrase(ranks_of(waiting));
+  value.what = fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks,
+                           place(*stalled), join(parts, ", "));
+  value.evidence.push_back(waiting.front()->line);
+  return value;
+}
+
+/// The timeout that was printed first.
+std::optional<TimedOutWork> first_timeout(const Job& job) {
+  std::optional<TimedOutWork> first;
+  for (TimedOutWork& work : timed_out_work(job)) {
+    if (!first || work.line.where < first->line.where) first = std::move(work);
+  }
+  return first;
+}
+
+FactValue watchdog_at_eval(const Job& job, const Instance&) {
+  const auto timeout = first_timeout(job);
+  if (!timeout) return unknown();
+  const auto phase = rare_phase_before(job, timeout->line);
+  if (!phase) return unknown();
+  return yes(phase->what, {phase->line});
+}
+
+/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s".
+FactValue watchdog_first(const Job& job, const Instance&) {
+  const auto timeout = first_timeout(job);
+  if (!timeout) return unknown();
+  const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
+  const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
+  const std::string group =
+      timeout->group.empty() ? "" : fmt::format(", process group {}", timeout->group);
+  const std::string rank = timeout->rank < 0 ? "" : fmt::format(" on rank {}", timeout->rank);
+  FactValue value;
+  value.value = fmt::format("{}{}{}{}{}, limit {} s", timeout->op, rank, seq, size, group,
+                            timeout->timeout_ms / 1000);
+  value.evidence = {timeout->line};
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
+         "Evaluation or checkpoint output stands shortly before the first timeout.",
+         watchdog_at_eval},
+    Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
+         "A few ranks' own lines show that they had not come to the work the others timed out in.",
+         watchdog_behind},
+    Fact{"job.watchdog_first", Scope::Job, FactType::Text,
+         "The collective that timed out first, in words.", watchdog_first},
+    Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
+         "Ranks of one process group timed out in different collectives at one SeqNum.",
+         watchdog_mismatch},
+};
+
+}  // namespace
+
+std::span<const Fact> watchdog_facts() { return kFacts; }
+
+}  // namespace ncclog

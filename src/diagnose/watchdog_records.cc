@@ -1,0 +1,125 @@
+#include "diagnose/watchdog_records.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "diagnose/fact_answers.h"
+
+namespace ncclog {
+namespace {
+
+/// Sends and receives differ between ranks on purpose, and count by themselves.
+bool is_point_to_point(std::string_view op) {
+  return op == "SEND" || op == "RECV" || op == "RECVANYSOURCE" || op == "COALESCED";
+}
+
+/// The sizes that all ranks must agree on; the others may differ (uneven splits, roots).
+std::string agreed_size(const WatchdogTimeout& work) {
+  if (!work.shape.empty()) return fmt::format("TensorShape=[{}]", work.shape);
+  if (work.op.starts_with("ALLTOALL") || is_point_to_point(work.op)) return {};
+  if (work.op == "ALLGATHER" || work.op == "SCATTER") {
+    return fmt::format("NumelOut={}", work.numel_out);
+  }
+  if (work.op == "REDUCE_SCATTER" || work.op == "GATHER") {
+    return fmt::format("NumelIn={}", work.numel_in);
+  }
+  return fmt::format("NumelIn={}, NumelOut={}", work.numel_in, work.numel_out);
+}
+
+bool same_work(const TimedOutWork& a, const TimedOutWork& b) {
+  return a.process == b.process && a.rank == b.rank && a.seq == b.seq && a.op == b.op &&
+         a.size == b.size;
+}
+
+/// The status of the same rank and SeqNum that was printed next names the group.
+std::string group_of(const TimedOutWork& work,
+                     const std::vector<std::pair<int64_t, WorkProgress>>& statuses) {
+  for (const auto& [seq, status] : statuses) {
+    const bool behind = work.line.where < status.line.where;
+    if (behind && seq == work.seq && status.process == work.process && status.rank == work.rank) {
+      return status.group;
+    }
+  }
+  return {};
+}
+
+/// Status lines with the SeqNum that they are about.
+std::vector<std::pair<int64_t, WorkProgress>> statuses(const Job& job) {
+  std::vector<std::pair<int64_t, WorkProgress>> result;
+  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    WorkProgress status;
+    status.process = said.process;
+    status.rank = rank_of(job, said.process, said.header);
+    status.group = said.header.process_group;
+    status.last_enqueued = said.message.last_enqueued;
+    status.last_completed = said.message.last_completed;
+    status.line = evidence_of(said.record);
+    result.emplace_back(said.message.seq, std::move(status));
+  });
+  return result;
+}
+
+}  // namespace
+
+bool is_default_group(std::string_view group) {
+  return group.empty() || group == "0" || group == "default_pg";
+}
+
+std::vector<TimedOutWork> timed_out_work(const Job& job) {
+  const auto known = statuses(job);
+  std::vector<TimedOutWork> works;
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    TimedOutWork work;
+    work.process = said.process;
+    work.rank = rank_of(job, said.process, said.header);
+    work.seq = said.message.seq;
+    work.op = said.message.op;
+    work.size = agreed_size(said.message);
+    work.timeout_ms = said.message.timeout_ms;
+    work.line = evidence_of(said.record);
+    work.group = said.header.process_group;
+    if (work.group.empty()) work.group = group_of(work, known);
+    work.in_unnamed_group =
+        work.group.empty() && said.header.group_rank >= 0 && said.header.group_rank != work.rank;
+    const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
+    if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
+  });
+  return works;
+}
+
+std::vector<WorkProgress> work_progress(const Job& job) {
+  std::vector<WorkProgress> result;
+  for (auto& [seq, status] : statuses(job)) result.push_back(std::move(status));
+  for_each_said<DumpSignal>(job, [&](const Said<DumpSignal>& said) {
+    WorkProgress progress;
+    progress.process = said.process;
+    progress.rank = rank_of(job, said.process, said.header);
+    // The monitor of the default group prints this line, with the default group's numbers.
+    progress.group = "0";
+    progress.last_enqueued = said.message.last_enqueued;
+    progress.last_completed = said.message.last_completed;
+    progress.dump_signal = true;
+    progress.line = evidence_of(said.record);
+    result.push_back(std::move(progress));
+  });
+  return result;
+}
+
+std::vector<StalledWork> stalled_work(const Job& job) {
+  std::map<std::pair<std::string, int64_t>, StalledWork> by_number;
+  for (TimedOutWork& work : timed_out_work(job)) {
+    if (is_point_to_point(work.op) || work.seq < 0 || work.in_unnamed_group) continue;
+    const std::string group = is_default_group(work.group) ? "" : work.group;
+    StalledWork& stalled = by_number[{group, work.seq}];
+    stalled.group = group;
+    stalled.seq = work.seq;
+    stalled.reports.push_back(std::move(work));
+  }
+  std::vector<StalledWork> result;
+  for (auto& [number, stalled] : by_number) result.push_back(std::move(stalled));
+  return result;
+}
+
+}  // namespace ncclog
