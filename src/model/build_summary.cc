@@ -52,6 +52,8 @@ void build_versions(Job& job) {
     add(cuda, message.cuda);
   });
   for_each_message<NcclException>(job, [&](const auto& message) { add(nccl, message.version); });
+  for_each_message<TorchVersionLine>(
+      job, [&](const TorchVersionLine& message) { add(pytorch, message.version); });
   job.nccl_versions.assign(nccl.begin(), nccl.end());
   job.cuda_versions.assign(cuda.begin(), cuda.end());
   job.pytorch_versions.assign(pytorch.begin(), pytorch.end());

@@ -80,8 +80,18 @@ void CommSegments::add(SourceRef where, const CommInit& init) {
   }
 }
 
+void CommSegments::add(SourceRef where, const CommRankStarted& announced) {
+  CommInit init;
+  init.comm = announced.comm;
+  init.rank = announced.rank;
+  init.nranks = announced.nranks;
+  init.cuda_dev = announced.cuda_dev;
+  init.phase = "START";
+  add(where, init);
+}
+
 void CommSegments::add(SourceRef where, const CommEnd& ended) {
-  if (ended.phase != "COMPLETE" || ended.action == "Revoke") return;
+  if (ended.phase == "START" || ended.action == "Revoke") return;
   CommSegment& segment = open_or_new(ended.comm.value);
   CommSegment news;
   news.rank = ended.rank;

@@ -47,6 +47,7 @@ struct CommSegments {
   std::vector<CommSegment> all;
 
   void add(SourceRef where, const CommInit& init);
+  void add(SourceRef where, const CommRankStarted& announced);  ///< 2.4.2's Init START.
   void add(SourceRef where, const CommEnd& ended);
   void add(const CommLayout& layout);
   void add_call(SourceRef where, uint64_t comm, int nranks, const CallSignature& call);

@@ -45,6 +45,9 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
     return true;
   }
   if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
+  if (kind == kKindIndex<CommRankStarted>) {
+    log.comms.add(where, read_message<CommRankStarted>(message));
+  }
   if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
   if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
   return false;
