@@ -15,9 +15,13 @@
 #include "log/messages/error.h"
 #include "log/messages/exception.h"
 #include "log/messages/flight_record.h"
+#include "log/messages/gin.h"
+#include "log/messages/graph_failed.h"
 #include "log/messages/ib.h"
+#include "log/messages/ib_note.h"
 #include "log/messages/ib_port.h"
 #include "log/messages/lifecycle.h"
+#include "log/messages/misc.h"
 #include "log/messages/network.h"
 #include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
@@ -56,9 +60,9 @@ using AllMessages =
               NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
               TopologyMessages, TuningMessages, PluginMessages, ShmMessages, SocketMessages,
               IbMessages, IbPortMessages, AllocMessages, RasMessages, CudaMessages, UserMessages,
-              WatchdogMessages, FlightRecordMessages, DesyncMessages, StoreMessages,
-              ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes, PastedMessages,
-              ProgressMessages>::Type;
+              GraphFailedMessages, IbNoteMessages, GinMessages, MiscMessages, WatchdogMessages,
+              FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
+              TorchrunMessages, ShellMessages, TorchNotes, PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

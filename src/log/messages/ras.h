@@ -83,6 +83,169 @@ struct RasTimeout {
   }
 };
 
-using RasMessages = Kinds<RasListening, RasListenFailed, RasPeerDead, RasTimeout>;
+/// Housekeeping of the RAS service (ras/*.cc).
+struct RasNote {
+  std::string_view text;  ///< NCCL's words, up to the first value.
+
+  static constexpr std::string_view kKind = "ras_note";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Ras;
+  static constexpr Wording kWordings[] = {
+      {.text = "{text:fatal error - RAS thread terminating}",
+       .example = "fatal error - RAS thread terminating"},
+      {.text = "RAS {text:already knew it was dead|collective lacks a list entry -- internal "
+               "error?|excessively long input line; terminating the client socket|failed to find a "
+               "matching client!|failed to find a matching ongoing collective|failed to find "
+               "missingRank data -- internal error?|found a duplicate finished collective|found a "
+               "duplicate ongoing collective|handling local termination request|keeping the new "
+               "socket and terminating the existing one|peersUpdate discrepancy: updateDeadPeers "
+               "is true but nRasDeadPeers is 0 -- internal error?|peersUpdate discrepancy: "
+               "updatePeers is true but nPeers is 0 -- internal error?}",
+       .example = "RAS already knew it was dead"},
+      {.text = "RAS {text:socket closed by the client on receive; terminating it|socket closed by "
+               "the client on send; terminating it|socket in closed state passed for termination "
+               "-- internal error?|terminating the new socket|thread started|thread "
+               "terminating|unexpected error from recv; terminating the client socket|unexpected "
+               "error from send; terminating the client socket}",
+       .example = "RAS socket closed by the client on receive; terminating it"},
+      {.text =
+           "RAS {text:received unknown message type|received unknown notification type|collective "
+           "comms merge mismatch for newIdx|collective type mismatch: request|connInit hash "
+           "mismatch (my peersHash|connect-side socket with|connected with|connection "
+           "experiencingDelays|connection from peer|continuing in spite of an unexpected error "
+           "from poll:|deadPeersHash|encountered duplicate data for rank} {...}",
+       .example = "RAS received unknown message type (3) from mlx5_0"},
+      {.text = "RAS {text:encountered inconsistent communicator data: size|encountered more "
+               "ranks|enqueued message type|failed to find|finished local processing of addRanks "
+               "request (new nRasPeers|finished local processing of peersUpdate (new "
+               "nRasPeers|found a matching existing connection (sendQ|found an alternative "
+               "existing socket (status|handling collReq from|handling collResp from|handling "
+               "connInit from|handling connInitAck from} {...}",
+       .example = "RAS encountered inconsistent communicator data: size 3 != 3 -- possible hash "
+                  "collision (0x1a2b, 0x1a2b, 0x1a2b)"},
+      {.text = "RAS {text:handling deadPeer (addr|handling local addRanks request (old "
+               "nRasPeers|handling peersUpdate from|idle timeout|init timeout error|invalid "
+               "address family|invalid client status|invalid collective operation status; client "
+               "status|keepAlive hash mismatch from|my old rasPeersHash|my peersHash|new incoming "
+               "socket connection from} {...}",
+       .example = "RAS handling deadPeer (addr mlx5_0)"},
+      {.text = "RAS {text:new peer|non-terminating socket with|not waiting for response from|old "
+               "peer|overflow of auxPeersBuf: nPeersBuf|overflow of collData: collIdx|overflow of "
+               "commsData: collCommIdx|overflow of msgData: msgIdx|overflow of negativeMins: "
+               "connsData.nNegativeMins|overflow of newData: newIdx|overflow of rankPeer: "
+               "rankPeerIdx|peer connect timeout warning} {...}",
+       .example = "RAS new peer mlx5_0 but there's no room for it: newPeerIdx 3, newNRasPeers 3, "
+                  "nRasPeers 3 -- internal error?"},
+      {.text = "RAS {text:peersHash|pid mismatch for the same address|poll returned POLLNVAL on "
+               "pollIdx|post-merge discrepancy: found value|post-merge discrepancy: "
+               "myPeerIdx|post-merge discrepancy: newPeerIdx|purging collective|ranks discrepancy "
+               "for|received a keep-alive message on socket with|send stuck timeout error|sending "
+               "NACK to|sending a peersUpdate to} {...}",
+       .example = "RAS peersHash 0x1a2b"},
+      {.text = "RAS {text:sending back a peersUpdate (nPeers|socket connection with|socket lacks a "
+               "connection: status|terminating a connection with|termination stuck timeout "
+               "error|trying to reconnect with|unexpected error from ncclSocketReady; terminating "
+               "the socket connection with|unexpected error from rasConnPrepare; terminating the "
+               "socket connection with|unexpected error from rasConnSendMsg; terminating the "
+               "socket connection with|unexpected error from rasMsgRecv; terminating the socket "
+               "connection with} {...}",
+       .example = "RAS sending back a peersUpdate (nPeers 3, nDeadPeers 3)"},
+      {.text = "RAS {text:collective} {}:{:int} timeout error ({:int}s) -- giving up on {:int} "
+               "missing responses",
+       .example =
+           "RAS collective mlx5_0:12 timeout error (3s) -- giving up on 3 missing responses"},
+      {.text =
+           "RAS {text:collective} {}:{:int} timeout warning ({:int}s) -- {:int} responses missing",
+       .example = "RAS collective mlx5_0:12 timeout warning (3s) -- 3 responses missing"},
+      {.text = "RAS {text:connect retry timeout} ({:int}s) on socket connection with {}",
+       .example = "RAS connect retry timeout (3s) on socket connection with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: {} fallback connection {:int} with {}",
+       .example = "RAS link 3: mlx5_0 fallback connection 3 with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: {} primary connection with {}",
+       .example = "RAS link 3: mlx5_0 primary connection with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: adding external fallback connection {:int} with {}",
+       .example = "RAS link 3: adding external fallback connection 3 with mlx5_0"},
+      {.text =
+           "RAS {text:link} {:int}: adding external fallback with {} as a new primary connection",
+       .example = "RAS link 3: adding external fallback with mlx5_0 as a new primary connection"},
+      {.text = "RAS {text:link} {:int}: calculated existing fallback connection {:int} with {}",
+       .example = "RAS link 3: calculated existing fallback connection 3 with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: calculated existing primary connection with {}",
+       .example = "RAS link 3: calculated existing primary connection with mlx5_0"},
+      {.text =
+           "RAS {text:link} {:int}: could not add a fallback connection with {} -- internal error?",
+       .example = "RAS link 3: could not add a fallback connection with mlx5_0 -- internal error?"},
+      {.text = "RAS {text:link} {:int}: dropping {}fallback connection {:int} with {}",
+       .example = "RAS link 3: dropping mlx5_0fallback connection 3 with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: dropping primary connection with {}",
+       .example = "RAS link 3: dropping primary connection with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: former fallback connection 1 with {} is the new primary",
+       .example = "RAS link 3: former fallback connection 1 with mlx5_0 is the new primary"},
+      {.text = "RAS {text:link} {:int}: found connection with {} that has uninitialized peerIdx -- "
+               "internal error?",
+       .example = "RAS link 3: found connection with mlx5_0 that has uninitialized peerIdx -- "
+                  "internal error?"},
+      {.text = "RAS {text:link} {:int}: moving {}fallback connection with {} from {:int} to {:int}",
+       .example = "RAS link 3: moving mlx5_0fallback connection with mlx5_0 from 3 to 3"},
+      {.text = "RAS {text:link} {:int}: no more fallbacks to add (nConns {:int})",
+       .example = "RAS link 3: no more fallbacks to add (nConns 3)"},
+      {.text = "RAS {text:link} {:int}: no more fallbacks to add (total {:int})",
+       .example = "RAS link 3: no more fallbacks to add (total 3)"},
+      {.text = "RAS {text:link} {:int}: opening new fallback connection {:int} with {}",
+       .example = "RAS link 3: opening new fallback connection 3 with mlx5_0"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAdd attempting to replace an existing primary "
+               "connection with {} -- internal error?",
+       .example = "RAS link 3: rasLinkConnAdd attempting to replace an existing primary connection "
+                  "with mlx5_0 -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAdd connection mismatch: linkConn {}, conn {} "
+               "(peerIdx {:int}, pretend {:int}, insert {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAdd connection mismatch: linkConn mlx5_0, conn mlx5_0 "
+                  "(peerIdx 3, pretend 3, insert 3) -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAdd invoked with invalid peerIdx (pretend "
+               "{:int}, insert {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAdd invoked with invalid peerIdx (pretend 3, insert 3) "
+                  "-- internal error?"},
+      {.text =
+           "RAS {text:link} {:int}: rasLinkConnAdd new link index {:int} later in the list than "
+           "the old one (insert {:int}, oldLinkConn {}, oldLinkIdx {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAdd new link index 3 later in the list than the old one "
+                  "(insert 3, oldLinkConn mlx5_0, oldLinkIdx 3) -- internal error?"},
+      {.text =
+           "RAS {text:link} {:int}: rasLinkConnAdd peerIdx {:int} mismatch with connection with {} "
+           "(pretend {:int}, insert {:int}, oldLinkConn->peerIdx {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAdd peerIdx 3 mismatch with connection with mlx5_0 "
+                  "(pretend 3, insert 3, oldLinkConn->peerIdx 3) -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal connection mismatch: linkConn {}, "
+               "conn {} (peerIdx {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAddExternal connection mismatch: linkConn mlx5_0, conn "
+                  "mlx5_0 (peerIdx 3) -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal invoked with nullptr conn (peerIdx "
+               "{:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAddExternal invoked with nullptr conn (peerIdx 3) -- "
+                  "internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal new link index {:int} later in the "
+               "list than the old one (oldLinkConn {}, oldLinkIdx {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAddExternal new link index 3 later in the list than the "
+                  "old one (oldLinkConn mlx5_0, oldLinkIdx 3) -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnAddExternald peerIdx {:int} mismatch with "
+               "connection with {} (oldLinkConn->peerIdx {:int}) -- internal error?",
+       .example = "RAS link 3: rasLinkConnAddExternald peerIdx 3 mismatch with connection with "
+                  "mlx5_0 (oldLinkConn->peerIdx 3) -- internal error?"},
+      {.text = "RAS {text:link} {:int}: rasLinkConnUpdate invoked with conn {}, peerIdx {:int} -- "
+               "internal error?",
+       .example =
+           "RAS link 3: rasLinkConnUpdate invoked with conn mlx5_0, peerIdx 3 -- internal error?"},
+      {.text = "RAS {text:peer} {:int}: {}", .example = "RAS peer 3: mlx5_0mlx5_0"},
+      {.text = "RAS {text:word} connection with {...}",
+       .example = "RAS established connection with 10.1.2.3<57233> (sendQ empty, "
+                  "experiencingDelays 0, startRetryTime 0.00s)"},
+      {.text = "RAS {text:word} socket connection with {...}",
+       .example = "RAS current socket connection with 10.1.2.3<54043> closed by peer on receive; "
+                  "terminating it"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
+using RasMessages = Kinds<RasListening, RasListenFailed, RasPeerDead, RasTimeout, RasNote>;
 
 }  // namespace ncclog
