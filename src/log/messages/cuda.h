@@ -266,6 +266,10 @@ struct CudaLibraryFailed {
       {.text = "Failed to find CUDA library {symbol...}",
        .example = "Failed to find CUDA library libcuda.so (NCCL_CUDA_PATH='') : cannot open shared "
                   "object file"},
+      {.text = "ncclOsDlopen({symbol}) failed: {error...}",
+       .example = "ncclOsDlopen(libcuda.so.1) failed: cannot open shared object file"},
+      {.text = "ncclOsDlsym({symbol}) failed: {error...}",
+       .example = "ncclOsDlsym(cuInit) failed: undefined symbol"},
       {.text = "{symbol:cuDriverGetVersion} failed with {error:int}",
        .example = "cuDriverGetVersion failed with 999"},
       {.text = "CUDA some PFN functions not found in the library",

@@ -118,7 +118,7 @@ struct CommRankStarted {
   int cuda_dev = -1;
   int nvml_dev = -1;
 
-  static constexpr std::string_view kKind = "comm_rank";
+  static constexpr std::string_view kKind = "comm_announced";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
