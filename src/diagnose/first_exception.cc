@@ -1,0 +1,226 @@
+#include "diagnose/first_exception.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+
+namespace ncclog {
+namespace {
+
+/// Raised because somebody else failed, or by those who only pass a failure on.
+constexpr std::string_view kPassedOn[] = {
+    "KeyboardInterrupt",
+    "SystemExit",
+    "BrokenPipeError",
+    "ConnectionResetError",
+    "ConnectionRefusedError",
+    "ConnectionAbortedError",
+    "EOFError",
+    "DistNetworkError",
+    "DistStoreError",
+    "DistBackendError",
+    "DistError",
+    "ChildFailedError",
+    "CalledProcessError",
+    "SignalException",
+    "ProcessExitedException",
+    "ProcessRaisedException",
+    "TimeoutError",
+    "TimeoutExpired",
+    "StopIteration",
+    "BrokenProcessPool",
+    "RendezvousConnectionError",
+    "RendezvousTimeoutError",
+    "RendezvousClosedError",
+    "CancelledError",
+    "EngineDeadError",
+    "EngineGenerateError",
+    "ActorDiedError",
+    "RendezvousGracefulExitError",
+};
+
+/// What an exception says when it passes on a failure of NCCL, of the store or of another process,
+/// or when another finding names it.
+constexpr std::string_view kOthersFailure[] = {
+    "NCCL",
+    "ncclUnhandled",
+    "c10d",
+    "rocess group",
+    "ProcessGroup",
+    "TCPStore",
+    "store->",
+    "Connection closed by peer",
+    "gloo",
+    "Connection reset",
+    "Broken pipe",
+    "watchdog",
+    "See root",
+    "trace for root cause",
+    "out of memory",
+    "device-side assert",
+    "Timed out waiting",
+    "DistBackendError",
+};
+
+bool contains_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+bool is_passed_on(std::string_view type, std::string_view message) {
+  if (type.starts_with("ray.") || type.find('(') != type.npos) return true;
+  const std::string_view base = type.substr(type.rfind('.') + 1);
+  return std::find(std::begin(kPassedOn), std::end(kPassedOn), base) != std::end(kPassedOn) ||
+         contains_any(message, kOthersFailure);
+}
+
+/// A line of kind T stands in `list` and, with `where`, before it in the same stretch of input.
+template <typename T>
+bool stands_before(const SpeakerLog& log, SourceRef where) {
+  const auto list = log.records.find(kKindIndex<T>);
+  if (list == log.records.end()) return false;
+  return std::any_of(list->second.kept.begin(), list->second.kept.end(), [&](const Record& record) {
+    return record.where.unit == where.unit && record.where < where;
+  });
+}
+
+template <typename... T>
+bool any_stands_before(const Job& job, SourceRef where) {
+  return std::any_of(job.logs.begin(), job.logs.end(),
+                     [&](const SpeakerLog& log) { return (stands_before<T>(log, where) || ...); });
+}
+
+template <typename... T>
+bool any_said(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
+    return (log.records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+/// NCCL failed by itself somewhere, not because a peer went away. Where order is unknown, that
+/// could be what made the program raise.
+bool nccl_failed_by_itself(const Job& job) {
+  return any_said<ShmCreateFailed, ShmExtendFailed, ShmAttachFailed, ShmFileFailed, CudaFailure,
+                  CudaAllocFailed, NvlsBindFailed, DuplicateGpu, InvalidRoot, InvalidArgument,
+                  InvalidRank, WrongDevicePointer, InvalidConfig, VersionMismatch,
+                  BootstrapNoInterface, BootstrapRankTwice, BootstrapRankCountMismatch,
+                  NetworkNotFound, NetAllFailed, IbCallFailed, CudaOomException>(job);
+}
+
+/// Something else had failed before.
+bool is_late(const Job& job, SourceRef where) {
+  return any_stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
+                           StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(job,
+                                                                                           where);
+}
+
+/// Training output that came after the exception: it was caught, and the job went on.
+bool went_on(const Job& job, SourceRef where) {
+  constexpr size_t kSteps = 3;
+  size_t steps = 0;
+  for (const SpeakerLog& log : job.logs) {
+    for (const uint16_t kind :
+         {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
+      const auto list = log.records.find(kind);
+      if (list == log.records.end()) continue;
+      for (const Record& record : list->second.kept) {
+        steps += record.where.unit == where.unit && where < record.where;
+      }
+    }
+  }
+  return steps >= kSteps;
+}
+
+/// A traceback of this process stands above the line.
+bool has_traceback(const Job& job, int process, SourceRef where) {
+  const auto& logs = job.processes[static_cast<size_t>(process)].logs;
+  return std::any_of(logs.begin(), logs.end(), [&](size_t log) {
+    return stands_before<TracebackStarted>(job.logs[log], where);
+  });
+}
+
+std::string shortened(std::string_view text) {
+  constexpr size_t kMost = 160;
+  return to_valid_utf8(text.size() <= kMost ? text : text.substr(0, kMost)) +
+         (text.size() > kMost ? "…" : "");
+}
+
+/// Every process's first exception that is its own.
+std::vector<ProgramException> own_exceptions(const Job& job) {
+  std::vector<ProgramException> all;
+  const auto add = [&](int process, const Record& record, std::string_view text) {
+    if (!has_traceback(job, process, record.where) || is_late(job, record.where)) return;
+    if (went_on(job, record.where)) return;
+    for (ProgramException& known : all) {
+      if (known.process != process) continue;
+      if (record.where < known.line.where) {
+        known.text = shortened(text);
+        known.line = evidence_of(record);
+      }
+      return;
+    }
+    const int rank = job.processes[static_cast<size_t>(process)].rank;
+    all.push_back({process, rank, shortened(text), evidence_of(record)});
+  };
+  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+    if (is_passed_on(said.message.type, said.message.message)) return;
+    add(said.process, said.record, trim(said.header.message));
+  });
+  for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
+    if (said.message.pid >= 0) add(said.process, said.record, trim(said.header.message));
+  });
+  return all;
+}
+
+/// The worker that torchrun saw end with an exception first; fills in who raised where the
+/// traceback names nobody.
+void name_by_torchrun(const Job& job, ProgramException& exception) {
+  const Process& process = job.processes[static_cast<size_t>(exception.process)];
+  if (process.rank >= 0 || process.pid >= 0) return;
+  std::set<int64_t> pids;
+  for_each_said<WorkerFailed>(job, [&](const Said<WorkerFailed>& said) {
+    if (said.message.exitcode > 0 && said.message.pid >= 0) pids.insert(said.message.pid);
+  });
+  if (pids.size() != 1) return;
+  const int known = process_of_pid(job, *pids.begin());
+  if (known >= 0) {
+    exception.process = known;
+    exception.rank = job.processes[static_cast<size_t>(known)].rank;
+    return;
+  }
+  for_each_said<FailureExitcode>(job, [&](const Said<FailureExitcode>& row) {
+    if (row.message.pid != *pids.begin()) return;
+    for_each_said<FailureRank>(job, [&](const Said<FailureRank>& rank) {
+      constexpr uint64_t kRowsAbove = 3;
+      const SourceRef at = rank.record.where;
+      if (at.unit == row.record.where.unit && at < row.record.where &&
+          row.record.where.line - at.line <= kRowsAbove) {
+        exception.rank = rank.message.rank;
+      }
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<ProgramException> first_exceptions(const Job& job) {
+  if (nccl_failed_by_itself(job)) return {};
+  std::vector<ProgramException> all = own_exceptions(job);
+  if (all.empty()) return {};
+  const auto first = std::min_element(all.begin(), all.end(),
+                                      [](const ProgramException& a, const ProgramException& b) {
+                                        return a.line.where < b.line.where;
+                                      });
+  const std::string text = first->text;
+  std::vector<ProgramException> result;
+  for (ProgramException& exception : all) {
+    if (exception.text == text) result.push_back(std::move(exception));
+  }
+  if (result.size() == 1) name_by_torchrun(job, result.front());
+  return result;
+}
+
+}  // namespace ncclog
