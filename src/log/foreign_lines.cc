@@ -33,6 +33,7 @@ constexpr std::string_view kClaimedMessages[] = {
     "The server socket has failed to ",
     "Detected mismatch between collectives on ranks.",
     "Expected all tensors to be on the same device",
+    "Work WorkNCCL(",
 };
 
 bool is_claimed(std::string_view base, std::string_view message) {
@@ -74,10 +75,23 @@ constexpr std::string_view kStatuses[] = {
 std::string_view take_status(Scanner& scan) {
   for (const std::string_view status : kStatuses) {
     if (!scan.skip(status)) continue;
-    scan.skip(" (core dumped)");
+    Scanner behind = scan;
+    behind.blanks();
+    if (behind.skip("(core dumped)")) scan = behind;
     return status;
   }
   return {};
+}
+
+/// The number in "env RANK=3 LOCAL_RANK=3 python3 train.py"; empty if the command sets none.
+std::string_view rank_in_command(std::string_view command) {
+  constexpr std::string_view kAssignment = "RANK=";
+  size_t at = command.find(kAssignment);
+  while (at != command.npos && at > 0 && !is_blank(command[at - 1]))
+    at = command.find(kAssignment, at + 1);
+  if (at == command.npos) return {};
+  Scanner scan(command.substr(at + kAssignment.size()));
+  return scan.take_while(is_digit, 9);
 }
 
 bool contains_ignoring_case(std::string_view text, std::string_view lower) {
@@ -161,6 +175,7 @@ bool recognise_process_end(std::string_view text, Message& message) {
   message.set("pid", pid);
   message.set("status", status);
   message.set("command", trim(scan.rest()));
+  message.set("rank", rank_in_command(trim(scan.rest())));
   return true;
 }
 

@@ -21,7 +21,7 @@ namespace ncclog {
 bool recognise_python_exception(std::string_view text, Message& message);
 
 /// A shell's word on a process it ran: "run.sh: line 3: 1021 Killed  python train.py", "Killed".
-/// Fields pid, status, command.
+/// Fields pid, status, command, rank.
 bool recognise_process_end(std::string_view text, Message& message);
 
 /// A tqdm bar that is not about evaluation. Fields title, percent, done, total.

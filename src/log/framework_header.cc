@@ -130,6 +130,7 @@ bool take_group_tag(Header& header) {
     return false;
   }
   if (!scan.number(tagged.group_rank) || !scan.skip(']')) return false;
+  if (!scan.done() && !is_blank(scan.peek())) return false;
   tagged.message = scan.rest();
   header = tagged;
   return true;

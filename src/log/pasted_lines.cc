@@ -123,19 +123,21 @@ bool recognise_shm_usage(std::string_view text, Message& message) {
   return true;
 }
 
-bool recognise_memlock(std::string_view text, Message& message) {
-  const Columns row = columns_of(text.substr(0, 120));
-  if (row[1] == "locked" && row[2] == "memory") {
-    const bool in_kbytes = row[3] == "(kbytes," && row[4] == "-l)";
-    const std::string_view limit = in_kbytes ? row[5] : row[3];
-    if (limit != "unlimited" && !parse_int(limit)) return false;
-    message.set("limit", limit);
-    message.set("unit", in_kbytes ? row[3].substr(1, 6) : row[5]);
-    return true;
-  }
+bool recognise_memlock_answer(std::string_view text, Message& message) {
   const std::string_view answer = memlock_answer(text);
   if (!answer.empty()) message.set("limit", answer);
   return !answer.empty();
+}
+
+bool recognise_memlock_row(std::string_view text, Message& message) {
+  const Columns row = columns_of(text.substr(0, 120));
+  if (row[1] != "locked" || row[2] != "memory") return false;
+  const bool in_kbytes = row[3] == "(kbytes," && row[4] == "-l)";
+  const std::string_view limit = in_kbytes ? row[5] : row[3];
+  if (limit != "unlimited" && !parse_int(limit)) return false;
+  message.set("limit", limit);
+  message.set("unit", in_kbytes ? row[3].substr(1, 6) : row[5]);
+  return true;
 }
 
 bool recognise_p2p_row(std::string_view text, Message& message) {

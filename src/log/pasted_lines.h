@@ -18,9 +18,12 @@ namespace ncclog {
 /// A row of df about /dev/shm. Fields size, used, available, percent, mount.
 bool recognise_shm_usage(std::string_view text, Message& message);
 
-/// A command line with "ulimit -l" at its end, joined with its answer (log/record_joiner.h), a row
-/// of "ulimit -a" or of /proc/<pid>/limits. Fields limit, unit.
-bool recognise_memlock(std::string_view text, Message& message);
+/// A command line with "ulimit -l" at its end, joined with its answer (log/record_joiner.h). Field
+/// limit.
+bool recognise_memlock_answer(std::string_view text, Message& message);
+
+/// The row of "ulimit -a" or of /proc/<pid>/limits. Fields limit, unit.
+bool recognise_memlock_row(std::string_view text, Message& message);
 
 /// A row of "nvidia-smi topo -p2p". Fields gpu, cells.
 bool recognise_p2p_row(std::string_view text, Message& message);

@@ -227,8 +227,8 @@ bool logger_words(Scanner& scan, Reading& reading) {
 /// Names that look like hosts and are not: "gpu0: ", "epoch3: ", "python3.10: ".
 bool is_common_word(std::string_view name) {
   constexpr std::string_view kWords[] = {"rank",  "gpu",    "cuda",  "step",  "epoch", "iter",
-                                         "layer", "python", "stage", "batch", "torch", "worker",
-                                         "sha",   "md",     "utf",   "eth",   "ib",    "line"};
+                                         "layer", "python", "stage", "batch", "torch", "sha",
+                                         "md",    "utf",    "eth",   "ib",    "line"};
   size_t letters = 0;
   while (letters < name.size() && is_alpha(name[letters])) ++letters;
   const std::string_view stem = name.substr(0, letters);

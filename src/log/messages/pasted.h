@@ -53,10 +53,10 @@ struct MemlockLimit {
   static constexpr Wording kWordings[] = {
       {.text = "{} ulimit -l' {limit}",
        .example = "$ mpirun -np 1 bash -c 'ulimit -l' 8192",
-       .recognise = recognise_memlock},
-      {.text = "max locked memory {unit} {limit}",
+       .recognise = recognise_memlock_answer},
+      {.text = "{:max|Max} locked memory ({unit}, -l) {limit}",
        .example = "max locked memory           (kbytes, -l) 64",
-       .recognise = recognise_memlock},
+       .recognise = recognise_memlock_row},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("limit", self.limit);
@@ -329,7 +329,7 @@ struct NcclTestsFailure {
   static constexpr Wording kWordings[] = {
       {.text = "{host:word}: Test {api:NCCL|CUDA} failure {file}:{line} '{error} / {last_error}'",
        .example = "node-a: Test NCCL failure common.cu:1005 'unhandled system error (run with "
-                  "NCCL_DEBUG=INFO for details) / '"},
+                  "NCCL_DEBUG=INFO for details) / Call to ibv_reg_mr failed'"},
       {.text = "{host:word}: Test {api:NCCL|CUDA} failure {file}:{line} '{error:internal "
                "error|invalid argument|invalid usage|unhandled cuda error|unhandled system error}'",
        .example = "node-a: Test NCCL failure common.cu:345 'unhandled system error'"},

@@ -67,7 +67,7 @@ struct IterationLine {
   static constexpr Source kSource = Source::Framework;
   static constexpr Subsystem kSubsystem = Subsystem::None;
   static constexpr Wording kWordings[] = {
-      {.text = "iteration {iteration}/{total} |",
+      {.text = "{iteration}/{total} |",
        .example = "iteration       10/     500 | consumed samples:         1280 | elapsed time per "
                   "iteration (ms): 812.3 |",
        .recognise = recognise_iteration},

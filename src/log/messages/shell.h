@@ -21,7 +21,7 @@ struct ProcessEnded {
   int64_t pid = -1;         ///< -1 if not printed.
   std::string_view status;  ///< "Killed", "Segmentation fault", "Exited with exit code 1"
   std::string_view command;
-  int rank = -1;  ///< Task number; -1 if not printed.
+  int rank = -1;  ///< Task number, or RANK= in the command; -1 if not printed.
   std::string_view host;
   std::string_view tasks;  ///< "0-3,7" where one line speaks for several.
   int signal = -1;
@@ -94,6 +94,10 @@ struct OomKill {
       {.text = "Memory cgroup out of memory: {:Killed|Kill} process {pid} ({name}){...}",
        .example =
            "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:184467440kB"},
+      {.text = "{host:word} kernel: {:Out of memory|Memory cgroup out of memory}: {:Killed|Kill} "
+               "process {pid} ({name}){...}",
+       .example =
+           "node-b kernel: Out of memory: Killed process 4242 (python3) total-vm:184467440kB"},
       {.text = "oom_reaper: reaped process {pid} ({name}){...}",
        .example = "oom_reaper: reaped process 4242 (python3), now anon-rss:0kB, file-rss:0kB"},
       {.text = "slurmstepd: error: Detected {:int} {:oom_kill event|oom-kill event(s)} in "

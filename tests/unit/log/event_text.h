@@ -1,0 +1,33 @@
+// An event as one line of text, so that a test row is a line and what it should be understood as.
+//
+//   [rank3]: torch.distributed.DistStoreError: Socket Timeout
+//   → rank 3 store_timeout type=torch.distributed.DistStoreError
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "log/event.h"
+
+namespace ncclog {
+
+/// The rank if the line states one, the kind, and the fields that the wording filled with text. An
+/// unrecognised line is "-" and its message.
+inline std::string event_text(std::string_view line) {
+  std::string buffer;
+  const Event event = parse_event(strip_ansi(line, buffer), all_wordings());
+  const Message& message = event.message;
+  std::string text;
+  if (event.header.prefix.rank >= 0)
+    text = "rank " + std::to_string(event.header.prefix.rank) + " ";
+  if (message.kind == nullptr) return text + "- " + std::string(event.header.message);
+  text += message.kind->name;
+  for (size_t i = 0; i < message.kind->fields.size(); ++i) {
+    if (message.fields[i].empty()) continue;
+    text += " " + std::string(message.kind->fields[i].name) + "=" + std::string(message.fields[i]);
+  }
+  return text;
+}
+
+}  // namespace ncclog
