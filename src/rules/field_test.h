@@ -1,0 +1,87 @@
+// What a rule demands of one value of an event or a fact.
+//
+//   where: {size: 0, error: {contains: No such file}, level: [WARN, ABORT]}
+//          └ number ┘└ text ────────────────────────┘└ header field ─────┘
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/fact.h"
+#include "log/event.h"
+#include "rules/pattern.h"
+
+namespace ncclog {
+
+/// Fields that every line has, whatever its kind.
+enum class HeaderField { None, Level, File, Host, Rank, Pid, ProcessGroup, Dev };
+
+/// The header field of that name in rule files ("process_group"); None if there is none.
+HeaderField parse_header_field(std::string_view name);
+
+/// Names of all header fields, for messages.
+std::vector<std::string_view> header_field_names();
+
+/// A field of a kind, or of the header where `header` is set.
+struct FieldRef {
+  size_t index = 0;  ///< Into Kind::fields.
+  HeaderField header = HeaderField::None;
+  FieldType type = FieldType::Text;
+
+  bool operator==(const FieldRef&) const = default;
+};
+
+/// What to do with a value.
+enum class Operator {
+  Equals,    ///< Equals one of the values.
+  Not,       ///< Equals none of them.
+  Contains,  ///< Contains one of them; the same for StartsWith and EndsWith.
+  StartsWith,
+  EndsWith,
+  Matches,  ///< A part of it matches the pattern.
+  AtLeast,  ///< Is a number and at least `number`.
+  AtMost,
+  Empty,  ///< Is empty or not printed.
+  NotEmpty,
+  SameAs,  ///< Equals another field of the same event.
+};
+
+/// One demand.
+struct ValueTest {
+  Operator op = Operator::Equals;
+  std::vector<std::string> values;
+  int64_t number = 0;
+  Pattern pattern;
+  FieldRef other;
+
+  bool operator==(const ValueTest&) const = default;
+};
+
+/// All demands on one field.
+struct FieldTest {
+  FieldRef field;
+  std::vector<ValueTest> tests;
+
+  bool operator==(const FieldTest&) const = default;
+};
+
+/// A kept line as rules see it.
+struct ReadRecord {
+  int process = -1;  ///< Into Job::processes.
+  const Record* record = nullptr;
+  Event event;  ///< Views into `record->text`.
+};
+
+/// The field's text: as printed, or for header fields as the process is known where the line itself
+/// does not name it. Empty: not printed, unknown.
+std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field);
+
+/// True if the event meets every demand.
+bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests);
+
+/// True if a known value meets every demand; "true" and "false" stand for a Bool's values.
+bool passes(const FactValue& value, const std::vector<ValueTest>& tests);
+
+}  // namespace ncclog

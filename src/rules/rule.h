@@ -1,0 +1,143 @@
+// A rule as a value: when it holds, whom it names, what it says.
+//
+// Made from a rule file by rules/load_rules.h, which has checked every name in it; rules/README.md
+// explains the language with an example of each feature.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "diagnose/coverage.h"
+#include "diagnose/fact.h"
+#include "log/message_kind.h"
+#include "rules/field_test.h"
+#include "rules/finding.h"
+#include "rules/message_template.h"
+#include "rules/pattern.h"
+#include "rules/rule_node.h"
+
+namespace ncclog {
+
+/// Where a condition looks, seen from the instance that is judged.
+enum class Reach { Instance, Job, Host, Process, Rank };
+
+/// How many different lines must match. Nothing set: one at least.
+struct CountTest {
+  std::optional<int64_t> at_least;
+  std::optional<int64_t> at_most;
+  std::optional<int64_t> equals;
+
+  bool operator==(const CountTest&) const = default;
+};
+
+/// {event: shm_attach_failed, where: {size: 0}, in: job, count: {at_least: 2}, as: attach}
+struct EventCondition {
+  const Kind* kind = nullptr;
+  std::vector<FieldTest> where;
+  Reach reach = Reach::Instance;
+  CountTest count;
+  std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.
+};
+
+/// {fact: job.rdma_evidence, is: true}
+struct FactCondition {
+  const Fact* fact = nullptr;
+  std::vector<ValueTest> tests;
+};
+
+/// {line: 'NCCL WARN .*Cannot get incoming CPU'}: for lines that no message kind covers yet.
+struct LineCondition {
+  Pattern pattern;
+  int number = -1;  ///< Into Rulebook::line_patterns.
+  Reach reach = Reach::Instance;
+  CountTest count;
+  std::string label;
+};
+
+/// {finding: shm-no-space}: that rule found something, anywhere in the job.
+struct FindingCondition {
+  std::string rule;
+  Place place;
+};
+
+struct Condition;
+
+/// all: every one holds; any: one holds at least; none: not one holds.
+struct GroupCondition {
+  enum class Type { All, Any, None };
+  Type type = Type::All;
+  std::vector<Condition> of;
+};
+
+struct Condition {
+  std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition> what;
+};
+
+/// Whom the finding names.
+struct Blame {
+  enum class Type {
+    Default,    ///< Whom facts identify; else Reporters.
+    Reporters,  ///< The processes whose own lines matched.
+    Speakers,   ///< The processes whose lines matched under `label`.
+    Facts,      ///< Whom facts identify, and nobody else.
+    Nobody,
+    Rank,  ///< The rank that the field holds; likewise Pid and Host.
+    Pid,
+    Host,
+  };
+  Type type = Type::Default;
+  std::string label;
+  FieldRef field;
+};
+
+/// A log on which the rule must fire, or must not.
+struct Example {
+  std::string log;
+  Place place;
+};
+
+struct Rule {
+  std::string id;
+  std::string title;
+  Severity severity = Severity::Info;
+  Confidence confidence = Confidence::Possible;
+  Role role = Role::Advice;
+  Scope per = Scope::Job;
+  std::vector<const CoverageQuestion*> needs;
+  Condition when;
+  Blame blame;
+  std::vector<MessagePart> message;
+  std::string why;
+  std::vector<std::string> check;
+  std::vector<std::string> fix;
+  std::vector<std::string> do_not;
+  std::vector<std::string> references;
+  std::vector<std::string> explains;
+  std::vector<Example> fires;
+  std::vector<Example> quiet;
+
+  std::string path;          ///< File it came from: "rules/shm/shm-no-space.yaml".
+  bool builtin = false;      ///< Part of the executable, not of a file that the user named.
+  std::string when_text;     ///< `when` in one line, for people.
+  std::string message_text;  ///< `message` as written.
+  Place explains_place;
+  uint64_t hash = 0;  ///< Of everything but the examples.
+};
+
+/// Rules that belong together.
+///
+/// Invariant: ids are unique; every id that a rule names exists; a rule stands behind the rules
+/// whose findings it asks for.
+struct Rulebook {
+  std::vector<Rule> rules;
+  std::vector<std::string> line_patterns;  ///< Of all line conditions, by LineCondition::number.
+  std::string hash;                        ///< Same rules, same hash: "5f1d2c…", 16 hex digits.
+};
+
+/// The rule with that id; nullptr if there is none.
+const Rule* find_rule(const Rulebook& rulebook, std::string_view id);
+
+}  // namespace ncclog
