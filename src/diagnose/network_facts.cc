@@ -1,0 +1,309 @@
+// Which network carries the data, and is it the one that the hardware offers?
+//
+//   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
+//   job.hca_link_mix  = yes, "mlx5_bond_0/RoCE beside 8 InfiniBand devices"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/hca_lists.h"
+#include "diagnose/host_addresses.h"
+#include "diagnose/interface_classes.h"
+
+namespace ncclog {
+namespace {
+
+/// Collects signs of one thing; the first few make the answer.
+struct Signs {
+  std::vector<std::string> words;
+  std::vector<Evidence> evidence;
+
+  void add(const std::string& word, Evidence line) {
+    if (std::find(words.begin(), words.end(), word) != words.end() || words.size() == 2) return;
+    words.push_back(word);
+    evidence.push_back(std::move(line));
+  }
+  FactValue answer() const { return words.empty() ? no() : yes(join(words, " and "), evidence); }
+};
+
+std::string on_host(const Job& job, int process) {
+  const std::string& host = job.processes[static_cast<size_t>(process)].host;
+  return host.empty() ? std::string() : " on " + host;
+}
+
+void add_pasted_ports(const Job& job, Signs& signs) {
+  for_each_said<IbPort>(job, [&](const Said<IbPort>& said) {
+    if (said.message.state != "Up") return;
+    signs.add("ibdev2netdev shows RDMA ports that are up", evidence_of(said.record));
+  });
+  for_each_said<IbstatCa>(job, [&](const Said<IbstatCa>& said) {
+    signs.add(fmt::format("ibstat shows {}", said.message.device), evidence_of(said.record));
+  });
+  for_each_said<GidRow>(job, [&](const Said<GidRow>& said) {
+    signs.add(fmt::format("show_gids lists {}", said.message.device), evidence_of(said.record));
+  });
+}
+
+void add_named_hcas(const Job& job, Signs& signs) {
+  for (const HcaList& list : hca_lists(job)) {
+    signs.add(fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
+              list.line);
+  }
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    signs.add(fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
+              evidence_of(said.record));
+  });
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
+    signs.add(fmt::format("NCCL_IB_HCA names {}", said.message.value), evidence_of(said.record));
+  });
+}
+
+FactValue rdma_evidence(const Job& job, const Instance&) {
+  Signs signs;
+  add_pasted_ports(job, signs);
+  add_named_hcas(job, signs);
+  for (const HostAddress& address : all_addresses(job)) {
+    if (!is_infiniband_interface(address.name)) continue;
+    signs.add(fmt::format("{} is an InfiniBand interface by its name", address.name), address.line);
+  }
+  return signs.answer();
+}
+
+/// The networks that a process selected for its communicators, and one line for each process.
+struct Selection {
+  std::set<std::string> networks;
+  Evidence line;
+};
+
+std::map<int, Selection> selections(const Job& job) {
+  std::map<int, Selection> result;
+  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
+    Selection& selection = result[said.process];
+    selection.networks.emplace(said.message.network);
+    selection.line = evidence_of(said.record);
+  });
+  return result;
+}
+
+std::string networks_text(const std::set<std::string>& networks) {
+  return join(std::vector<std::string>(networks.begin(), networks.end()), "+");
+}
+
+/// Processes of the smaller groups if one group holds more than half of all; else nobody.
+template <typename Key>
+std::vector<int> minority(const std::map<Key, std::vector<int>>& groups) {
+  size_t all = 0;
+  size_t largest = 0;
+  for (const auto& [key, members] : groups) {
+    all += members.size();
+    largest = std::max(largest, members.size());
+  }
+  std::vector<int> result;
+  for (const auto& [key, members] : groups) {
+    if (2 * largest > all && members.size() < largest) {
+      result.insert(result.end(), members.begin(), members.end());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+FactValue networks_differ(const Job& job, const Instance&) {
+  std::map<std::string, std::vector<int>> groups;
+  std::map<std::string, Evidence> lines;
+  for (const auto& [process, selection] : selections(job)) {
+    // A process that uses several networks is a program that asks for them.
+    if (selection.networks.size() > 1) return no();
+    const std::string name = networks_text(selection.networks);
+    groups[name].push_back(process);
+    lines.try_emplace(name, selection.line);
+  }
+  if (groups.empty()) return unknown();
+  if (groups.size() < 2) return no();
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  for (const auto& [name, members] : groups) {
+    parts.push_back(fmt::format("{} in {} process{}{}", name, members.size(),
+                                members.size() == 1 ? "" : "es", on_host(job, members.front())));
+    evidence.push_back(lines[name]);
+  }
+  return yes("(" + join(parts, ", ") + ")", std::move(evidence), minority(groups));
+}
+
+/// Devices of a host if all its processes list the same; nullptr if each has its own.
+const HcaList* common_list(const std::vector<const HcaList*>& lists) {
+  for (const HcaList* list : lists) {
+    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
+  }
+  return lists.front();
+}
+
+FactValue hca_sets_differ(const Job& job, const Instance&) {
+  const auto lists = hca_lists(job);
+  std::map<std::string, std::vector<const HcaList*>> by_host;
+  for (const HcaList& list : lists) by_host[list.host].push_back(&list);
+  by_host.erase("");
+  if (by_host.size() < 2) return unknown();
+  std::map<std::string, std::vector<int>> groups;
+  std::vector<Evidence> evidence;
+  for (const auto& [host, members] : by_host) {
+    const HcaList* list = common_list(members);
+    if (list == nullptr) return unknown();
+    const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
+                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
+    if (groups[kinds].empty()) evidence.push_back(list->line);
+    for (const HcaList* member : members) groups[kinds].push_back(member->process);
+  }
+  if (groups.size() < 2) return no();
+  std::vector<std::string> parts;
+  for (const auto& [kinds, members] : groups) {
+    parts.push_back(kinds + on_host(job, members.front()));
+  }
+  return yes(join(parts, ", "), std::move(evidence), minority(groups));
+}
+
+FactValue hca_link_mix(const Job& job, const Instance&) {
+  for (const HcaList& list : hca_lists(job)) {
+    const int ib = count_link(list, "IB");
+    const int roce = count_link(list, "RoCE");
+    if (ib == 0 || roce == 0) continue;
+    const std::string_view odd = roce <= ib ? "RoCE" : "IB";
+    const auto hca = std::find_if(list.hcas.begin(), list.hcas.end(),
+                                  [&](const Hca& each) { return each.link == odd; });
+    return yes(
+        fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
+        {list.line});
+  }
+  return no();
+}
+
+template <typename Test>
+FactValue every_hca(const Job& job, Test test) {
+  const auto lists = hca_lists(job);
+  if (lists.empty()) return unknown();
+  const bool all = std::all_of(lists.begin(), lists.end(), [&](const HcaList& list) {
+    return std::all_of(list.hcas.begin(), list.hcas.end(), test);
+  });
+  return all ? yes({}, {lists.front().line}) : no();
+}
+
+FactValue all_roce(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
+}
+
+FactValue hca_bonds_only(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) {
+    return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
+  });
+}
+
+FactValue slow_hca(const Job& job, const Instance&) {
+  std::map<int, std::pair<std::string, Evidence>> by_speed;
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    if (said.message.speed <= 0) return;
+    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
+  });
+  if (by_speed.empty()) return unknown();
+  const auto& [slowest, device] = *by_speed.begin();
+  const int fastest = by_speed.rbegin()->first;
+  // Two generations of cards differ by a factor of two; a management NIC by more.
+  if (slowest * 4 > fastest) return no();
+  return yes(fmt::format("{} has {} Gbit/s beside {} Gbit/s", device.first, slowest / 1000,
+                         fastest / 1000),
+             {device.second});
+}
+
+FactValue gpudirect(const Job& job, const Instance&) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (key.path.find("GDRDMA") != std::string::npos) {
+        return yes("channels use " + key.path, {{use.first, {}}});
+      }
+    }
+  }
+  Signs signs;
+  for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
+    if (said.message.state != "Enabled" || said.message.device.empty()) return;
+    signs.add(fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),
+              evidence_of(said.record));
+  });
+  return signs.answer();
+}
+
+/// Process by global rank, as far as ranks are known.
+std::map<int, const Process*> processes_by_rank(const Job& job) {
+  std::map<int, const Process*> result;
+  for (const Process& process : job.processes) {
+    if (process.rank >= 0 && !process.host.empty()) result.emplace(process.rank, &process);
+  }
+  return result;
+}
+
+/// Looks for a network path whose two ends are (or are not) on one host. Paths name ranks of their
+/// communicator, which are global ranks only if there is one communicator.
+FactValue net_path(const Job& job, std::string_view network, bool same_host) {
+  if (job.communicators.size() != 1) return unknown();
+  const auto processes = processes_by_rank(job);
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      const auto src = processes.find(key.src_rank);
+      const auto dst = processes.find(key.dst_rank);
+      if (!key.path.starts_with(network) || src == processes.end() || dst == processes.end()) {
+        continue;
+      }
+      if ((src->second->host == dst->second->host) != same_host) continue;
+      return yes(fmt::format("rank {} -> rank {} via {}", key.src_rank, key.dst_rank, key.path),
+                 {{use.first, {}}});
+    }
+  }
+  return no();
+}
+
+FactValue socket_between_hosts(const Job& job, const Instance&) {
+  return net_path(job, "NET/Socket", false);
+}
+
+FactValue net_within_host(const Job& job, const Instance&) {
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name == "NCCL_HOSTID") return no();
+  }
+  return net_path(job, "NET/", true);
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.all_roce", Scope::Job, FactType::Bool, "Every listed RDMA device is RoCE.", all_roce},
+    Fact{"job.gpudirect", Scope::Job, FactType::Bool,
+         "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
+    Fact{"job.hca_bonds_only", Scope::Job, FactType::Bool,
+         "Every listed RDMA device is a RoCE bond.", hca_bonds_only},
+    Fact{"job.hca_link_mix", Scope::Job, FactType::Bool,
+         "One list of RDMA devices holds InfiniBand and RoCE.", hca_link_mix},
+    Fact{"job.hca_sets_differ", Scope::Job, FactType::Bool,
+         "Hosts list different numbers of InfiniBand or RoCE devices.", hca_sets_differ},
+    Fact{"job.net_within_host", Scope::Job, FactType::Bool,
+         "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
+         net_within_host},
+    Fact{"job.networks_differ", Scope::Job, FactType::Bool,
+         "Processes selected different networks, one each.", networks_differ},
+    Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
+         "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
+         rdma_evidence},
+    Fact{"job.slow_hca", Scope::Job, FactType::Bool,
+         "One RDMA device has at most a quarter of another's speed.", slow_hca},
+    Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
+         "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
+};
+
+}  // namespace
+
+std::span<const Fact> network_facts() { return kFacts; }
+
+}  // namespace ncclog
