@@ -16,8 +16,10 @@ bool is_point_to_point(std::string_view op) {
 }
 
 /// The sizes that all ranks must agree on; the others may differ (uneven splits, roots).
-std::string agreed_size(const WatchdogTimeout& work) {
+template <typename Work>
+std::string agreed_size(const Work& work) {
   if (!work.shape.empty()) return fmt::format("TensorShape=[{}]", work.shape);
+  if (work.numel_in < 0) return {};
   if (work.op.starts_with("ALLTOALL") || is_point_to_point(work.op)) return {};
   if (work.op == "ALLGATHER" || work.op == "SCATTER") {
     return fmt::format("NumelOut={}", work.numel_out);
@@ -61,16 +63,11 @@ std::vector<std::pair<int64_t, WorkProgress>> statuses(const Job& job) {
   return result;
 }
 
-}  // namespace
-
-bool is_default_group(std::string_view group) {
-  return group.empty() || group == "0" || group == "default_pg";
-}
-
-std::vector<TimedOutWork> timed_out_work(const Job& job) {
-  const auto known = statuses(job);
-  std::vector<TimedOutWork> works;
-  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+/// T is one of the two ways in which PyTorch says that a work timed out.
+template <typename T>
+void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgress>>& known,
+                  std::vector<TimedOutWork>& works) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
     TimedOutWork work;
     work.process = said.process;
     work.rank = rank_of(job, said.process, said.header);
@@ -86,6 +83,19 @@ std::vector<TimedOutWork> timed_out_work(const Job& job) {
     const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
     if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
   });
+}
+
+}  // namespace
+
+bool is_default_group(std::string_view group) {
+  return group.empty() || group == "0" || group == "default_pg";
+}
+
+std::vector<TimedOutWork> timed_out_work(const Job& job) {
+  const auto known = statuses(job);
+  std::vector<TimedOutWork> works;
+  add_timeouts<WatchdogTimeout>(job, known, works);
+  add_timeouts<BlockingWaitTimeout>(job, known, works);
   return works;
 }
 
