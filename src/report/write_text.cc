@@ -16,8 +16,8 @@ struct Detail {
   size_t evidence;
   size_t items;  ///< Of check, fix and do_not each.
 };
-constexpr Detail kFull = {5, 6};
-constexpr Detail kShort = {2, 2};
+constexpr Detail kFull = {4, 6};
+constexpr Detail kShort = {1, 2};
 
 constexpr int kMargin = 10;  ///< Columns of the labels on the left.
 
@@ -97,7 +97,24 @@ std::string evidence_place(const Job& job, const Evidence& evidence) {
   return printable(fmt::format("{}:{}", place.path, place.line));
 }
 
-/// Place and text on one line if both fit, else the text below: it is what people need to see.
+/// A log line in at most two lines of the screen. Its end is where the error stands, so of a longer
+/// one the header goes first.
+std::vector<std::string> evidence_text(std::string_view line, int width) {
+  constexpr size_t kMaxLines = 2;
+  std::vector<std::string> lines = wrap(line, width);
+  const size_t anchor = line.find(" NCCL ");
+  if (lines.size() > kMaxLines && anchor != line.npos) {
+    lines = wrap("…" + std::string(line.substr(anchor)), width);
+  }
+  if (lines.size() > kMaxLines) {
+    lines.resize(kMaxLines);
+    lines.back() = clip(lines.back(), width - 2) + " …";
+  }
+  for (std::string& text : lines) text = clip(text, width);
+  return lines;
+}
+
+/// Place and text on one line if both fit, else the text below.
 std::string evidence_lines(std::string_view name, const Job& job, const Evidence& evidence,
                            const TextStyle& style) {
   const int room = std::max(style.width, TextStyle::kMinWidth) - kMargin;
@@ -105,7 +122,11 @@ std::string evidence_lines(std::string_view name, const Job& job, const Evidence
   const std::string text = printable(trim(evidence.text));
   const std::string lead = label(name, style) + paint(place, Tone::Strong, style);
   if (display_width(place) + 2 + display_width(text) <= room) return lead + "  " + text + "\n";
-  return lead + "\n" + std::string(kMargin, ' ') + clip(text, room) + "\n";
+  std::string out = lead + "\n";
+  for (const std::string& line : evidence_text(text, room)) {
+    out += std::string(kMargin, ' ') + line + "\n";
+  }
+  return out;
 }
 
 std::string evidence_block(const Job& job, const Finding& finding, const Detail& detail,
@@ -116,7 +137,7 @@ std::string evidence_block(const Job& job, const Finding& finding, const Detail&
     out += evidence_lines(i == 0 ? "seen" : "", job, finding.evidence[i], style);
   }
   const uint64_t more = finding.evidence.size() - shown + finding.evidence_omitted;
-  if (more > 0) out += labelled("", fmt::format("… and {} more", plural(more, "line")), style);
+  if (more > 0) out += labelled("", fmt::format("… and {}", plural(more, "more line")), style);
   return out;
 }
 
@@ -173,12 +194,16 @@ std::string consequences_line(const std::vector<const Finding*>& list, const Tex
   if (list.empty()) return {};
   std::vector<std::string> names;
   for (const Finding* finding : list) names.push_back(named_with_ranks(*finding));
-  return labelled("so also", join(names, ", "), style);
+  const bool one = list.size() == 1;
+  return labelled("",
+                  fmt::format("{} {} from this: {}", plural(list.size(), "other finding"),
+                              one ? "follows" : "follow", join(names, ", ")),
+                  style);
 }
 
 std::string verdict_block(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.diagnosis.verdict;
-  const std::string lead = fmt::format("{}  ", word_of(verdict.status));
+  const std::string lead = pad(word_of(verdict.status), kMargin - 2) + "  ";
   std::string out = hang(lead, printable(verdict.headline), style);
   return out.replace(0, lead.size(), paint(lead, tone_of(verdict.status), style));
 }
@@ -203,7 +228,7 @@ std::string main_block(const Report& report, const Finding& finding, const TextS
 }
 
 std::string side_block(const Report& report, const Finding& finding, const TextStyle& style) {
-  const std::string lead = fmt::format("{}  ", to_string(finding.severity));
+  const std::string lead = pad(to_string(finding.severity), kMargin);
   std::string out = hang(lead, printable(finding.message), style);
   out.replace(0, lead.size(), paint(lead, tone_of(finding.severity), style));
   return "\n" + out + labelled("", standing(finding), style) +
@@ -211,12 +236,16 @@ std::string side_block(const Report& report, const Finding& finding, const TextS
          consequences_line(consequences(report, finding), style);
 }
 
+std::string bullet(std::string_view text, const TextStyle& style) {
+  return hang("  - ", printable(text), style);
+}
+
 std::string info_line(const Report& report, const Finding& finding, const TextStyle& style) {
   std::string text = fmt::format("{} ({}", finding.message, finding.id);
   if (!finding.evidence.empty()) {
     text += "; " + evidence_place(report.job, finding.evidence.front());
   }
-  return labelled("-", text + ")", style);
+  return bullet(text + ")", style);
 }
 
 /// Findings that are neither the verdict's own nor follow from another one.
@@ -251,11 +280,11 @@ std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle
   if (gaps.empty()) return {};
   std::string out = "\n" + paint("Not judged", Tone::Strong, style) + "\n";
   for (size_t i = 0; i < gaps.size(); ++i) {
-    out += labelled("-", fmt::format("{} {}", gaps[i].question, gaps[i].reason), style);
+    out += bullet(fmt::format("{} {}", gaps[i].question, gaps[i].reason), style);
     const bool is_last =
         i + 1 == gaps.size() || gaps[i + 1].how_to_capture != gaps[i].how_to_capture;
     if (is_last && !gaps[i].how_to_capture.empty()) {
-      out += labelled("capture", gaps[i].how_to_capture, style);
+      out += hang("    To capture it: ", printable(gaps[i].how_to_capture), style);
     }
   }
   return out;

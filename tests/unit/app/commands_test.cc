@@ -1,0 +1,131 @@
+#include "app/commands.h"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <set>
+
+#include "app/options.h"
+#include "base/error.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+using Words = std::vector<std::string>;
+using testing::TempDir;
+
+AnalyzeOptions analyze_options(Words words) {
+  CLI::App app;
+  AnalyzeOptions options;
+  add_analyze_flags(app, options);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return options;
+}
+
+TEST(Options, KeepWhatWasTyped) {
+  const AnalyzeOptions options =
+      analyze_options({"--format", "json", "a.log", "--rules=site", "--threads", "3", "-",
+                       "--rules", "more", "--fail-on=never", "--color", "always", "b.log"});
+  EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "b.log"}));
+  EXPECT_EQ(options.input.threads, 3);
+  EXPECT_EQ(options.rules, (Words{"site", "more"}));
+  EXPECT_EQ(options.format, ReportFormat::Json);
+  EXPECT_EQ(options.fail_on, FailOn::Never);
+  EXPECT_EQ(options.color, ColorChoice::Always);
+}
+
+TEST(Options, HaveDefaults) {
+  const AnalyzeOptions options = analyze_options({"logs/"});
+  EXPECT_EQ(options.format, ReportFormat::Text);
+  EXPECT_EQ(options.fail_on, FailOn::Error);
+  EXPECT_EQ(options.color, ColorChoice::Auto);
+  EXPECT_EQ(options.input.threads, 0);
+}
+
+/// "where: what (hint)" of the Error that a command line ends with; empty if it runs.
+std::string refusal(Words words) {
+  Console console;
+  try {
+    run_command_line(std::move(words), console);
+  } catch (const Error& error) {
+    const std::string where = error.where().empty() ? "" : error.where() + ": ";
+    return where + error.what() + (error.hint().empty() ? "" : " (" + error.hint() + ")");
+  }
+  return {};
+}
+
+TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
+  struct Row {
+    Words words;
+    const char* refusal;
+  };
+  const Row kRows[] = {
+      {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
+      {{"frobnicate"}, "unknown command 'frobnicate' (one of: analyze, show, rules)"},
+      {{"analyze", "--fromat", "json", "x"},
+       "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
+      {{"analyze", "--fromat=json", "x"},
+       "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
+      {{"--verison"}, "unknown flag '--verison' (did you mean '--version'?)"},
+      {{"analyze", "x", "--format", "jsn"}, "--format: unknown value 'jsn' (did you mean 'json'?)"},
+      {{"analyze", "x", "--format", "table"},
+       "--format: unknown value 'table' (one of: text, json)"},
+      {{"analyze", "x", "--threads", "0"}, "--threads: not a number from 1 to 1024: '0'"},
+      {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
+      {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
+      {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
+      {{"show"}, "show: no table named (one of: ranks, comms, env, net, channels)"},
+      {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
+      {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
+      {{"analyze", "x", "--format"},
+       "--format: 1 required text|json missing (see 'ncclog --help')"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
+}
+
+TEST(Commands, MissingInputIsNamed) {
+  EXPECT_EQ(refusal({"analyze", "/nowhere/at/all"}).find("/nowhere/at/all: "), 0U)
+      << refusal({"analyze", "/nowhere/at/all"});
+}
+
+TEST(Commands, HelpNamesEveryCommandAndTable) {
+  Console console;
+  EXPECT_EQ(run_command_line({}, console), ExitStatus::Fine);
+  for (const Command& command : commands()) {
+    EXPECT_NE(console.out.find(command.name), std::string::npos) << command.name;
+    Console own;
+    EXPECT_EQ(run_command_line({std::string(command.name), "--help"}, own), ExitStatus::Fine);
+    EXPECT_NE(own.out.find(command.examples), std::string::npos) << own.out;
+  }
+}
+
+TEST(Commands, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const Command& command : commands()) EXPECT_TRUE(names.insert(command.name).second);
+}
+
+TEST(Commands, ShowPrintsTheTableAsAsked) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", "n:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"show", "env", log, "--format", "csv"}, console), ExitStatus::Fine);
+  EXPECT_EQ(console.out, "name,value,ranks,processes\nNCCL_DEBUG,INFO,,1\n");
+}
+
+TEST(Commands, ColourNeedsATerminalOrAWord) {
+  const Console pipe{};
+  const Console terminal{.out = {}, .is_terminal = true};
+  const Console plain_terminal{.out = {}, .is_terminal = true, .no_color = true};
+  EXPECT_FALSE(pipe.style(ColorChoice::Auto).colour);
+  EXPECT_TRUE(pipe.style(ColorChoice::Always).colour);
+  EXPECT_TRUE(terminal.style(ColorChoice::Auto).colour);
+  EXPECT_FALSE(terminal.style(ColorChoice::Never).colour);
+  EXPECT_FALSE(plain_terminal.style(ColorChoice::Auto).colour);
+  EXPECT_TRUE(plain_terminal.style(ColorChoice::Always).colour);
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,85 @@
+#include "app/read_job.h"
+
+#include <gtest/gtest.h>
+
+#include "support/describe_job.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+using testing::TempDir;
+
+std::string lines(std::string_view host, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) {
+    text += std::string(host) + ":7:8 [0] NCCL INFO NCCL_VARIABLE_" + std::to_string(i) +
+            " set by environment to " + std::to_string(i) + "\n";
+  }
+  return text;
+}
+
+TEST(ReadJob, PlacesLinesInTheirFileWhateverTheUnits) {
+  const TempDir folder;
+  const std::vector<std::string> inputs = {folder.add("a.txt", lines("node-a", 40)),
+                                           folder.add("b.txt", lines("node-b", 3))};
+  for (const uint64_t unit_bytes : {uint64_t{1}, uint64_t{200}, uint64_t{1} << 20}) {
+    const Job job = read_job(inputs, {.threads = 3, .unit_bytes = unit_bytes, .matcher = {}});
+    ASSERT_EQ(job.processes.size(), 2U);
+    const FileLine last = file_line(job, job.processes[0].last);
+    EXPECT_EQ(last.path, inputs[0]);
+    EXPECT_EQ(last.line, 40U);
+    EXPECT_EQ(job.inputs[0].lines, 40U);
+    EXPECT_EQ(job.losses.lines, 43U);
+    EXPECT_EQ(job.environment.size(), 40U);
+  }
+}
+
+TEST(ReadJob, NumberOfThreadsChangesNothing) {
+  const TempDir folder;
+  std::vector<std::string> inputs;
+  for (int i = 0; i < 150; ++i) {
+    const std::string name = "node-" + std::to_string(1000 + i);
+    inputs.push_back(folder.add(name + ".txt", lines(name, 1 + i % 7)));
+  }
+  const Job one = read_job(inputs, {.threads = 1, .matcher = {}});
+  for (const int threads : {2, 7, 0}) {
+    const Job other = read_job(inputs, {.threads = threads, .matcher = {}});
+    EXPECT_EQ(describe_job(other), describe_job(one)) << threads;
+  }
+}
+
+TEST(ReadJob, DescribesEachInput) {
+  const TempDir folder;
+  const std::vector<std::string> inputs = {folder.add("empty.txt", ""),
+                                           folder.add("elf", std::string("\x7f"
+                                                                         "ELF\x02\x01\x01\0\0",
+                                                                         9)),
+                                           folder.add("log.txt", "one\ntwo"),
+                                           (folder.path() / "missing").string()};
+  const Job job = read_job(inputs, {});
+  ASSERT_EQ(job.inputs.size(), 4U);
+  EXPECT_EQ(job.inputs[0].status, InputStatus::Whole);
+  EXPECT_EQ(job.inputs[1].status, InputStatus::Skipped);
+  EXPECT_NE(job.inputs[1].note, "");
+  EXPECT_EQ(job.inputs[2].lines, 2U);
+  EXPECT_EQ(job.inputs[2].bytes, 7U);
+  EXPECT_EQ(job.inputs[2].format, "plain");
+  EXPECT_EQ(job.inputs[3].status, InputStatus::Unreadable);
+  EXPECT_EQ(job.losses.lines, 2U);
+}
+
+TEST(ReadJob, WhatAWorkerThrowsReachesTheCaller) {
+  const TempDir folder;
+  std::vector<std::string> inputs;
+  for (int i = 0; i < 100; ++i) {
+    inputs.push_back(folder.add("f" + std::to_string(1000 + i), "line\n"));
+  }
+  const LineMatcher matcher = [](std::string_view, std::vector<int>&) {
+    throw std::runtime_error("matcher");
+  };
+  EXPECT_THROW(read_job(inputs, {.threads = 3, .matcher = matcher}), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,111 @@
+#include "report/write_json.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "support/json_schema.h"
+#include "support/paths.h"
+#include "support/sample_report.h"
+
+namespace ncclog {
+namespace {
+
+using nlohmann::json;
+using testing::sample_report;
+using testing::schema_errors;
+
+json schema() {
+  return json::parse(testing::read_file(testing::source_dir() / "src/report/report.schema.json"));
+}
+
+json written(const Report& report) { return json::parse(write_json(report)); }
+
+std::string complaints(const json& report) { return join(schema_errors(schema(), report), "\n"); }
+
+TEST(WriteJson, FitsItsSchema) { EXPECT_EQ(complaints(written(sample_report())), ""); }
+
+TEST(WriteJson, FitsItsSchemaWhenNothingIsKnown) {
+  Report report;
+  report.tool.version = "1.0.0";
+  report.diagnosis.verdict.headline = "Nothing to judge.";
+  EXPECT_EQ(complaints(written(report)), "");
+}
+
+TEST(WriteJson, SchemaRefusesWhatIsNotInIt) {
+  struct Row {
+    const char* pointer;
+    json value;
+    const char* complaint;
+  };
+  const Row kRows[] = {
+      {"/extra", 1, "/: has unknown \"extra\""},
+      {"/findings/0/extra", 1, "/findings/0: has unknown \"extra\""},
+      {"/verdict/status", "fine",
+       "/verdict/status: \"fine\" is none of "
+       "[\"problem\",\"suspicious\",\"clean\",\"cannot_judge\"]"},
+      {"/verdict/finding", "No_Id",
+       "/verdict/finding: \"No_Id\" does not match \"^[a-z0-9]+(-[a-z0-9]+)*$\""},
+      {"/job/nranks", -1, "/job/nranks: -1 is below 0"},
+      {"/job/nranks", "8", "/job/nranks: not of type [\"integer\",\"null\"]"},
+      {"/inputs/0/note", "", "/inputs/0/note: empty"},
+      {"/findings/0/ranks", {1, 1}, "/findings/0/ranks: has duplicates"},
+      {"/schema", "ncclog.report/2", "/schema: not \"ncclog.report/1\""},
+  };
+  for (const Row& row : kRows) {
+    json report = written(sample_report());
+    report[json::json_pointer(row.pointer)] = row.value;
+    EXPECT_EQ(complaints(report), row.complaint);
+  }
+  json report = written(sample_report());
+  report.erase("losses");
+  EXPECT_EQ(complaints(report), "/: lacks \"losses\"");
+}
+
+TEST(WriteJson, SaysWhatTheFindingSays) {
+  const json finding = written(sample_report()).at("findings").at(0);
+  EXPECT_EQ(finding, json::parse(R"({
+    "id": "shm-no-space", "severity": "error", "confidence": "certain", "role": "cause",
+    "title": "Shared memory is full",
+    "message": "Rank 1 on trainbox could not extend a segment: /dev/shm is full.",
+    "subject": {"host": "trainbox", "rank": 1, "pid": 502, "communicator": null},
+    "hosts": ["trainbox"], "ranks": [1],
+    "evidence": [{"file": "logs/run.txt", "line": 2, "text":
+      "trainbox:502:541 [1] misc/shmutils.cc:87 NCCL WARN Error: failed \u001b[31m to \ufffd extend"}],
+    "evidence_omitted": 3,
+    "check": ["`df -h /dev/shm`"],
+    "fix": ["Start the container with --shm-size=1g or with --ipc=host."],
+    "do_not": ["Set NCCL_SHM_DISABLE=1: it hides the limit and slows everything down."],
+    "references": [], "explains": ["peer-closed-secondary"]})"));
+}
+
+TEST(WriteJson, UnknownIsNull) {
+  Report report = sample_report();
+  report.diagnosis.verdict.finding.clear();
+  report.diagnosis.findings[0].subject = {};
+  const json written_report = written(report);
+  EXPECT_EQ(written_report.at("verdict").at("finding"), nullptr);
+  EXPECT_EQ(written_report.at("findings").at(0).at("subject"),
+            json::parse(R"({"host": null, "rank": null, "pid": null, "communicator": null})"));
+  EXPECT_EQ(written_report.at("job").at("iterations"), nullptr);
+  EXPECT_EQ(written_report.at("job").at("network"),
+            json::parse(R"({"name": "Socket", "plugin": null, "interfaces": []})"));
+}
+
+TEST(WriteJson, CutsLongEvidenceBetweenCharacters) {
+  Report report = sample_report();
+  report.diagnosis.findings[0].evidence[0].text = std::string(kMaxEvidenceBytes - 1, 'x') + "ééé";
+  const json text = written(report).at("findings").at(0).at("evidence").at(0).at("text");
+  EXPECT_EQ(text, std::string(kMaxEvidenceBytes - 1, 'x') + "…");
+}
+
+TEST(WriteJson, ListsOnlyLossesThatHappened) {
+  Report report = sample_report();
+  report.job.losses.add(Loss::NulBytes, 2);
+  const json rows = written(report).at("losses").at("rows");
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows.at(0).at("name"), "nul_bytes");
+  EXPECT_EQ(rows.at(0).at("count"), 2);
+}
+
+}  // namespace
+}  // namespace ncclog
