@@ -18,21 +18,18 @@ constexpr std::string_view kAnchor = "NCCL ";
 
 /// Where "NCCL <LEVEL>" stands and what it is.
 struct Anchor {
-  size_t begin = 0; ///< Of "NCCL ".
-  size_t end = 0;   ///< Behind the level word and the blank after it.
+  size_t begin = 0;  ///< Of "NCCL ".
+  size_t end = 0;    ///< Behind the level word and the blank after it.
   Level level = Level::None;
 };
 
 std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
-  if (begin > 0 && !is_blank(line[begin - 1]))
-    return std::nullopt;
+  if (begin > 0 && !is_blank(line[begin - 1])) return std::nullopt;
   const std::string_view rest = line.substr(begin + kAnchor.size());
-  for (const LevelWord &candidate : kLevelWords) {
-    if (!rest.starts_with(candidate.word))
-      continue;
+  for (const LevelWord& candidate : kLevelWords) {
+    if (!rest.starts_with(candidate.word)) continue;
     const size_t after = candidate.word.size();
-    if (after < rest.size() && !is_blank(rest[after]))
-      continue;
+    if (after < rest.size() && !is_blank(rest[after])) continue;
     const size_t end = begin + kAnchor.size() + after;
     return Anchor{begin, std::min(end + 1, line.size()), candidate.level};
   }
@@ -40,44 +37,33 @@ std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
 }
 
 std::optional<Anchor> find_anchor(std::string_view line) {
-  for (size_t at = line.find(kAnchor); at != line.npos;
-       at = line.find(kAnchor, at + 1)) {
-    if (const auto anchor = anchor_at(line, at))
-      return anchor;
+  for (size_t at = line.find(kAnchor); at != line.npos; at = line.find(kAnchor, at + 1)) {
+    if (const auto anchor = anchor_at(line, at)) return anchor;
   }
   return std::nullopt;
 }
 
-constexpr bool is_host_char(char c) {
-  return is_word(c) || c == '-' || c == '.';
-}
+constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 /// Reads digits that end before `end`, leftwards; returns where they begin.
 size_t digits_begin(std::string_view text, size_t end) {
-  while (end > 0 && is_digit(text[end - 1]))
-    --end;
+  while (end > 0 && is_digit(text[end - 1])) --end;
   return end;
 }
 
 /// "host:pid:tid" that ends at `end`; fills the header and returns where the
 /// host begins.
-std::optional<size_t> process_before(std::string_view text, size_t end,
-                                     Header &header) {
+std::optional<size_t> process_before(std::string_view text, size_t end, Header& header) {
   const size_t tid = digits_begin(text, end);
-  if (tid == end || tid < 2 || text[tid - 1] != ':')
-    return std::nullopt;
+  if (tid == end || tid < 2 || text[tid - 1] != ':') return std::nullopt;
   const size_t pid = digits_begin(text, tid - 1);
-  if (pid == tid - 1 || pid < 2 || text[pid - 1] != ':')
-    return std::nullopt;
+  if (pid == tid - 1 || pid < 2 || text[pid - 1] != ':') return std::nullopt;
   size_t host = pid - 1;
-  while (host > 0 && is_host_char(text[host - 1]))
-    --host;
-  if (host == pid - 1)
-    return std::nullopt;
+  while (host > 0 && is_host_char(text[host - 1])) --host;
+  if (host == pid - 1) return std::nullopt;
   const auto pid_number = parse_int(text.substr(pid, tid - 1 - pid));
   const auto tid_number = parse_int(text.substr(tid, end - tid));
-  if (!pid_number || !tid_number)
-    return std::nullopt;
+  if (!pid_number || !tid_number) return std::nullopt;
   header.host = text.substr(host, pid - 1 - host);
   header.pid = *pid_number;
   header.tid = *tid_number;
@@ -86,58 +72,54 @@ std::optional<size_t> process_before(std::string_view text, size_t end,
 
 /// "[3] " at the start of `text`: the calling thread's device. Returns its
 /// length.
-size_t device_length(std::string_view text, Header &header) {
-  if (!text.starts_with('['))
-    return 0;
+size_t device_length(std::string_view text, Header& header) {
+  if (!text.starts_with('[')) return 0;
   const size_t close = text.find(']');
-  if (close == text.npos)
-    return 0;
+  if (close == text.npos) return 0;
   const auto device = parse_int(text.substr(1, close - 1));
-  if (!device || *device < -1 || *device > 1'000'000)
-    return 0;
+  if (!device || *device < -1 || *device > 1'000'000) return 0;
   header.cuda_dev = static_cast<int>(*device);
   size_t length = close + 1;
-  while (length < text.size() && is_blank(text[length]))
-    ++length;
+  while (length < text.size() && is_blank(text[length])) ++length;
   return length;
+}
+
+/// Takes "1523.404125 " off: milliseconds, in front of a TRACE's function.
+std::string_view without_time(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && (is_digit(text[n]) || text[n] == '.')) ++n;
+  return n > 0 && n < text.size() && is_blank(text[n]) ? trim(text.substr(n)) : text;
 }
 
 /// "misc/socket.cc:57 (socketProgress)": where a WARN was raised; plugins put
 /// words there.
-void read_location(std::string_view text, Header &header) {
-  text = trim(text);
+void read_location(std::string_view text, Header& header) {
+  text = without_time(trim(text));
   if (text.ends_with(')')) {
     const size_t open = text.rfind(" (");
-    if (open != text.npos)
-      text = text.substr(0, open);
+    if (open != text.npos) text = text.substr(0, open);
   }
   const size_t colon = text.rfind(':');
-  if (colon == text.npos)
-    return;
+  if (colon == text.npos) return;
   const auto line = parse_int(text.substr(colon + 1));
-  if (!line || *line < 0 || *line > 1'000'000)
-    return;
+  if (!line || *line < 0 || *line > 1'000'000) return;
   header.file = text.substr(0, colon);
   header.line = static_cast<int>(*line);
 }
 
 /// Reads what stands left of the anchor: the rightmost host:pid:tid wins, since
 /// times such as 04:05:06 before it look alike.
-void read_left(std::string_view left, Header &header) {
+void read_left(std::string_view left, Header& header) {
   for (size_t end = left.size(); end > 0; --end) {
     const bool at_end = end == left.size() || is_blank(left[end]);
-    if (!at_end || !is_digit(left[end - 1]))
-      continue;
+    if (!at_end || !is_digit(left[end - 1])) continue;
     const auto host = process_before(left, end, header);
-    if (!host)
-      continue;
+    if (!host) continue;
     std::string_view rest = left.substr(end);
-    while (!rest.empty() && is_blank(rest.front()))
-      rest.remove_prefix(1);
+    while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
     rest.remove_prefix(device_length(rest, header));
     read_location(rest, header);
-    if (*host > 0)
-      header.prefix = parse_prefix(left.substr(0, *host));
+    if (*host > 0) header.prefix = parse_prefix(left.substr(0, *host));
     return;
   }
   if (!left.empty()) {
@@ -146,34 +128,33 @@ void read_left(std::string_view left, Header &header) {
   }
 }
 
-} // namespace
+}  // namespace
 
 std::string_view to_string(Level level) {
   switch (level) {
-  case Level::Version:
-    return "VERSION";
-  case Level::Warn:
-    return "WARN";
-  case Level::Info:
-    return "INFO";
-  case Level::Trace:
-    return "TRACE";
-  case Level::Call:
-    return "CALL";
-  case Level::Abort:
-    return "ABORT";
-  case Level::Framework:
-    return "FRAMEWORK";
-  case Level::None:
-    return "";
+    case Level::Version:
+      return "VERSION";
+    case Level::Warn:
+      return "WARN";
+    case Level::Info:
+      return "INFO";
+    case Level::Trace:
+      return "TRACE";
+    case Level::Call:
+      return "CALL";
+    case Level::Abort:
+      return "ABORT";
+    case Level::Framework:
+      return "FRAMEWORK";
+    case Level::None:
+      return "";
   }
   return "";
 }
 
 std::optional<Header> parse_nccl_header(std::string_view line) {
   const auto anchor = find_anchor(line);
-  if (!anchor)
-    return std::nullopt;
+  if (!anchor) return std::nullopt;
   Header header;
   header.level = anchor->level;
   read_left(line.substr(0, anchor->begin), header);
@@ -182,10 +163,8 @@ std::optional<Header> parse_nccl_header(std::string_view line) {
 }
 
 Header parse_header(std::string_view line) {
-  if (auto header = parse_nccl_header(line))
-    return *header;
-  if (auto header = parse_framework_header(line))
-    return *header;
+  if (auto header = parse_nccl_header(line)) return *header;
+  if (auto header = parse_framework_header(line)) return *header;
   Header header;
   header.prefix = parse_prefix(line);
   header.message = line.substr(header.prefix.length);
@@ -194,10 +173,11 @@ Header parse_header(std::string_view line) {
 
 bool is_header_stub(std::string_view line) {
   line = trim(line);
+  if (line.empty() || (!is_digit(line.back()) && line.back() != ')')) return false;
+  if (find_anchor(line)) return false;
   Header header;
   read_left(line, header);
-  return !header.host.empty() && header.line >= 0 &&
-         line.ends_with(std::to_string(header.line));
+  return !header.host.empty() && header.line >= 0;
 }
 
-} // namespace ncclog
+}  // namespace ncclog

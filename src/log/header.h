@@ -29,16 +29,15 @@ std::string_view to_string(Level level);
 /// A line's header. Fields the line lacks keep their defaults.
 struct Header {
   Level level = Level::None;
-  std::string_view host; ///< Cut by NCCL at the first dot; empty if the line
-                         ///< does not name it.
+  std::string_view host;  ///< Cut by NCCL at the first dot; empty if the line
+                          ///< does not name it.
   int64_t pid = -1;
   int64_t tid = -1;
-  int cuda_dev = -1; ///< Current device of the calling thread; says nothing
-                     ///< about the rank.
-  std::string_view
-      file;      ///< Source file of a WARN, TRACE or c10d record, as printed.
-  int line = -1; ///< Line in `file`.
-  Prefix prefix; ///< What launchers and collectors put in front.
+  int cuda_dev = -1;      ///< Current device of the calling thread; says nothing
+                          ///< about the rank.
+  std::string_view file;  ///< Source file of a WARN, TRACE or c10d record, as printed.
+  int line = -1;          ///< Line in `file`.
+  Prefix prefix;          ///< What launchers and collectors put in front.
   /// Process group of a c10d record: its GUID ("0", a hash), before 2.5 its number; empty if it
   /// names none.
   std::string_view process_group;
@@ -46,7 +45,7 @@ struct Header {
   /// "[Rank 6]" of a c10d record: a rank inside that group, and from 2.3 on possibly inside another
   /// one. Up to 2.1 it is all there is; -1 if not printed.
   int group_rank = -1;
-  std::string_view message; ///< The rest of the line.
+  std::string_view message;  ///< The rest of the line.
 };
 
 /// The header of an NCCL line; nullopt if the line has no NCCL anchor.
@@ -62,4 +61,4 @@ Header parse_header(std::string_view line);
 /// True if all of it reads as such a beginning.
 bool is_header_stub(std::string_view line);
 
-} // namespace ncclog
+}  // namespace ncclog

@@ -1,0 +1,123 @@
+#include "log/header.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "log/event.h"
+
+namespace ncclog {
+namespace {
+
+/// The header's parts as one text: level host:pid:tid [dev] file:line | message
+std::string show(const Header& header) {
+  return std::string(to_string(header.level)) + " " + std::string(header.host) + ":" +
+         std::to_string(header.pid) + ":" + std::to_string(header.tid) + " [" +
+         std::to_string(header.cuda_dev) + "] " + std::string(header.file) + ":" +
+         std::to_string(header.line) + " | " + std::string(header.message);
+}
+
+std::string show_nccl(std::string_view line) {
+  const auto header = parse_nccl_header(line);
+  return header ? show(*header) : "none";
+}
+
+struct Case {
+  std::string_view line;
+  std::string_view header;
+};
+
+TEST(Header, ReadsEveryEra) {
+  const Case cases[] = {
+      {"node07:4121:4188 [3] NCCL INFO Connected all rings",
+       "INFO node07:4121:4188 [3] :-1 | Connected all rings"},
+      {"node07:4121:4188 [-1] NCCL INFO x", "INFO node07:4121:4188 [-1] :-1 | x"},
+      {"node07:4121:4188 [3] misc/socket.cc:57 NCCL WARN Connection",
+       "WARN node07:4121:4188 [3] misc/socket.cc:57 | Connection"},
+      {"node07:4121:4188 [3] misc/socket.cc:57 (socketProgress) NCCL WARN Connection",
+       "WARN node07:4121:4188 [3] misc/socket.cc:57 | Connection"},
+      {"[2026-02-03 04:05:06] node07:4121:4188 [3] misc/socket.cc:57 NCCL WARN Connection",
+       "WARN node07:4121:4188 [3] misc/socket.cc:57 | Connection"},
+      {"[2026-02-03 04:05:06.123456] node07:4121:4188 [3] NCCL INFO x",
+       "INFO node07:4121:4188 [3] :-1 | x"},
+      {"04:05:06 node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"04:05:06:1:2 at node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"node07:4121:4188 [3] 1523.404125 ncclTopoCompute:812 NCCL TRACE x",
+       "TRACE node07:4121:4188 [3] ncclTopoCompute:812 | x"},
+      {"node07:4121:4188 NCCL CALL ncclGroupStart()",
+       "CALL node07:4121:4188 [-1] :-1 | ncclGroupStart()"},
+      {"node07:4121:4188 [3] init.cc:57 NCCL ABORT", "ABORT node07:4121:4188 [3] init.cc:57 | "},
+      // Plugins put their own words where NCCL puts the file.
+      {"node07:4121:4188 [3] int nccl_net_ofi_init(ncclDebugLogger_t):123 NCCL WARN NET/OFI x",
+       "WARN node07:4121:4188 [3] int nccl_net_ofi_init(ncclDebugLogger_t):123 | NET/OFI x"},
+      {"gpu-a_1.local:1:2 [0] NCCL INFO x", "INFO gpu-a_1.local:1:2 [0] :-1 | x"},
+      // Quoted without what stands in front.
+      {"NCCL WARN Cuda failure 'x'", "WARN :-1:-1 [-1] :-1 | Cuda failure 'x'"},
+      {"NCCL INFO ", "INFO :-1:-1 [-1] :-1 | "},
+      {"misc/socket.cc:57 NCCL WARN x", "WARN :-1:-1 [-1] misc/socket.cc:57 | x"},
+      // Launchers.
+      {"[1,3]<stdout>:node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"3: node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"(TrainWorker pid=4242, ip=10.0.0.7) node07:4121:4188 [3] NCCL INFO x",
+       "INFO node07:4121:4188 [3] :-1 | x"},
+      // The first anchor counts: a second one is an interleaved line.
+      {"a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO y",
+       "INFO a:1:2 [0] :-1 | Channb:3:4 [1] NCCL INFO y"},
+      // Addresses in a message are no header.
+      {"a:1:2 [0] NCCL INFO via 10.1.2.3:4:5 [7]", "INFO a:1:2 [0] :-1 | via 10.1.2.3:4:5 [7]"},
+      // Numbers that do not fit are no process.
+      {"a:99999999999999999999:2 [0] NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {"node:x:2 [0] NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(show_nccl(c.line), c.header) << c.line;
+}
+
+TEST(Header, NeedsTheAnchorAsWordsOfTheirOwn) {
+  for (const std::string_view line :
+       {"", "NCCL", "NCCL ", "NCCL INFORMATION x", "a:1:2 [0]NCCL INFO x", "NCCL version 2.20.5",
+        "a:1:2 [0] nccl info x", "ENCCL INFO x", "NCCL\xFFINFO x"}) {
+    EXPECT_EQ(show_nccl(line), "none") << line;
+  }
+}
+
+TEST(Header, TakesTheRankFromAPrefix) {
+  const Header header = parse_header("[1,3]<stdout>:node07:4121:4188 [0] NCCL INFO x");
+  EXPECT_EQ(header.prefix.rank, 3);
+  EXPECT_EQ(header.cuda_dev, 0);
+}
+
+TEST(Header, KnowsTheBeginningOfAWrappedRecord) {
+  EXPECT_TRUE(is_header_stub("[2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129"));
+  EXPECT_TRUE(is_header_stub("node:1:2 [1] misc/shmutils.cc:129 "));
+  EXPECT_TRUE(is_header_stub("node:1:2 [1] misc/shmutils.cc:129 (ncclShmOpen)"));
+  EXPECT_FALSE(is_header_stub("node:1:2 [1]"));
+  EXPECT_FALSE(is_header_stub("node:1:2 [1] NCCL INFO transport/net.cc:1034"));
+  EXPECT_FALSE(is_header_stub("misc/shmutils.cc:129"));
+  EXPECT_FALSE(is_header_stub(""));
+}
+
+TEST(Header, StartsAUnitOnlyWhereNothingContinues) {
+  EXPECT_TRUE(may_start_unit("node07:4121:4188 [3] NCCL INFO x"));
+  EXPECT_FALSE(may_start_unit("node07:4121:4188 [3] a.cc:1 NCCL WARN x"));
+  EXPECT_FALSE(may_start_unit("NCCL INFO x"));
+  EXPECT_FALSE(may_start_unit("error: No such file or directory (2)"));
+}
+
+TEST(Header, SurvivesEveryBeginningAndAnyByte) {
+  const std::string line =
+      "[2026-02-03 04:05:06] [1,3]<stdout>:node07:4121:4188 [3] misc/socket.cc:57 (f) NCCL WARN "
+      "NET/IB : Got completion";
+  for (size_t length = 0; length <= line.size(); ++length) {
+    parse_event(line.substr(0, length), all_wordings());
+    is_header_stub(line.substr(0, length));
+    for (const char byte : {'\0', '\xFF', '[', ':', '\n', '\x1b'}) {
+      std::string broken = line;
+      if (length < line.size()) broken[length] = byte;
+      parse_event(broken, all_wordings());
+      is_header_stub(broken);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ncclog

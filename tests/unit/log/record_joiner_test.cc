@@ -1,0 +1,89 @@
+#include "log/record_joiner.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ncclog {
+namespace {
+
+/// Records as "first line number+lines: text".
+std::vector<std::string> join(const std::vector<std::string>& lines) {
+  std::vector<std::string> records;
+  RecordJoiner joiner([&](const Line& record, int count) {
+    records.push_back(std::to_string(record.number) + "+" + std::to_string(count) + ": " +
+                      std::string(record.text));
+  });
+  uint64_t number = 0;
+  for (const std::string& text : lines) {
+    Line line;
+    line.text = text;
+    line.number = ++number;
+    joiner.add(line);
+  }
+  joiner.finish();
+  return records;
+}
+
+using Records = std::vector<std::string>;
+
+TEST(RecordJoiner, HandsOrdinaryLinesOn) {
+  EXPECT_EQ(join({"a", "", "node:1:2 [0] NCCL INFO x"}),
+            (Records{"1+1: a", "2+1: ", "3+1: node:1:2 [0] NCCL INFO x"}));
+}
+
+TEST(RecordJoiner, JoinsARecordThatAPageWrapped) {
+  EXPECT_EQ(join({"[2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129",
+                  "NCCL WARN Error while attaching to shared memory segment x (size 0), ",
+                  "error: No such file or directory (2)"}),
+            (Records{"1+3: [2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129 NCCL WARN Error "
+                     "while attaching to shared memory segment x (size 0), error: No such file or "
+                     "directory (2)"}));
+}
+
+TEST(RecordJoiner, EndsARecordAtABlankLineOrAHeader) {
+  EXPECT_EQ(join({"node:1:2 [1] a.cc:9", "NCCL WARN x", "", "text"}),
+            (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: ", "4+1: text"}));
+  EXPECT_EQ(join({"node:1:2 [1] a.cc:9", "NCCL WARN x", "node:1:2 [1] NCCL INFO y"}),
+            (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: node:1:2 [1] NCCL INFO y"}));
+  EXPECT_EQ(
+      join({"node:1:2 [1] a.cc:9", "NCCL WARN x", "node:1:2 [1] b.cc:9", "NCCL WARN y"}),
+      (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+2: node:1:2 [1] b.cc:9 NCCL WARN y"}));
+}
+
+TEST(RecordJoiner, GivesUpOnAStubThatNothingContinues) {
+  EXPECT_EQ(join({"node:1:2 [1] a.cc:9", "text"}),
+            (Records{"1+1: node:1:2 [1] a.cc:9", "2+1: text"}));
+  EXPECT_EQ(join({"node:1:2 [1] a.cc:9"}), (Records{"1+1: node:1:2 [1] a.cc:9"}));
+}
+
+TEST(RecordJoiner, PutsAnAnswerBehindItsCommand) {
+  EXPECT_EQ(join({"$ mpirun -np 1 bash -c 'ulimit -l'", "8192", "8192"}),
+            (Records{"1+2: $ mpirun -np 1 bash -c 'ulimit -l' 8192", "3+1: 8192"}));
+  EXPECT_EQ(join({"$ ulimit -l", "unlimited"}), (Records{"1+2: $ ulimit -l unlimited"}));
+  EXPECT_EQ(join({"$ ulimit -l", "node:1:2 [1] NCCL INFO y"}),
+            (Records{"1+1: $ ulimit -l", "2+1: node:1:2 [1] NCCL INFO y"}));
+}
+
+TEST(RecordJoiner, CountsEveryLineOnce) {
+  const std::vector<std::string> pieces{
+      "node:1:2 [1] a.cc:9",     "NCCL WARN x", "rest", "", "$ ulimit -l", "64",
+      "node:1:2 [1] NCCL INFO y"};
+  for (size_t seed = 0; seed < 2000; ++seed) {
+    size_t state = seed;
+    size_t count = 0;
+    RecordJoiner joiner([&](const Line&, int lines) { count += static_cast<size_t>(lines); });
+    for (int i = 0; i < 8; ++i) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      Line line;
+      line.text = pieces[(state >> 33) % pieces.size()];
+      joiner.add(line);
+    }
+    joiner.finish();
+    ASSERT_EQ(count, 8u) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
