@@ -31,6 +31,8 @@ struct EnvSet {
        .example = "NCCL_COLLNET_ENABLE set by environment to yes."},
       {.text = "{name:word} set by environment to {value...}",
        .example = "NCCL_SOCKET_IFNAME set by environment to eth0"},
+      {.text = "{name:word} set by environment to",
+       .example = "NCCL_SOCKET_IFNAME set by environment to"},
       {.text = "{name:NCCL_IB_HCA|NCCL_SOCKET_IFNAME|NCCL_OOB_NET_IFNAME|NCCL_TUNER_PLUGIN} set to "
                "{value...}",
        .example = "NCCL_IB_HCA set to mlx5_0,mlx5_1"},
