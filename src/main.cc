@@ -10,7 +10,6 @@
 
 #include "app/commands.h"
 #include "base/error.h"
-#include "base/text.h"
 
 namespace {
 
@@ -25,17 +24,11 @@ void complain(const std::string& text) noexcept {
   }
 }
 
-void complain_about(const Error& error) {
-  const std::string where = error.where().empty() ? "" : error.where() + ": ";
-  std::string text = "ncclog: " + ncclog::printable(where + error.what()) + "\n";
-  if (!error.hint().empty()) text += "  hint: " + ncclog::printable(error.hint()) + "\n";
-  complain(text);
-}
-
 ExitStatus run(const std::vector<std::string>& arguments) {
   ncclog::Console console = ncclog::make_console();
   const ExitStatus status = ncclog::run_command_line(arguments, console);
   ncclog::write_all(STDOUT_FILENO, console.out);
+  complain(console.err);
   return status;
 }
 
@@ -47,11 +40,11 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run({argv + 1, argv + argc}));
   } catch (const Error& error) {
-    complain_about(error);
+    complain(ncclog::error_text(error.where(), error.what(), error.hint()));
   } catch (const std::bad_alloc&) {
-    complain("ncclog: out of memory\n");
+    complain(ncclog::error_text("", "out of memory", ""));
   } catch (const std::exception& error) {
-    complain(std::string("ncclog: internal error: ") + error.what() + "\n");
+    complain(ncclog::error_text("internal error", error.what(), ""));
   }
   return static_cast<int>(ExitStatus::CannotDo);
 }

@@ -44,6 +44,14 @@ Console make_console() {
   return console;
 }
 
+std::string error_text(std::string_view where, std::string_view what, std::string_view hint) {
+  std::string text = "ncclog: ";
+  if (!where.empty()) text += printable(where) + ": ";
+  text += printable(what) + "\n";
+  if (!hint.empty()) text += "  hint: " + printable(hint) + "\n";
+  return text;
+}
+
 void write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());

@@ -12,9 +12,10 @@ namespace ncclog {
 /// --color
 enum class ColorChoice { Auto, Always, Never };
 
-/// Standard output as a command sees it: text is collected and written when the command is done.
+/// Standard output as a command sees it: text is collected, and written when the command is done.
 struct Console {
   std::string out;
+  std::string err;  ///< What belongs on standard error.
   bool is_terminal = false;
   int columns = 100;      ///< Of the terminal; 100 where there is none.
   bool no_color = false;  ///< NO_COLOR is set and not empty.
@@ -25,6 +26,9 @@ struct Console {
 
 /// The process's own standard output: COLUMNS, else what the terminal says, else 100.
 Console make_console();
+
+/// A mistake as people see it: "ncclog: where: what", and the hint below. Parts may be empty.
+std::string error_text(std::string_view where, std::string_view what, std::string_view hint);
 
 /// Writes all of `text` to a file descriptor. A reader that went away (`| head`) is no failure.
 /// Throws Error if the output cannot be written for another reason.

@@ -1,6 +1,6 @@
 // Communicators, settings and the network of a job as tables.
 //
-//   id       nranks  nhosts  calls  states                  not_seen  fewer_calls
+//   id       nranks  nhosts  calls  states                  not_seen  odd_calls
 //   0x9c1b…       8       2     29  7 complete, 1 not_seen  3         5
 #include <fmt/format.h>
 
@@ -39,13 +39,12 @@ std::string ranks_in(const Communicator& comm, RankState state) {
   return ranges_text(std::move(ranks));
 }
 
-/// Ranks that made fewer calls than the one that made most, as far as calls were logged.
-std::string ranks_behind(const Communicator& comm) {
+/// Ranks that made more or fewer calls than most, as far as calls were logged.
+std::string ranks_apart(const Communicator& comm) {
   std::vector<int> ranks;
+  const uint64_t usual = usual_calls(comm);
   for (const CommRank& rank : comm.ranks) {
-    if (comm.calls && rank.process >= 0 && rank.rank >= 0 && rank.calls < *comm.calls) {
-      ranks.push_back(rank.rank);
-    }
+    if (rank.process >= 0 && rank.rank >= 0 && rank.calls != usual) ranks.push_back(rank.rank);
   }
   return ranges_text(std::move(ranks));
 }
@@ -60,7 +59,7 @@ std::vector<Cell> communicator_row(const Job& job, const Communicator& comm) {
           comm.calls ? number_cell(static_cast<int64_t>(*comm.calls)) : Cell(),
           text_cell(states_text(comm)),
           text_cell(ranks_in(comm, RankState::NotSeen)),
-          text_cell(ranks_behind(comm)),
+          text_cell(ranks_apart(comm)),
           text_cell(join(comm.hosts, " "))};
 }
 
@@ -75,10 +74,24 @@ std::string ranks_of(const Job& job, const EnvironmentSetting& setting) {
 
 }  // namespace
 
+uint64_t usual_calls(const Communicator& comm) {
+  std::map<uint64_t, size_t> ranks_by_calls;
+  size_t seen = 0;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0) continue;
+    ++ranks_by_calls[rank.calls];
+    ++seen;
+  }
+  for (const auto& [calls, ranks] : ranks_by_calls) {
+    if (ranks * 2 > seen) return calls;
+  }
+  return comm.calls.value_or(0);
+}
+
 Table communicators_table(const Job& job) {
   Table table{.name = "comms",
               .columns = {"id", "parent", "nranks", "nhosts", "calls", "states", "not_seen",
-                          "fewer_calls", "hosts"}};
+                          "odd_calls", "hosts"}};
   for (const Communicator& comm : job.communicators) {
     table.rows.push_back(communicator_row(job, comm));
   }

@@ -1,12 +1,13 @@
 // Which rank is the stuck one? A row per rank, the ones that never spoke included.
 //
-//   rank  host         pid   gpu  state     calls  note              last_at              last_line
-//      1  gpu-node-01  1608    1  complete     26  3 fewer calls     logs/nccl.1608:51    gpu-…
+//   rank  host         pid   gpu  state     calls  note                     last_at
+//      1  gpu-node-01  1608    1  complete     26  3 fewer calls than most  logs/nccl.1608:51
 //      2                          not_seen         no line of it was found
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "report/tables.h"
@@ -30,14 +31,20 @@ Membership membership_of(const Job& job, int process) {
   return {};
 }
 
+/// "8 more calls than most": what makes a rank worth a look.
+std::string calls_note(const Membership& in) {
+  if (in.comm == nullptr || !in.comm->calls) return {};
+  const auto usual = static_cast<int64_t>(usual_calls(*in.comm));
+  const int64_t more = static_cast<int64_t>(in.rank->calls) - usual;
+  if (more == 0) return {};
+  return fmt::format("{} {} call{} than most", std::abs(more), more < 0 ? "fewer" : "more",
+                     std::abs(more) == 1 ? "" : "s");
+}
+
 std::string note_of(const Process& process, const Membership& in) {
-  std::string note;
-  if (in.comm != nullptr && in.comm->calls && in.rank->calls < *in.comm->calls) {
-    const uint64_t fewer = *in.comm->calls - in.rank->calls;
-    note = fmt::format("{} fewer call{}", fewer, fewer == 1 ? "" : "s");
-  }
-  if (process.cut) note += note.empty() ? "file is cut" : ", file is cut";
-  return note;
+  const std::string calls = calls_note(in);
+  if (!process.cut) return calls;
+  return calls.empty() ? "file is cut" : calls + ", file is cut";
 }
 
 std::string place(const Job& job, SourceRef where) {

@@ -129,9 +129,8 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
       out += text_line(layout, width, [&](size_t c) { return shown(row[c]); }) + "\n";
     }
   }
-  for (const std::string& note : table.notes) {
-    out += (out.empty() ? "" : "\n") + hang("", printable(note), style);
-  }
+  if (!out.empty() && !table.notes.empty()) out += "\n";
+  for (const std::string& note : table.notes) out += hang("", printable(note), style);
   return out;
 }
 

@@ -29,4 +29,8 @@ Table environment_table(const Job& job);
 Table network_table(const Job& job);
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
 
+/// The number of calls that most ranks of a communicator made; if no number is that of most, the
+/// largest. Ranks without a line are left out.
+uint64_t usual_calls(const Communicator& comm);
+
 }  // namespace ncclog

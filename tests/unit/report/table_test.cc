@@ -16,12 +16,15 @@ Table sample_table() {
 }
 
 TEST(Table, TextIsAlignedAndLeavesOutEmptyColumns) {
-  EXPECT_EQ(write_table_text(sample_table(), {}, false),
+  Table table = sample_table();
+  table.notes.push_back("Another.");
+  EXPECT_EQ(write_table_text(table, {}, false),
             "rank  host   last_line\n"
             "   0  größe  said \"ok\", then left\n"
             "  10  b      evil\\x1b[2J\uFFFD\n"
             "\n"
-            "One note.\n");
+            "One note.\n"
+            "Another.\n");
 }
 
 TEST(Table, TextIsCutToTheWidthWhereAsked) {

@@ -34,7 +34,8 @@ TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
             "0,trainbox,501,0,1b000,complete,2,,log.txt:10,trainbox:501:501 [0] NCCL INFO "
             "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
             "0x55aa [nranks=3] stream 0x5\n"
-            "1,trainbox,502,1,43000,started,1,1 fewer call,log.txt:11,trainbox:502:502 [1] NCCL "
+            "1,trainbox,502,1,43000,started,1,1 fewer call than most,log.txt:11,trainbox:502:502 "
+            "[1] NCCL "
             "INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 "
             "comm 0x66bb [nranks=3] stream 0x5\n"
             "2,,,,,not_seen,,no line of it was found,,\n");
@@ -42,8 +43,25 @@ TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
 
 TEST(Tables, CommunicatorsShowStatesAndWhoIsMissing) {
   EXPECT_EQ(csv("comms", kLog),
-            "id,parent,nranks,nhosts,calls,states,not_seen,fewer_calls,hosts\n"
+            "id,parent,nranks,nhosts,calls,states,not_seen,odd_calls,hosts\n"
             "0x9c1b0e2f,,3,1,2,\"1 complete, 1 started, 1 not_seen\",2,1,trainbox\n");
+}
+
+TEST(Tables, CallsAreComparedWithMostRanks) {
+  struct Row {
+    std::vector<uint64_t> calls;
+    uint64_t usual;
+  };
+  const Row kRows[] = {{{29, 29, 37}, 29}, {{3, 5}, 5}, {{1, 2, 2, 9}, 9}, {{4}, 4}, {{}, 0}};
+  for (const Row& row : kRows) {
+    Communicator comm;
+    for (const uint64_t calls : row.calls) {
+      comm.ranks.push_back({.process = 0, .calls = calls});
+      comm.calls = std::max(comm.calls.value_or(0), calls);
+    }
+    comm.ranks.push_back({.process = -1, .calls = 0});
+    EXPECT_EQ(usual_calls(comm), row.usual);
+  }
 }
 
 TEST(Tables, SettingsNameTheRanksThatReportThem) {

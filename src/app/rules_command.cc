@@ -1,0 +1,105 @@
+// ncclog rules list|show|check|test
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands.h"
+#include "app/options.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "rules/load_rules.h"
+#include "rules/rule_tools.h"
+
+namespace ncclog {
+namespace {
+
+std::string plural(size_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+ExitStatus list(const RulesOptions& options, Console& console) {
+  console.out += list_rules(load_rulebook(options.rules));
+  return ExitStatus::Fine;
+}
+
+ExitStatus show(const RulesOptions& options, Console& console) {
+  if (options.id.empty()) throw Error("no rule named", "rules show", "see 'ncclog rules list'");
+  console.out += show_rule(load_rulebook(options.rules), options.id);
+  return ExitStatus::Fine;
+}
+
+ExitStatus check(const RulesOptions& options, Console& console) {
+  if (options.paths.empty()) {
+    throw Error("no rule files named", "rules check", "give rule files or folders of them");
+  }
+  const RuleCheck checked = check_rules(options.paths);
+  for (const RuleProblem& problem : checked.problems) {
+    console.err += error_text(problem.where, problem.what, problem.hint);
+  }
+  console.out +=
+      fmt::format("{} checked, {} wrong\n", plural(checked.files, "rule file"),
+                  checked.problems.empty() ? "none" : std::to_string(checked.problems.size()));
+  return checked.problems.empty() ? ExitStatus::Fine : ExitStatus::CannotDo;
+}
+
+ExitStatus test(const RulesOptions& options, Console& console) {
+  const bool only_added = !options.paths.empty();
+  const RuleTest tested = test_rules(load_rulebook(options.paths), only_added);
+  for (const ExampleFailure& failure : tested.failures) {
+    console.out += fmt::format("{}: {}\n", printable(failure.where), printable(failure.what));
+  }
+  console.out +=
+      fmt::format("{} of {} tested, {} failed\n", plural(tested.examples, "example"),
+                  plural(tested.rules, "rule"),
+                  tested.failures.empty() ? "none" : std::to_string(tested.failures.size()));
+  return tested.failures.empty() ? ExitStatus::Fine : ExitStatus::Findings;
+}
+
+/// What can be done with rules; each is a command below `rules`.
+struct RulesAction {
+  const char* name;
+  const char* help;
+  const char* id_help;     ///< nullptr: takes no rule's id.
+  const char* paths_help;  ///< nullptr: takes no paths, but --rules.
+  ExitStatus (*run)(const RulesOptions& options, Console& console);
+};
+
+constexpr RulesAction kActions[] = {
+    {"list", "one line per rule", nullptr, nullptr, list},
+    {"show", "everything about one rule", "the rule's id", nullptr, show},
+    {"check", "say what is wrong with rule files; exit 2 if something is", nullptr,
+     "rule files or folders", check},
+    {"test", "run the examples of rules; exit 1 if one fails", nullptr,
+     "rule files or folders; without: the built-in rules", test},
+};
+
+}  // namespace
+
+RunCommand declare_rules(CLI::App& app) {
+  const auto options = std::make_shared<RulesOptions>();
+  app.require_subcommand(0, 1);
+  for (const RulesAction& action : kActions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    if (action.id_help != nullptr) {
+      sub->add_option("RULE", options->id, action.id_help)->type_name("");
+    }
+    if (action.paths_help != nullptr) {
+      sub->add_option("PATH", options->paths, action.paths_help)->type_name("");
+    } else {
+      add_rules_flag(*sub, options->rules);
+    }
+  }
+  return [options, &app](Console& console) {
+    for (const RulesAction& action : kActions) {
+      if (app.got_subcommand(action.name)) return action.run(*options, console);
+    }
+    console.out += app.help();
+    return ExitStatus::Fine;
+  };
+}
+
+}  // namespace ncclog
