@@ -71,7 +71,7 @@ struct GinNote {
       {.text = "rank {:int} - {text:GIN Symmetric register failed: buff} {...}",
        .example = "rank 3 - GIN Symmetric register failed: buff 0x7f10a0, size 3"},
       {.text = "{:word}:{:int} ({:word}) {text:[GIN Progress Thread] state unknown} {...}",
-       .example = "mlx5_0:3 (mlx5_0) [GIN Progress Thread] state unknown 3"},
+       .example = "ncclNetInit:3 (mlx5_0) [GIN Progress Thread] state unknown 3"},
       {.text = "{text:devCommCreate:} {:int} Local NET, creating {:int} GIN connections with "
                "{:int} contexts each ({:int} contexts total requested)",
        .example = "devCommCreate: 3 Local NET, creating 3 GIN connections with 3 contexts each (3 "
@@ -107,7 +107,8 @@ struct RmaNote {
        .example = "Rma connect : min local net count is zero"},
       {.text =
            "{:word} : {text:skipping sendbuff/recvbuff pointer check (one-sided RMA uses peerWin)}",
-       .example = "mlx5_0 : skipping sendbuff/recvbuff pointer check (one-sided RMA uses peerWin)"},
+       .example =
+           "ncclNetInit : skipping sendbuff/recvbuff pointer check (one-sided RMA uses peerWin)"},
       {.text = "{text:One-sided RMA requires CUDA driver 12.5 or later "
                "(found|ncclRmaProxyEnqueueDesc: unknown desc type|ncclRmaProxyEnqueueFull: unknown "
                "desc type|ncclRmaProxyPutDoneParams: descriptor is not a put-signal "
@@ -121,7 +122,7 @@ struct RmaNote {
       {.text = "rank {:int} - {text:RMA Symmetric register failed: buff} {...}",
        .example = "rank 3 - RMA Symmetric register failed: buff 0x7f10a0, size 3"},
       {.text = "{:word}:{:int} ({:word}) {text:[RMA Proxy Progress Thread] state unknown} {...}",
-       .example = "mlx5_0:3 (mlx5_0) [RMA Proxy Progress Thread] state unknown 3"},
+       .example = "ncclNetInit:3 (mlx5_0) [RMA Proxy Progress Thread] state unknown 3"},
       {.text = "Rank {:int} "
                "{text:ncclRmaProxyPollCompletion:|ncclRmaProxyPollDesc:|"
                "ncclRmaProxyPollNonPersistCompletion:|ncclRmaProxyPollNonPersistDesc:|"
@@ -152,7 +153,7 @@ struct WindowNote {
                "pointer|Symmetric registration is not supported in this communicator.}",
        .example = "Communicator does not support symmetric memory!"},
       {.text = "{:word}: {text:invalid pointer} {...}",
-       .example = "mlx5_0: invalid pointer 0x7f10a0 / size 12"},
+       .example = "ncclNetInit: invalid pointer 0x7f10a0 / size 12"},
       {.text = "{text:Allocation failed. No suitable space found to accommodate|Given|Hierarchical "
                "CE collective not supported for|MCBasePtr|NCCL library is not backwards "
                "compatible. This application was compiled with NCCL version|NCCL library is too "

@@ -27,7 +27,7 @@ struct IbFailover {
            "request. It might be a CTS message for which the request was already completed. "
            "Continue.|Port recovery async thread exiting|Port recovery async thread "
            "stopped|Shutting down port recovery async thread|Starting port recovery async thread}",
-       .example = "NET/IB: mlx5_0: Resiliency context is NULL. Nothing to destroy.",
+       .example = "NET/IB: ncclIbTest: Resiliency context is NULL. Nothing to destroy.",
        .quotable = true},
       {.text =
            "NET/IB: {text:Resiliency context is NULL. Nothing to destroy.|Unrecognized request. It "
@@ -41,7 +41,7 @@ struct IbFailover {
                "replacement QP for the failed QP with|Encountered a stale CQE with error "
                "for|Failed to allocate failure queue node|Failed to initialize a resiliency send "
                "request|Fatal error. Detected|Invalid wr_id} {...}",
-       .example = "NET/IB: mlx5_0: Attempting to free a non-existent failed request (slot=3).",
+       .example = "NET/IB: ncclIbTest: Attempting to free a non-existent failed request (slot=3).",
        .quotable = true},
       {.text =
            "NET/IB: {:word}: {text:Maximum number of probing attempts|Requested alive message "
@@ -49,7 +49,7 @@ struct IbFailover {
            "GoToPrevState result in AliveMessages state for device|Unrecognized request "
            "type.|Unsupported completion status|Unsupported type of request reposting|ACK message "
            "timeout for device|ACK phase completed for device|Added device} {...}",
-       .example = "NET/IB: mlx5_0: Maximum number of probing attempts (3) reached for request "
+       .example = "NET/IB: ncclIbTest: Maximum number of probing attempts (3) reached for request "
                   "0x7f10a0 (id=3). Cannot post another probe.",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Alive message sequence timeout for device|Alive messages "
@@ -59,7 +59,7 @@ struct IbFailover {
                "completed for|Closing port recovery for resiliency context|Created port recovery "
                "CQ is enabled for resiliency context|Created probing CQ|Creating probing CQ on "
                "device|Deregistered probing results memory} {...}",
-       .example = "NET/IB: mlx5_0: Alive message sequence timeout for device 3 (mlx5_0 "
+       .example = "NET/IB: ncclIbTest: Alive message sequence timeout for device 3 (mlx5_0 "
                   "comm=0x7f10a0, failedAttempts=3)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Destroyed port recovery CQ|Destroyed probing "
@@ -67,7 +67,7 @@ struct IbFailover {
                "post recv WRs for device|Failed to handle|Failed to init Flush QP on device|Failed "
                "to init QP index|Failed to initialize recovery context for device|Failed to modify "
                "to RTR Flush QP on device|Failed to modify to RTR QP index} {...}",
-       .example = "NET/IB: mlx5_0: Destroyed port recovery CQ (cq=0x7f10a0) on device 3 for "
+       .example = "NET/IB: ncclIbTest: Destroyed port recovery CQ (cq=0x7f10a0) on device 3 for "
                   "resiliency context (comm=0x7f10a0)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Failed to modify to RTS Flush QP on device|Failed to modify "
@@ -76,16 +76,16 @@ struct IbFailover {
                "message on device|Failed to post alive messages batch for device|Failed to post "
                "recv WQEs on QP index|Failed to post recv WR on recovery QP|Failed to reset Flush "
                "QP on device|Failed to reset QP index} {...}",
-       .example = "NET/IB: mlx5_0: Failed to modify to RTS Flush QP on device 3 (comm=0x7f10a0, "
-                  "devIndex=3, qp_num=12)",
+       .example = "NET/IB: ncclIbTest: Failed to modify to RTS Flush QP on device 3 "
+                  "(comm=0x7f10a0, devIndex=3, qp_num=12)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Failed to set ECE for QP index|Failed to transition QPs to "
                "ERROR state for device|Got completion with error|Got probing completion|Handling "
                "an error on the receiver side (comm|Ignoring error on flush request|Ignoring flush "
                "error on a QP|Initializing resiliency context on devIndex|Marking device|Missing "
                "data from QP index|No need to add this failed request|Port recovery} {...}",
-       .example = "NET/IB: mlx5_0: Failed to set ECE for QP index 3 on device 3 (comm=0x7f10a0, "
-                  "devIndex=3, qp_num=12)",
+       .example = "NET/IB: ncclIbTest: Failed to set ECE for QP index 3 on device 3 "
+                  "(comm=0x7f10a0, devIndex=3, qp_num=12)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Posting alive message batch for device|Posting "
                "probe|Posting receive work requests on the restored QP|Probe delay elapsed|Probing "
@@ -94,8 +94,8 @@ struct IbFailover {
                "device|Receiver failed to post recv WR on recovery QP for device|Receiver failed "
                "to restore QPs on device|Receiver posting|Receiver received completion for "
                "device|Receiver received enough in-order alive messages for device} {...}",
-       .example =
-           "NET/IB: mlx5_0: Posting alive message batch for device 3 (comm=0x7f10a0, devIndex=3)",
+       .example = "NET/IB: ncclIbTest: Posting alive message batch for device 3 (comm=0x7f10a0, "
+                  "devIndex=3)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Receiver received final ACK message for device|Receiver "
                "received in-order alive message|Receiver received out-of-order alive "
@@ -104,7 +104,7 @@ struct IbFailover {
                "QP|Registered probing results memory|Removing recovery context for "
                "device|Replacing QP:|Reposting CTS|Reposting send request} {...}",
        .example =
-           "NET/IB: mlx5_0: Receiver received final ACK message for device 3 (comm=0x7f10a0)",
+           "NET/IB: ncclIbTest: Receiver received final ACK message for device 3 (comm=0x7f10a0)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Resiliency context|Resiliency is being enabled on a "
                "communicator|Resiliency is disabled on the|Restarting alive messages phase for "
@@ -112,8 +112,8 @@ struct IbFailover {
                "RTS done on probing QP|Sender failed to post alive messages batch on device|Sender "
                "failed to post recv WR on recovery QP for device|Sender failed to restore QPs on "
                "device} {...}",
-       .example =
-           "NET/IB: mlx5_0: Resiliency context (comm=0x7f10a0) is configured with 3 recovery QPs",
+       .example = "NET/IB: ncclIbTest: Resiliency context (comm=0x7f10a0) is configured with 3 "
+                  "recovery QPs",
        .quotable = true},
       {.text =
            "NET/IB: {:word}: {text:Sender marked that alive messages batch completed for "
@@ -123,21 +123,21 @@ struct IbFailover {
            "completed locally for device|Sender's final ACK message completed locally for "
            "device|Set remote completion records info|Skipping retransmission on QP index|Starting "
            "port recovery for|The receiver side request that got an error is} {...}",
-       .example = "NET/IB: mlx5_0: Sender marked that alive messages batch completed for device 3 "
-                  "(comm=0x7f10a0)",
+       .example = "NET/IB: ncclIbTest: Sender marked that alive messages batch completed for "
+                  "device 3 (comm=0x7f10a0)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:To RTS done on recovery QP|Tracking a new failed send "
                "request|Transitioning QP|Work completion error on recovery CQ} {...}",
-       .example = "NET/IB: mlx5_0: To RTS done on recovery QP (index=3, qp_num=12, dest_qp_num=12, "
-                  "deviceIndex=3, comm=0x7f10a0)",
+       .example = "NET/IB: ncclIbTest: To RTS done on recovery QP (index=3, qp_num=12, "
+                  "dest_qp_num=12, deviceIndex=3, comm=0x7f10a0)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Device} {:int} marked as failed. ({} comm={:hex})",
-       .example = "NET/IB: mlx5_0: Device 3 marked as failed. (mlx5_0 comm=0x7f10a0)",
+       .example = "NET/IB: ncclIbTest: Device 3 marked as failed. (mlx5_0 comm=0x7f10a0)",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Device} {:int} marked as failed. Initiating recovery? {} "
                "({} comm={:hex}, outstandingRecovery={:int})",
-       .example = "NET/IB: mlx5_0: Device 3 marked as failed. Initiating recovery? mlx5_0 (mlx5_0 "
-                  "comm=0x7f10a0, outstandingRecovery=3)",
+       .example = "NET/IB: ncclIbTest: Device 3 marked as failed. Initiating recovery? mlx5_0 "
+                  "(mlx5_0 comm=0x7f10a0, outstandingRecovery=3)",
        .quotable = true},
       {.text = "NET/IB: {text:Attempting to free a non-existent failed request|Attempting to "
                "initiate a failed request using a|Attempting to initiate a replay using an old "
@@ -162,14 +162,14 @@ struct IbFailover {
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Device} {:int} has been recovered for resiliency context "
                "({} comm={:hex}, outstandingRecovery={:int})",
-       .example = "NET/IB: mlx5_0: Device 3 has been recovered for resiliency context (mlx5_0 "
+       .example = "NET/IB: ncclIbTest: Device 3 has been recovered for resiliency context (mlx5_0 "
                   "comm=0x7f10a0, outstandingRecovery=3)"},
       {.text = "NET/IB: {:word}: {text:Device} {:int} was already marked as failed.",
-       .example = "NET/IB: mlx5_0: Device 3 was already marked as failed."},
+       .example = "NET/IB: ncclIbTest: Device 3 was already marked as failed."},
       {.text = "NET/IB: {:word}: {text:Device} {:int} will not be attempted to be recovered any "
                "more ({} comm={:hex}, outstandingRecovery={:int}).",
-       .example = "NET/IB: mlx5_0: Device 3 will not be attempted to be recovered any more (mlx5_0 "
-                  "comm=0x7f10a0, outstandingRecovery=3)."},
+       .example = "NET/IB: ncclIbTest: Device 3 will not be attempted to be recovered any more "
+                  "(mlx5_0 comm=0x7f10a0, outstandingRecovery=3)."},
       {.text = "NET/IB: {:word}: {text:The error is not fatal}. {...}",
        .example =
            "NET/IB: ncclIbResiliencyHandleError: The error is not fatal. Trying to continue..."},
@@ -193,8 +193,8 @@ struct IbNote {
       {.text = "NET/IB: {:word}: {text:Resiliency requires pre-posted receive work requests. "
                "Enabling pre-posting.|OOO RQ is enabled, Overriding pre-posting to true "
                "(1).|Overriding pre-posting to true (1).}",
-       .example = "NET/IB: mlx5_0: Resiliency requires pre-posted receive work requests. Enabling "
-                  "pre-posting.",
+       .example = "NET/IB: ncclIbTest: Resiliency requires pre-posted receive work requests. "
+                  "Enabling pre-posting.",
        .quotable = true},
       {.text =
            "NET/IB: {text:ncclIbIrecv() called when comm->base.ready == 0|ncclIbIrecv() called "
@@ -227,14 +227,14 @@ struct IbNote {
                "but size|Receiver expected a 'recv' request but got|Sender expected a 'send' "
                "request but got|Unknown completion|mlx5dv_create_qp failed to create QP:|Flush QP "
                "created:|IbDev|Overriding matching scheme to ID-based} {...}",
-       .example = "NET/IB: mlx5_0: Invalid request index 3. Not in the range [3, 3). Cannot "
+       .example = "NET/IB: ncclIbTest: Invalid request index 3. Not in the range [3, 3). Cannot "
                   "retrieve request.",
        .quotable = true},
       {.text = "NET/IB: {:word}: {text:Pre-posting|QP created:|Receive work requests will "
                "be|Receiver got a completion for a CTS but retrieved an 'unused' request|Receiver "
                "got a completion for a data transfer but retrieved an 'unused' request|Set ECE: "
                "IbDev|Skipping retransmission on QP index} {...}",
-       .example = "NET/IB: mlx5_0: Pre-posting 3 Receive WQEs on QP (qp_num=3, comm=0x7f10a0)",
+       .example = "NET/IB: ncclIbTest: Pre-posting 3 Receive WQEs on QP (qp_num=3, comm=0x7f10a0)",
        .quotable = true},
       {.text =
            "NET/IB: {text:Error in mlx5dv_get_data_direct_sysfs_path with device|Invalid request "

@@ -62,7 +62,7 @@ struct InternalFailed {
        .example = "Error : Network returned 0 device"},
       {.text = "{:word}: {text:failed to set the number of devices for|trying to access the number "
                "of devices of an uninitialized} {...}",
-       .example = "mlx5_0: failed to set the number of devices for netPlugin[3] to 3"},
+       .example = "ncclNetInit: failed to set the number of devices for netPlugin[3] to 3"},
       {.text =
            "{text:Both NCCL_CTA_POLICY_ZERO and NCCL_CTA_POLICY_EFFICIENCY are set in "
            "CTAPolicy|CUDA device|Comm config netName|Connecting ring|Connecting rings but did not "

@@ -142,11 +142,11 @@ struct NetworkNotFound {
 };
 
 /// Threads and sockets of the socket network (net_socket.cc).
-struct NetPlacementNote {
+struct NetSocketThreads {
   int threads = -1;
   int sockets = -1;  ///< Per thread.
 
-  static constexpr std::string_view kKind = "net_placement_note";
+  static constexpr std::string_view kKind = "net_socket_threads";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
   static constexpr Wording kWordings[] = {
@@ -327,7 +327,7 @@ struct IbDeviceOpenFailed {
 
 using NetworkMessages =
     Kinds<NetDevices, NoRdmaDevice, NetworkSelected, NetInitialized, NetAssigned, NetInitFailed,
-          NetAllFailed, NetworkNotFound, NetPlacementNote, NetSpeedUnknown, RdmaLibraryMissing,
+          NetAllFailed, NetworkNotFound, NetSocketThreads, NetSpeedUnknown, RdmaLibraryMissing,
           GpuDirect, DmabufAvailable, IbDevice, IbDeviceOpenFailed>;
 
 }  // namespace ncclog
