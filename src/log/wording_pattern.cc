@@ -166,7 +166,7 @@ WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
 
 bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  message.fields.fill({});
+  std::fill_n(message.fields.begin(), pattern.kind->fields.size(), std::string_view{});
   if (pattern.wording->recognise != nullptr) {
     message.kind = pattern.kind;
     return pattern.wording->recognise(text, message);

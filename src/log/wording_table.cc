@@ -47,6 +47,43 @@ std::vector<std::string_view> choice_words(const WordingPattern& pattern,
   return result;
 }
 
+/// The word behind the first blank of texts of this pattern; empty: it is not always the same.
+std::string_view second_word(const WordingPattern& pattern) {
+  if (pattern.wording->recognise != nullptr) return {};
+  for (const PatternStep& step : pattern.steps) {
+    const size_t blank = step.literal.find_first_of(" \t");
+    if (blank != step.literal.npos) {
+      const std::string_view rest = step.literal.substr(blank + 1);
+      const std::string_view word = first_word(rest);
+      return word.size() < rest.size() || step.hole == HoleType::None ? word : std::string_view{};
+    }
+    const bool without_blanks =
+        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+    if (!without_blanks) return {};
+  }
+  return {};
+}
+
+/// Bytes with which texts of this pattern begin; empty: any.
+std::string first_bytes(const WordingPattern& pattern) {
+  const PatternStep& step = pattern.steps.front();
+  if (!step.literal.empty()) return std::string(1, step.literal.front());
+  std::string bytes;
+  for (const std::string_view choice : step.choices) {
+    if (bytes.find(choice.front()) == bytes.npos) bytes.push_back(choice.front());
+  }
+  return bytes;
+}
+
+/// Tries the patterns in turn; true when one fits.
+bool match_any(const std::vector<const WordingPattern*>& patterns, std::string_view text,
+               Message& message) {
+  for (const WordingPattern* pattern : patterns) {
+    if (match_wording(*pattern, text, message)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 WordingTable::WordingTable(std::span<const Kind> kinds) {
@@ -65,21 +102,33 @@ WordingTable::WordingTable(std::span<const Kind> kinds) {
 void WordingTable::add(Dispatch& dispatch, const WordingPattern& pattern) {
   std::vector<std::string_view> words = first_words(pattern);
   if (words.empty()) words = choice_words(pattern, words_);
-  if (words.empty()) dispatch.irregular.push_back(&pattern);
   for (const std::string_view word : words) dispatch.by_first_word[word].push_back(&pattern);
+  if (!words.empty()) return;
+  const std::string_view second = second_word(pattern);
+  if (!second.empty()) {
+    dispatch.by_second_word[second].push_back(&pattern);
+    return;
+  }
+  const std::string bytes = first_bytes(pattern);
+  for (const char byte : bytes)
+    dispatch.by_first_byte[static_cast<unsigned char>(byte)].push_back(&pattern);
+  if (bytes.empty()) dispatch.open.push_back(&pattern);
 }
 
 Message WordingTable::find(const Dispatch& dispatch, std::string_view text) {
   Message message;
-  const auto bucket = dispatch.by_first_word.find(first_word(text));
-  if (bucket != dispatch.by_first_word.end()) {
-    for (const WordingPattern* pattern : bucket->second) {
-      if (match_wording(*pattern, text, message)) return message;
-    }
-  }
-  for (const WordingPattern* pattern : dispatch.irregular) {
-    if (match_wording(*pattern, text, message)) return message;
-  }
+  if (text.empty()) return message;
+  const std::string_view first = first_word(text);
+  const auto by_first = dispatch.by_first_word.find(first);
+  if (by_first != dispatch.by_first_word.end() && match_any(by_first->second, text, message))
+    return message;
+  const std::string_view rest = text.substr(std::min(first.size() + 1, text.size()));
+  const auto by_second = dispatch.by_second_word.find(first_word(rest));
+  if (by_second != dispatch.by_second_word.end() && match_any(by_second->second, text, message))
+    return message;
+  const auto byte = static_cast<unsigned char>(text.front());
+  if (match_any(dispatch.by_first_byte[byte], text, message)) return message;
+  if (match_any(dispatch.open, text, message)) return message;
   return {};
 }
 
