@@ -99,42 +99,6 @@ bool contains_ignoring_case(std::string_view text, std::string_view lower) {
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
-/// Takes "10/     500" or "10".
-bool take_step(Scanner& scan, Message& message) {
-  scan.blanks();
-  const std::string_view step = scan.take_while(is_digit, 18);
-  if (step.empty()) return false;
-  message.set("iteration", step);
-  if (!scan.skip('/')) return true;
-  scan.blanks();
-  const std::string_view total = scan.take_while(is_digit, 18);
-  message.set("total", total);
-  return !total.empty();
-}
-
-/// What stands before and behind the step number, framework by framework.
-struct StepShape {
-  std::string_view before;
-  std::string_view behind;
-};
-constexpr StepShape kStepShapes[] = {
-    {"iteration: ", " |"},    // Megatron-like loops.
-    {"iteration ", " |"},     // Megatron-LM.
-    {"step=", ", skipped="},  // DeepSpeed.
-    {"steps: ", " loss: "},   // DeepSpeed's pipeline engine.
-    {"step: ", " loss: "},    // torchtitan.
-    {"iter ", ": loss "},     // nanoGPT.
-    {"[step=", "]"},          // OLMo.
-    {"[step=", ",epoch="},    // OLMo.
-    {"[batch=", "]"},         // Composer.
-};
-
-bool take_nemo_step(Scanner& scan, Message& message) {
-  int epoch = 0;
-  return scan.skip("Training epoch ") && scan.number(epoch) && scan.skip(", iteration ") &&
-         take_step(scan, message) && scan.skip(" |");
-}
-
 }  // namespace
 
 bool recognise_python_exception(std::string_view text, Message& message) {
@@ -212,18 +176,27 @@ bool recognise_eval_progress(std::string_view text, Message& message) {
   return about_eval;
 }
 
-bool recognise_iteration(std::string_view text, Message& message) {
-  for (const StepShape& shape : kStepShapes) {
-    Scanner scan(text);
-    if (!scan.skip(shape.before) || !take_step(scan, message)) continue;
-    // Columns are padded with blanks.
-    const std::string_view rest = scan.rest();
-    const size_t padding = std::min(rest.find_first_not_of(' '), rest.size());
-    const size_t kept = padding > 0 && shape.behind.starts_with(' ') ? padding - 1 : 0;
-    if (rest.substr(kept).starts_with(shape.behind)) return true;
-  }
+bool recognise_megatron_step(std::string_view text, Message& message) {
   Scanner scan(text);
-  return take_nemo_step(scan, message);
+  if (!scan.skip("iteration ")) return false;
+  scan.blanks();
+  const std::string_view step = scan.take_while(is_digit, 18);
+  if (step.empty() || !scan.skip('/')) return false;
+  scan.blanks();
+  const std::string_view total = scan.take_while(is_digit, 18);
+  if (total.empty() || !scan.skip(" |")) return false;
+  message.set("iteration", step);
+  message.set("total", total);
+  return true;
+}
+
+bool recognise_titan_step(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!scan.skip("step:") || scan.blanks() == 0) return false;
+  const std::string_view step = scan.take_while(is_digit, 18);
+  if (step.empty() || scan.blanks() == 0 || !scan.skip("loss:")) return false;
+  message.set("iteration", step);
+  return true;
 }
 
 }  // namespace ncclog

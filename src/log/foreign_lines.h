@@ -30,8 +30,11 @@ bool recognise_progress_bar(std::string_view text, Message& message);
 /// A tqdm bar or a print that says: evaluating, validating, writing a checkpoint. Field text.
 bool recognise_eval_progress(std::string_view text, Message& message);
 
-/// A training step as Megatron, DeepSpeed, NeMo and others print it. Fields iteration, total.
-bool recognise_iteration(std::string_view text, Message& message);
+/// Megatron's padded step: "iteration       10/     500 | …". Fields iteration, total.
+bool recognise_megatron_step(std::string_view text, Message& message);
+
+/// torchtitan's padded step: "step:  7  loss:  7.1234 …". Field iteration.
+bool recognise_titan_step(std::string_view text, Message& message);
 
 /// True if a progress bar's title is about evaluation or checkpoints rather than training.
 bool is_eval_title(std::string_view title);

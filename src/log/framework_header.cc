@@ -169,15 +169,22 @@ std::optional<Header> find_cpp_record(std::string_view line) {
   return std::nullopt;
 }
 
+/// One byte and one word tell most lines from a record of Python's or glog's.
+bool may_begin_record(std::string_view text, bool names_torch) {
+  if (text.size() < 2) return false;
+  if (is_severity(text[0]) && is_digit(text[1])) return true;
+  return names_torch && (text[0] == '[' || (text[0] >= 'A' && text[0] <= 'Z'));
+}
+
 /// Records of Python's loggers stand at the start of the line, behind prefixes only.
 std::optional<Header> find_python_record(std::string_view line) {
   constexpr bool (*kForms[])(Scanner&, Header&) = {read_glog_record, read_stamped_python_record,
                                                    read_basic_python_record};
-  const size_t stamp = line.find("torch");
-  const size_t glog = line.find("] ");
-  if (stamp == line.npos && glog == line.npos) return std::nullopt;
+  const bool names_torch = line.find("torch") != line.npos;
+  if (!names_torch && line.find(".cpp:") == line.npos) return std::nullopt;
   const size_t prefix = parse_prefix(line).length;
   for (size_t at = 0; at <= prefix && at < line.size(); ++at) {
+    if (!may_begin_record(line.substr(at), names_torch)) continue;
     for (const auto read : kForms) {
       Scanner scan(line.substr(at));
       Header header;

@@ -69,7 +69,8 @@ bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Mes
 
 /// "ulimit -l' 8192": the answer behind the command that asked for it.
 std::string_view memlock_answer(std::string_view text) {
-  const size_t at = text.rfind("ulimit -l");
+  if (text.empty() || !(is_digit(text.back()) || text.back() == 'd')) return {};
+  const size_t at = text.find("ulimit -l");
   if (at == text.npos) return {};
   std::string_view rest = text.substr(at + 9);
   while (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
@@ -149,9 +150,14 @@ bool recognise_topo_row(std::string_view text, Message& message) {
 }
 
 bool recognise_gid_row(std::string_view text, Message& message) {
-  if (text.find(':') == text.npos) return false;
+  Scanner start(text);
+  int number = 0;
+  start.take_while([](char c) { return !is_blank(c); });
+  for (int i = 0; i < 2; ++i) {
+    if (start.blanks() == 0 || !start.number(number)) return false;
+  }
   const Columns row = columns_of(text.substr(0, 200));
-  if (row.count < 5 || !parse_int(row[1]) || !parse_int(row[2]) || !is_gid(row[3])) return false;
+  if (row.count < 5 || !is_gid(row[3])) return false;
   const size_t version = row[4] == "v1" || row[4] == "v2" ? 4 : 5;
   if (row[version] != "v1" && row[version] != "v2") return false;
   message.set("device", row[0]);

@@ -67,10 +67,26 @@ struct IterationLine {
   static constexpr Source kSource = Source::Framework;
   static constexpr Subsystem kSubsystem = Subsystem::None;
   static constexpr Wording kWordings[] = {
-      {.text = "{iteration}/{total} |",
+      {.text = "iteration {iteration}/{total} |{...}",
        .example = "iteration       10/     500 | consumed samples:         1280 | elapsed time per "
                   "iteration (ms): 812.3 |",
-       .recognise = recognise_iteration},
+       .recognise = recognise_megatron_step},
+      {.text = "iteration: {iteration} | {...}",
+       .example = "iteration: 2 | consumed samples: 128 | lr: 3.0e-04"},
+      {.text = "step: {iteration} loss: {...}",
+       .example = "step:  7  loss:  7.1234  grad_norm:  1.2000",
+       .recognise = recognise_titan_step},
+      {.text = "step={iteration}, skipped={...}",
+       .example = "step=10, skipped=0, lr=[0.0001], mom=[(0.9, 0.999)]"},
+      {.text = "steps: {iteration} loss: {...}",
+       .example = "steps: 10 loss: 6.1234 iter time (s): 0.512 samples/sec: 62.5"},
+      {.text = "iter {iteration}: loss {...}",
+       .example = "iter 10: loss 10.8123, time 512.34ms, mfu 41.20%"},
+      {.text = "Training epoch {:int}, iteration {iteration}/{total} |{...}",
+       .example = "Training epoch 0, iteration 9/99 | lr: 0.0003 | global_step: 9"},
+      {.text = "[step={iteration}/{total},epoch={...}", .example = "[step=10/1000,epoch=0]"},
+      {.text = "[step={iteration}/{total}]{...}", .example = "[step=10/1000]"},
+      {.text = "[batch={iteration}/{total}]{...}", .example = "[batch=10/500]:"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("iteration", self.iteration);
