@@ -1,0 +1,84 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "support/fact_of.h"
+
+namespace ncclog {
+namespace {
+
+using testing::answer_of;
+using testing::fact_of;
+
+struct HostCase {
+  std::string_view what;
+  std::string_view fact;
+  std::string_view log;
+  std::string_view answer;
+};
+
+const HostCase kCases[] = {
+    {"a container's host name", "job.container",
+     "c5ab17e0d2f4:10:10 [0] NCCL INFO Using network Socket\n", "yes"},
+    {"a docker command", "job.container", "$ docker run --gpus all image python t.py\n", "yes"},
+    {"Docker's address", "job.container",
+     "red1:10:10 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>\n", "yes"},
+    {"the bridge on the host itself", "job.container",
+     "red1:10:10 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>\n", "no"},
+    {"a plain host", "job.container", "red1:10:10 [0] NCCL INFO Using network Socket\n", "no"},
+
+    {"Docker's default", "job.shm_mount_small", "shm              64M   64M     0 100% /dev/shm\n",
+     "yes"},
+    {"the same in blocks", "job.shm_mount_small", "shm     65536 65536     0 100% /dev/shm\n",
+     "yes"},
+    {"half of a large memory", "job.shm_mount_small",
+     "tmpfs           126G   12K  126G   1% /dev/shm\n", "no"},
+    {"no df", "job.shm_mount_small", "red1:10:10 [0] NCCL INFO Using network Socket\n", "no"},
+
+    {"two ranks here, one there", "job.uneven_ranks_per_host",
+     "red1:10:12 [0] NCCL INFO comm 0x5a rank 0 nranks 3 cudaDev 0 busId 1000 - Init COMPLETE\n"
+     "red1:11:13 [1] NCCL INFO comm 0x5b rank 1 nranks 3 cudaDev 1 busId 2000 - Init COMPLETE\n"
+     "red2:20:22 [0] NCCL INFO comm 0x5c rank 2 nranks 3 cudaDev 0 busId 1000 - Init COMPLETE\n",
+     "yes"},
+    {"a rank whose host nobody knows", "job.uneven_ranks_per_host",
+     "red1:10:12 [0] NCCL INFO comm 0x5a rank 0 nranks 3 cudaDev 0 busId 1000 - Init COMPLETE\n"
+     "red1:11:13 [1] NCCL INFO comm 0x5b rank 1 nranks 3 cudaDev 1 busId 2000 - Init COMPLETE\n",
+     "unknown"},
+};
+
+TEST(HostFacts, AnswerFromNamesCommandsAndDf) {
+  for (const HostCase& row : kCases) {
+    EXPECT_EQ(answer_of(row.fact, row.log), row.answer) << row.fact << ": " << row.what;
+  }
+}
+
+constexpr std::string_view kFallback =
+    " NCCL INFO cuMem host allocations do not appear to be working; falling back to a /dev/shm/ "
+    "based implementation. This could be due to the container runtime disabling NUMA support. To "
+    "disable this warning, set NCCL_CUMEM_HOST_ENABLE=0\n";
+
+std::string fallback_of(std::string_view speaker) {
+  return std::string(speaker) + std::string(kFallback);
+}
+
+TEST(HostFacts, SeeAFallbackThatOnlySomeRanksMake) {
+  const std::string log = fallback_of("red1:11:11 [1]") +
+                          "red1:10:10 [0] NCCL INFO Using network Socket\n"
+                          "red1:11:11 [1] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(fact_of("host.cumem_fallback_partial", log).what, "1 did, 1 did not");
+}
+
+TEST(HostFacts, DoNotCountARankThatHasNotComeToTheProbe) {
+  const std::string log =
+      fallback_of("red1:11:11 [1]") + "red1:10:10 [0] NCCL INFO cudaDriverVersion 13000\n";
+  EXPECT_EQ(answer_of("host.cumem_fallback_partial", log), "no");
+}
+
+TEST(HostFacts, AcceptAFallbackOfAllRanks) {
+  const std::string log = fallback_of("red1:10:10 [0]") + fallback_of("red1:11:11 [1]");
+  EXPECT_EQ(answer_of("host.cumem_fallback_partial", log), "no");
+}
+
+}  // namespace
+}  // namespace ncclog
