@@ -1,0 +1,52 @@
+#include "log/time_stamp.h"
+
+#include <gtest/gtest.h>
+
+namespace ncclog {
+namespace {
+
+struct Row {
+  std::string_view text;
+  size_t length;
+};
+
+TEST(TimeStamp, MeasuresClocksWithFractionAndZone) {
+  constexpr Row kRows[] = {
+      {"12:00:00", 8},
+      {"12:00:00.123456789 x", 18},
+      {"12:00:00,123 x", 12},
+      {"12:00:00Z", 9},
+      {"12:00:00.1+01:00 x", 16},
+      {"12:00:00-0800 x", 13},
+      {"12:00:00-", 8},
+      {"12:00", 0},
+      {"12:00:0", 0},
+      {"", 0},
+      {"12:00:00.", 0},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(clock_length(row.text), row.length) << row.text;
+}
+
+TEST(TimeStamp, MeasuresIsoDates) {
+  constexpr Row kRows[] = {
+      {"2026-01-05T12:00:00.1Z x", 22}, {"2026-01-05 12:00:00 x", 19}, {"2026-01-05", 0},
+      {"2026-01-05_12:00:00", 0},       {"20260105T12:00:00", 0},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(iso_stamp_length(row.text), row.length) << row.text;
+}
+
+TEST(TimeStamp, MeasuresMonthNames) {
+  constexpr Row kRows[] = {
+      {"Jan 05 12:00:00 x", 15},
+      {"Jan  5 12:00:00 x", 15},
+      {"Mon Jan  5 12:00:00 2026 x", 24},
+      {"Mon Jan  5 12:00:00 x", 0},
+      {"Foo  5 12:00:00 x", 0},
+      {"May 12", 0},
+      {"Ja", 0},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(month_stamp_length(row.text), row.length) << row.text;
+}
+
+}  // namespace
+}  // namespace ncclog
