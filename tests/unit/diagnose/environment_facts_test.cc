@@ -1,0 +1,120 @@
+#include <gtest/gtest.h>
+
+#include "diagnose/nccl_variables.h"
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::fact_of;
+using testing::guilty_answer;
+using testing::GuiltyCase;
+
+struct NamesCase {
+  std::string_view log;
+  std::string_view unknown;  ///< "" if every name is known.
+  std::string_view misspelt;
+};
+
+const NamesCase kNames[] = {
+    {"$ NCCL_TIMEOUT=3600 torchrun train.py\n", "NCCL_TIMEOUT", ""},
+    {"$ mpirun -x NCCL_SHM_DIR=/scratch -x NCCL_DEBUG ./t\n", "NCCL_SHM_DIR", ""},
+    {"$ docker run -e NCCL_DEBUG_LEVEL=3 image\n", "NCCL_DEBUG_LEVEL", ""},
+    {"$ export NCCL_IB_DISBALE=1\n", "NCCL_IB_DISBALE",
+     "NCCL_IB_DISBALE (meant: NCCL_IB_DISABLE?)"},
+    {"$ NCCL_IB_HCAS=mlx5_0 ./t\n", "NCCL_IB_HCAS", "NCCL_IB_HCAS (meant: NCCL_IB_HCA?)"},
+    {"$ NCCL_SOCKET_IFNAME=eth0 NCCL_OFI_PROTOCOL=RDMA NCCL_BLOCKING_WAIT=1 NCCL_ROOT=/opt ./t\n",
+     "", ""},
+    {"$ TORCH_NCCL_TIMEOUT=1 ./t\n", "", ""},
+    {"$ echo $NCCL_TIMEOUT\n", "", ""},
+    {"bash: line 1:  5511 Killed                  env NCCL_TIMEOUT=9 RANK=2 python3 t.py\n",
+     "NCCL_TIMEOUT", ""},
+};
+
+TEST(EnvironmentFacts, FindNamesThatNobodyReads) {
+  for (const NamesCase& row : kNames) {
+    EXPECT_EQ(fact_of("job.unknown_variables", row.log).what, row.unknown) << row.log;
+    EXPECT_EQ(fact_of("job.misspelt_variables", row.log).what, row.misspelt) << row.log;
+  }
+}
+
+TEST(EnvironmentFacts, KnowVariablesOfEveryRelease) {
+  EXPECT_TRUE(is_nccl_variable("NCCL_DEBUG"));
+  EXPECT_TRUE(is_nccl_variable("NCCL_WORK_FIFO_DEPTH"));
+  EXPECT_FALSE(is_nccl_variable("NCCL_TIMEOUT"));
+  EXPECT_FALSE(is_others_variable("NCCL_TIMEOUT"));
+  EXPECT_TRUE(is_others_variable("NCCL_GPUDIRECTTCPX_CTRL_DEV"));
+}
+
+std::string env(std::string_view host, int rank, std::string_view name, std::string_view value) {
+  const std::string pid = std::to_string(100 + rank);
+  return std::string(host) + ":" + pid + ":" + pid + " [0] NCCL INFO " + std::string(name) +
+         " set by environment to " + std::string(value) + "\n";
+}
+
+std::string init(std::string_view host, int rank, std::string_view phase) {
+  const std::string pid = std::to_string(100 + rank);
+  return std::string(host) + ":" + pid + ":" + pid +
+         " [0] NCCL INFO ncclCommInitRank comm 0x5a rank " + std::to_string(rank) +
+         " nranks 3 cudaDev 0 nvmlDev 0 busId 3d000 commId 0x77 - Init " + std::string(phase) +
+         "\n";
+}
+
+std::string both(std::string_view host, int rank) {
+  return init(host, rank, "START") + init(host, rank, "COMPLETE");
+}
+
+constexpr std::string_view kDiffers = "job.env_differs";
+
+const GuiltyCase kDifferences[] = {
+    {"another value", kDiffers,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + env("a", 1, "NCCL_ALGO", "Ring") +
+         both("a", 1) + env("a", 2, "NCCL_ALGO", "Tree") + both("a", 2),
+     "yes 2"},
+    {"set on one only, the others finished init", kDiffers,
+     both("a", 0) + both("a", 1) + init("a", 2, "START") + env("a", 2, "NCCL_P2P_DISABLE", "1.") +
+         init("a", 2, "COMPLETE"),
+     "yes 2"},
+    {"set on one only, the others printed what comes later", kDiffers,
+     init("a", 0, "START") + env("a", 0, "NCCL_NVLS_ENABLE", "0.") + init("a", 1, "START") +
+         env("a", 1, "NCCL_NVLS_ENABLE", "0.") + init("a", 2, "START") +
+         env("a", 2, "NCCL_P2P_DISABLE", "1.") + env("a", 2, "NCCL_NVLS_ENABLE", "0."),
+     "yes 2"},
+    {"the others had not come that far", kDiffers,
+     init("a", 0, "START") + env("a", 0, "NCCL_NVLS_ENABLE", "0.") + init("a", 2, "START") +
+         env("a", 2, "NCCL_NVLS_ENABLE", "0.") + env("a", 2, "NCCL_BUFFSIZE", "1048576."),
+     "no"},
+    {"one against one", kDiffers,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + env("a", 1, "NCCL_ALGO", "Tree") +
+         both("a", 1),
+     "yes"},
+    {"different on purpose", kDiffers,
+     env("a", 0, "NCCL_HOSTID", "x") + both("a", 0) + env("a", 1, "NCCL_HOSTID", "y") +
+         both("a", 1),
+     "no"},
+    {"interfaces of two hosts", kDiffers,
+     env("a", 0, "NCCL_SOCKET_IFNAME", "eth0") + both("a", 0) +
+         env("b", 1, "NCCL_SOCKET_IFNAME", "eno1") + both("b", 1),
+     "no"},
+    {"interfaces of one host", kDiffers,
+     env("a", 0, "NCCL_SOCKET_IFNAME", "eth0") + both("a", 0) +
+         env("a", 1, "NCCL_SOCKET_IFNAME", "eno1") + both("a", 1),
+     "yes"},
+    {"read only where there is InfiniBand", kDiffers,
+     both("a", 0) + both("a", 1) + env("b", 2, "NCCL_IB_TIMEOUT", "22.") + both("b", 2), "no"},
+    {"one process", kDiffers, env("a", 0, "NCCL_ALGO", "Ring"), "unknown"},
+};
+
+TEST(EnvironmentFacts, CallSettingsDifferentOnlyWithProof) {
+  for (const GuiltyCase& row : kDifferences) {
+    EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
+  }
+}
+
+TEST(EnvironmentFacts, SayWhoHasWhat) {
+  EXPECT_EQ(fact_of(kDiffers, kDifferences[1].log).what,
+            "NCCL_P2P_DISABLE is 1 on rank 2 and not set on ranks 0,1");
+}
+
+}  // namespace
+}  // namespace ncclog

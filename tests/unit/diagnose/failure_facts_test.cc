@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::guilty_answer;
+using testing::GuiltyCase;
+
+constexpr std::string_view kKilled = "job.killed";
+constexpr std::string_view kSegfaulted = "job.segfaulted";
+constexpr std::string_view kRaised = "job.raised_first";
+constexpr std::string_view kStore = "job.store_root_silent";
+
+const std::string kRank1 =
+    "n1:4242:4242 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 cudaDev 1 nvmlDev 1 "
+    "busId 3d000 commId 0x77 - Init COMPLETE\n";
+const std::string kTimeout =
+    "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+    "collective operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+    "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+const std::string kAgent =
+    "E0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/api.py:826] ";
+
+const GuiltyCase kDeaths[] = {
+    {"by pid", kKilled, kRank1 + "bash: line 1:  4242 Killed                  python3 train.py\n",
+     "yes 1"},
+    {"by the command's RANK", kKilled,
+     "bash: line 1:  9 Killed                  env RANK=3 LOCAL_RANK=1 python3 train.py\n",
+     "yes 3"},
+    {"aborted only", kKilled, "bash: line 1:  9 Aborted                 python3 train.py\n",
+     "unknown"},
+    {"torchrun's exit code", kKilled,
+     kRank1 + kAgent + "failed (exitcode: -9) local_rank: 1 (pid: 4242) of binary: python\n",
+     "yes 1"},
+    {"torchrun's table", kKilled,
+     "  time      : 2026-02-09_11:22:33\n  host      : n1\n  rank      : 6 (local_rank: 2)\n"
+     "  exitcode  : -9 (pid: 77)\n",
+     "yes 6"},
+    {"torchrun's victim", kKilled,
+     kAgent + "Unable to shutdown process 77 via Signals.SIGTERM, forcefully exiting via "
+              "Signals.SIGKILL\n  rank      : 6 (local_rank: 2)\n  exitcode  : -9 (pid: 77)\n",
+     "unknown"},
+    {"srun", kKilled, "srun: error: n2: task 5: Killed\n", "yes 5"},
+    {"mpirun", kKilled,
+     "mpirun noticed that process rank 3 with PID 77 on node n2 exited on signal 9 (Killed).\n",
+     "yes 3"},
+    {"MPICH, on two lines", kKilled,
+     "=   RANK 3 PID 77 RUNNING AT n2\n=   KILLED BY SIGNAL: 9 (Killed)\n", "yes 3"},
+    {"the kernel", kKilled,
+     kRank1 + "[77123.456789] Out of memory: Killed process 4242 (python3) total-vm:1kB, anon-rss:9kB\n",
+     "yes 1"},
+    {"the scheduler ended the job", kKilled,
+     "slurmstepd: error: *** JOB 77 ON n2 CANCELLED AT 2026-02-09T11:22:33 DUE TO TIME LIMIT ***\n"
+     "srun: error: n2: tasks 0-3: Killed\n",
+     "no"},
+    {"a hung job was cleaned up", kKilled,
+     kRank1 + kTimeout + "srun: error: n2: tasks 0-3: Killed\n", "no"},
+    {"by pid", kSegfaulted,
+     kRank1 + "bash: line 1:  4242 Segmentation fault      (core dumped) python3 train.py\n",
+     "yes 1"},
+    {"exit code -11", kSegfaulted,
+     kRank1 + kAgent + "failed (exitcode: -11) local_rank: 1 (pid: 4242) of binary: python\n",
+     "yes 1"},
+    {"killed is not crashed", kSegfaulted, "srun: error: n2: task 5: Killed\n", "unknown"},
+};
+
+const std::string kTrace1 = "[rank1]: Traceback (most recent call last):\n";
+const std::string kRaise1 = kTrace1 + "[rank1]: ValueError: labels out of range\n";
+
+const GuiltyCase kExceptions[] = {
+    {"one rank", kRaised, kRaise1 + kTimeout, "yes 1"},
+    {"after a timeout", kRaised, kTimeout + kRaise1, "unknown"},
+    {"no traceback above it", kRaised, "[rank1]: ValueError: labels out of range\n", "unknown"},
+    {"the same on two ranks", kRaised,
+     kRaise1 + "[rank0]: Traceback (most recent call last):\n[rank0]: ValueError: labels out of "
+               "range\n",
+     "yes 0,1"},
+    {"another one later", kRaised,
+     kRaise1 + "[rank0]: Traceback (most recent call last):\n[rank0]: KeyError: 'x'\n", "yes 1"},
+    {"a lost connection", kRaised, kTrace1 + "[rank1]: ConnectionResetError: [Errno 104]\n",
+     "unknown"},
+    {"NCCL's error in other words", kRaised,
+     kTrace1 + "[rank1]: RuntimeError: [2] ProcessGroupNCCL is gone\n", "unknown"},
+    {"out of memory has its own name", kRaised,
+     kTrace1 + "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB\n",
+     "unknown"},
+    {"so has a failed assertion", kRaised,
+     kTrace1 + "[rank1]: RuntimeError: CUDA error: device-side assert triggered\n", "unknown"},
+    {"NCCL failed by itself", kRaised,
+     kRaise1 + "n1:7:9 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n",
+     "unknown"},
+    {"caught: training went on", kRaised,
+     kRaise1 + "iteration: 1 | loss\niteration: 2 | loss\niteration: 3 | loss\n", "unknown"},
+    {"torchrun names who", kRaised,
+     kRank1 + "Traceback (most recent call last):\nValueError: labels out of range\n" + kAgent +
+         "failed (exitcode: 1) local_rank: 1 (pid: 4242) of binary: python\n",
+     "yes 1"},
+};
+
+std::string wait(int rank, std::string_view prefix) {
+  return std::string(prefix) + "RuntimeError: [" + std::to_string(rank) +
+         "] is setting up NCCL communicator and retreiving ncclUniqueId from [0] via c10d "
+         "key-value store by key '0', but store->get('0') got error: Socket Timeout\n";
+}
+
+const GuiltyCase kWaits[] = {
+    {"nobody speaks for the root", kStore, wait(1, "") + wait(2, ""), "yes 0"},
+    {"the root waits as well", kStore, wait(1, "") + wait(0, ""), "unknown"},
+    {"the root has a communicator", kStore,
+     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 4 cudaDev 0 nvmlDev 0 busId "
+     "3d000 commId 0x77 - Init COMPLETE\n" +
+         wait(1, ""),
+     "no"},
+    {"the root raised", kStore,
+     "[rank0]: Traceback (most recent call last):\n[rank0]: KeyError: 'x'\n" + wait(1, "[rank1]: "),
+     "no"},
+    {"somebody unknown raised", kStore, "KeyError: 'x'\n" + wait(1, ""), "no"},
+    {"a smaller group", kStore, wait(1, "[rank5]: "), "unknown"},
+};
+
+TEST(FailureFacts, JoinDeathsToRanks) {
+  for (const GuiltyCase& row : kDeaths) {
+    EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
+  }
+}
+
+TEST(FailureFacts, CallAnExceptionFirstOnlyIfNothingCausedIt) {
+  for (const GuiltyCase& row : kExceptions) {
+    EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
+  }
+}
+
+TEST(FailureFacts, NameTheRootThatOthersWaitFor) {
+  for (const GuiltyCase& row : kWaits) {
+    EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
+  }
+}
+
+TEST(FailureFacts, SayWhoDied) {
+  EXPECT_EQ(testing::fact_of(kKilled, kDeaths[0].log).what, "rank 1 (pid 4242 on n1)");
+  EXPECT_EQ(testing::fact_of(kKilled, kDeaths[6].log).what, "rank 5 on n2");
+}
+
+}  // namespace
+}  // namespace ncclog

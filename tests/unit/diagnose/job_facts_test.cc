@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::answer_of;
+using testing::guilty_answer;
+
+std::string rank(std::string_view host, int rank, std::string_view version, int nranks = 3) {
+  const std::string head =
+      std::string(host) + ":" + std::to_string(100 + rank) + ":9 [0] NCCL INFO ";
+  return head + "NCCL version " + std::string(version) + "+cuda12.4\n" + head +
+         "ncclCommInitRank comm 0x5a rank " + std::to_string(rank) + " nranks " +
+         std::to_string(nranks) + " cudaDev 0 nvmlDev 0 busId 3d000 commId 0x77 - Init START\n";
+}
+
+TEST(JobFacts, CountRanksAndHosts) {
+  const std::string log = rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.21.5");
+  EXPECT_EQ(answer_of("job.nranks", log), "3");
+  EXPECT_EQ(answer_of("job.host_count", log), "2");
+  EXPECT_EQ(answer_of("job.all_ranks_seen", log), "yes");
+  EXPECT_EQ(answer_of("job.ranks_share_host", log), "yes");
+  EXPECT_EQ(answer_of("job.any_init_complete", log), "no");
+  EXPECT_EQ(answer_of("job.all_ranks_seen", rank("a", 0, "2.21.5")), "no");
+  EXPECT_EQ(answer_of("job.ranks_share_host", rank("a", 0, "2.21.5") + rank("b", 1, "2.21.5")),
+            "no");
+}
+
+TEST(JobFacts, AreUnknownWithoutLines) {
+  for (const std::string_view fact : {"job.nranks", "job.host_count", "job.all_ranks_seen",
+                                      "job.any_init_complete", "job.mixed_nccl_versions"}) {
+    EXPECT_EQ(answer_of(fact, "hello\n"), "unknown") << fact;
+  }
+}
+
+TEST(JobFacts, TellNcclLinesFromQuotedOnes) {
+  EXPECT_EQ(answer_of("job.has_nccl_lines", rank("a", 0, "2.21.5")), "yes");
+  EXPECT_EQ(answer_of("job.has_nccl_lines",
+                      "Last error:\nDuplicate GPU detected : rank 1 and rank 0 both on CUDA device "
+                      "3d000\n"),
+            "no");
+}
+
+TEST(JobFacts, FindMixedVersionsInsideOneCommunicatorOnly) {
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.18.6")),
+            "yes 2");
+  EXPECT_EQ(
+      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("b", 1, "2.18.6")),
+      "yes");
+  EXPECT_EQ(
+      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5")),
+      "no");
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          "a:1:9 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+                          "b:2:9 [0] NCCL INFO NCCL version 2.18.6+cuda12.1\n"),
+            "no");
+}
+
+TEST(JobFacts, SeeHostsThatOnlyNcclCounts) {
+  const std::string layout =
+      "a:100:9 [0] NCCL INFO comm 0x5a rank 0 nRanks 1 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n";
+  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1) + layout), "yes");
+  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1)), "no");
+}
+
+}  // namespace
+}  // namespace ncclog
