@@ -25,7 +25,7 @@ const std::vector<Layer>& layer_table() {
       {"log", {"base"}, {"fmt/", "re2/"}},
       {"model", {"log", "base"}, {"fmt/"}},
       {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat"}},
-      {"diagnose", {"model", "base"}, {"fmt/"}},
+      {"diagnose", {"model", "log", "base"}, {"fmt/"}},
       {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
       {"report", {"rules", "diagnose", "model", "base"}, {"fmt/", "nlohmann/", "sqlite3"}},
       {"app",
