@@ -1,6 +1,7 @@
 // Which rules does the executable bring along? Those under rules/ in the source tree.
 //
-// The definition is generated at build time, so a new rule file is in the next build.
+// The definition is generated at build time by src/rules/embed/embed_rules.cc, which refuses to
+// build a broken rule.
 
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace ncclog {
 
-/// The rule files as they stood at build time, sorted by path: "shm/shm-no-space.yaml", …
+/// The rule files as they stood at build time, sorted by path: "shared_memory/shm-no-space.yaml".
+/// Their text is the compact form that read_compact (rules/rule_node.h) reads.
 std::span<const EmbeddedFile> embedded_rules();
 
 }  // namespace ncclog

@@ -1,0 +1,203 @@
+#include "diagnose/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/text.h"
+#include "log/messages/all_messages.h"
+
+namespace ncclog {
+namespace {
+
+CoverageAnswer covered() { return {}; }
+
+CoverageAnswer open(std::string reason, bool worth_telling = false) {
+  return {false, worth_telling, std::move(reason)};
+}
+
+bool any_process(const Job& job, Subsystem subsystem) {
+  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+    return process.subsystems.test(static_cast<size_t>(subsystem));
+  });
+}
+
+template <typename... T>
+bool any_record(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return (log.records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+bool has_nccl(const Job& job) {
+  return std::any_of(job.processes.begin(), job.processes.end(),
+                     [](const Process& process) { return process.has_nccl; });
+}
+
+bool has_recognised(const Job& job) { return job.losses.recognised > 0; }
+
+/// Somebody waits: this is when the calls and the ranks that are silent matter.
+bool reports_hang(const Job& job) {
+  return any_record<WatchdogTimeout, WorkStatus, HeartbeatTimeout, StoreWaitFailed>(job);
+}
+
+/// "2.13.4" did not honour the variable.
+bool ignores_debug_file(const Job& job) {
+  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [](const std::string& version) { return version.starts_with("2.13.4"); });
+}
+
+std::string one_file_per_process(const Job& job) {
+  return ignores_debug_file(job)
+             ? "NCCL 2.13.4 ignores NCCL_DEBUG_FILE: redirect each rank's stdout to its own file"
+             : "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file";
+}
+
+std::string capture_info(const Job& job) {
+  return "Set NCCL_DEBUG=INFO on all ranks; " + one_file_per_process(job) + ".";
+}
+
+std::string capture_subsystems(const Job& job, std::string_view subsystems) {
+  return fmt::format("Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS={} on all ranks; {}.", subsystems,
+                     one_file_per_process(job));
+}
+
+std::string capture_init(const Job& job) { return capture_subsystems(job, "INIT,ENV,NET"); }
+
+std::string capture_collectives(const Job& job) {
+  return capture_subsystems(job, "INIT,ENV,NET,COLL") +
+         " With PyTorch also TORCH_FR_BUFFER_SIZE=20000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
+         "(TORCH_NCCL_TRACE_BUFFER_SIZE before the TORCH_FR_ names).";
+}
+
+std::string capture_all_ranks(const Job& job) {
+  return "Collect the files of all ranks from all hosts, also of those that seem fine; " +
+         one_file_per_process(job) + ".";
+}
+
+std::string capture_framework(const Job&) {
+  return "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun "
+         "--output-filename DIR.";
+}
+
+std::string capture_whole_files(const Job&) {
+  return "Copy the files again once the job has ended, and compare their sizes.";
+}
+
+CoverageAnswer ask_nccl(const Job& job) {
+  if (has_nccl(job)) return covered();
+  return open("No line of the log was printed by NCCL itself.", has_recognised(job));
+}
+
+CoverageAnswer ask_init(const Job& job) {
+  if (any_process(job, Subsystem::Init) && !job.communicators.empty()) return covered();
+  return open("No line tells how a communicator was initialised.");
+}
+
+CoverageAnswer ask_network(const Job& job) {
+  if (!job.network.name.empty()) return covered();
+  return open("No line says which network NCCL uses.");
+}
+
+CoverageAnswer ask_environment(const Job& job) {
+  if (!job.environment.empty() || any_process(job, Subsystem::Env)) return covered();
+  return open("No line names a setting that NCCL has read.");
+}
+
+CoverageAnswer ask_channels(const Job& job) {
+  const bool connected = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return !log.connections.all.empty();
+  });
+  return connected ? covered() : open("No line tells how ranks are connected.");
+}
+
+CoverageAnswer ask_collectives(const Job& job) {
+  if (any_process(job, Subsystem::Coll)) return covered();
+  return open("The log does not show which collectives the ranks entered.", reports_hang(job));
+}
+
+/// Ranks of the largest communicator, or up to the job's size, that no line speaks for.
+std::vector<int> unseen_ranks(const Job& job) {
+  std::vector<int> unseen;
+  if (!job.communicators.empty()) {
+    for (const CommRank& rank : job.communicators.front().ranks) {
+      if (rank.process < 0 && rank.rank >= 0) unseen.push_back(rank.rank);
+    }
+    return unseen;
+  }
+  for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
+    const bool seen = std::any_of(job.processes.begin(), job.processes.end(),
+                                  [&](const Process& process) { return process.rank == rank; });
+    if (!seen) unseen.push_back(rank);
+  }
+  return unseen;
+}
+
+CoverageAnswer ask_all_ranks(const Job& job) {
+  if (!job.nranks) return open("The log does not tell how many ranks there are.");
+  const std::vector<int> unseen = unseen_ranks(job);
+  if (unseen.empty()) return covered();
+  const bool none = unseen.size() == static_cast<size_t>(*job.nranks);
+  return open(
+      none ? std::string("No line names the rank that printed it.")
+           : fmt::format("No line speaks for {} {} of {}; being silent proves nothing.",
+                         unseen.size() == 1 ? "rank" : "ranks", ranges_text(unseen), *job.nranks),
+      has_nccl(job) || reports_hang(job));
+}
+
+CoverageAnswer ask_framework(const Job& job) {
+  const bool speaks = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
+      return all_kinds()[entry.first].source == Source::Framework;
+    });
+  });
+  return speaks ? covered() : open("No line of the framework or the launcher is in the log.");
+}
+
+CoverageAnswer ask_versions(const Job& job) {
+  return job.nccl_versions.empty() ? open("No line says which NCCL runs.") : covered();
+}
+
+CoverageAnswer ask_whole_files(const Job& job) {
+  const auto lost = std::count_if(job.inputs.begin(), job.inputs.end(), [](const JobInput& input) {
+    return input.status == InputStatus::Cut || input.status == InputStatus::Unreadable;
+  });
+  if (lost == 0) return covered();
+  return open(fmt::format("{} of {} inputs {} cut short or cannot be read.", lost,
+                          job.inputs.size(), lost == 1 ? "is" : "are"),
+              true);
+}
+
+constexpr std::array kQuestions = {
+    CoverageQuestion{"nccl", "What does NCCL itself say?", ask_nccl, capture_info},
+    CoverageQuestion{"all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
+                     capture_all_ranks},
+    CoverageQuestion{"collectives", "Which collective did each rank enter last?", ask_collectives,
+                     capture_collectives},
+    CoverageQuestion{"init", "How far did the initialisation of each rank come?", ask_init,
+                     capture_init},
+    CoverageQuestion{"network", "Which network does NCCL use?", ask_network, capture_init},
+    CoverageQuestion{"environment", "Which settings did NCCL read?", ask_environment, capture_init},
+    CoverageQuestion{"channels", "Over which paths are ranks connected?", ask_channels,
+                     capture_init},
+    CoverageQuestion{"versions", "Which NCCL runs?", ask_versions, capture_info},
+    CoverageQuestion{"framework", "What did the framework report?", ask_framework,
+                     capture_framework},
+    CoverageQuestion{"whole_files", "What stands in the missing part of the files?",
+                     ask_whole_files, capture_whole_files},
+};
+
+}  // namespace
+
+std::span<const CoverageQuestion> coverage_questions() { return kQuestions; }
+
+const CoverageQuestion* find_coverage_question(std::string_view name) {
+  const auto found =
+      std::find_if(kQuestions.begin(), kQuestions.end(),
+                   [&](const CoverageQuestion& question) { return question.name == name; });
+  return found == kQuestions.end() ? nullptr : &*found;
+}
+
+}  // namespace ncclog

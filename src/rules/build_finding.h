@@ -1,0 +1,38 @@
+// From the instances in which a rule holds to its one finding: whom it names, what shows it.
+
+#pragma once
+
+#include <vector>
+
+#include "rules/judge.h"
+
+namespace ncclog {
+
+/// An instance that answered yes, and by what.
+struct Firing {
+  const Instance* instance = nullptr;
+  std::vector<Hit> hits;
+};
+
+/// The finding of a rule that fired at least once. Its `explains` still lists every id of the rule.
+Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings);
+
+/// Somebody whom a finding names. Unknown parts stay empty or -1.
+struct Party {
+  int rank = -1;
+  std::string host;
+  int64_t pid = -1;
+
+  bool operator==(const Party&) const = default;
+};
+
+/// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
+std::vector<Party> blamed_parties(const Rule& rule, const Job& job,
+                                  const std::vector<Firing>& firings);
+
+/// The message, filled from the firings and the finding's ranks, hosts and subject. Any bytes that
+/// the log holds may be in it.
+std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
+                         const Finding& finding);
+
+}  // namespace ncclog

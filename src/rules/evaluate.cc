@@ -1,0 +1,105 @@
+#include "rules/evaluate.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "rules/build_finding.h"
+#include "rules/causal_order.h"
+#include "rules/judge.h"
+#include "rules/verdict.h"
+
+namespace ncclog {
+namespace {
+
+using OpenNeeds = std::set<const CoverageQuestion*>;
+
+/// Answers to the coverage questions, each asked once.
+class Coverage {
+ public:
+  explicit Coverage(const Job& job) : job_(job) {}
+
+  const CoverageAnswer& answer(const CoverageQuestion& question) {
+    const auto known = answers_.find(&question);
+    if (known != answers_.end()) return known->second;
+    return answers_.emplace(&question, question.ask(job_)).first->second;
+  }
+
+  std::vector<const CoverageQuestion*> open_needs(const Rule& rule) {
+    std::vector<const CoverageQuestion*> open;
+    std::copy_if(rule.needs.begin(), rule.needs.end(), std::back_inserter(open),
+                 [&](const CoverageQuestion* need) { return !answer(*need).covered; });
+    return open;
+  }
+
+ private:
+  const Job& job_;
+  std::map<const CoverageQuestion*, CoverageAnswer> answers_;
+};
+
+std::vector<Firing> firings_of(const Rule& rule, JobView& view, RuleJudge& judge) {
+  std::vector<Firing> firings;
+  if (!judge.is_possible(rule.when)) return firings;
+  for (const Instance& instance : view.instances(rule.per)) {
+    std::vector<Hit> hits;
+    if (judge.judge(rule.when, instance, hits) == Answer::Yes) {
+      firings.push_back({&instance, std::move(hits)});
+    }
+  }
+  return firings;
+}
+
+/// True if only missing lines keep the rule from an answer: nothing that the log shows excludes it.
+bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) {
+  RuleJudge judge(view, findings, true);
+  if (!judge.is_possible(rule.when)) return false;
+  const std::vector<Instance>& instances = view.instances(rule.per);
+  return std::any_of(instances.begin(), instances.end(), [&](const Instance& instance) {
+    std::vector<Hit> hits;
+    return judge.judge(rule.when, instance, hits) != Answer::No;
+  });
+}
+
+FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage,
+                      OpenNeeds& open_needs) {
+  FindingsById findings;
+  for (const Rule& rule : rulebook.rules) {
+    const auto open = coverage.open_needs(rule);
+    if (open.empty()) {
+      RuleJudge judge(view, findings);
+      const std::vector<Firing> firings = firings_of(rule, view, judge);
+      if (!firings.empty()) findings.emplace(rule.id, build_finding(rule, view, firings));
+    } else if (rule.severity != Severity::Info && might_apply(rule, view, findings)) {
+      open_needs.insert(open.begin(), open.end());
+    }
+  }
+  return findings;
+}
+
+std::vector<NotJudged> not_judged(const Job& job, Coverage& coverage, const OpenNeeds& open_needs) {
+  std::vector<NotJudged> result;
+  for (const CoverageQuestion& question : coverage_questions()) {
+    const CoverageAnswer& answer = coverage.answer(question);
+    if (answer.covered || (!answer.worth_telling && !open_needs.contains(&question))) continue;
+    result.push_back({std::string(question.question), answer.reason, question.how_to_capture(job)});
+  }
+  return result;
+}
+
+}  // namespace
+
+Diagnosis evaluate(const Rulebook& rulebook, const Job& job) {
+  JobView view(job);
+  Coverage coverage(job);
+  OpenNeeds open_needs;
+  FindingsById found = find_all(rulebook, view, coverage, open_needs);
+  std::vector<Finding> findings;
+  for (auto& [id, finding] : found) findings.push_back(std::move(finding));
+  Diagnosis diagnosis;
+  diagnosis.findings = order_by_cause(std::move(findings));
+  diagnosis.verdict = make_verdict(diagnosis.findings, job);
+  diagnosis.not_judged = not_judged(job, coverage, open_needs);
+  return diagnosis;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,76 @@
+// Does a rule's `when` hold for an instance? Yes, no, or unknown.
+//
+//   all      no if one is no, else unknown if one is unknown, else yes
+//   any      yes if one is yes, else unknown if one is unknown, else no
+//   none     no if one is yes, else unknown if one is unknown, else yes
+//   event    no if no kept line matches; unknown if there were more lines than are kept
+//
+// Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
+
+#pragma once
+
+#include <map>
+#include <string_view>
+#include <vector>
+
+#include "rules/finding.h"
+#include "rules/job_view.h"
+#include "rules/rule.h"
+
+namespace ncclog {
+
+enum class Answer { No, Unknown, Yes };
+
+/// A condition that holds, and what shows it.
+struct Hit {
+  std::string_view label;  ///< Of events and lines; views the rule.
+  std::vector<const ReadRecord*> records;
+  bool inside = true;  ///< The lines were looked for in the instance, not around it.
+  const Fact* fact = nullptr;
+  const FactValue* value = nullptr;
+  const Finding* finding = nullptr;
+};
+
+/// What a rule is judged by, besides the job: findings of earlier rules, by id.
+using FindingsById = std::map<std::string, Finding, std::less<>>;
+
+/// Judges one rule. Keeps the matching lines of each condition while it goes over the instances.
+class RuleJudge {
+ public:
+  /// With `absence_is_unknown`, lines that are not there may have been: what remains a no, is one
+  /// for other reasons.
+  RuleJudge(JobView& view, const FindingsById& findings, bool absence_is_unknown = false)
+      : view_(view), findings_(findings), absence_is_unknown_(absence_is_unknown) {}
+
+  /// False if no instance at all can answer yes: a line that every instance needs is nowhere.
+  bool is_possible(const Condition& condition);
+
+  /// Judges an instance of the view; appends a hit for everything that made the answer yes.
+  Answer judge(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
+
+ private:
+  /// The lines of the whole job that a condition's `where` or pattern lets through.
+  struct Matches {
+    std::vector<const ReadRecord*> records;  ///< By process.
+    const std::vector<int>* full = nullptr;
+  };
+
+  Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const EventCondition& event, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const LineCondition& line, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const FactCondition& fact, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const FindingCondition& finding, const Instance& instance, std::vector<Hit>& hits);
+
+  const Matches& matches(const EventCondition& event);
+  const Matches& matches(const LineCondition& line);
+  const Instance* reached(const Instance& instance, Reach reach);
+  Answer judge_lines(const Matches& matches, const CountTest& count, Reach reach,
+                     std::string_view label, const Instance& instance, std::vector<Hit>& hits);
+
+  JobView& view_;
+  const FindingsById& findings_;
+  bool absence_is_unknown_;
+  std::map<const void*, Matches> matches_;  ///< By condition.
+};
+
+}  // namespace ncclog

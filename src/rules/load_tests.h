@@ -1,0 +1,26 @@
+// From `where` values, fact comparisons and counts in a rule file to what they demand.
+
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "rules/load_rules.h"
+#include "rules/rule.h"
+
+namespace ncclog {
+
+/// where: {size: 0, error: {contains: No such file}}
+std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind);
+
+/// The comparisons that stand beside `fact` in a condition: is, equals, in, at_least, …
+std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
+                                       const Fact& fact);
+
+/// count: {at_least: 2}
+CountTest load_count(const RuleFile& file, const RuleNode& node);
+
+/// A regular expression; checked unless the file was checked before.
+Pattern load_pattern(const RuleFile& file, const RuleNode& node);
+
+}  // namespace ncclog

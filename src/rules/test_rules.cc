@@ -1,0 +1,65 @@
+// Every rule carries logs on which it must fire and near misses on which it must not. Here they are
+// read like any other log.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "log/messages/all_messages.h"
+#include "model/job_from_text.h"
+#include "rules/evaluate.h"
+#include "rules/rule_tools.h"
+
+namespace ncclog {
+namespace {
+
+std::string where_of(const Rule& rule, const Example& example) {
+  return fmt::format("{}:{}:{}", rule.path, example.place.line, example.place.column);
+}
+
+std::string ids_of(const Diagnosis& diagnosis) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
+  return ids.empty() ? "nothing" : join(ids, ", ");
+}
+
+/// How the lines of the example were understood, for whoever has to find out why.
+std::string kinds_of(const Job& job) {
+  std::vector<std::string> kinds;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) kinds.emplace_back(all_kinds()[kind].name);
+  }
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  return kinds.empty() ? "no line recognised" : "events: " + join(kinds, ", ");
+}
+
+}  // namespace
+
+RuleTest test_rules(const Rulebook& rulebook, bool only_added) {
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  RuleTest result;
+  const auto run = [&](const Rule& rule, const Example& example, bool must_fire) {
+    ++result.examples;
+    const Job job = job_from_text(example.log, matcher);
+    const Diagnosis diagnosis = evaluate(rulebook, job);
+    const bool fires = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                   [&](const Finding& finding) { return finding.id == rule.id; });
+    if (fires == must_fire) return;
+    result.failures.push_back(
+        {where_of(rule, example),
+         fmt::format("{} {}; found: {}; {}", rule.id,
+                     must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
+                     ids_of(diagnosis), kinds_of(job))});
+  };
+  for (const Rule& rule : rulebook.rules) {
+    if (only_added && rule.builtin) continue;
+    ++result.rules;
+    for (const Example& example : rule.fires) run(rule, example, true);
+    for (const Example& example : rule.quiet) run(rule, example, false);
+  }
+  return result;
+}
+
+}  // namespace ncclog

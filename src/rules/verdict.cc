@@ -1,0 +1,80 @@
+#include "rules/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "log/messages/all_messages.h"
+
+namespace ncclog {
+namespace {
+
+bool has_severity(const std::vector<Finding>& findings, Severity severity) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [&](const Finding& finding) { return finding.severity == severity; });
+}
+
+/// A line that tells how NCCL or the framework fares; a progress bar does not.
+bool is_usable(const SpeakerLog& log) {
+  if (!log.comms.all.empty() || !log.connections.all.empty()) return true;
+  return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
+    return all_kinds()[entry.first].source == Source::Nccl;
+  });
+}
+
+size_t count_consequences(const std::vector<Finding>& findings, const Finding& cause) {
+  std::set<std::string_view> known = {cause.id};
+  std::vector<std::string_view> open = {cause.id};
+  while (!open.empty()) {
+    const std::string_view id = open.back();
+    open.pop_back();
+    for (const Finding& finding : findings) {
+      if (finding.id != id) continue;
+      for (const std::string& next : finding.explains) {
+        if (known.insert(next).second) open.push_back(next);
+      }
+    }
+  }
+  return known.size() - 1;
+}
+
+std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
+  std::string sentence = first_sentence(first.message);
+  const size_t others = count_consequences(findings, first);
+  if (others == 0) return sentence;
+  if (sentence.ends_with('.')) sentence.pop_back();
+  return others == 1 ? sentence + "; another finding follows from it."
+                     : fmt::format("{}; {} other findings follow from it.", sentence, others);
+}
+
+Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
+  const bool usable = !findings.empty() || std::any_of(job.logs.begin(), job.logs.end(), is_usable);
+  if (usable) return {VerdictStatus::Clean, "No problem found in what these logs can show.", {}};
+  const bool empty = job.losses.lines == 0;
+  return {VerdictStatus::CannotJudge,
+          empty ? "There is no line to judge." : "No line of NCCL was found: nothing to judge.",
+          {}};
+}
+
+}  // namespace
+
+std::string first_sentence(std::string_view message) {
+  for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
+    const size_t next = dot + 2;
+    if (next < message.size() && message[next] >= 'A' && message[next] <= 'Z') {
+      return std::string(message.substr(0, dot + 1));
+    }
+  }
+  return std::string(message);
+}
+
+Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
+  const bool error = has_severity(findings, Severity::Error);
+  if (!error && !has_severity(findings, Severity::Warning)) return without_fault(findings, job);
+  const Finding& first = findings.front();
+  return {error ? VerdictStatus::Problem : VerdictStatus::Suspicious, headline_of(findings, first),
+          first.id};
+}
+
+}  // namespace ncclog
