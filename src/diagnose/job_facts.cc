@@ -78,15 +78,15 @@ FactValue all_ranks_seen(const Job& job, const Instance&) {
   return all ? yes({}) : no();
 }
 
-/// Two ranks of one communicator run on one host, as far as lines name both.
-FactValue ranks_share_host(const Job& job, const Instance&) {
-  if (job.communicators.empty()) return unknown();
-  for (const Communicator& comm : job.communicators) {
-    const auto seen = std::count_if(comm.ranks.begin(), comm.ranks.end(),
+/// Known to be so: whoever is not seen may share a host.
+FactValue one_rank_per_host(const Job& job, const Instance&) {
+  if (job.communicators.empty()) return no();
+  const Communicator& largest = job.communicators.front();
+  const bool all_seen = std::all_of(largest.ranks.begin(), largest.ranks.end(),
                                     [](const CommRank& rank) { return rank.process >= 0; });
-    if (seen > static_cast<int64_t>(std::max<size_t>(comm.hosts.size(), 1))) return yes({});
-  }
-  return no();
+  return all_seen && largest.ranks.size() > 1 && largest.hosts.size() == largest.ranks.size()
+             ? yes({})
+             : no();
 }
 
 /// What each process's banner says: version → processes, and one line for each version.
@@ -192,8 +192,8 @@ constexpr std::array kFacts = {
     Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
     Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
          "NCCL counts more nodes than the log names hosts.", pseudo_hosts},
-    Fact{"job.ranks_share_host", Scope::Job, FactType::Bool,
-         "Several ranks of a communicator run on one host.", ranks_share_host},
+    Fact{"job.one_rank_per_host", Scope::Job, FactType::Bool,
+         "Every rank is known to run on a host of its own.", one_rank_per_host},
 };
 
 }  // namespace

@@ -21,11 +21,13 @@ TEST(JobFacts, CountRanksAndHosts) {
   EXPECT_EQ(answer_of("job.nranks", log), "3");
   EXPECT_EQ(answer_of("job.host_count", log), "2");
   EXPECT_EQ(answer_of("job.all_ranks_seen", log), "yes");
-  EXPECT_EQ(answer_of("job.ranks_share_host", log), "yes");
+  EXPECT_EQ(answer_of("job.one_rank_per_host", log), "no");
   EXPECT_EQ(answer_of("job.any_init_complete", log), "no");
   EXPECT_EQ(answer_of("job.all_ranks_seen", rank("a", 0, "2.21.5")), "no");
-  EXPECT_EQ(answer_of("job.ranks_share_host", rank("a", 0, "2.21.5") + rank("b", 1, "2.21.5")),
-            "no");
+  EXPECT_EQ(
+      answer_of("job.one_rank_per_host", rank("a", 0, "2.21.5", 2) + rank("b", 1, "2.21.5", 2)),
+      "yes");
+  EXPECT_EQ(answer_of("job.one_rank_per_host", rank("a", 0, "2.21.5", 2)), "no");
 }
 
 TEST(JobFacts, AreUnknownWithoutLines) {
