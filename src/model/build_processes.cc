@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
@@ -78,6 +79,34 @@ std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
   return listed;
 }
 
+/// "1/4/-1->0->-1|-1->0->1/4/-1 [1] …": the rank itself stands between the arrows.
+int rank_in_tree(std::string_view trees) {
+  const size_t first = trees.find("->");
+  const size_t second = trees.find("->", first == trees.npos ? first : first + 2);
+  if (second == trees.npos) return -1;
+  const auto rank = parse_int(trees.substr(first + 2, second - first - 2));
+  return rank && *rank >= 0 ? static_cast<int>(*rank) : -1;
+}
+
+/// The rank that a process has in every tree and every local connection it announces; -1 if they
+/// name several, as sub-communicators and several ranks in one process make them do.
+int rank_of_paths(const SpeakerLog& log) {
+  std::set<int> ranks;
+  const auto trees = log.records.find(kKindIndex<Trees>);
+  if (trees != log.records.end()) {
+    for (const Record& record : trees->second.kept) {
+      ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
+    }
+  }
+  for (const auto& [connection, use] : log.connections.all) {
+    const Transport transport = transport_of(connection.path);
+    // Only the sender announces these.
+    if (transport == Transport::P2P || transport == Transport::SHM)
+      ranks.insert(connection.src_rank);
+  }
+  return ranks.size() == 1 ? *ranks.begin() : -1;
+}
+
 void set_rank(Process& process, const SpeakerLog& log,
               const std::map<HostPid, std::set<int>>& listed) {
   const CommSegment* largest = largest_segment(log);
@@ -91,9 +120,10 @@ void set_rank(Process& process, const SpeakerLog& log,
   const auto row = listed.find({process.host, process.pid});
   if (row != listed.end()) {
     if (row->second.size() == 1) process.rank = *row->second.begin();
-  } else {
-    process.rank = log.task_rank;
+    return;
   }
+  process.rank = rank_of_paths(log);
+  if (process.rank < 0) process.rank = log.task_rank;
 }
 
 /// Processes that NCCL's own lines name, by host and pid.

@@ -106,6 +106,23 @@ TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
   }
 }
 
+TEST(BuildJob, TreesNameTheRankWhereInitialisationLinesDoNot) {
+  const Job job = job_from_text(
+      "n:1:9 [1] NCCL INFO Trees [0] 2/-1/-1->1->0|0->1->2/-1/-1 [1] 2/-1/-1->1->0\n"
+      "n:2:9 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] 1/-1/-1->0->-1\n");
+  ASSERT_EQ(job.processes.size(), 2u);
+  EXPECT_EQ(job.processes[0].pid, 2);
+  EXPECT_EQ(job.processes[0].rank, 0);
+  EXPECT_EQ(job.processes[1].rank, 1);
+}
+
+TEST(BuildJob, TreesOfSeveralCommunicatorsNameNoGlobalRank) {
+  const Job job = job_from_text(
+      "n:1:9 [1] NCCL INFO Trees [0] 2/-1/-1->1->0\n"
+      "n:1:9 [1] NCCL INFO Trees [0] 1/-1/-1->0->-1\n");
+  EXPECT_EQ(job.processes[0].rank, -1);
+}
+
 TEST(BuildJob, OneVoiceDoesNotTellTheSizeOfTheJob) {
   EXPECT_EQ(job_from_text("[rank6]: Traceback (most recent call last):\n").nranks, std::nullopt);
   EXPECT_EQ(job_from_text("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n").nranks,
