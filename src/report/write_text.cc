@@ -7,6 +7,7 @@
 #include <span>
 
 #include "base/text.h"
+#include "rules/verdict.h"
 
 namespace ncclog {
 namespace {
@@ -129,23 +130,57 @@ std::string evidence_lines(std::string_view name, const Job& job, const Evidence
   return out;
 }
 
+/// What a line is like, apart from numbers, names of files and whatever else a digit is part of.
+std::string shape_of(std::string_view line) {
+  std::string shape;
+  for (const std::string_view word : split_blanks(line)) {
+    const bool varies =
+        word.find('/') != word.npos || std::any_of(word.begin(), word.end(), is_digit);
+    shape += varies ? std::string_view("#") : word;
+    shape += ' ';
+  }
+  return shape;
+}
+
+/// The lines to show: of those that many ranks print alike, the first.
+std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
+  std::vector<const Evidence*> shown;
+  std::set<std::string> shapes;
+  for (const Evidence& evidence : finding.evidence) {
+    if (shown.size() < most && shapes.insert(shape_of(evidence.text)).second) {
+      shown.push_back(&evidence);
+    }
+  }
+  return shown;
+}
+
 std::string evidence_block(const Job& job, const Finding& finding, const Detail& detail,
                            const TextStyle& style) {
   std::string out;
-  const size_t shown = std::min(finding.evidence.size(), detail.evidence);
-  for (size_t i = 0; i < shown; ++i) {
-    out += evidence_lines(i == 0 ? "seen" : "", job, finding.evidence[i], style);
+  const std::vector<const Evidence*> shown = telling_evidence(finding, detail.evidence);
+  for (size_t i = 0; i < shown.size(); ++i) {
+    out += evidence_lines(i == 0 ? "seen" : "", job, *shown[i], style);
   }
-  const uint64_t more = finding.evidence.size() - shown + finding.evidence_omitted;
+  const uint64_t more = finding.evidence.size() - shown.size() + finding.evidence_omitted;
   if (more > 0) out += labelled("", fmt::format("… and {}", plural(more, "more line")), style);
   return out;
+}
+
+/// A command is shown as it is typed: not wrapped. Prose starts with a capital or ends a sentence.
+bool is_command(std::string_view item) {
+  return !item.empty() && !(item[0] >= 'A' && item[0] <= 'Z') && !item.ends_with('.');
+}
+
+std::string item_line(std::string_view name, const std::string& item, const TextStyle& style) {
+  if (is_command(item)) return label(name, style) + printable(item) + "\n";
+  return labelled(name, item, style);
 }
 
 std::string items_block(std::string_view name, const std::vector<std::string>& items, size_t most,
                         const TextStyle& style) {
   std::string out;
   for (size_t i = 0; i < std::min(items.size(), most); ++i) {
-    out += labelled(i == 0 ? name : "", items[i], style);
+    out += item_line(i == 0 ? name : "", items[i], style);
   }
   return out;
 }
@@ -216,12 +251,21 @@ std::string standing(const Finding& finding) {
   return subject.empty() ? out : out + "; " + subject;
 }
 
+/// What the message says beyond the headline, which begins like it.
+std::string_view beyond(std::string_view headline, std::string_view message) {
+  const auto differs =
+      std::mismatch(headline.begin(), headline.end(), message.begin(), message.end());
+  const auto same = static_cast<size_t>(differs.second - message.begin());
+  const std::string_view rest = message.substr(same);
+  if (same == 0 || !(rest.empty() || rest[0] == '.' || message[same - 1] == '.')) return message;
+  return trim(rest.substr(rest.starts_with('.') ? 1 : 0));
+}
+
 /// The finding that the verdict names, with all that is known about it.
 std::string main_block(const Report& report, const Finding& finding, const TextStyle& style) {
   std::string out = labelled("", standing(finding), style) + "\n";
-  if (finding.message != report.diagnosis.verdict.headline) {
-    out += labelled("what", finding.message, style);
-  }
+  const std::string_view rest = beyond(report.diagnosis.verdict.headline, finding.message);
+  if (!rest.empty()) out += labelled("what", rest, style);
   if (!finding.why.empty()) out += labelled("why", finding.why, style);
   return out + body(report.job, finding, kFull, style) +
          consequences_line(consequences(report, finding), style);
@@ -240,12 +284,8 @@ std::string bullet(std::string_view text, const TextStyle& style) {
   return hang("  - ", printable(text), style);
 }
 
-std::string info_line(const Report& report, const Finding& finding, const TextStyle& style) {
-  std::string text = fmt::format("{} ({}", finding.message, finding.id);
-  if (!finding.evidence.empty()) {
-    text += "; " + evidence_place(report.job, finding.evidence.front());
-  }
-  return bullet(text + ")", style);
+std::string info_line(const Finding& finding, const TextStyle& style) {
+  return bullet(fmt::format("{} [{}]", first_sentence(finding.message), finding.id), style);
 }
 
 /// Findings that are neither the verdict's own nor follow from another one.
@@ -266,7 +306,7 @@ std::string side_findings(const Report& report, const Finding* main, const TextS
   std::string quiet;
   for (const Finding* finding : independent_findings(report, main)) {
     if (finding->severity == Severity::Info) {
-      quiet += info_line(report, *finding, style);
+      quiet += info_line(*finding, style);
     } else {
       loud += side_block(report, *finding, style);
     }
@@ -284,7 +324,7 @@ std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle
     const bool is_last =
         i + 1 == gaps.size() || gaps[i + 1].how_to_capture != gaps[i].how_to_capture;
     if (is_last && !gaps[i].how_to_capture.empty()) {
-      out += hang("    To capture it: ", printable(gaps[i].how_to_capture), style);
+      out += hang("    ", "To capture it: " + printable(gaps[i].how_to_capture), style);
     }
   }
   return out;
@@ -303,21 +343,25 @@ std::string inputs_line(const Job& job) {
   return out + ".";
 }
 
-/// Inputs of one fate: "Skipped fr_0, fr_1 and 6 more: Flight Recorder dump; …".
-std::string odd_inputs(const Job& job, InputStatus status, std::string_view word) {
-  constexpr size_t kMaxNames = 3;
+/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more: The …".
+std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
+                       size_t most_names) {
   std::vector<std::string> names;
   std::string note;
-  size_t count = 0;
+  size_t more = 0;
   for (const JobInput& input : job.inputs) {
     if (input.status != status) continue;
-    if (count++ < kMaxNames) names.push_back(input.path);
+    if (names.size() < most_names) {
+      names.push_back(input.path);
+    } else {
+      ++more;
+    }
     if (note.empty()) note = input.note;
   }
-  if (count == 0) return {};
+  if (names.empty()) return {};
   std::string out = fmt::format(" {} {}", word, join(names, ", "));
-  if (count > kMaxNames) out += fmt::format(" and {} more", count - kMaxNames);
-  return note.empty() ? out + "." : fmt::format("{}: {}", out, note);
+  if (more > 0) out += fmt::format(" and {} more", more);
+  return note.empty() ? out + "." : fmt::format("{} ({})", out, note);
 }
 
 std::string lost_rows(const LossTable& losses) {
@@ -333,9 +377,9 @@ std::string lost_rows(const LossTable& losses) {
 
 std::string closing_block(const Job& job, const TextStyle& style) {
   const std::string text =
-      inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:") +
-      odd_inputs(job, InputStatus::Cut, "Cut:") +
-      odd_inputs(job, InputStatus::Skipped, "Skipped:") + lost_rows(job.losses);
+      inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
+      odd_inputs(job, InputStatus::Cut, "Cut:", 3) +
+      odd_inputs(job, InputStatus::Skipped, "Skipped:", 1) + lost_rows(job.losses);
   return "\n" + hang("", printable(text), style);
 }
 

@@ -29,7 +29,7 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "          likely advice, env-invalid-value; host trainbox\n"
             "\n"
             "Worth knowing\n"
-            "  - P2P is switched off by NCCL_P2P_DISABLE. (p2p-disabled-info; logs/run.txt:1)\n"
+            "  - P2P is switched off by NCCL_P2P_DISABLE. [p2p-disabled-info]\n"
             "\n"
             "Not judged\n"
             "  - Did all ranks make the same calls? No collective was logged.\n"
