@@ -64,6 +64,7 @@ class Collector {
     add_worker_failures();
     add_failure_tables();
     add_oom_kills();
+    add_container_exits();
     add_fatal_errors();
     std::stable_sort(deaths_.begin(), deaths_.end(),
                      [](const Death& a, const Death& b) { return a.line.where < b.line.where; });
@@ -153,6 +154,14 @@ class Collector {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
       add({DeathBy::Kill, said.message.pid, -1, std::string(said.message.host),
            evidence_of(said.record)});
+    });
+  }
+
+  void add_container_exits() {
+    for_each_said<ProcessExited>(job_, [&](const Said<ProcessExited>& said) {
+      if (const auto by = by_exitcode(said.message.exitcode)) {
+        add({*by, -1, -1, {}, evidence_of(said.record)});
+      }
     });
   }
 

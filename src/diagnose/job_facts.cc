@@ -135,21 +135,40 @@ std::vector<int> outvoted(const std::map<std::string, std::vector<int>>& process
   return result;
 }
 
-/// Two versions in one folder may be two runs; in one communicator they are one job.
-FactValue mixed_nccl_versions(const Job& job, const Instance&) {
-  const Banners banners = read_banners(job);
-  if (banners.processes.empty()) return unknown();
+/// Errors of processes that do not speak the same wire format.
+bool misunderstand_each_other(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<BadAddressFamily>) ||
+           log.records.contains(kKindIndex<BootstrapMessageTruncated>) ||
+           log.records.contains(kKindIndex<SocketHandshakeMismatch>) ||
+           log.records.contains(kKindIndex<SocketMessageTruncated>);
+  });
+}
+
+/// The versions that the ranks of one communicator print. Without any communicator, those of the
+/// whole log, if its processes misunderstand each other: else they may be two runs.
+std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
   std::set<std::string> mixed;
   for (const Communicator& comm : job.communicators) {
     const auto versions = versions_in(comm, banners);
     if (versions.size() > 1) mixed.insert(versions.begin(), versions.end());
   }
+  if (job.communicators.empty() && banners.processes.size() > 1 && misunderstand_each_other(job)) {
+    for (const auto& [version, processes] : banners.processes) mixed.insert(version);
+  }
+  return mixed;
+}
+
+FactValue mixed_nccl_versions(const Job& job, const Instance&) {
+  const Banners banners = read_banners(job);
+  if (banners.processes.empty()) return unknown();
+  const std::set<std::string> mixed = mixed_versions(job, banners);
   if (mixed.empty()) return no();
   std::vector<Evidence> evidence;
   for (const std::string& version : mixed) evidence.push_back(banners.lines.at(version));
   const std::vector<std::string> names(mixed.begin(), mixed.end());
-  return yes("the ranks of one communicator print NCCL " + join(names, " and "),
-             std::move(evidence), outvoted(banners.processes));
+  return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
+             outvoted(banners.processes));
 }
 
 const Communicator& communicator_of(const Job& job, const Instance& instance) {
@@ -188,7 +207,7 @@ constexpr std::array kFacts = {
     Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
          host_count},
     Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
-         "Ranks of one communicator print different NCCL versions.", mixed_nccl_versions},
+         "Ranks of one job print different NCCL versions.", mixed_nccl_versions},
     Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
     Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
          "NCCL counts more nodes than the log names hosts.", pseudo_hosts},

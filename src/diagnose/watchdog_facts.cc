@@ -65,15 +65,18 @@ Camps camps_of(const StalledWork& stalled) {
   return camps;
 }
 
-/// "ranks 0-2 wait in ALLREDUCE NumelIn=8, rank 3 in ALLREDUCE NumelIn=4".
+/// "ranks 0-2 in ALLREDUCE NumelIn=8, rank 3 in ALLREDUCE NumelIn=4", by first rank.
 std::string camps_phrase(const Camps& camps) {
-  std::vector<std::string> parts;
+  std::map<std::pair<std::vector<int>, std::string>, std::string> parts;
   for (const auto& [what, works] : camps) {
-    const std::string ranks = ranks_phrase(ranks_of(works));
-    const std::string who = ranks.empty() ? fmt::format("{} processes", works.size()) : ranks;
-    parts.push_back(fmt::format("{} in {}", who, what));
+    const std::vector<int> ranks = ranks_of(works);
+    const std::string who =
+        ranks.empty() ? fmt::format("{} processes", works.size()) : ranks_phrase(ranks);
+    parts[{ranks, what}] = fmt::format("{} in {}", who, what);
   }
-  return join(parts, ", ");
+  std::vector<std::string> phrases;
+  for (const auto& [order, phrase] : parts) phrases.push_back(phrase);
+  return join(phrases, ", ");
 }
 
 /// The camps outvoted two to one or better; none if there is no such majority.
@@ -201,7 +204,8 @@ std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stall
     const int rank = job.processes[p].rank;
     if (rank < 0 || reporters.contains(process)) continue;
     if (auto line = own_failure(job, process, first)) {
-      result.try_emplace({rank, -1}, Behind{rank, process, "had failed before", std::move(*line)});
+      result.try_emplace({rank, -1}, Behind{rank, process, "had failed in a call of its own before",
+                                            std::move(*line)});
     }
   }
   return result;

@@ -48,6 +48,7 @@ const GuiltyCase kDeaths[] = {
      "yes 3"},
     {"MPICH, on two lines", kKilled,
      "=   RANK 3 PID 77 RUNNING AT n2\n=   KILLED BY SIGNAL: 9 (Killed)\n", "yes 3"},
+    {"a container's exit code", kKilled, "command terminated with exit code 137\n", "yes"},
     {"the kernel", kKilled,
      kRank1 + "[77123.456789] Out of memory: Killed process 4242 (python3) total-vm:1kB, anon-rss:9kB\n",
      "yes 1"},

@@ -59,6 +59,12 @@ TEST(JobFacts, FindMixedVersionsInsideOneCommunicatorOnly) {
                           "a:1:9 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
                           "b:2:9 [0] NCCL INFO NCCL version 2.18.6+cuda12.1\n"),
             "no");
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          "NCCL version 2.18.5+cuda12.2\n"
+                          "b:2:9 [0] NCCL INFO NCCL version 2.20.5+cuda12.4\n"
+                          "b:2:9 [0] misc/socket.cc:540 NCCL WARN ncclSocketInit: connecting to "
+                          "address  with family 0 is neither AF_INET(2) nor AF_INET6(10)\n"),
+            "yes");
 }
 
 TEST(JobFacts, SeeHostsThatOnlyNcclCounts) {
