@@ -139,12 +139,12 @@ CoverageAnswer ask_all_ranks(const Job& job) {
   if (!job.nranks) return open("The log does not tell how many ranks there are.");
   const std::vector<int> unseen = unseen_ranks(job);
   if (unseen.empty()) return covered();
-  const bool none = unseen.size() == static_cast<size_t>(*job.nranks);
-  return open(
-      none ? std::string("No line names the rank that printed it.")
-           : fmt::format("No line speaks for {} {} of {}; being silent proves nothing.",
-                         unseen.size() == 1 ? "rank" : "ranks", ranges_text(unseen), *job.nranks),
-      has_nccl(job) || reports_hang(job));
+  if (unseen.size() == static_cast<size_t>(*job.nranks)) {
+    return open("No line names the rank that printed it.");
+  }
+  return open(fmt::format("No line speaks for {} {} of {}; being silent proves nothing.",
+                          unseen.size() == 1 ? "rank" : "ranks", ranges_text(unseen), *job.nranks),
+              true);
 }
 
 CoverageAnswer ask_framework(const Job& job) {

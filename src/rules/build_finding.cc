@@ -98,14 +98,15 @@ Finding texts_of(const Rule& rule) {
 
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings) {
   Finding finding = texts_of(rule);
-  add_parties(blamed_parties(rule, view.job(), firings), finding);
+  const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
+  add_parties(parties, finding);
   const int communicator = firings.front().instance->communicator;
   if (communicator >= 0) {
     finding.subject.communicator = view.job().communicators[static_cast<size_t>(communicator)].id;
   }
   add_evidence(firings, finding);
   inherit_evidence(firings, finding);
-  finding.message = fill_message(rule, view, firings, finding);
+  finding.message = fill_message(rule, view, firings, finding, parties);
   return finding;
 }
 

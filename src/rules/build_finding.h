@@ -30,9 +30,9 @@ struct Party {
 std::vector<Party> blamed_parties(const Rule& rule, const Job& job,
                                   const std::vector<Firing>& firings);
 
-/// The message, filled from the firings and the finding's ranks, hosts and subject. Any bytes that
-/// the log holds may be in it.
+/// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
+/// whom the subject is the first. Any bytes that the log holds may be in it.
 std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
-                         const Finding& finding);
+                         const Finding& finding, const std::vector<Party>& parties);
 
 }  // namespace ncclog

@@ -36,7 +36,7 @@ class DistinctValues {
 };
 
 /// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
-std::string subject_text(const Finding& finding) {
+std::string subject_text(const Finding& finding, const std::vector<Party>& parties) {
   const Subject& subject = finding.subject;
   std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
   if (!subject.host.empty()) text += " on " + subject.host;
@@ -46,6 +46,12 @@ std::string subject_text(const Finding& finding) {
   std::copy_if(finding.ranks.begin(), finding.ranks.end(), std::back_inserter(others),
                [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
+  const auto nameless = std::count_if(parties.begin(), parties.end(),
+                                      [](const Party& party) { return party.rank < 0; }) -
+                        (subject.rank < 0 ? 1 : 0);
+  if (others.empty() && nameless > 0) {
+    notes.push_back(fmt::format("also {} more process{}", nameless, nameless == 1 ? "" : "es"));
+  }
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
 
@@ -91,12 +97,12 @@ std::string communicator_values(const Job& job, const std::vector<Firing>& firin
 }
 
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
-                      const Finding& finding) {
+                      const Finding& finding, const std::vector<Party>& parties) {
   switch (part.type) {
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
-      return subject_text(finding);
+      return subject_text(finding, parties);
     case MessagePart::Type::Ranks:
       return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
@@ -120,10 +126,10 @@ bool begins_with_our_words(const MessagePart& part) {
 }  // namespace
 
 std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
-                         const Finding& finding) {
+                         const Finding& finding, const std::vector<Party>& parties) {
   std::string message;
   for (const MessagePart& part : rule.message) {
-    message += part_text(part, view, firings, finding);
+    message += part_text(part, view, firings, finding, parties);
   }
   if (!rule.message.empty() && begins_with_our_words(rule.message.front()) && !message.empty() &&
       message[0] >= 'a' && message[0] <= 'z') {
