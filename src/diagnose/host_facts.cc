@@ -40,11 +40,35 @@ std::string_view prompt_host(std::string_view text) {
   return rest.substr(0, rest.find_first_of(": \t"));
 }
 
+/// A line as container runtimes and kubectl hand it on: "2024-05-01T10:00:00.1Z stdout F …",
+/// "[pod/worker-3/pytorch] …".
+bool is_container_output(std::string_view line) {
+  if (line.starts_with("[pod/")) return true;
+  const auto words = split_blanks(line.substr(0, line.find("NCCL")));
+  return words.size() > 2 && words[0].find('T') == 10 &&
+         (words[1] == "stdout" || words[1] == "stderr") && (words[2] == "F" || words[2] == "P");
+}
+
+/// A line of the job that came through a container runtime; nullptr if there is none.
+const Record* container_line(const Job& job) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      if (!list.kept.empty() && is_container_output(list.kept.front().text)) {
+        return &list.kept.front();
+      }
+    }
+  }
+  return nullptr;
+}
+
 FactValue container(const Job& job, const Instance&) {
   for (const Process& process : job.processes) {
     if (is_container_host(process.host)) {
       return yes(fmt::format("the host name {} is a container's", process.host));
     }
+  }
+  if (const Record* line = container_line(job)) {
+    return yes("a container runtime wrote the log", {evidence_of(*line)});
   }
   FactValue answer = no();
   for_each_said<ShellCommand>(job, [&](const Said<ShellCommand>& said) {
@@ -74,18 +98,26 @@ std::optional<double> parse_size(std::string_view text) {
   return bytes;
 }
 
-FactValue shm_mount_small(const Job& job, const Instance&) {
-  static constexpr double kSmall = 1024.0 * 1024 * 1024;
-  FactValue answer = unknown();
+/// Asks df's rows about /dev/shm. Without df nothing is known, and rules ask only for a sign.
+template <typename Test>
+FactValue shm_mount(const Job& job, Test test) {
+  FactValue answer = no();
   for_each_said<ShmUsage>(job, [&](const Said<ShmUsage>& said) {
     const auto size = parse_size(said.message.size);
-    if (!size) return;
-    answer = *size < kSmall ? yes(fmt::format("/dev/shm has {}", said.message.size),
-                                  {evidence_of(said.record)})
-                            : no();
+    if (!size || !test(*size)) return;
+    answer = yes(fmt::format("/dev/shm has {}", said.message.size), {evidence_of(said.record)});
   });
-  // Without df there is no sign of a small mount, which is all that rules ask.
-  return answer.known() ? answer : no();
+  return answer;
+}
+
+constexpr double kSmallMount = 1024.0 * 1024 * 1024;
+
+FactValue shm_mount_small(const Job& job, const Instance&) {
+  return shm_mount(job, [](double size) { return size < kSmallMount; });
+}
+
+FactValue shm_mount_large(const Job& job, const Instance&) {
+  return shm_mount(job, [](double size) { return size >= kSmallMount; });
 }
 
 std::set<int> processes_that_fell_back(const Job& job) {
@@ -144,6 +176,9 @@ constexpr std::array kFacts = {
          cumem_fallback_partial},
     Fact{"job.container", Scope::Job, FactType::Bool,
          "Host names, commands or addresses show a container; no means nothing does.", container},
+    Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,
+         "df shows a /dev/shm of 1 GB or more; no also where df is not in the log.",
+         shm_mount_large},
     Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
          "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount_small},
     Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,

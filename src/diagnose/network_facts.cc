@@ -230,6 +230,10 @@ FactValue gpudirect(const Job& job, const Instance&) {
     }
   }
   Signs signs;
+  for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {
+    if (!said.message.text.ends_with("GDR 1")) return;
+    signs.add("the rings use GPU Direct RDMA", evidence_of(said.record));
+  });
   for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
     if (said.message.state != "Enabled" || said.message.device.empty()) return;
     signs.add(fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),

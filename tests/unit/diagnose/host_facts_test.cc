@@ -26,6 +26,11 @@ const HostCase kCases[] = {
      "red1:10:10 [0] NCCL INFO Bootstrap : Using eth0:172.17.0.2<0>\n", "yes"},
     {"the bridge on the host itself", "job.container",
      "red1:10:10 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>\n", "no"},
+    {"a line of a container runtime", "job.container",
+     "2024-05-01T10:00:00.123456789Z stdout F red1:10:10 [0] NCCL INFO Using network Socket\n",
+     "yes"},
+    {"kubectl's prefix", "job.container",
+     "[pod/worker-3/pytorch] red1:10:10 [0] NCCL INFO Using network Socket\n", "yes"},
     {"a plain host", "job.container", "red1:10:10 [0] NCCL INFO Using network Socket\n", "no"},
 
     {"Docker's default", "job.shm_mount_small", "shm              64M   64M     0 100% /dev/shm\n",
@@ -34,6 +39,9 @@ const HostCase kCases[] = {
      "yes"},
     {"half of a large memory", "job.shm_mount_small",
      "tmpfs           126G   12K  126G   1% /dev/shm\n", "no"},
+    {"half of a large memory", "job.shm_mount_large",
+     "tmpfs           126G   12K  126G   1% /dev/shm\n", "yes"},
+    {"no df", "job.shm_mount_large", "red1:10:10 [0] NCCL INFO Using network Socket\n", "no"},
     {"no df", "job.shm_mount_small", "red1:10:10 [0] NCCL INFO Using network Socket\n", "no"},
 
     {"two ranks here, one there", "job.uneven_ranks_per_host",

@@ -84,6 +84,10 @@ const NetworkCase kCases[] = {
 
     {"channels with GPUDirect", "job.gpudirect",
      "red1:10:44 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] [receive] via NET/IB/0/GDRDMA\n", "yes"},
+    {"rings with GPUDirect", "job.gpudirect",
+     "red1:10:44 [0] NCCL INFO Connected all rings, use ring PXN 0 GDR 1\n", "yes"},
+    {"rings without", "job.gpudirect",
+     "red1:10:44 [0] NCCL INFO Connected all rings, use ring PXN 0 GDR 0\n", "no"},
     {"channels without", "job.gpudirect",
      "red1:10:44 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] [receive] via NET/IB/0\n", "no"},
     {"an HCA without it", "job.gpudirect",
