@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <vector>
 
 #include "base/text.h"
 #include "log/messages/all_messages.h"
+#include "log/read_message.h"
 
 namespace ncclog {
 namespace {
@@ -118,9 +120,30 @@ CoverageAnswer ask_collectives(const Job& job) {
   return open("The log does not show which collectives the ranks entered.", reports_hang(job));
 }
 
+/// Ranks that nccl-tests lists for processes whose own lines are here: one process may drive
+/// several.
+std::set<int> listed_ranks(const Job& job) {
+  std::set<int> ranks;
+  for (const SpeakerLog& log : job.logs) {
+    const auto rows = log.records.find(kKindIndex<NcclTestsRank>);
+    if (rows == log.records.end()) continue;
+    for (const Record& record : rows->second.kept) {
+      const Event event = parse_record(record);
+      const auto row = read_message<NcclTestsRank>(event.message);
+      const bool speaks =
+          std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+            return process.pid == row.pid && process.host == row.host;
+          });
+      if (speaks) ranks.insert(row.rank);
+    }
+  }
+  return ranks;
+}
+
 /// Ranks of the largest communicator, or up to the job's size, that no line speaks for.
 std::vector<int> unseen_ranks(const Job& job) {
   std::vector<int> unseen;
+  const std::set<int> listed = listed_ranks(job);
   if (!job.communicators.empty()) {
     for (const CommRank& rank : job.communicators.front().ranks) {
       if (rank.process < 0 && rank.rank >= 0) unseen.push_back(rank.rank);
@@ -130,7 +153,7 @@ std::vector<int> unseen_ranks(const Job& job) {
   for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
     const bool seen = std::any_of(job.processes.begin(), job.processes.end(),
                                   [&](const Process& process) { return process.rank == rank; });
-    if (!seen) unseen.push_back(rank);
+    if (!seen && !listed.contains(rank)) unseen.push_back(rank);
   }
   return unseen;
 }
@@ -138,7 +161,10 @@ std::vector<int> unseen_ranks(const Job& job) {
 CoverageAnswer ask_all_ranks(const Job& job) {
   if (!job.nranks) return open("The log does not tell how many ranks there are.");
   const std::vector<int> unseen = unseen_ranks(job);
-  if (unseen.empty()) return covered();
+  const auto speakers =
+      std::count_if(job.processes.begin(), job.processes.end(),
+                    [](const Process& process) { return process.has_nccl && process.pid >= 0; });
+  if (unseen.empty() || speakers == *job.nranks) return covered();
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
   }

@@ -29,15 +29,19 @@ bool speaks_nccl(const SpeakerLog& log) {
   });
 }
 
+uint32_t input_of(const Job& job, SourceRef where) {
+  return where.unit < job.units.size() ? job.units[where.unit].input : 0;
+}
+
 void join(Job& job, Process& process, size_t index) {
   const SpeakerLog& log = job.logs[index];
   process.logs.push_back(index);
   process.subsystems |= log.subsystems;
   process.has_nccl |= speaks_nccl(log);
   if (process.logs.size() == 1 || log.first < process.first) process.first = log.first;
-  // An NCCL file's last line says more about a process than the framework's last words.
-  const bool nccl_ends_here = log.speaker.pid >= 0 && !log.speaker.host.empty();
-  if (process.logs.size() == 1 || nccl_ends_here || process.last < log.last) {
+  // What another file says about the process later in the run is not the end of its own file.
+  const bool same_input = input_of(job, log.last) == input_of(job, process.last);
+  if (process.logs.size() == 1 || (same_input && process.last < log.last)) {
     process.last = log.last;
     process.last_text = log.last_text;
   }

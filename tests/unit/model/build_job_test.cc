@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/job_from_text.h"
+#include "model/read_log.h"
 
 namespace ncclog {
 namespace {
@@ -127,6 +128,23 @@ TEST(BuildJob, OneVoiceDoesNotTellTheSizeOfTheJob) {
   EXPECT_EQ(job_from_text("[rank6]: Traceback (most recent call last):\n").nranks, std::nullopt);
   EXPECT_EQ(job_from_text("NCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\n").nranks,
             std::nullopt);
+}
+
+TEST(BuildJob, TheLastLineIsThatOfTheProcesssOwnFile) {
+  const LineMatcher none;
+  LogReader own(0, 0, none);
+  own.add(
+      {"n:7:7 [0] NCCL INFO ncclCommInitRank comm 0xa rank 1 nranks 2 cudaDev 0 nvmlDev 0 "
+       "busId 60 commId 0xc - Init START",
+       1, 0, false});
+  LogReader launcher(1, 1, none);
+  launcher.add({"[rank1]: Traceback (most recent call last):", 1, 0, false});
+  Shard shard = own.finish();
+  shard.merge(launcher.finish());
+  const LossTable losses = shard.losses();
+  const Job job = build_job(std::move(shard), std::vector<JobInput>(2), {{0, 1}, {1, 1}}, losses);
+  ASSERT_EQ(job.processes.size(), 1u);
+  EXPECT_EQ(job.processes[0].last, (SourceRef{0, 1}));
 }
 
 TEST(BuildJob, EveryLineHasOneFate) {
