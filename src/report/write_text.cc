@@ -7,6 +7,9 @@
 #include <span>
 
 #include "base/text.h"
+#include "report/evidence_text.h"
+#include "report/inputs_text.h"
+#include "report/text_parts.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -19,23 +22,6 @@ struct Detail {
 };
 constexpr Detail kFull = {4, 6};
 constexpr Detail kShort = {1, 2};
-
-constexpr int kMargin = 10;  ///< Columns of the labels on the left.
-
-std::string label(std::string_view name, const TextStyle& style) {
-  return paint(pad(fmt::format("  {}", name), kMargin), Tone::Quiet, style);
-}
-
-/// Text that wraps behind a label. The label is painted after measuring: codes have no width.
-std::string labelled(std::string_view name, std::string_view text, const TextStyle& style) {
-  const std::string plain = pad(fmt::format("  {}", name), kMargin);
-  std::string out = hang(plain, printable(text), style);
-  return out.replace(0, plain.size(), label(name, style));
-}
-
-std::string plural(uint64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
 
 Tone tone_of(VerdictStatus status) {
   switch (status) {
@@ -93,79 +79,6 @@ std::string who(const Finding& finding) {
   return out;
 }
 
-std::string evidence_place(const Job& job, const Evidence& evidence) {
-  const FileLine place = file_line(job, evidence.where);
-  return printable(fmt::format("{}:{}", place.path, place.line));
-}
-
-/// A log line in at most two lines of the screen. Its end is where the error stands, so of a longer
-/// one the header goes first.
-std::vector<std::string> evidence_text(std::string_view line, int width) {
-  constexpr size_t kMaxLines = 2;
-  std::vector<std::string> lines = wrap(line, width);
-  const size_t anchor = line.find(" NCCL ");
-  if (lines.size() > kMaxLines && anchor != line.npos) {
-    lines = wrap("…" + std::string(line.substr(anchor)), width);
-  }
-  if (lines.size() > kMaxLines) {
-    lines.resize(kMaxLines);
-    lines.back() = clip(lines.back(), width - 2) + " …";
-  }
-  for (std::string& text : lines) text = clip(text, width);
-  return lines;
-}
-
-/// Place and text on one line if both fit, else the text below.
-std::string evidence_lines(std::string_view name, const Job& job, const Evidence& evidence,
-                           const TextStyle& style) {
-  const int room = std::max(style.width, TextStyle::kMinWidth) - kMargin;
-  const std::string place = evidence_place(job, evidence);
-  const std::string text = printable(trim(evidence.text));
-  const std::string lead = label(name, style) + paint(place, Tone::Strong, style);
-  if (display_width(place) + 2 + display_width(text) <= room) return lead + "  " + text + "\n";
-  std::string out = lead + "\n";
-  for (const std::string& line : evidence_text(text, room)) {
-    out += std::string(kMargin, ' ') + line + "\n";
-  }
-  return out;
-}
-
-/// What a line is like, apart from numbers, names of files and whatever else a digit is part of.
-std::string shape_of(std::string_view line) {
-  std::string shape;
-  for (const std::string_view word : split_blanks(line)) {
-    const bool varies =
-        word.find('/') != word.npos || std::any_of(word.begin(), word.end(), is_digit);
-    shape += varies ? std::string_view("#") : word;
-    shape += ' ';
-  }
-  return shape;
-}
-
-/// The lines to show: of those that many ranks print alike, the first.
-std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
-  std::vector<const Evidence*> shown;
-  std::set<std::string> shapes;
-  for (const Evidence& evidence : finding.evidence) {
-    if (shown.size() < most && shapes.insert(shape_of(evidence.text)).second) {
-      shown.push_back(&evidence);
-    }
-  }
-  return shown;
-}
-
-std::string evidence_block(const Job& job, const Finding& finding, const Detail& detail,
-                           const TextStyle& style) {
-  std::string out;
-  const std::vector<const Evidence*> shown = telling_evidence(finding, detail.evidence);
-  for (size_t i = 0; i < shown.size(); ++i) {
-    out += evidence_lines(i == 0 ? "seen" : "", job, *shown[i], style);
-  }
-  const uint64_t more = finding.evidence.size() - shown.size() + finding.evidence_omitted;
-  if (more > 0) out += labelled("", fmt::format("… and {}", plural(more, "more line")), style);
-  return out;
-}
-
 /// A command is shown as it is typed: not wrapped. Prose starts with a capital or ends a sentence.
 bool is_command(std::string_view item) {
   return !item.empty() && !(item[0] >= 'A' && item[0] <= 'Z') && !item.ends_with('.');
@@ -188,7 +101,7 @@ std::string items_block(std::string_view name, const std::vector<std::string>& i
 /// Everything below a finding's first line.
 std::string body(const Job& job, const Finding& finding, const Detail& detail,
                  const TextStyle& style) {
-  return evidence_block(job, finding, detail, style) +
+  return evidence_text(job, finding, detail.evidence, style) +
          items_block("check", finding.check, detail.items, style) +
          items_block("fix", finding.fix, detail.items, style) +
          items_block("do not", finding.do_not, detail.items, style);
@@ -330,59 +243,6 @@ std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle
   return out;
 }
 
-std::string inputs_line(const Job& job) {
-  std::string out = fmt::format("Read {} from {}", plural(job.losses.lines, "line"),
-                                plural(job.inputs.size(), "file"));
-  if (job.nranks) out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
-  if (job.nhosts > 0) {
-    out += fmt::format("{} on {}", job.nranks ? "" : ": processes",
-                       plural(static_cast<uint64_t>(job.nhosts), "host"));
-  }
-  if (!job.nccl_versions.empty()) out += ", NCCL " + join(job.nccl_versions, ", ");
-  if (!job.network.name.empty()) out += ", network " + job.network.name;
-  return out + ".";
-}
-
-/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more: The …".
-std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
-                       size_t most_names) {
-  std::vector<std::string> names;
-  std::string note;
-  size_t more = 0;
-  for (const JobInput& input : job.inputs) {
-    if (input.status != status) continue;
-    if (names.size() < most_names) {
-      names.push_back(input.path);
-    } else {
-      ++more;
-    }
-    if (note.empty()) note = input.note;
-  }
-  if (names.empty()) return {};
-  std::string out = fmt::format(" {} {}", word, join(names, ", "));
-  if (more > 0) out += fmt::format(" and {} more", more);
-  return note.empty() ? out + "." : fmt::format("{} ({})", out, note);
-}
-
-std::string lost_rows(const LossTable& losses) {
-  std::string out;
-  for (size_t i = 0; i < losses.counts.size(); ++i) {
-    const LossRow& row = loss_rows()[i];
-    const bool is_input = row.name.starts_with("input_");
-    if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
-    out += fmt::format(" {} ({}×) {}", row.meaning, losses.counts[i], row.advice);
-  }
-  return out;
-}
-
-std::string closing_block(const Job& job, const TextStyle& style) {
-  const std::string text =
-      inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
-      odd_inputs(job, InputStatus::Cut, "Cut:", 3) +
-      odd_inputs(job, InputStatus::Skipped, "Skipped:", 1) + lost_rows(job.losses);
-  return "\n" + hang("", printable(text), style);
-}
-
 }  // namespace
 
 std::string write_text(const Report& report, const TextStyle& style) {
@@ -391,7 +251,7 @@ std::string write_text(const Report& report, const TextStyle& style) {
   std::string out = verdict_block(report, style);
   if (main != nullptr) out += main_block(report, *main, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
-         closing_block(report.job, style);
+         inputs_text(report.job, style);
 }
 
 }  // namespace ncclog

@@ -1,0 +1,68 @@
+#include "report/inputs_text.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/text.h"
+#include "report/text_parts.h"
+
+namespace ncclog {
+namespace {
+
+std::string inputs_line(const Job& job) {
+  std::string out = fmt::format("Read {} from {}", plural(job.losses.lines, "line"),
+                                plural(job.inputs.size(), "file"));
+  if (job.nranks) out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
+  if (job.nhosts > 0) {
+    out += fmt::format("{} on {}", job.nranks ? "" : ": processes",
+                       plural(static_cast<uint64_t>(job.nhosts), "host"));
+  }
+  if (!job.nccl_versions.empty()) out += ", NCCL " + join(job.nccl_versions, ", ");
+  if (!job.network.name.empty()) out += ", network " + job.network.name;
+  return out + ".";
+}
+
+/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more: The …".
+std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
+                       size_t most_names) {
+  std::vector<std::string> names;
+  std::string note;
+  size_t more = 0;
+  for (const JobInput& input : job.inputs) {
+    if (input.status != status) continue;
+    if (names.size() < most_names) {
+      names.push_back(input.path);
+    } else {
+      ++more;
+    }
+    if (note.empty()) note = input.note;
+  }
+  if (names.empty()) return {};
+  std::string out = fmt::format(" {} {}", word, join(names, ", "));
+  if (more > 0) out += fmt::format(" and {} more", more);
+  return note.empty() ? out + "." : fmt::format("{} ({})", out, note);
+}
+
+std::string lost_rows(const LossTable& losses) {
+  std::string out;
+  for (size_t i = 0; i < losses.counts.size(); ++i) {
+    const LossRow& row = loss_rows()[i];
+    const bool is_input = row.name.starts_with("input_");
+    if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
+    out += fmt::format(" {} ({}×) {}", row.meaning, losses.counts[i], row.advice);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string inputs_text(const Job& job, const TextStyle& style) {
+  const std::string text =
+      inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
+      odd_inputs(job, InputStatus::Cut, "Cut:", 3) +
+      odd_inputs(job, InputStatus::Skipped, "Skipped:", 1) + lost_rows(job.losses);
+  return "\n" + hang("", printable(text), style);
+}
+
+}  // namespace ncclog
