@@ -22,7 +22,7 @@ std::optional<DeathBy> by_exitcode(int exitcode) {
 }
 
 std::optional<DeathBy> by_status(std::string_view status) {
-  if (status.starts_with("Killed")) return DeathBy::Kill;
+  if (status.starts_with("Killed") || status.starts_with("Out Of Memory")) return DeathBy::Kill;
   if (status.starts_with("Segmentation fault")) return DeathBy::SegmentationFault;
   return std::nullopt;
 }
@@ -66,6 +66,7 @@ class Collector {
     add_oom_kills();
     add_container_exits();
     add_fatal_errors();
+    drop_nameless();
     std::stable_sort(deaths_.begin(), deaths_.end(),
                      [](const Death& a, const Death& b) { return a.line.where < b.line.where; });
     return std::move(deaths_);
@@ -171,6 +172,17 @@ class Collector {
       const Process& process = job_.processes[static_cast<size_t>(said.process)];
       add({DeathBy::SegmentationFault, process.pid, process.rank, process.host,
            evidence_of(said.record)});
+    });
+  }
+
+  /// "Detected 1 oom_kill event" is the same death that another line gives a name.
+  void drop_nameless() {
+    const auto nameless = [](const Death& death) { return death.pid < 0 && death.rank < 0; };
+    const std::vector<Death> all = deaths_;
+    std::erase_if(deaths_, [&](const Death& death) {
+      return nameless(death) && std::any_of(all.begin(), all.end(), [&](const Death& other) {
+               return other.by == death.by && !nameless(other);
+             });
     });
   }
 

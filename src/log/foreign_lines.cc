@@ -99,6 +99,24 @@ bool contains_ignoring_case(std::string_view text, std::string_view lower) {
   return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
 }
 
+/// `text` behind what a logger puts in front: "2026-01-05 12:00:00,123 - INFO - ",
+/// "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> ". The text itself if there is nothing.
+std::string_view behind_logger(std::string_view text) {
+  constexpr size_t kLongest = 100;
+  constexpr std::string_view kEnds[] = {" - ", "] ", " >> ", "INFO: "};
+  if (text.empty() ||
+      !(is_digit(text[0]) || text[0] == '[' || text[0] == '-' || text.starts_with("INFO"))) {
+    return text;
+  }
+  const std::string_view start = text.substr(0, kLongest);
+  size_t at = 0;
+  for (const std::string_view end : kEnds) {
+    const size_t found = start.rfind(end);
+    if (found != start.npos) at = std::max(at, found + end.size());
+  }
+  return text.substr(at);
+}
+
 }  // namespace
 
 bool recognise_python_exception(std::string_view text, Message& message) {
@@ -170,8 +188,9 @@ bool recognise_eval_progress(std::string_view text, Message& message) {
       "evaluating",         "[Eval batch=",         "***** Running Prediction",
       "Evaluation: ",       "Saving the checkpoint"};
   const ProgressBar bar = parse_progress_bar(text);
-  const bool about_eval =
-      bar.length > 0 ? is_eval_title(bar.title) : starts_with_any(text, kPrints);
+  const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
+                                         : starts_with_any(behind_logger(text), kPrints) ||
+                                               starts_with_any(text, kPrints);
   if (about_eval) message.set("text", text);
   return about_eval;
 }

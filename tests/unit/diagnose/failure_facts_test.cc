@@ -43,6 +43,10 @@ const GuiltyCase kDeaths[] = {
               "Signals.SIGKILL\n  rank      : 6 (local_rank: 2)\n  exitcode  : -9 (pid: 77)\n",
      "unknown"},
     {"srun", kKilled, "srun: error: n2: task 5: Killed\n", "yes 5"},
+    {"Slurm's memory limit", kKilled,
+     "slurmstepd: error: Detected 1 oom_kill event in StepId=991.0. Some of the step tasks have "
+     "been OOM Killed.\nsrun: error: n2: task 1: Out Of Memory\n",
+     "yes 1"},
     {"mpirun", kKilled,
      "mpirun noticed that process rank 3 with PID 77 on node n2 exited on signal 9 (Killed).\n",
      "yes 3"},
@@ -50,7 +54,8 @@ const GuiltyCase kDeaths[] = {
      "=   RANK 3 PID 77 RUNNING AT n2\n=   KILLED BY SIGNAL: 9 (Killed)\n", "yes 3"},
     {"a container's exit code", kKilled, "command terminated with exit code 137\n", "yes"},
     {"the kernel", kKilled,
-     kRank1 + "[77123.456789] Out of memory: Killed process 4242 (python3) total-vm:1kB, anon-rss:9kB\n",
+     kRank1 +
+         "[77123.456789] Out of memory: Killed process 4242 (python3) total-vm:1kB, anon-rss:9kB\n",
      "yes 1"},
     {"the scheduler ended the job", kKilled,
      "slurmstepd: error: *** JOB 77 ON n2 CANCELLED AT 2026-02-09T11:22:33 DUE TO TIME LIMIT ***\n"
@@ -141,7 +146,7 @@ TEST(FailureFacts, NameTheRootThatOthersWaitFor) {
 
 TEST(FailureFacts, SayWhoDied) {
   EXPECT_EQ(testing::fact_of(kKilled, kDeaths[0].log).what, "rank 1 (pid 4242 on n1)");
-  EXPECT_EQ(testing::fact_of(kKilled, kDeaths[6].log).what, "rank 5 on n2");
+  EXPECT_EQ(testing::fact_of(kKilled, "srun: error: n2: task 5: Killed\n").what, "rank 5 on n2");
 }
 
 }  // namespace
