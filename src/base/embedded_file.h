@@ -1,4 +1,4 @@
-// A file of the source tree that was compiled into the executable (cmake/Embed.cmake).
+// A file of the source tree that was made part of the executable at build time.
 //
 //   {"network/socket-instead-of-ib.yaml", "id: socket-instead-of-ib\n…"}
 
@@ -11,7 +11,7 @@ namespace ncclog {
 /// Both views live as long as the program.
 struct EmbeddedFile {
   std::string_view path;  ///< Relative to the folder that was embedded, with '/'.
-  std::string_view text;  ///< The whole file, byte by byte.
+  std::string_view text;  ///< What it holds, in the form its reader wants.
 };
 
 }  // namespace ncclog

@@ -1,4 +1,5 @@
-// Does every include go the way the data flows? A planted wrong include shows that this can fail.
+// Does every include go the way the data flows, and does the build name every source? Planted
+// faults show that this can fail.
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,24 @@ TEST(Layering, WalksTheWholeTree) {
   tree.add("log/notes.md", "#include \"model/job.h\"\n");
   EXPECT_EQ(join(forbidden_includes(tree.path()), "\n"),
             "log/messages/net.h:1: log may not include model/job.h");
+}
+
+TEST(Layering, TheBuildNamesEverySource) {
+  for (const char* folder : {"src", "tests"}) {
+    EXPECT_EQ(join(unlisted_sources(source_dir() / folder), "\n"), "") << "in " << folder;
+  }
+}
+
+TEST(Layering, FindsSourcesThatTheBuildForgot) {
+  TempDir tree;
+  tree.add("CMakeLists.txt", "add_library(all\n  log/event.cc\n  log/catalog/header.cc)\n");
+  tree.add("log/event.cc", "");
+  tree.add("log/header.cc", "");
+  tree.add("event.cc", "");
+  tree.add("fuzz/CMakeLists.txt", "foreach(source fuzz_event.cc fuzz_rules.cc)");
+  tree.add("fuzz/fuzz_event.cc", "");
+  tree.add("fuzz/rerun.cc", "");
+  EXPECT_EQ(join(unlisted_sources(tree.path()), "\n"), "event.cc\nfuzz/rerun.cc\nlog/header.cc");
 }
 
 }  // namespace

@@ -83,6 +83,39 @@ bool is_allowed(const Layer& layer, std::string_view include) {
   return other == layer.name || contains(layer.layers, other);
 }
 
+using Path = std::filesystem::path;
+
+/// Sorted, so that complaints come in the same order on every file system.
+std::vector<Path> files_under(const Path& root, std::span<const std::string_view> extensions) {
+  std::vector<Path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (contains(Names(extensions.begin(), extensions.end()), entry.path().extension().native())) {
+      files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+Path nearest_build_list(Path folder) {
+  while (!exists(folder / "CMakeLists.txt") && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  return folder / "CMakeLists.txt";
+}
+
+/// Whether `list` has `name` as a word: "event.cc" is not named by "log/event.cc".
+bool names_source(const std::string& list, const std::string& name) {
+  constexpr std::string_view kBefore = " \n(";
+  constexpr std::string_view kAfter = " \n)";
+  for (size_t at = list.find(name); at != list.npos; at = list.find(name, at + 1)) {
+    size_t end = at + name.size();
+    bool starts = at == 0 || kBefore.find(list[at - 1]) != kBefore.npos;
+    if (starts && (end == list.size() || kAfter.find(list[end]) != kAfter.npos)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> forbidden_includes_of(std::string_view path, std::string_view text) {
@@ -102,17 +135,25 @@ std::vector<std::string> forbidden_includes_of(std::string_view path, std::strin
 }
 
 std::vector<std::string> forbidden_includes(const std::filesystem::path& source_root) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_root)) {
-    auto extension = entry.path().extension();
-    if (extension == ".h" || extension == ".cc") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
   std::vector<std::string> found;
-  for (const auto& file : files) {
+  constexpr std::string_view kExtensions[] = {".h", ".cc"};
+  for (const auto& file : files_under(source_root, kExtensions)) {
     std::string path = file.lexically_relative(source_root).generic_string();
     for (std::string& row : forbidden_includes_of(path, read_file(file))) {
       found.push_back(std::move(row));
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> unlisted_sources(const std::filesystem::path& root) {
+  std::vector<std::string> found;
+  constexpr std::string_view kExtensions[] = {".cc"};
+  for (const Path& file : files_under(root, kExtensions)) {
+    Path list = nearest_build_list(file.parent_path());
+    std::string name = file.lexically_relative(list.parent_path()).generic_string();
+    if (!names_source(read_file(list), name)) {
+      found.push_back(file.lexically_relative(root).generic_string());
     }
   }
   return found;

@@ -21,4 +21,8 @@ std::vector<std::string> forbidden_includes(const std::filesystem::path& source_
 /// The same for one file: `path` is relative to the source root, `text` is what it holds.
 std::vector<std::string> forbidden_includes_of(std::string_view path, std::string_view text);
 
+/// Sources (*.cc) under `root` that the nearest CMakeLists.txt above them does not name by their
+/// path from there. Empty for a sound tree; paths are relative to `root`, sorted.
+std::vector<std::string> unlisted_sources(const std::filesystem::path& root);
+
 }  // namespace ncclog::testing
