@@ -10,7 +10,8 @@
 namespace ncclog {
 
 std::span<const Fact> job_facts();          ///< diagnose/job_facts.cc: size, versions, coverage.
-std::span<const Fact> network_facts();      ///< diagnose/network_facts.cc: networks, RDMA devices.
+std::span<const Fact> network_facts();      ///< diagnose/network_facts.cc: networks and paths.
+std::span<const Fact> hca_facts();          ///< diagnose/hca_facts.cc: RDMA devices.
 std::span<const Fact> address_facts();      ///< diagnose/address_facts.cc: reachable addresses.
 std::span<const Fact> gid_facts();          ///< diagnose/gid_facts.cc: RoCE's GID tables.
 std::span<const Fact> host_facts();         ///< diagnose/host_facts.cc: containers, /dev/shm.
@@ -19,8 +20,8 @@ std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: 
 std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deaths, exceptions.
 
 inline std::vector<std::span<const Fact>> fact_tables() {
-  return {job_facts(),      network_facts(),     address_facts(), gid_facts(), host_facts(),
-          watchdog_facts(), environment_facts(), failure_facts()};
+  return {job_facts(),  network_facts(),  hca_facts(),         address_facts(), gid_facts(),
+          host_facts(), watchdog_facts(), environment_facts(), failure_facts()};
 }
 
 }  // namespace ncclog

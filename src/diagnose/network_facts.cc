@@ -1,7 +1,7 @@
 // Which network carries the data, and is it the one that the hardware offers?
 //
 //   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
-//   job.hca_link_mix  = yes, "mlx5_bond_0/RoCE beside 8 InfiniBand devices"
+//   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
 
 #include <fmt/format.h>
 
@@ -16,6 +16,7 @@
 #include "diagnose/hca_lists.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
+#include "diagnose/minority.h"
 
 namespace ncclog {
 namespace {
@@ -73,6 +74,7 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   for (const HostAddress& address : all_addresses(job)) {
     if (!is_infiniband_interface(address.name)) continue;
     signs.add(fmt::format("{} is an InfiniBand interface by its name", address.name), address.line);
+    break;
   }
   return signs.answer();
 }
@@ -97,26 +99,20 @@ std::string networks_text(const std::set<std::string>& networks) {
   return join(std::vector<std::string>(networks.begin(), networks.end()), "+");
 }
 
-/// Processes of the smaller groups if one group holds more than half of all; else nobody.
-template <typename Key>
-std::vector<int> minority(const std::map<Key, std::vector<int>>& groups) {
-  size_t all = 0;
-  size_t largest = 0;
-  for (const auto& [key, members] : groups) {
-    all += members.size();
-    largest = std::max(largest, members.size());
-  }
-  std::vector<int> result;
-  for (const auto& [key, members] : groups) {
-    if (2 * largest > all && members.size() < largest) {
-      result.insert(result.end(), members.begin(), members.end());
-    }
-  }
-  std::sort(result.begin(), result.end());
-  return result;
+/// NCCL's own complaint, which exists since 2.30.3.
+FactValue device_counts_differ(const Job& job) {
+  FactValue answer = no();
+  for_each_said<DeviceCountsMixed>(job, [&](const Said<DeviceCountsMixed>& said) {
+    if (said.header.level != Level::Warn) return;
+    answer =
+        yes(fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max),
+            {evidence_of(said.record)});
+  });
+  return answer;
 }
 
 FactValue networks_differ(const Job& job, const Instance&) {
+  if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
   std::map<std::string, std::vector<int>> groups;
   std::map<std::string, Evidence> lines;
   for (const auto& [process, selection] : selections(job)) {
@@ -126,8 +122,7 @@ FactValue networks_differ(const Job& job, const Instance&) {
     groups[name].push_back(process);
     lines.try_emplace(name, selection.line);
   }
-  if (groups.empty()) return unknown();
-  if (groups.size() < 2) return no();
+  if (groups.size() < 2) return groups.empty() ? unknown() : no();
   std::vector<std::string> parts;
   std::vector<Evidence> evidence;
   for (const auto& [name, members] : groups) {
@@ -136,89 +131,6 @@ FactValue networks_differ(const Job& job, const Instance&) {
     evidence.push_back(lines[name]);
   }
   return yes("(" + join(parts, ", ") + ")", std::move(evidence), minority(groups));
-}
-
-/// Devices of a host if all its processes list the same; nullptr if each has its own.
-const HcaList* common_list(const std::vector<const HcaList*>& lists) {
-  for (const HcaList* list : lists) {
-    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
-  }
-  return lists.front();
-}
-
-FactValue hca_sets_differ(const Job& job, const Instance&) {
-  const auto lists = hca_lists(job);
-  std::map<std::string, std::vector<const HcaList*>> by_host;
-  for (const HcaList& list : lists) by_host[list.host].push_back(&list);
-  by_host.erase("");
-  if (by_host.size() < 2) return unknown();
-  std::map<std::string, std::vector<int>> groups;
-  std::vector<Evidence> evidence;
-  for (const auto& [host, members] : by_host) {
-    const HcaList* list = common_list(members);
-    if (list == nullptr) return unknown();
-    const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
-                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
-    if (groups[kinds].empty()) evidence.push_back(list->line);
-    for (const HcaList* member : members) groups[kinds].push_back(member->process);
-  }
-  if (groups.size() < 2) return no();
-  std::vector<std::string> parts;
-  for (const auto& [kinds, members] : groups) {
-    parts.push_back(kinds + on_host(job, members.front()));
-  }
-  return yes(join(parts, ", "), std::move(evidence), minority(groups));
-}
-
-FactValue hca_link_mix(const Job& job, const Instance&) {
-  for (const HcaList& list : hca_lists(job)) {
-    const int ib = count_link(list, "IB");
-    const int roce = count_link(list, "RoCE");
-    if (ib == 0 || roce == 0) continue;
-    const std::string_view odd = roce <= ib ? "RoCE" : "IB";
-    const auto hca = std::find_if(list.hcas.begin(), list.hcas.end(),
-                                  [&](const Hca& each) { return each.link == odd; });
-    return yes(
-        fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
-        {list.line});
-  }
-  return no();
-}
-
-template <typename Test>
-FactValue every_hca(const Job& job, Test test) {
-  const auto lists = hca_lists(job);
-  if (lists.empty()) return unknown();
-  const bool all = std::all_of(lists.begin(), lists.end(), [&](const HcaList& list) {
-    return std::all_of(list.hcas.begin(), list.hcas.end(), test);
-  });
-  return all ? yes({}, {lists.front().line}) : no();
-}
-
-FactValue all_roce(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
-}
-
-FactValue hca_bonds_only(const Job& job, const Instance&) {
-  return every_hca(job, [](const Hca& hca) {
-    return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
-  });
-}
-
-FactValue slow_hca(const Job& job, const Instance&) {
-  std::map<int, std::pair<std::string, Evidence>> by_speed;
-  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
-    if (said.message.speed <= 0) return;
-    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
-  });
-  if (by_speed.empty()) return unknown();
-  const auto& [slowest, device] = *by_speed.begin();
-  const int fastest = by_speed.rbegin()->first;
-  // Two generations of cards differ by a factor of two; a management NIC by more.
-  if (slowest * 4 > fastest) return no();
-  return yes(fmt::format("{} has {} Gbit/s beside {} Gbit/s", device.first, slowest / 1000,
-                         fastest / 1000),
-             {device.second});
 }
 
 FactValue gpudirect(const Job& job, const Instance&) {
@@ -283,25 +195,17 @@ FactValue net_within_host(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.all_roce", Scope::Job, FactType::Bool, "Every listed RDMA device is RoCE.", all_roce},
     Fact{"job.gpudirect", Scope::Job, FactType::Bool,
          "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
-    Fact{"job.hca_bonds_only", Scope::Job, FactType::Bool,
-         "Every listed RDMA device is a RoCE bond.", hca_bonds_only},
-    Fact{"job.hca_link_mix", Scope::Job, FactType::Bool,
-         "One list of RDMA devices holds InfiniBand and RoCE.", hca_link_mix},
-    Fact{"job.hca_sets_differ", Scope::Job, FactType::Bool,
-         "Hosts list different numbers of InfiniBand or RoCE devices.", hca_sets_differ},
     Fact{"job.net_within_host", Scope::Job, FactType::Bool,
          "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
          net_within_host},
     Fact{"job.networks_differ", Scope::Job, FactType::Bool,
-         "Processes selected different networks, one each.", networks_differ},
+         "Processes selected different networks, one each, or see different numbers of devices.",
+         networks_differ},
     Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
          "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
          rdma_evidence},
-    Fact{"job.slow_hca", Scope::Job, FactType::Bool,
-         "One RDMA device has at most a quarter of another's speed.", slow_hca},
     Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
          "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
 };

@@ -43,6 +43,10 @@ const NetworkCase kCases[] = {
      "red1:10:10 [0] NCCL INFO Using network IB\nred1:10:10 [0] NCCL INFO Using network Socket\n"
      "red2:20:20 [0] NCCL INFO Using network IB\n",
      "no"},
+    {"NCCL's own complaint", "job.networks_differ",
+     "red1:10:10 [0] init.cc:1104 NCCL WARN Detected mixed local Net device counts across ranks "
+     "(min 7, max 8). Set NCCL_IGNORE_NET_MISMATCH=1 to continue.\n",
+     "yes"},
     {"no such line", "job.networks_differ", "red1:10:10 [0] NCCL INFO cudaDriverVersion 12040\n",
      "unknown"},
 
@@ -67,6 +71,11 @@ const NetworkCase kCases[] = {
     {"a bond among InfiniBand", "job.hca_link_mix",
      "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/I [2]mlx5_bond_0:1/RoCE [RO]; OOB "
      "a:10.4.4.1<0>\n",
+     "yes"},
+    {"NCCL's own complaint", "job.hca_link_mix",
+     "red1:10:33 [0] transport/net_ib/connect.cc:512 NCCL WARN NET/IB : Attempted to connect "
+     "incompatible devices: [0]mlx5_0:1/IB and [4]mlx5_4:1/RoCE. Try selecting NICs of only one "
+     "link type using NCCL_IB_HCA\n",
      "yes"},
     {"a cut entry alone", "job.hca_link_mix",
      "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/I\n", "no"},

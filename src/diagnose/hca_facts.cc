@@ -1,0 +1,131 @@
+// Do the RDMA devices in use belong together?
+//
+//   job.hca_link_mix    = yes, "(mlx5_bond_0/RoCE beside 8 of the other kind)"
+//   job.hca_sets_differ = yes, "8 InfiniBand and 0 RoCE devices on gpu-a, 7 InfiniBand and …"
+//
+// Names may differ between hosts; numbers and link layers should not.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/hca_lists.h"
+#include "diagnose/minority.h"
+
+namespace ncclog {
+namespace {
+
+std::string on_host(const Job& job, int process) {
+  return " on " + job.processes[static_cast<size_t>(process)].host;
+}
+
+/// Devices of a host if all its processes list the same; nullptr if each has its own.
+const HcaList* common_list(const std::vector<const HcaList*>& lists) {
+  for (const HcaList* list : lists) {
+    if (list->hcas.size() != lists.front()->hcas.size()) return nullptr;
+  }
+  return lists.front();
+}
+
+FactValue hca_sets_differ(const Job& job, const Instance&) {
+  const auto lists = hca_lists(job);
+  std::map<std::string, std::vector<const HcaList*>> by_host;
+  for (const HcaList& list : lists) by_host[list.host].push_back(&list);
+  by_host.erase("");
+  if (by_host.size() < 2) return unknown();
+  std::map<std::string, std::vector<int>> groups;
+  std::vector<Evidence> evidence;
+  for (const auto& [host, members] : by_host) {
+    const HcaList* list = common_list(members);
+    if (list == nullptr) return unknown();
+    const std::string kinds = fmt::format("{} InfiniBand and {} RoCE devices",
+                                          count_link(*list, "IB"), count_link(*list, "RoCE"));
+    if (groups[kinds].empty()) evidence.push_back(list->line);
+    for (const HcaList* member : members) groups[kinds].push_back(member->process);
+  }
+  if (groups.size() < 2) return no();
+  std::vector<std::string> parts;
+  for (const auto& [kinds, members] : groups) {
+    parts.push_back(kinds + on_host(job, members.front()));
+  }
+  return yes(join(parts, ", "), std::move(evidence), minority(groups));
+}
+
+FactValue hca_link_mix(const Job& job, const Instance&) {
+  for (const HcaList& list : hca_lists(job)) {
+    const int ib = count_link(list, "IB");
+    const int roce = count_link(list, "RoCE");
+    if (ib == 0 || roce == 0) continue;
+    const std::string_view odd = roce <= ib ? "RoCE" : "IB";
+    const auto hca = std::find_if(list.hcas.begin(), list.hcas.end(),
+                                  [&](const Hca& each) { return each.link == odd; });
+    return yes(
+        fmt::format("({}/{} beside {} of the other kind)", hca->name, odd, std::max(ib, roce)),
+        {list.line});
+  }
+  FactValue answer = no();
+  for_each_said<IbDevicesIncompatible>(job, [&](const Said<IbDevicesIncompatible>& said) {
+    answer = yes("(NCCL refuses to connect them)", {evidence_of(said.record)});
+  });
+  return answer;
+}
+
+template <typename Test>
+FactValue every_hca(const Job& job, Test test) {
+  const auto lists = hca_lists(job);
+  if (lists.empty()) return unknown();
+  const bool all = std::all_of(lists.begin(), lists.end(), [&](const HcaList& list) {
+    return std::all_of(list.hcas.begin(), list.hcas.end(), test);
+  });
+  return all ? yes({}, {lists.front().line}) : no();
+}
+
+FactValue all_roce(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) { return hca.link == "RoCE"; });
+}
+
+FactValue hca_bonds_only(const Job& job, const Instance&) {
+  return every_hca(job, [](const Hca& hca) {
+    return hca.link == "RoCE" && hca.name.find("bond") != std::string::npos;
+  });
+}
+
+FactValue slow_hca(const Job& job, const Instance&) {
+  std::map<int, std::pair<std::string, Evidence>> by_speed;
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    if (said.message.speed <= 0) return;
+    by_speed.try_emplace(said.message.speed, said.message.name, evidence_of(said.record));
+  });
+  if (by_speed.empty()) return unknown();
+  const auto& [slowest, device] = *by_speed.begin();
+  const int fastest = by_speed.rbegin()->first;
+  // Two generations of cards differ by a factor of two; a management NIC by more.
+  if (slowest * 4 > fastest) return no();
+  return yes(fmt::format("{} has {} Gbit/s beside {} Gbit/s", device.first, slowest / 1000,
+                         fastest / 1000),
+             {device.second});
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.all_roce", Scope::Job, FactType::Bool, "Every listed RDMA device is RoCE.", all_roce},
+    Fact{"job.hca_bonds_only", Scope::Job, FactType::Bool,
+         "Every listed RDMA device is a RoCE bond.", hca_bonds_only},
+    Fact{"job.hca_link_mix", Scope::Job, FactType::Bool,
+         "One list of RDMA devices holds InfiniBand and RoCE, or NCCL refuses to connect two.",
+         hca_link_mix},
+    Fact{"job.hca_sets_differ", Scope::Job, FactType::Bool,
+         "Hosts list different numbers of InfiniBand or RoCE devices.", hca_sets_differ},
+    Fact{"job.slow_hca", Scope::Job, FactType::Bool,
+         "One RDMA device has at most a quarter of another's speed.", slow_hca},
+};
+
+}  // namespace
+
+std::span<const Fact> hca_facts() { return kFacts; }
+
+}  // namespace ncclog
