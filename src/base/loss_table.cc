@@ -4,7 +4,11 @@ namespace ncclog {
 namespace {
 
 constexpr LossRow kLossRows[] = {
-    {"line_cut", LossSeverity::Notice, "A line was longer than is kept; only its beginning was read.",
+    {"line_torn", LossSeverity::Notice,
+     "Two processes wrote into one line; the record that was cut off is lost.",
+     "Give every process its own file: NCCL_DEBUG_FILE=nccl.%h.%p.log."},
+    {"line_cut", LossSeverity::Notice,
+     "A line was longer than is kept; only its beginning was read.",
      "Look at the line itself: merged output without line ends hides records."},
     {"invalid_utf8", LossSeverity::Info, "A line held bytes that are not UTF-8.",
      "They are shown as replacement characters; the file itself is untouched."},
@@ -18,7 +22,8 @@ constexpr LossRow kLossRows[] = {
      "The list of inputs says what it looks like."},
     {"records_dropped", LossSeverity::Notice,
      "A process printed more different lines of one kind than are kept.",
-     "The first ones are kept and all are counted; analyse that process's file alone for the rest."},
+     "The first ones are kept and all are counted; analyse that process's file alone for the "
+     "rest."},
     {"processes_dropped", LossSeverity::DataLoss, "More processes were named than are kept.",
      "Torn lines invent process names: give every process its own NCCL_DEBUG_FILE with %h and %p."},
     {"size_limit", LossSeverity::DataLoss, "A compressed input expands past the limit.",
@@ -32,10 +37,14 @@ std::span<const LossRow> loss_rows() { return kLossRows; }
 
 std::string_view to_string(LossSeverity severity) {
   switch (severity) {
-    case LossSeverity::Info: return "info";
-    case LossSeverity::Notice: return "notice";
-    case LossSeverity::DataLoss: return "data_loss";
-    case LossSeverity::Error: return "error";
+    case LossSeverity::Info:
+      return "info";
+    case LossSeverity::Notice:
+      return "notice";
+    case LossSeverity::DataLoss:
+      return "data_loss";
+    case LossSeverity::Error:
+      return "error";
   }
   return "info";
 }

@@ -131,8 +131,15 @@ using Settings = std::map<std::string, Printed>;  ///< Of one process, by name.
 struct Reader {
   int process = -1;
   Settings settings;
-  SourceRef completed;  ///< Its first Init COMPLETE; line 0: none.
+  SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
+  bool damaged = false;  ///< Lines of it are torn or unknown: one of them may be the missing one.
 };
+
+bool is_damaged(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    return job.logs[log].torn || job.logs[log].unrecognised.total > 0;
+  });
+}
 
 SourceRef first_complete(const Job& job, const Process& process) {
   SourceRef first;
@@ -149,7 +156,10 @@ SourceRef first_complete(const Job& job, const Process& process) {
 std::vector<Reader> read_settings(const Job& job) {
   std::vector<Reader> readers;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    Reader reader{static_cast<int>(p), {}, first_complete(job, job.processes[p])};
+    Reader reader{static_cast<int>(p),
+                  {},
+                  first_complete(job, job.processes[p]),
+                  is_damaged(job, job.processes[p])};
     for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
       const Event event = parse_record(record);
       const auto set = read_message<EnvSet>(event.message);
@@ -167,7 +177,7 @@ std::vector<Reader> read_settings(const Job& job) {
 /// Proof that `reader` does not have the setting that `owner` printed: it went past the place where
 /// NCCL reads it, because it printed what `owner` printed afterwards.
 bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
-  if (reader.settings.contains(name)) return false;
+  if (reader.damaged || reader.settings.contains(name)) return false;
   const SourceRef where = owner.settings.at(name).where;
   if (reader.completed.line != 0 && where < owner.completed) return true;
   return std::any_of(owner.settings.begin(), owner.settings.end(), [&](const auto& other) {

@@ -1,5 +1,7 @@
 #include "log/device_list.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "log/address.h"
 #include "log/scanner.h"
@@ -18,13 +20,22 @@ bool read_rdma_port(std::string_view text, NetDevice& device) {
   return true;
 }
 
-/// "mlx5_0:1/IB" or "eth0:10.2.2.3<0>".
+/// Interface and HCA names as kernels and drivers make them: "mlx5_bond_0", "enp1s0f0.100",
+/// "br-1f".
+bool is_device_name(std::string_view name) {
+  return !name.empty() && is_word(name.front()) &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return is_word(c) || c == '-' || c == '.' || c == '@' || c == '+';
+         });
+}
+
+/// "mlx5_0:1/IB" or "eth0:10.2.2.3<0>". The name is empty where the entry is none of the two.
 NetDevice read_device(std::string_view text, int index) {
   NetDevice device;
   device.index = index;
   const size_t colon = text.find(':');
+  if (colon == text.npos || !is_device_name(text.substr(0, colon))) return device;
   device.name = text.substr(0, colon);
-  if (colon == text.npos) return device;
   const std::string_view rest = text.substr(colon + 1);
   if (rest.find('<') == rest.npos && read_rdma_port(rest, device)) return device;
   device.port = -1;
@@ -54,7 +65,8 @@ void read_fused(Scanner& scan, int index, std::vector<NetDevice>& devices) {
     take_index(scan, member);
     scan.blanks();
     const std::string_view entry = scan.take_while(is_entry_char);
-    if (!entry.empty()) devices.push_back(read_device(entry, index));
+    const NetDevice device = read_device(entry, index);
+    if (!device.name.empty()) devices.push_back(device);
     if (!scan.skip(',') && entry.empty() && scan.blanks() == 0 && scan.peek() != '}') return;
   }
 }

@@ -91,14 +91,22 @@ std::string_view without_time(std::string_view text) {
   return n > 0 && n < text.size() && is_blank(text[n]) ? trim(text.substr(n)) : text;
 }
 
+/// Takes " (socketProgress)" off the end.
+std::string_view without_function(std::string_view text) {
+  return text.ends_with(')') ? text.substr(0, text.rfind(" (")) : text;
+}
+
+/// True for "… socket.cc:57" and "… socket.cc:57 (socketProgress)": a glance, made for every line.
+bool ends_with_line_number(std::string_view text) {
+  text = without_function(text);
+  const size_t number = digits_begin(text, text.size());
+  return number < text.size() && number > 0 && text[number - 1] == ':';
+}
+
 /// "misc/socket.cc:57 (socketProgress)": where a WARN was raised; plugins put
 /// words there.
 void read_location(std::string_view text, Header& header) {
-  text = without_time(trim(text));
-  if (text.ends_with(')')) {
-    const size_t open = text.rfind(" (");
-    if (open != text.npos) text = text.substr(0, open);
-  }
+  text = without_function(without_time(trim(text)));
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return;
   const auto line = parse_int(text.substr(colon + 1));
@@ -152,13 +160,40 @@ std::string_view to_string(Level level) {
   return "";
 }
 
+namespace {
+
+/// The header of a line up to a given anchor.
+Header header_at(std::string_view line, const Anchor& anchor) {
+  Header header;
+  header.level = anchor.level;
+  read_left(line.substr(0, anchor.begin), header);
+  header.message = line.substr(anchor.end);
+  return header;
+}
+
+/// The last record that begins inside `header`'s message: another process wrote it before the first
+/// one's line was finished. nullopt if the message is whole.
+std::optional<Header> torn_in_by(const Header& header) {
+  std::optional<Header> last;
+  std::string_view rest = header.message;
+  while (const auto anchor = find_anchor(rest)) {
+    Header inner = header_at(rest, *anchor);
+    rest = inner.message;
+    if (!inner.host.empty()) last = inner;
+  }
+  return last;
+}
+
+}  // namespace
+
 std::optional<Header> parse_nccl_header(std::string_view line) {
   const auto anchor = find_anchor(line);
   if (!anchor) return std::nullopt;
-  Header header;
-  header.level = anchor->level;
-  read_left(line.substr(0, anchor->begin), header);
-  header.message = line.substr(anchor->end);
+  Header header = header_at(line, *anchor);
+  if (auto whole = torn_in_by(header)) {
+    whole->torn = true;
+    return whole;
+  }
   return header;
 }
 
@@ -173,8 +208,7 @@ Header parse_header(std::string_view line) {
 
 bool is_header_stub(std::string_view line) {
   line = trim(line);
-  if (line.empty() || (!is_digit(line.back()) && line.back() != ')')) return false;
-  if (find_anchor(line)) return false;
+  if (!ends_with_line_number(line) || find_anchor(line)) return false;
   Header header;
   read_left(line, header);
   return !header.host.empty() && header.line >= 0;

@@ -46,6 +46,8 @@ struct Header {
   /// one. Up to 2.1 it is all there is; -1 if not printed.
   int group_rank = -1;
   std::string_view message;  ///< The rest of the line.
+  /// Another record stands before this one on the line, cut off by it and lost.
+  bool torn = false;
 };
 
 /// The header of an NCCL line; nullopt if the line has no NCCL anchor.

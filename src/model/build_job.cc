@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "model/build_steps.h"
+#include "model/torn_speakers.h"
 
 namespace ncclog {
 
@@ -17,6 +18,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }
+  join_torn_speakers(job.logs);
   build_processes(job);
   build_communicators(job);
   build_network(job);

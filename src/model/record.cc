@@ -1,20 +1,31 @@
 #include "model/record.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace ncclog {
 
 uint64_t message_hash(std::string_view message) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : message) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  uint64_t hash = 0xcbf29ce484222325u ^ message.size();
+  const auto mix = [&hash](uint64_t word) {
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 32;
+  };
+  uint64_t word = 0;
+  for (; message.size() >= sizeof(word); message.remove_prefix(sizeof(word))) {
+    std::memcpy(&word, message.data(), sizeof(word));
+    mix(word);
+  }
+  word = 0;
+  message.copy(reinterpret_cast<char*>(&word), message.size());
+  mix(word);
   return hash;
 }
 
-Record make_record(SourceRef where, std::string_view line, const Event& event) {
+Record make_record(SourceRef where, std::string_view line, const Event& event, uint64_t hash) {
   const uint16_t kind = event.message.kind != nullptr ? event.message.kind->index : Record::kNoKind;
-  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes)),
-          message_hash(event.header.message)};
+  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes)), hash};
 }
 
 bool RecordList::contains(uint64_t hash) const {
@@ -24,10 +35,10 @@ bool RecordList::contains(uint64_t hash) const {
 
 void RecordList::merge(RecordList&& later) {
   const uint64_t sum = total + later.total;
-  full |= later.full;
   for (Record& record : later.kept) {
     add(record.hash, [&] { return std::move(record); });
   }
+  full |= later.full;
   total = sum;
 }
 

@@ -26,9 +26,8 @@ struct Record {
   static constexpr size_t kMaxTextBytes = 2048;
 };
 
-/// Makes the record of a line. Text before the header that only a progress bar can explain is
-/// dropped.
-Record make_record(SourceRef where, std::string_view line, const Event& event);
+/// Makes the record of a line; `hash` is that of its message.
+Record make_record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
 
 /// The first kMaxKept different records of one kind, in input order.
 struct RecordList {
@@ -42,7 +41,7 @@ struct RecordList {
   template <typename Make>
   void add(uint64_t hash, Make&& make) {
     ++total;
-    if (contains(hash)) return;
+    if (full || contains(hash)) return;
     if (kept.size() < kMaxKept) {
       kept.push_back(make());
     } else {
@@ -56,7 +55,7 @@ struct RecordList {
   void merge(RecordList&& later);
 };
 
-/// Hash by which messages count as equal; the same on every run.
+/// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);
 
 /// Takes a kept line apart again. The views in the result point into `record.text`.

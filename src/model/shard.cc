@@ -53,6 +53,28 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
   return false;
 }
 
+void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
+  if (log.lines++ == 0) log.first = where;
+  log.last = where;
+  log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+  if (log.task_rank < 0) log.task_rank = prefix.rank;
+  if (log.task_local_rank < 0) log.task_local_rank = prefix.local_rank;
+}
+
+void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event,
+               const std::vector<int>& matched) {
+  const bool recognised = event.fate == LineFate::Recognised;
+  if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
+  const bool summed_up = recognised && add_to_ledgers(log, where, event.message);
+  // Most lines of a long log end here; hashing them would cost as much as reading them.
+  if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
+  const uint64_t hash = message_hash(event.header.message);
+  const auto record = [&] { return make_record(where, text, event, hash); };
+  for (const int pattern : matched) log.line_matches[pattern].add(hash, record);
+  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
+  if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record);
+}
+
 void merge_lists(auto& lists, auto&& later) {
   for (auto& [key, list] : later) lists[key].merge(std::move(list));
 }
@@ -65,6 +87,7 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   lines += later.lines;
   last = later.last;
   last_text = std::move(later.last_text);
+  torn |= later.torn;
   if (task_rank < 0) task_rank = later.task_rank;
   if (task_local_rank < 0) task_local_rank = later.task_local_rank;
   subsystems |= later.subsystems;
@@ -89,44 +112,32 @@ SpeakerLog& Shard::speaker_of(const Event& event) {
   return log;
 }
 
-void Shard::add(const Line& line, const Event& event, int lines, const std::vector<int>& matched) {
-  const auto n = static_cast<uint64_t>(lines);
-  losses_.lines += n;
-  switch (event.fate) {
+void Shard::count(LineFate fate, uint64_t lines) {
+  losses_.lines += lines;
+  switch (fate) {
     case LineFate::Recognised:
-      losses_.recognised += n;
+      losses_.recognised += lines;
       break;
     case LineFate::Unrecognised:
-      losses_.unrecognised += n;
+      losses_.unrecognised += lines;
       break;
     case LineFate::Foreign:
-      losses_.foreign += n;
+      losses_.foreign += lines;
       break;
     case LineFate::Unreadable:
-      losses_.unreadable += n;
+      losses_.unreadable += lines;
       break;
   }
-  if (event.fate == LineFate::Unreadable || (event.header.message.empty() && matched.empty()))
-    return;
+}
 
+void Shard::add(const Line& line, const Event& event, int lines, const std::vector<int>& matched) {
+  count(event.fate, static_cast<uint64_t>(lines));
+  const bool says_something = !event.header.message.empty() || !matched.empty();
+  if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
   SpeakerLog& log = speaker_of(event);
-  if (log.lines++ == 0) log.first = where;
-  log.last = where;
-  log.last_text.assign(line.text.substr(0, Record::kMaxTextBytes));
-  if (log.task_rank < 0) log.task_rank = event.header.prefix.rank;
-  if (log.task_local_rank < 0) log.task_local_rank = event.header.prefix.local_rank;
-
-  const uint64_t hash = message_hash(event.header.message);
-  const auto record = [&] { return make_record(where, line.text, event); };
-  for (const int pattern : matched) log.line_matches[pattern].add(hash, record);
-  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
-  if (event.fate == LineFate::Recognised) {
-    log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
-    if (!add_to_ledgers(log, where, event.message)) {
-      log.records[event.message.kind->index].add(hash, record);
-    }
-  }
+  note_line(log, where, line.text, event.header.prefix);
+  keep_line(log, where, line.text, event, matched);
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 

@@ -31,6 +31,7 @@ struct SpeakerLog {
   SourceRef first;
   SourceRef last;
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
+  bool torn = false;      ///< Some of its lines cut another process's line off, or were cut off.
   int task_rank = -1;     ///< Rank that a launcher's prefix gives to an NCCL speaker; -1: none.
   int task_local_rank = -1;
   std::bitset<32> subsystems;              ///< By Subsystem: which ones spoke.
@@ -67,6 +68,7 @@ class Shard {
   static constexpr size_t kMaxSpeakers = 65536;
 
  private:
+  void count(LineFate fate, uint64_t lines);
   SpeakerLog& speaker_of(const Event& event);
   void limit_speakers();
 

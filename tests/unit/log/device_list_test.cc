@@ -37,6 +37,10 @@ TEST(DeviceList, TakesListsApart) {
       {"ib0:10.1.2.3<0>", "-1 ib0 -1  10.1.2.3 0"},
       {"ib0:fe80::1%ib0<0>", "-1 ib0 -1  fe80::1 0"},
       {"mlx5_0:1", "-1 mlx5_0 1   -1"},
+      // What a torn line leaves of "[RO]; OOB …" is no device.
+      {"[RO", ""},
+      {"[RO]; OOB", ""},
+      {"[0]mlx5_0:1/IB [R", "0 mlx5_0 1 IB  -1"},
       // Cut at the end of NCCL's buffer.
       {"[0]mlx5_0:1/IB [7]mlx5_7:1/I", "0 mlx5_0 1 IB  -1; 7 mlx5_7 1   -1"},
       {"[0]mlx5_0:1/IB [7]", "0 mlx5_0 1 IB  -1"},

@@ -147,6 +147,26 @@ TEST(BuildJob, TheLastLineIsThatOfTheProcesssOwnFile) {
   EXPECT_EQ(job.processes[0].last, (SourceRef{0, 1}));
 }
 
+TEST(BuildJob, ATornHostNameIsNoOtherHost) {
+  const Job job = job_from_text(
+      "gpu-node-01:7:7 [0] NCCL INFO Using network Socket\n"
+      "gpu-node-01:7:7 [0] NCCL INFO Connected all rings\n"
+      "u-node-01:7:7 [0] NCCL INFO Connected all trees\n"
+      "gpu-node-02:7:7 [0] NCCL INFO Connected all rings\n");
+  EXPECT_EQ(job.hosts, (std::vector<std::string>{"gpu-node-01", "gpu-node-02"}));
+  ASSERT_EQ(job.processes.size(), 2u);
+  EXPECT_TRUE(job.logs[job.processes[0].logs[0]].torn);
+  EXPECT_EQ(job.logs[job.processes[0].logs[0]].lines, 3u);
+}
+
+TEST(BuildJob, ARecordCutOffByAnotherIsLostAndCounted) {
+  const Job job = job_from_text(
+      "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Using network Socket\n");
+  EXPECT_EQ(job.network.name, "Socket");
+  EXPECT_EQ(job.losses.count(Loss::LineTorn), 1u);
+  EXPECT_EQ(job.hosts, std::vector<std::string>{"b"});
+}
+
 TEST(BuildJob, EveryLineHasOneFate) {
   const Job job =
       job_from_text(std::string(kTwoRanks) + "step 1\nn:1:1 [0] NCCL INFO no such words\n");

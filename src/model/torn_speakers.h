@@ -1,0 +1,20 @@
+// Hosts that only a torn line names.
+//
+//   gpu-node-01:4121:4188 [3] NCCL INFO …     3812 lines
+//   u-node-01:4121:4188 [3] NCCL INFO …       1 line: the beginning was lost to another writer
+//
+// The same pid under the end of a known host's name is that process, not another one.
+
+#pragma once
+
+#include <vector>
+
+#include "model/shard.h"
+
+namespace ncclog {
+
+/// Joins each log whose host is a proper end of another log's host with the same pid to that log.
+/// A host named by more lines than the longer one stays: then both are real.
+void join_torn_speakers(std::vector<SpeakerLog>& logs);
+
+}  // namespace ncclog
