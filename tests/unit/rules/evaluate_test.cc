@@ -1,0 +1,82 @@
+// What cannot be judged, and how lines reach the line patterns.
+
+#include "rules/evaluate.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+std::string questions(const Diagnosis& diagnosis) {
+  std::vector<std::string> all;
+  for (const NotJudged& open : diagnosis.not_judged) all.push_back(open.question);
+  return join(all, " ");
+}
+
+const std::string kSet = "n1:7:7 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n";
+const std::string kNetwork = "n1:7:7 [0] NCCL INFO Using network Socket\n";
+
+Rule needs_network(const std::string& when) { return sample_rule("r", when, "needs: [network]\n"); }
+
+TEST(Evaluate, ARuleWhoseNeedIsOpenIsNotJudgedButTold) {
+  const Rulebook rulebook = rulebook_of(
+      {needs_network("{all: [{event: env_set}, {none: [{event: network_selected}]}]}")});
+  const Diagnosis diagnosis = diagnose(rulebook, kSet);
+  EXPECT_TRUE(diagnosis.findings.empty());
+  ASSERT_EQ(questions(diagnosis), "Which network does NCCL use?");
+  EXPECT_EQ(diagnosis.not_judged[0].reason, "No line says which network NCCL uses.");
+  EXPECT_NE(diagnosis.not_judged[0].how_to_capture.find("NCCL_DEBUG=INFO"), std::string::npos);
+}
+
+TEST(Evaluate, ANeedIsNotToldWhereTheRuleCannotApply) {
+  const Rulebook rulebook = rulebook_of(
+      {needs_network("{all: [{event: network_selected}, {fact: job.host_count, at_least: 2}]}")});
+  EXPECT_EQ(questions(diagnose(rulebook, kSet)), "");
+  EXPECT_EQ(questions(diagnose(rulebook, kSet + "n2:8:8 [0] NCCL INFO NCCL_ALGO set by environment "
+                                                "to Ring\n")),
+            "Which network does NCCL use?");
+}
+
+TEST(Evaluate, ANeedThatIsMetLetsTheRuleFire) {
+  const Diagnosis diagnosis =
+      diagnose(rulebook_of({needs_network("{event: network_selected}")}), kNetwork);
+  EXPECT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(questions(diagnosis), "");
+}
+
+TEST(LineMatcher, IsEmptyWithoutPatterns) {
+  EXPECT_FALSE(make_line_matcher(rulebook_of({sample_rule("r", "{event: peer_closed}")})));
+}
+
+TEST(LineMatcher, SaysWhichPatternsMatch) {
+  const Rulebook rulebook =
+      rulebook_of({sample_rule("a", "{any: [{line: 'over(flow)?ed'}, {line: '^x|y$'}]}"),
+                   sample_rule("b", "{line: 'flowed .*here'}")});
+  ASSERT_EQ(rulebook.line_patterns.size(), 3u);
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  std::vector<int> matched = {7};
+  const auto numbers = [&](std::string_view line) {
+    matched.clear();
+    matcher(line, matched);
+    return matched;
+  };
+  EXPECT_EQ(numbers("overflowed right here"), (std::vector<int>{0, 2}));
+  EXPECT_EQ(numbers("overed"), (std::vector<int>{0}));
+  EXPECT_EQ(numbers("any y"), (std::vector<int>{1}));
+  EXPECT_EQ(numbers("nothing"), std::vector<int>{});
+  EXPECT_EQ(numbers("\xff\xfe overed"), (std::vector<int>{0}));
+}
+
+TEST(LineMatcher, OutlivesTheRulebook) {
+  LineMatcher matcher;
+  { matcher = make_line_matcher(rulebook_of({sample_rule("a", "{line: needle}")})); }
+  std::vector<int> matched;
+  matcher("a needle", matched);
+  EXPECT_EQ(matched, std::vector<int>{0});
+}
+
+}  // namespace
+}  // namespace ncclog::testing

@@ -1,0 +1,174 @@
+#include "rules/load_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+std::string load_error(const std::string& yaml, const std::string& path = "rules/a/my-rule.yaml") {
+  return error_of([&] { load_rule(yaml, path); });
+}
+
+std::string when_error(const std::string& when) {
+  return load_error(rule_yaml("my-rule", when), "my-rule.yaml");
+}
+
+struct Row {
+  const char* text;
+  const char* message;
+};
+
+constexpr Row kWhen[] = {
+    {"{event: shm_attach_faild}",
+     "my-rule.yaml:6:15: unknown event 'shm_attach_faild' | did you mean 'shm_attach_failed'?"},
+    {"{event: shm_attach_failed, where: {sizes: 0}}",
+     "my-rule.yaml:6:42: unknown field 'sizes' of event shm_attach_failed | did you mean 'size'?"},
+    {"{event: shm_attach_failed, where: {size: small}}",
+     "my-rule.yaml:6:48: expected a number, found 'small'"},
+    {"{event: shm_attach_failed, where: {error: {contain: No}}}",
+     "my-rule.yaml:6:50: unknown key 'contain' | did you mean 'contains'?"},
+    {"{event: shm_attach_failed, where: {size: {at_least: x}}}",
+     "my-rule.yaml:6:59: expected a number, found 'x'"},
+    {"{event: shm_attach_failed, where: {error: {empty: maybe}}}",
+     "my-rule.yaml:6:57: expected true or false, found 'maybe'"},
+    {"{event: shm_attach_failed, where: {error: {field: sice}}}",
+     "my-rule.yaml:6:57: unknown field 'sice' of event shm_attach_failed | did you mean 'size'?"},
+    {"{event: shm_attach_failed, in: jop}",
+     "my-rule.yaml:6:38: unknown reach 'jop' | did you mean 'job'?"},
+    {"{event: shm_attach_failed, count: {atleast: 2}}",
+     "my-rule.yaml:6:42: unknown key 'atleast' | did you mean 'at_least'?"},
+    {"{event: shm_attach_failed, wher: {size: 0}}",
+     "my-rule.yaml:6:34: unknown key 'wher' | did you mean 'where'?"},
+    {"{event: channel_connected}",
+     "my-rule.yaml:6:15: single lines of channel_connected are not kept | ask a fact about them"},
+    {"{fact: job.host_cout, at_least: 2}",
+     "my-rule.yaml:6:14: unknown fact 'job.host_cout' | did you mean 'job.host_count'?"},
+    {"{fact: job.host_count}",
+     "my-rule.yaml:6:7: what must the fact job.host_count be? | use equals, in, not, at_least, "
+     "at_most"},
+    {"{fact: job.host_count, is: true}",
+     "my-rule.yaml:6:30: 'is' does not apply to the fact job.host_count | use equals, in, not, "
+     "at_least, at_most"},
+    {"{fact: communicator.nranks, at_least: 2}",
+     "my-rule.yaml:6:14: a rule per job cannot ask for communicator.nranks, a fact of each "
+     "communicator | per: communicator"},
+    {"{line: '['}", "my-rule.yaml:6:14: not a regular expression of RE2: missing ]: ["},
+    {"{evnt: shm_attach_failed}",
+     "my-rule.yaml:6:8: unknown condition 'evnt' | did you mean 'event'?"},
+    {"{all: []}", "my-rule.yaml:6:13: expected a list of conditions, found none"},
+    {"{all: {event: peer_closed}}",
+     "my-rule.yaml:6:13: expected a list of conditions, found a map | quote a text that holds "
+     "': ', else YAML reads a map"},
+    {"{all: [{event: peer_closed}], none: [{event: peer_closed}]}",
+     "my-rule.yaml:6:37: unknown key 'none' | known: all"},
+    {"{all: [{event: peer_closed, as: x}, {event: connect_failed, as: x}]}",
+     "my-rule.yaml:6:43: the label 'x' stands for lines of two kinds"},
+};
+
+TEST(LoadRules, NamesWhatIsWrongInAConditionAndTheNearestName) {
+  for (const Row& row : kWhen) EXPECT_EQ(when_error(row.text), row.message) << row.text;
+}
+
+constexpr Row kMessages[] = {
+    {"{nobody}", "unknown placeholder 'nobody' | known: subject, ranks, hosts, communicator"},
+    {"{peer_closed.pear}", "unknown field 'pear' of event peer_closed | did you mean 'peer'?"},
+    {"{hidden.peer}", "unknown label 'hidden' | known: closed, peer_closed"},
+    {"{job.nrank}", "unknown fact 'job.nrank' | did you mean 'job.nranks'?"},
+    {"{subject", "a brace of the message has no partner | write {{ and }} for braces"},
+    {"subject}", "a brace of the message has no partner | write {{ and }} for braces"},
+};
+
+TEST(LoadRules, RefusesPlaceholdersThatNothingFills) {
+  const std::string when =
+      "{all: [{event: peer_closed, as: closed}, {none: [{event: peer_closed, as: hidden}]}]}";
+  for (const Row& row : kMessages) {
+    EXPECT_EQ(load_error(rule_yaml("my-rule", when, "", row.text), "my-rule.yaml"),
+              std::string("my-rule.yaml:7:10: ") + row.message)
+        << row.text;
+  }
+}
+
+constexpr Row kBlame[] = {
+    {"everyone",
+     "my-rule.yaml:9:8: unknown blame 'everyone' | known: reporters, facts, none, "
+     "end, process_ended"},
+    {"{pit: end.pid}", "my-rule.yaml:9:9: unknown key 'pit' | did you mean 'pid'?"},
+    {"{pid: end.pit}",
+     "my-rule.yaml:9:14: unknown field 'pit' of event process_ended | did you mean 'pid'?"},
+};
+
+TEST(LoadRules, ChecksWhomARuleBlames) {
+  for (const Row& row : kBlame) {
+    EXPECT_EQ(load_error(rule_yaml("my-rule", "{event: process_ended, as: end}",
+                                   std::string("blame: ") + row.text),
+                         "my-rule.yaml"),
+              row.message);
+  }
+}
+
+/// `from` replaced by `to` in a valid rule.
+struct Change {
+  const char* from;
+  const char* to;
+  const char* message;
+};
+
+constexpr Change kChanges[] = {
+    {"severity", "sevrity",
+     "rules/a/my-rule.yaml:3:1: unknown key 'sevrity' | did you mean 'severity'?"},
+    {"severity: error", "severity: eror",
+     "rules/a/my-rule.yaml:3:11: unknown severity 'eror' | did you mean 'error'?"},
+    {"role: cause\n", "", "rules/a/my-rule.yaml:1:1: the key 'role' is missing"},
+    {"confidence: likely", "confidence: [likely]",
+     "rules/a/my-rule.yaml:4:13: expected confidence, found a list"},
+    {"id: my-rule", "id: My_rule",
+     "rules/a/my-rule.yaml:1:5: 'My_rule' is no id | ids are words in lower case, joined by '-'"},
+    {"id: my-rule", "id: my-role",
+     "rules/a/my-rule.yaml:1:5: the id 'my-role' is not the file's name | name the file "
+     "my-role.yaml"},
+    {"examples: {fires: [a], quiet: [b]}\n", "",
+     "rules/a/my-rule.yaml:1:1: the key 'examples' is missing"},
+    {", quiet: [b]", "", "rules/a/my-rule.yaml:8:11: the key 'quiet' is missing"},
+    {"fires: [a]", "fires: []", "rules/a/my-rule.yaml:8:19: expected a list of logs, found none"},
+    {"role: cause\n", "role: cause\nper: hosts\n",
+     "rules/a/my-rule.yaml:6:6: unknown scope 'hosts' | did you mean 'host'?"},
+    {"role: cause\n", "role: cause\nneeds: [netwok]\n",
+     "rules/a/my-rule.yaml:6:8: unknown need 'netwok' | did you mean 'network'?"},
+    {"role: cause\n", "role: cause\nfix:\n  - do: that\n",
+     "rules/a/my-rule.yaml:7:5: expected a text, found a map | quote a text that holds ': ', else "
+     "YAML reads a map"},
+};
+
+TEST(LoadRules, NamesWhatIsWrongInTheRest) {
+  for (const Change& change : kChanges) {
+    std::string yaml = rule_yaml("my-rule", "{event: peer_closed}");
+    yaml.replace(yaml.find(change.from), std::string(change.from).size(), change.to);
+    EXPECT_EQ(load_error(yaml), change.message) << yaml;
+  }
+}
+
+TEST(LoadRules, ReadsEveryPart) {
+  const Rule rule = sample_rule("my-rule", "{event: peer_closed}",
+                                "per: host\nneeds: [network, init]\nwhy: because\ncheck: [a, b]\n"
+                                "fix: c\ndo_not: []\nreferences: [d]\nexplains: [e]\n",
+                                "{subject} {{here}}");
+  EXPECT_EQ(rule.severity, Severity::Error);
+  EXPECT_EQ(rule.confidence, Confidence::Likely);
+  EXPECT_EQ(rule.role, Role::Cause);
+  EXPECT_EQ(rule.per, Scope::Host);
+  ASSERT_EQ(rule.needs.size(), 2u);
+  EXPECT_EQ(rule.needs[1]->name, "init");
+  EXPECT_EQ(rule.check, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(rule.fix, (std::vector<std::string>{"c"}));
+  EXPECT_TRUE(rule.do_not.empty());
+  ASSERT_EQ(rule.message.size(), 2u);
+  EXPECT_EQ(rule.message[1].text, " {here}");
+  EXPECT_EQ(rule.fires.at(0).log, "a");
+  EXPECT_EQ(rule.quiet.at(0).place, (Place{8, 32}));
+  EXPECT_EQ(rule.when_text, "{event: peer_closed}");
+}
+
+}  // namespace
+}  // namespace ncclog::testing

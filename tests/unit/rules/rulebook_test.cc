@@ -1,0 +1,149 @@
+#include <gtest/gtest.h>
+
+#include "rules/load_rules.h"
+#include "rules/rule_tools.h"
+#include "support/temp_dir.h"
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+const std::string kClosed = "{event: peer_closed}";
+
+Rule builtin_rule(const std::string& id, const std::string& when) {
+  const std::string path = "rules/" + id + ".yaml";
+  return load_rule(RuleFile{path, read_yaml(rule_yaml(id, when), path), true});
+}
+
+std::vector<std::string> ids_of(const Rulebook& rulebook) {
+  std::vector<std::string> ids;
+  for (const Rule& rule : rulebook.rules) ids.push_back(rule.id);
+  return ids;
+}
+
+TEST(Rulebook, APathAddsARuleAndReplacesABuiltInOne) {
+  Rule mine = sample_rule("first", "{event: connect_failed}");
+  const Rulebook rulebook =
+      rulebook_of({builtin_rule("first", kClosed), builtin_rule("second", kClosed), std::move(mine),
+                   sample_rule("third", kClosed)});
+  EXPECT_EQ(ids_of(rulebook), (std::vector<std::string>{"first", "second", "third"}));
+  EXPECT_EQ(find_rule(rulebook, "first")->when_text, "{event: connect_failed}");
+  EXPECT_FALSE(find_rule(rulebook, "first")->builtin);
+  EXPECT_EQ(find_rule(rulebook, "fourth"), nullptr);
+}
+
+TEST(Rulebook, AnIdStandsOnce) {
+  EXPECT_EQ(error_of([] {
+              rulebook_of({sample_rule("first", kClosed), sample_rule("first", kClosed)});
+            }),
+            "rules/first.yaml: the id 'first' stands twice | it is also in rules/first.yaml");
+}
+
+TEST(Rulebook, EveryIdThatARuleNamesExists) {
+  EXPECT_EQ(
+      error_of([] {
+        rulebook_of({sample_rule("first", "{finding: secnd}"), sample_rule("second", kClosed)});
+      }),
+      "rules/first.yaml:6:17: unknown rule 'secnd' | did you mean 'second'?");
+  EXPECT_EQ(error_of([] {
+              rulebook_of({sample_rule("first", kClosed, "explains: [secnd]\n"),
+                           sample_rule("second", kClosed)});
+            }),
+            "rules/first.yaml:9:11: unknown rule 'secnd' | did you mean 'second'?");
+}
+
+TEST(Rulebook, ARuleStandsBehindThoseItAsksFor) {
+  const Rulebook rulebook =
+      rulebook_of({sample_rule("first", "{none: [{finding: third}]}"),
+                   sample_rule("second", kClosed), sample_rule("third", "{finding: second}")});
+  EXPECT_EQ(ids_of(rulebook), (std::vector<std::string>{"second", "third", "first"}));
+}
+
+TEST(Rulebook, RulesThatAskForEachOtherAreRefused) {
+  EXPECT_EQ(error_of([] {
+              rulebook_of({sample_rule("first", "{finding: second}"),
+                           sample_rule("second", "{any: [{finding: first}]}")});
+            }),
+            "rules/second.yaml:6:24: 'second' and 'first' each ask for the other's finding");
+}
+
+TEST(Rulebook, TheHashTellsRulesApartAndNotTheirFormOrOrder) {
+  const auto hash = [](std::vector<Rule> rules) { return rulebook_of(std::move(rules)).hash; };
+  const std::string both = hash({sample_rule("a", kClosed), sample_rule("b", kClosed)});
+  EXPECT_EQ(both.size(), 16u);
+  EXPECT_EQ(both, hash({builtin_rule("b", kClosed), builtin_rule("a", "{event:   peer_closed}")}));
+  EXPECT_NE(both, hash({sample_rule("a", kClosed), sample_rule("b", "{event: connect_failed}")}));
+  EXPECT_NE(both, hash({sample_rule("a", kClosed)}));
+}
+
+TEST(Rulebook, FilesAreFoundByFolderAndByName) {
+  const TempDir dir;
+  dir.add("net/b-rule.yaml", rule_yaml("b-rule", kClosed));
+  const std::string a = dir.add("a-rule.yaml", rule_yaml("a-rule", kClosed));
+  dir.add("README.md", "no rule");
+  const std::string root = dir.path().string();
+  EXPECT_EQ(find_rule_files(root), (std::vector<std::string>{a, root + "/net/b-rule.yaml"}));
+  EXPECT_EQ(find_rule_files(a), std::vector<std::string>{a});
+  EXPECT_EQ(error_of([&] { find_rule_files(root + "/none"); }),
+            root + "/none: no such file or folder of rules");
+  const Rulebook rulebook = load_rulebook({root});
+  EXPECT_NE(find_rule(rulebook, "b-rule"), nullptr);
+  EXPECT_EQ(rulebook.rules.size(), load_rulebook().rules.size() + 2);
+}
+
+TEST(Rulebook, CheckReportsEachBrokenFile) {
+  const TempDir dir;
+  const std::string a = dir.add("a-rule.yaml", rule_yaml("a-rule", "{event: peer_closd}"));
+  const std::string b = dir.add("b-rule.yaml", "id: [");
+  dir.add("c-rule.yaml", rule_yaml("c-rule", kClosed));
+  const RuleCheck check = check_rules({dir.path().string()});
+  EXPECT_EQ(check.files, 3u);
+  ASSERT_EQ(check.problems.size(), 2u);
+  EXPECT_EQ(check.problems[0].where, a + ":6:15");
+  EXPECT_EQ(check.problems[0].what, "unknown event 'peer_closd'");
+  EXPECT_EQ(check.problems[0].hint, "did you mean 'peer_closed'?");
+  EXPECT_EQ(check.problems[1].where.substr(0, b.size()), b);
+  EXPECT_TRUE(check_rules({dir.path().string() + "/c-rule.yaml"}).problems.empty());
+}
+
+TEST(Rulebook, TestRunsTheExamplesThatWereAdded) {
+  Rule rule = sample_rule("my-rule", "{event: network_selected}");
+  rule.fires = {{"n1:7:7 [0] NCCL INFO Using network IB", {3, 1}}, {"nothing", {4, 1}}};
+  rule.quiet = {{"n1:7:7 [0] NCCL INFO Using network Socket", {5, 1}}};
+  const RuleTest test =
+      test_rules(rulebook_of({std::move(rule), builtin_rule("other", kClosed)}), true);
+  EXPECT_EQ(test.rules, 1u);
+  EXPECT_EQ(test.examples, 3u);
+  ASSERT_EQ(test.failures.size(), 2u);
+  EXPECT_EQ(test.failures[0].where, "rules/my-rule.yaml:4:1");
+  EXPECT_EQ(test.failures[0].what,
+            "my-rule must fire here, but stays quiet; found: nothing; no line recognised");
+  EXPECT_EQ(test.failures[1].what,
+            "my-rule must stay quiet, but fires; found: my-rule; events: network_selected");
+}
+
+TEST(Rulebook, ListAndShowSayWhatARuleIs) {
+  const Rulebook rulebook = rulebook_of({sample_rule("first", kClosed, "check: [look, again]\n"),
+                                         sample_rule("second-rule", kClosed)});
+  EXPECT_EQ(list_rules(rulebook),
+            "first        error    likely    cause    A title\n"
+            "second-rule  error    likely    cause    A title\n");
+  EXPECT_EQ(show_rule(rulebook, "first"),
+            "id          first\n"
+            "title       A title\n"
+            "grade       error, likely, cause\n"
+            "file        rules/first.yaml\n"
+            "when        {event: peer_closed}\n"
+            "message     It happened.\n"
+            "check       look\n"
+            "            again\n"
+            "fires on\n"
+            "    a\n"
+            "quiet on\n"
+            "    b\n");
+  EXPECT_EQ(error_of([&] { show_rule(rulebook, "frist"); }),
+            "rules: unknown rule 'frist' | did you mean 'first'?");
+}
+
+}  // namespace
+}  // namespace ncclog::testing

@@ -1,0 +1,87 @@
+// Every rule of the project, and every example of the language's manual.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/text.h"
+#include "rules/embedded_rules.h"
+#include "rules/load_rules.h"
+#include "rules/rule_tools.h"
+#include "support/paths.h"
+#include "support/temp_dir.h"
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+std::string failures_of(const RuleTest& test) {
+  std::string out;
+  for (const ExampleFailure& failure : test.failures) {
+    out += failure.where + ": " + failure.what + "\n";
+  }
+  return out;
+}
+
+TEST(Rules, EveryExampleDoesWhatItShould) {
+  const Rulebook rulebook = load_rulebook();
+  const RuleTest test = test_rules(rulebook, false);
+  EXPECT_EQ(failures_of(test), "");
+  EXPECT_GT(test.examples, 2 * rulebook.rules.size() - 1);
+}
+
+TEST(Rules, TheEmbeddedOnesAreThoseOfTheSourceTree) {
+  const std::filesystem::path root = source_dir() / "rules";
+  std::vector<std::string> files = find_rule_files(root.string());
+  ASSERT_EQ(embedded_rules().size(), files.size());
+  for (const EmbeddedFile& file : embedded_rules()) {
+    const std::string path = "rules/" + std::string(file.path);
+    EXPECT_EQ(read_compact(file.text), read_yaml(read_file(source_dir() / path), path)) << path;
+  }
+}
+
+TEST(Rules, IdsAreUniqueAndNamedLikeTheirFiles) {
+  std::set<std::string> ids;
+  for (const std::string& file : find_rule_files((source_dir() / "rules").string())) {
+    EXPECT_TRUE(ids.insert(std::filesystem::path(file).stem().string()).second) << file;
+  }
+}
+
+/// A cause that is an error tells what to do about it.
+TEST(Rules, ErrorsSayWhyAndWhatToDo) {
+  for (const Rule& rule : load_rulebook().rules) {
+    if (rule.severity != Severity::Error) continue;
+    EXPECT_FALSE(rule.why.empty()) << rule.id;
+    EXPECT_FALSE(rule.check.empty()) << rule.id;
+    EXPECT_TRUE(rule.role != Role::Cause || !rule.fix.empty()) << rule.id;
+  }
+}
+
+/// The yaml blocks of the manual as rule files in `dir`; how many there are.
+size_t write_manual_rules(const TempDir& dir) {
+  const std::string manual = read_file(source_dir() / "rules" / "README.md");
+  const std::string fence = "```yaml\n";
+  size_t count = 0;
+  for (size_t at = manual.find(fence); at != manual.npos; at = manual.find(fence, at)) {
+    at += fence.size();
+    const std::string block = manual.substr(at, manual.find("```", at) - at);
+    const std::string id(trim(block.substr(4, block.find_first_of("#\n") - 4)));
+    dir.add(id + ".yaml", block);
+    ++count;
+  }
+  return count;
+}
+
+TEST(Rules, TheManualsExamplesLoadAndDoWhatTheyShould) {
+  const TempDir dir;
+  const size_t count = write_manual_rules(dir);
+  EXPECT_GE(count, 8u);
+  const RuleTest test = test_rules(load_rulebook({dir.path().string()}), true);
+  EXPECT_EQ(test.rules, count);
+  EXPECT_EQ(failures_of(test), "");
+}
+
+}  // namespace
+}  // namespace ncclog::testing

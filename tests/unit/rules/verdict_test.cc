@@ -1,0 +1,94 @@
+#include "rules/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+const std::string kNetwork = "n1:7:7 [0] NCCL INFO Using network Socket\n";
+
+Rule graded(const std::string& id, const std::string& severity, const std::string& message,
+            const std::string& more = {}) {
+  std::string yaml = rule_yaml(id, "{event: network_selected}", more, message);
+  yaml.replace(yaml.find("severity: error"), 15, "severity: " + severity);
+  return load_rule(yaml, "rules/" + id + ".yaml");
+}
+
+Verdict verdict_of(std::vector<Rule> rules, std::string_view log) {
+  return diagnose(rulebook_of(std::move(rules)), log).verdict;
+}
+
+TEST(Verdict, AnErrorIsAProblem) {
+  const Verdict verdict = verdict_of(
+      {graded("a", "warning", "Odd."), graded("b", "error", "Broken. It says so.")}, kNetwork);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.headline, "Broken.");
+  EXPECT_EQ(verdict.finding, "b");
+}
+
+TEST(Verdict, AWarningAloneIsSuspicious) {
+  const Verdict verdict =
+      verdict_of({graded("a", "warning", "Odd"), graded("b", "info", "x")}, kNetwork);
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline, "Odd");
+}
+
+TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
+  const Verdict verdict =
+      verdict_of({graded("cause", "warning", "The cause.", "explains: [middle]\n"),
+                  graded("middle", "info", "Between.", "explains: [a-symptom]\n"),
+                  graded("a-symptom", "error", "The end.")},
+                 kNetwork);
+  EXPECT_EQ(verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(verdict.finding, "cause");
+  EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
+}
+
+TEST(Verdict, InfoLeavesTheJobClean) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kNetwork);
+  EXPECT_EQ(verdict.status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict.headline, "No problem found in what these logs can show.");
+  EXPECT_EQ(verdict.finding, "");
+}
+
+struct Row {
+  const char* log;
+  const char* headline;
+};
+
+constexpr Row kNothing[] = {
+    {"", "There is no line to judge."},
+    {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
+    {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
+     "No line of NCCL was found: nothing to judge."},
+};
+
+TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
+  for (const Row& row : kNothing) {
+    const Verdict verdict = verdict_of({graded("a", "error", "x")}, row.log);
+    EXPECT_EQ(verdict.status, VerdictStatus::CannotJudge) << row.log;
+    EXPECT_EQ(verdict.headline, row.headline);
+  }
+}
+
+struct SentenceRow {
+  const char* message;
+  const char* sentence;
+};
+
+constexpr SentenceRow kSentences[] = {
+    {"One. Two.", "One."},
+    {"NCCL 2.20.5 runs. Here", "NCCL 2.20.5 runs."},
+    {"About 2.5 GB, e.g. here", "About 2.5 GB, e.g. here"},
+    {"One.", "One."},
+    {"", ""},
+};
+
+TEST(Verdict, FirstSentenceEndsBeforeAnUpperCaseLetter) {
+  for (const SentenceRow& row : kSentences) EXPECT_EQ(first_sentence(row.message), row.sentence);
+}
+
+}  // namespace
+}  // namespace ncclog::testing
