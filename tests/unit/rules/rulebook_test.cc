@@ -141,8 +141,8 @@ TEST(Rulebook, ListAndShowSayWhatARuleIs) {
             "    a\n"
             "quiet on\n"
             "    b\n");
-  EXPECT_EQ(error_of([&] { show_rule(rulebook, "frist"); }),
-            "rules: unknown rule 'frist' | did you mean 'first'?");
+  EXPECT_EQ(error_of([&] { show_rule(rulebook, "firt"); }),
+            "rules: unknown rule 'firt' | did you mean 'first'?");
 }
 
 }  // namespace
