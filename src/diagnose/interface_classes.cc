@@ -47,7 +47,9 @@ std::string bridge_range(std::string_view ip, bool in_container) {
   const uint32_t a = *address >> 24;
   const uint32_t b = *address >> 16 & 0xFF;
   if (*address >> 8 == kLibvirt) return "192.168.122.0/24";
-  const bool docker = a == 172 && b >= 17 && b <= (in_container ? 31 : 17);
+  const uint32_t c = *address >> 8 & 0xFF;
+  // Docker counts from .0.1 upwards, so 172.17.33.4 on a plain host is somebody's own network.
+  const bool docker = a == 172 && (in_container ? b >= 17 && b <= 31 : b == 17 && c == 0);
   const bool podman = a == 10 && b == 88 && in_container;
   return docker || podman ? fmt::format("{}.{}.0.0/16", a, b) : std::string();
 }

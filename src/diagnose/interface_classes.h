@@ -24,9 +24,9 @@ bool is_infiniband_interface(std::string_view name);
 
 bool is_ipv6(std::string_view ip);
 
-/// The private bridge range that holds `ip`: "172.17.0.0/16" (Docker) or "192.168.122.0/24"
-/// (libvirt); in a container also Docker's further networks, "172.18.0.0/16" to
-/// "172.31.0.0/16", and Podman's. Empty if it is in none.
+/// The private bridge range that holds `ip`: "172.17.0.0/16" (Docker, of which hosts see the
+/// beginning 172.17.0.x) or "192.168.122.0/24" (libvirt); in a container also Docker's further
+/// networks up to "172.31.0.0/16", and Podman's. Empty if it is in none.
 std::string bridge_range(std::string_view ip, bool in_container);
 
 /// "10.1.2" for "10.1.2.3": the subnet, if its mask has 24 bits. Empty for anything but IPv4.

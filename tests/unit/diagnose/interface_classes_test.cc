@@ -37,8 +37,8 @@ TEST(InterfaceClasses, NamesTheBridgeRangeOfAnAddress) {
 }
 
 TEST(InterfaceClasses, LeavesOtherAddressesAlone) {
-  for (const auto* ip : {"172.18.0.3", "172.16.0.1", "10.88.0.7", "192.168.1.1", "fe80::1",
-                         "node-a", "172.17.0", ""}) {
+  for (const auto* ip : {"172.18.0.3", "172.17.33.4", "172.16.0.1", "10.88.0.7", "192.168.1.1",
+                         "fe80::1", "node-a", "172.17.0", ""}) {
     EXPECT_EQ(bridge_range(ip, false), "") << ip;
   }
   EXPECT_EQ(bridge_range("172.32.0.1", true), "");
