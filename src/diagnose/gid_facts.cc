@@ -90,9 +90,9 @@ bool hosts_in_different_subnets(const Job& job) {
 FactValue gid_evidence(const Job& job, const Instance&) {
   const int index = index_in_use(job);
   if (index != kUnset) {
-    if (FactValue table = from_gid_table(job, index); table.what.size() > 0) return table;
+    if (FactValue table = from_gid_table(job, index); !table.what.empty()) return table;
   }
-  if (FactValue failures = from_failures(job); failures.what.size() > 0) return failures;
+  if (FactValue failures = from_failures(job); !failures.what.empty()) return failures;
   if (index == 0 && reported_index(job) == 0) {
     return yes("NCCL_IB_GID_INDEX=0 is set, usually a link-local RoCE v1 address");
   }
