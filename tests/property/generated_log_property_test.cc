@@ -36,7 +36,9 @@ TEST(GeneratedLogProperty, ThreadsChangeNeitherReportNorMemory) {
       ASSERT_EQ(outcome.exit_code, 0) << outcome.standard_error;
       if (first.empty()) first = outcome.standard_output;
       EXPECT_TRUE(outcome.standard_output == first) << threads << " threads";
-      if (kMeasuresMemory) EXPECT_LE(outcome.peak_rss_kib, kMaxRssKib) << threads << " threads";
+      if (kMeasuresMemory) {
+        EXPECT_LE(outcome.peak_rss_kib, kMaxRssKib) << threads << " threads";
+      }
     }
     EXPECT_FALSE(first.empty());
   }
