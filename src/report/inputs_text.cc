@@ -23,7 +23,7 @@ std::string inputs_line(const Job& job) {
   return out + ".";
 }
 
-/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more: The …".
+/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more. The …".
 std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
                        size_t most_names) {
   std::vector<std::string> names;
@@ -41,7 +41,7 @@ std::string odd_inputs(const Job& job, InputStatus status, std::string_view word
   if (names.empty()) return {};
   std::string out = fmt::format(" {} {}", word, join(names, ", "));
   if (more > 0) out += fmt::format(" and {} more", more);
-  return note.empty() ? out + "." : fmt::format("{} ({})", out, note);
+  return note.empty() ? out + "." : fmt::format("{}. {}", out, note);
 }
 
 std::string lost_rows(const LossTable& losses) {
@@ -50,7 +50,8 @@ std::string lost_rows(const LossTable& losses) {
     const LossRow& row = loss_rows()[i];
     const bool is_input = row.name.starts_with("input_");
     if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
-    out += fmt::format(" {} ({}×) {}", row.meaning, losses.counts[i], row.advice);
+    const std::string_view meaning = row.meaning.substr(0, row.meaning.find_last_not_of('.') + 1);
+    out += fmt::format(" {} ({}×). {}", meaning, losses.counts[i], row.advice);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // What was read, and what of it could not be used: the closing lines of the text report.
 //
-//   Read 318 lines from 8 files: 4 ranks on 2 hosts, NCCL 2.28.9. Cut: logs/a.gz (The gzip data …)
+//   Read 318 lines from 8 files: 4 ranks on 2 hosts, NCCL 2.28.9. Cut: logs/a.gz. The gzip …
 
 #pragma once
 
