@@ -60,12 +60,19 @@ std::string evidence_lines(std::string_view name, const Job& job, const Evidence
   return out;
 }
 
+/// NCCL_P2P_DISABLE, ALLREDUCE: a name means what it says, digits and all.
+bool is_name(std::string_view word) {
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }) &&
+         !is_digit(word.front());
+}
+
 /// What a line is like, apart from numbers, names of files and whatever else a digit is part of.
 std::string shape_of(std::string_view line) {
   std::string shape;
   for (const std::string_view word : split_blanks(line)) {
-    const bool varies =
-        word.find('/') != word.npos || std::any_of(word.begin(), word.end(), is_digit);
+    const bool varies = word.find('/') != word.npos ||
+                        (std::any_of(word.begin(), word.end(), is_digit) && !is_name(word));
     shape += varies ? std::string_view("#") : word;
     shape += ' ';
   }

@@ -21,7 +21,7 @@ struct Detail {
   size_t items;  ///< Of check, fix and do_not each.
 };
 constexpr Detail kFull = {4, 6};
-constexpr Detail kShort = {1, 2};
+constexpr Detail kShort = {2, 2};
 
 Tone tone_of(VerdictStatus status) {
   switch (status) {
