@@ -97,7 +97,7 @@ RunCommand declare_rules(CLI::App& app) {
     for (const RulesAction& action : kActions) {
       if (app.got_subcommand(action.name)) return action.run(*options, console);
     }
-    console.out += app.help();
+    console.out += app.get_parent()->help();
     return ExitStatus::Fine;
   };
 }

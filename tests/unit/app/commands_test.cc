@@ -101,6 +101,28 @@ TEST(Commands, HelpNamesEveryCommandAndTable) {
   }
 }
 
+TEST(Commands, RulesAloneExplainsItself) {
+  Console alone;
+  Console asked;
+  EXPECT_EQ(run_command_line({"rules"}, alone), ExitStatus::Fine);
+  EXPECT_EQ(run_command_line({"rules", "--help"}, asked), ExitStatus::Fine);
+  EXPECT_EQ(alone.out, asked.out);
+}
+
+TEST(Commands, RulesAreCheckedAndTested) {
+  const TempDir folder;
+  const std::string broken = folder.add("broken.yaml", "id: broken\nsevrity: error\n");
+  Console check;
+  EXPECT_EQ(run_command_line({"rules", "check", broken}, check), ExitStatus::CannotDo);
+  EXPECT_NE(check.err.find("broken.yaml:2:1: unknown key 'sevrity'"), std::string::npos)
+      << check.err;
+  EXPECT_EQ(check.out, "1 rule file checked, 1 wrong\n");
+  Console test;
+  EXPECT_EQ(run_command_line({"rules", "test"}, test), ExitStatus::Fine) << test.out;
+  EXPECT_EQ(refusal({"rules", "show"}), "rules show: no rule named (see 'ncclog rules list')");
+  EXPECT_EQ(refusal({"rules", "lst"}), "rules: unknown command 'lst' (did you mean 'list'?)");
+}
+
 TEST(Commands, NamesAreUnique) {
   std::set<std::string_view> names;
   for (const Command& command : commands()) EXPECT_TRUE(names.insert(command.name).second);

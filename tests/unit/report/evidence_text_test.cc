@@ -30,8 +30,8 @@ TEST(EvidenceText, PutsLongTextBelowAndKeepsItsEnd) {
       shown({"node-a:101:201 [0] misc/socket.cc:57 NCCL WARN Connection closed by remote peer "
              "node-b.cluster.local<40312> and nothing else was read, error 104"}),
       "  seen    a.log:101\n"
-      "          node-a:101:201 [0] misc/socket.cc:57 NCCL WARN Connection closed by\n"
-      "          remote peer node-b.cluster.local<40312> and nothing else was read,\n");
+      "          … NCCL WARN Connection closed by remote peer\n"
+      "          node-b.cluster.local<40312> and nothing else was read, error 104\n");
 }
 
 TEST(EvidenceText, ShowsOneLineOfThoseThatDifferOnlyInNumbers) {
