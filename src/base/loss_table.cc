@@ -27,7 +27,7 @@ constexpr LossRow kLossRows[] = {
     {"processes_dropped", LossSeverity::DataLoss, "More processes were named than are kept.",
      "Torn lines invent process names: give every process its own NCCL_DEBUG_FILE with %h and %p."},
     {"size_limit", LossSeverity::DataLoss, "A compressed input expands past the limit.",
-     "It was read up to the limit; raise it with --max-expanded if the input can be trusted."},
+     "It was read up to the limit; if it can be trusted, unpack it and analyse the plain file."},
 };
 static_assert(std::size(kLossRows) == static_cast<size_t>(Loss::kCount));
 
