@@ -73,8 +73,10 @@ std::string who(const Finding& finding) {
   }
   if (finding.hosts.empty()) return out;
   const std::span<const std::string> hosts(finding.hosts);
-  out +=
-      (out.empty() ? "host " : " on ") + join(hosts.first(std::min(hosts.size(), kMaxHosts)), ", ");
+  out += (!out.empty()        ? " on "
+          : hosts.size() == 1 ? "host "
+                              : "hosts ") +
+         join(hosts.first(std::min(hosts.size(), kMaxHosts)), ", ");
   if (hosts.size() > kMaxHosts) out += fmt::format(" and {} more", hosts.size() - kMaxHosts);
   return out;
 }
