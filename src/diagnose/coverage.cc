@@ -40,9 +40,9 @@ bool has_nccl(const Job& job) {
 
 bool has_recognised(const Job& job) { return job.losses.recognised > 0; }
 
-/// Somebody waits: this is when the calls and the ranks that are silent matter.
+/// Somebody waits in a collective: this is when calls matter.
 bool reports_hang(const Job& job) {
-  return any_record<WatchdogTimeout, WorkStatus, HeartbeatTimeout, StoreWaitFailed>(job);
+  return any_record<WatchdogTimeout, WorkStatus, HeartbeatTimeout>(job);
 }
 
 /// "2.13.4" did not honour the variable.

@@ -46,9 +46,9 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
   std::copy_if(finding.ranks.begin(), finding.ranks.end(), std::back_inserter(others),
                [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::count_if(parties.begin(), parties.end(),
-                                      [](const Party& party) { return party.rank < 0; }) -
-                        (subject.rank < 0 ? 1 : 0);
+  const auto nameless = std::count_if(parties.begin(), parties.end(), [&](const Party& party) {
+    return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
+  });
   if (others.empty() && nameless > 0) {
     notes.push_back(fmt::format("also {} more process{}", nameless, nameless == 1 ? "" : "es"));
   }
