@@ -136,6 +136,10 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
   SpeakerLog& log = speaker_of(event);
+  if (event.header.torn) {
+    losses_.add(Loss::LineTorn);
+    log.torn = true;
+  }
   note_line(log, where, line.text, event.header.prefix);
   keep_line(log, where, line.text, event, matched);
   if (speakers_.size() > kMaxSpeakers) limit_speakers();

@@ -7,10 +7,12 @@
 namespace ncclog {
 namespace {
 
-bool is_torn_end_of(const SpeakerLog& torn, const SpeakerLog& whole) {
+/// The name lost its beginning, or stands behind what is left of another record: "Sockb".
+bool is_torn_name_of(const SpeakerLog& torn, const SpeakerLog& whole) {
   const std::string& host = torn.speaker.host;
-  return host.size() < whole.speaker.host.size() && whole.speaker.host.ends_with(host) &&
-         torn.lines < whole.lines;
+  const std::string& name = whole.speaker.host;
+  if (torn.lines >= whole.lines || host.size() == name.size()) return false;
+  return name.ends_with(host) || (torn.torn && host.ends_with(name));
 }
 
 /// Joins two logs of one process; their lines may be mixed.
@@ -38,7 +40,7 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   for (const auto& [pid, same] : by_pid) {
     for (const size_t torn : same) {
       const auto whole = std::find_if(
-          same.begin(), same.end(), [&](size_t i) { return is_torn_end_of(logs[torn], logs[i]); });
+          same.begin(), same.end(), [&](size_t i) { return is_torn_name_of(logs[torn], logs[i]); });
       if (whole == same.end()) continue;
       join(logs[*whole], std::move(logs[torn]));
       logs[torn].lines = 0;

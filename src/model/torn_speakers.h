@@ -4,6 +4,10 @@
 //   u-node-01:4121:4188 [3] NCCL INFO …       1 line: the beginning was lost to another writer
 //
 // The same pid under the end of a known host's name is that process, not another one.
+//
+//   a:4120:4120 [0] NCCL INFO Using network Sockgpu-node-01:4121:4188 [3] NCCL INFO …
+//
+// Where a record was cut off, its rest may stand before the host of the next: "Sockgpu-node-01".
 
 #pragma once
 
@@ -13,8 +17,9 @@
 
 namespace ncclog {
 
-/// Joins each log whose host is a proper end of another log's host with the same pid to that log.
-/// A host named by more lines than the longer one stays: then both are real.
+/// Joins each log whose host is a proper end of another log's host with the same pid to that log;
+/// also each log with torn lines whose host ends with such a host. A host named by at least as many
+/// lines as the other one stays: then both are real.
 void join_torn_speakers(std::vector<SpeakerLog>& logs);
 
 }  // namespace ncclog

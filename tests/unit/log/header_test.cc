@@ -60,9 +60,8 @@ TEST(Header, ReadsEveryEra) {
       {"3: node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
       {"(TrainWorker pid=4242, ip=10.0.0.7) node07:4121:4188 [3] NCCL INFO x",
        "INFO node07:4121:4188 [3] :-1 | x"},
-      // The first anchor counts: a second one is an interleaved line.
-      {"a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO y",
-       "INFO a:1:2 [0] :-1 | Channb:3:4 [1] NCCL INFO y"},
+      // The last record counts: it cut the first one off, and is whole but for its host's name.
+      {"a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO y", "INFO Channb:3:4 [1] :-1 | y"},
       // Addresses in a message are no header.
       {"a:1:2 [0] NCCL INFO via 10.1.2.3:4:5 [7]", "INFO a:1:2 [0] :-1 | via 10.1.2.3:4:5 [7]"},
       // Numbers that do not fit are no process.

@@ -82,7 +82,8 @@ TEST(BuildJob, CommunicatorsWithoutCommIdAreInferredAndKeptApart) {
   ASSERT_EQ(job.communicators.size(), 2u);
   EXPECT_EQ(job.communicators[0].id, "inferred-1");
   EXPECT_EQ(job.communicators[0].ranks.size(), 2u);
-  EXPECT_EQ(job.communicators[1].ranks[0].process, 2);
+  const auto other = static_cast<size_t>(job.communicators[1].ranks[0].process);
+  EXPECT_EQ(job.processes[other].pid, 3);
 }
 
 TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
@@ -161,6 +162,8 @@ TEST(BuildJob, ATornHostNameIsNoOtherHost) {
 
 TEST(BuildJob, ARecordCutOffByAnotherIsLostAndCounted) {
   const Job job = job_from_text(
+      "b:2:2 [0] NCCL INFO Connected all rings\n"
+      "b:2:2 [0] NCCL INFO Connected all trees\n"
       "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Using network Socket\n");
   EXPECT_EQ(job.network.name, "Socket");
   EXPECT_EQ(job.losses.count(Loss::LineTorn), 1u);
