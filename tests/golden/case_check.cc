@@ -111,14 +111,4 @@ Complaints check_case(const json& expected, const json& report) {
   return complaints;
 }
 
-std::vector<std::string> missed_findings(const json& expected, const json& report) {
-  std::vector<std::string> missed;
-  for (const json& expectation : expected.at("expect")) {
-    if (!expectation.value("must", false) || is_health(expectation)) continue;
-    auto ids = ids_of(expectation);
-    if (find_finding(report, ids) == nullptr) missed.push_back(ids.front());
-  }
-  return missed;
-}
-
 }  // namespace ncclog::testing

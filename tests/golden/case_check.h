@@ -17,8 +17,4 @@ namespace ncclog::testing {
 /// nothing is. Throws nlohmann's exceptions if either lacks the keys of its format.
 std::vector<std::string> check_case(const nlohmann::json& expected, const nlohmann::json& report);
 
-/// The findings that have to be there and are not, each as its first id.
-std::vector<std::string> missed_findings(const nlohmann::json& expected,
-                                         const nlohmann::json& report);
-
 }  // namespace ncclog::testing

@@ -15,25 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-/// What no rule can find yet. A row that became wrong fails its case, so that it is removed.
-struct NotYet {
-  std::string_view name;     ///< Of the sample.
-  std::string_view finding;  ///< First id of the expectation.
-  std::string_view reason;
-};
-
-constexpr NotYet kNotYet[] = {
-    {"device-changed", "device-changed-between-communicators", "compares communicators"},
-    {"size-mismatch", "mismatched-collectives", "compares call sequences"},
-    {"timeout-rank-skips", "collective-rank-missing", "compares call sequences"},
-};
-
-const NotYet* not_yet(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kNotYet), std::end(kNotYet),
-                                   [&](const NotYet& row) { return row.name == name; });
-  return found == std::end(kNotYet) ? nullptr : found;
-}
-
 std::vector<std::string> sample_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "sample_logs")) {
@@ -52,15 +33,7 @@ TEST_P(Cases, ReportSaysWhatIsKnown) {
   json report = json::parse(out.standard_output, nullptr, /*allow_exceptions=*/false);
   ASSERT_TRUE(report.is_object()) << "exit code " << out.exit_code << "\n" << out.standard_error;
   auto complaints = check_case(expected, report);
-  const NotYet* gap = not_yet(GetParam());
-  if (gap == nullptr) {
-    EXPECT_TRUE(complaints.empty()) << join(complaints, "\n") << "\n" << report.at("verdict");
-    return;
-  }
-  ASSERT_EQ(missed_findings(expected, report), std::vector<std::string>{std::string(gap->finding)})
-      << "found now: remove the row";
-  EXPECT_EQ(complaints.size(), 1U) << join(complaints, "\n");
-  GTEST_SKIP() << gap->finding << " is not there yet: " << gap->reason;
+  EXPECT_TRUE(complaints.empty()) << join(complaints, "\n") << "\n" << report.at("verdict");
 }
 
 /// A test's name holds letters, digits and '_' only.
