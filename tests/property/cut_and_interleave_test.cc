@@ -145,16 +145,20 @@ TEST(CutAnywhereProperty, GivesTheSameJobInAnyGrouping) {
   }
 }
 
-/// Lines of one voice, in its order; records that span lines stay together.
+/// The process that prints a line of kLog: its host where the line names one, else that of its
+/// rank.
+std::string process_of(const Header& header) {
+  if (!header.host.empty()) return std::string(header.host);
+  if (header.prefix.rank < 0) return "launcher";
+  return header.prefix.rank == 0 ? "node-a" : "node-b";
+}
+
+/// Lines of one process, in its order; records that span lines stay together.
 std::map<std::string, std::vector<std::string>> voices(std::string_view text) {
   std::map<std::string, std::vector<std::string>> lines;
-  std::string buffer;
-  const LineMatcher none;
   RecordJoiner joiner([&](const Line& record, int) {
     const Event event = parse_event(record.text, all_wordings());
-    const std::string voice =
-        std::string(event.header.host) + std::to_string(event.header.prefix.rank);
-    lines[voice].push_back(std::string(record.text));
+    lines[process_of(event.header)].push_back(std::string(record.text));
   });
   for (uint64_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find_first_of("\r\n"), text.size());
@@ -180,7 +184,7 @@ std::string interleaved(std::map<std::string, std::vector<std::string>> voices,
 TEST(InterleavingProperty, OfDifferentProcessesGivesTheSameJobLineNumbersAside) {
   std::mt19937 random(5);
   const auto lines = voices(kLog);
-  ASSERT_GE(lines.size(), 4u);
+  ASSERT_EQ(lines.size(), 3u);
   const std::string first = describe_job(job_from_text(interleaved(lines, random)), Places::Hidden);
   for (int round = 0; round < 200; ++round) {
     ASSERT_EQ(describe_job(job_from_text(interleaved(lines, random)), Places::Hidden), first)
