@@ -102,6 +102,7 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
     order.push_back(best);
   }
   std::vector<Finding> result;
+  result.reserve(order.size());
   for (const size_t i : order) result.push_back(std::move(findings[i]));
   return result;
 }
