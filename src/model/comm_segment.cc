@@ -1,5 +1,6 @@
 #include "model/comm_segment.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace ncclog {
@@ -45,40 +46,39 @@ CommSegment facts_of(SourceRef where, const CommInit& init) {
   return segment;
 }
 
-/// True if `later`, the next thing said about the same pointer, begins a new life.
+/// True if `later`, the next thing said about the same pointer, begins a new life: the earlier one
+/// has ended, or was already past what `later` begins with. Nothing comes before a START; layout
+/// and COMPLETE lines come before the first call.
 bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
-  if (has(earlier.ended)) return true;
+  if (has(earlier.ended) || has(later.started)) return true;
   const bool in_use = has(earlier.completed) || earlier.calls.total > 0;
-  if (has(later.started)) return has(earlier.started) || in_use;
-  return has(later.completed) && has(earlier.completed);
+  const bool comes_up = has(later.completed) || later.nnodes >= 0 || later.local_ranks >= 0;
+  return in_use && comes_up;
 }
 
 }  // namespace
 
-CommSegment* CommSegments::open(uint64_t comm) {
-  for (auto it = all.rbegin(); it != all.rend(); ++it) {
-    if (it->comm == comm) return &*it;
-  }
-  return nullptr;
+CommSegment* CommSegments::latest(uint64_t comm) {
+  const auto found = latest_.find(comm);
+  return found == latest_.end() ? nullptr : &all[found->second];
 }
 
-CommSegment& CommSegments::open_or_new(uint64_t comm) {
-  if (CommSegment* segment = open(comm); segment != nullptr && !has(segment->ended))
-    return *segment;
-  CommSegment& segment = all.emplace_back();
-  segment.comm = comm;
-  return segment;
+CommSegment& CommSegments::append(CommSegment&& segment) {
+  latest_[segment.comm] = all.size();
+  return all.emplace_back(std::move(segment));
 }
 
-void CommSegments::add(SourceRef where, const CommInit& init) {
-  const CommSegment news = facts_of(where, init);
-  CommSegment* segment = open(news.comm);
-  if (segment == nullptr || begins_anew(*segment, news)) {
-    all.push_back(news);
+void CommSegments::add(CommSegment&& news) {
+  CommSegment* earlier = latest(news.comm);
+  if (earlier == nullptr || begins_anew(*earlier, news)) {
+    append(std::move(news));
   } else {
-    add_facts(*segment, news);
+    add_facts(*earlier, news);
+    earlier->calls.merge(news.calls);
   }
 }
+
+void CommSegments::add(SourceRef where, const CommInit& init) { add(facts_of(where, init)); }
 
 void CommSegments::add(SourceRef where, const CommRankStarted& announced) {
   CommInit init;
@@ -92,50 +92,46 @@ void CommSegments::add(SourceRef where, const CommRankStarted& announced) {
 
 void CommSegments::add(SourceRef where, const CommEnd& ended) {
   if (ended.phase == "START" || ended.action == "Revoke") return;
-  CommSegment& segment = open_or_new(ended.comm.value);
   CommSegment news;
+  news.comm = ended.comm.value;
   news.rank = ended.rank;
   news.nranks = ended.nranks;
   news.cuda_dev = ended.cuda_dev;
   news.bus_id = ended.bus_id;
   news.ended = where;
   news.end = ended.action == "Abort" ? CommFate::Aborted : CommFate::Destroyed;
-  add_facts(segment, news);
+  add(std::move(news));
 }
 
 void CommSegments::add(const CommLayout& layout) {
   CommSegment news;
+  news.comm = layout.comm.value;
   news.rank = layout.rank;
   news.nranks = layout.nranks;
   news.nnodes = layout.nnodes;
   news.local_ranks = layout.local_ranks;
-  add_facts(open_or_new(layout.comm.value), news);
+  add(std::move(news));
 }
 
 void CommSegments::add_call(SourceRef where, uint64_t comm, int nranks, const CallSignature& call) {
-  CommSegment& segment = open_or_new(comm);
-  keep_known(segment.nranks, nranks, -1);
-  segment.calls.add(where, call);
+  CommSegment* segment = latest(comm);
+  if (segment == nullptr || has(segment->ended)) {
+    CommSegment unknown;
+    unknown.comm = comm;
+    segment = &append(std::move(unknown));
+  }
+  keep_known(segment->nranks, nranks, -1);
+  segment->calls.add(where, call);
 }
 
 void CommSegments::merge(CommSegments&& later) {
-  const size_t before = all.size();
+  std::unordered_set<uint64_t> seen;
   for (CommSegment& news : later.all) {
-    CommSegment* earlier = nullptr;
-    for (size_t i = 0; i < before; ++i) {
-      if (all[i].comm == news.comm) earlier = &all[i];
-    }
-    const bool first_of_later = &news == [&] {
-      for (CommSegment& candidate : later.all) {
-        if (candidate.comm == news.comm) return &candidate;
-      }
-      return &news;
-    }();
-    if (earlier == nullptr || !first_of_later || begins_anew(*earlier, news)) {
-      all.push_back(std::move(news));
+    // Only the first life of a pointer can go on with one of the earlier stretch.
+    if (seen.insert(news.comm).second) {
+      add(std::move(news));
     } else {
-      add_facts(*earlier, news);
-      earlier->calls.merge(news.calls);
+      append(std::move(news));
     }
   }
 }

@@ -8,7 +8,10 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/source_ref.h"
@@ -55,8 +58,11 @@ struct CommSegments {
   bool operator==(const CommSegments&) const = default;
 
  private:
-  CommSegment* open(uint64_t comm);
-  CommSegment& open_or_new(uint64_t comm);
+  CommSegment* latest(uint64_t comm);
+  CommSegment& append(CommSegment&& segment);
+  void add(CommSegment&& news);
+
+  std::unordered_map<uint64_t, size_t> latest_;  ///< By pointer: its last life in `all`.
 };
 
 }  // namespace ncclog
