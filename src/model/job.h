@@ -74,8 +74,9 @@ struct Communicator {
   int nnodes = -1;                 ///< As NCCL's layout line says; -1: not printed.
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   int parent = -1;                 ///< Into Job::communicators; -1: none or unknown.
-  bool is_child = false;          ///< Made by split, shrink or grow, even if the parent is unknown.
-  std::vector<CommRank> ranks;    ///< By rank; those not seen are listed too when nranks is known.
+  bool is_child = false;  ///< Made by split, shrink or grow, even if the parent is unknown.
+  /// By rank. Those not seen are listed too when nranks is known, up to 262144 in all of the job.
+  std::vector<CommRank> ranks;
   std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
 };
 

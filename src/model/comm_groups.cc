@@ -1,0 +1,132 @@
+// Torn lines name any pointer, parent and size, so no step looks at all segments for each segment.
+
+#include "model/comm_groups.h"
+
+#include <algorithm>
+#include <compare>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+namespace ncclog {
+namespace {
+
+/// What the parts of one communicator have in common. Fields that do not tell keep their defaults.
+struct CommKey {
+  uint64_t comm_id = 0;
+  bool is_child = false;
+  int parent = -1;  ///< Group of the parent.
+  int child_count = -1;
+  int color = -1;
+  int nranks = -1;
+  int ordinal = -1;  ///< Without commId and parent: place among its like in the process.
+
+  auto operator<=>(const CommKey&) const = default;
+};
+
+/// The groups of one key: several where no commId tells communicators of equal look apart.
+struct Lookalikes {
+  std::vector<int> groups;
+  size_t full = 0;                ///< The groups before this one have no room.
+  std::map<int, size_t> by_rank;  ///< The groups before this one have that rank, or no room.
+};
+
+CommKey key_of(const CommSegment& segment, int parent) {
+  CommKey key;
+  key.comm_id = segment.comm_id;
+  if (key.comm_id != 0) return key;
+  key.nranks = segment.nranks;
+  key.is_child = segment.parent != 0;
+  if (!key.is_child) return key;
+  key.parent = parent;
+  key.child_count = segment.child_count;
+  key.color = segment.color;
+  return key;
+}
+
+/// Joins segments to groups. Invariant: a segment is added after those before it in its process, so
+/// the group of its parent is known.
+class Grouping {
+ public:
+  void add_process(int process, int log, const std::vector<CommSegment>& segments) {
+    std::unordered_map<uint64_t, int> group_of_pointer;
+    std::map<std::pair<int, int>, int> alike;
+    for (size_t s = 0; s < segments.size(); ++s) {
+      const CommSegment& segment = segments[s];
+      const auto known = group_of_pointer.find(segment.parent);
+      const int parent = known == group_of_pointer.end() ? -1 : known->second;
+      CommKey key = key_of(segment, parent);
+      if (key.comm_id == 0 && !key.is_child) key.ordinal = alike[{segment.nranks, segment.rank}]++;
+      const int index = group_for(key, segment.rank);
+      CommGroup& group = groups_[static_cast<size_t>(index)];
+      group.members.push_back({process, log, static_cast<int>(s)});
+      group.is_child |= segment.parent != 0;
+      if (group.parent < 0 && parent != index) group.parent = parent;
+      group_of_pointer[segment.comm] = index;
+    }
+  }
+
+  /// The groups by key.
+  std::vector<CommGroup> take() {
+    std::vector<int> place(groups_.size());
+    std::vector<CommGroup> sorted;
+    for (const auto& [key, alike] : lookalikes_) {
+      for (const int index : alike.groups) {
+        place[static_cast<size_t>(index)] = static_cast<int>(sorted.size());
+        sorted.push_back(std::move(groups_[static_cast<size_t>(index)]));
+      }
+    }
+    for (CommGroup& group : sorted) {
+      if (group.parent >= 0) group.parent = place[static_cast<size_t>(group.parent)];
+    }
+    return sorted;
+  }
+
+ private:
+  bool is_full(int index) const {
+    const CommGroup& group = groups_[static_cast<size_t>(index)];
+    return group.nranks > 0 && group.members.size() >= static_cast<size_t>(group.nranks);
+  }
+
+  /// Place among `alike` of the first group that has room for `rank` (-1: any rank).
+  size_t place_for(Lookalikes& alike, int rank) const {
+    const auto& groups = alike.groups;
+    while (alike.full < groups.size() && is_full(groups[alike.full])) ++alike.full;
+    size_t place = alike.full;
+    if (rank >= 0) place = std::max(place, alike.by_rank[rank]);
+    while (place < groups.size() && is_full(groups[place])) ++place;
+    if (rank >= 0) alike.by_rank[rank] = place + 1;
+    return place;
+  }
+
+  int group_for(const CommKey& key, int rank) {
+    Lookalikes& alike = lookalikes_[key];
+    const size_t place = key.comm_id != 0 ? 0 : place_for(alike, rank);
+    if (place == alike.groups.size()) {
+      alike.groups.push_back(static_cast<int>(groups_.size()));
+      groups_.push_back({key.comm_id, key.nranks, -1, false, {}});
+    }
+    return alike.groups[place];
+  }
+
+  std::map<CommKey, Lookalikes> lookalikes_;
+  std::vector<CommGroup> groups_;  ///< In the order in which they were found.
+};
+
+}  // namespace
+
+const CommSegment& segment_of(const Job& job, const CommMember& member) {
+  return job.logs[static_cast<size_t>(member.log)].comms.all[static_cast<size_t>(member.segment)];
+}
+
+std::vector<CommGroup> group_segments(const Job& job) {
+  Grouping grouping;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      grouping.add_process(static_cast<int>(p), static_cast<int>(log), job.logs[log].comms.all);
+    }
+  }
+  return grouping.take();
+}
+
+}  // namespace ncclog
