@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 
 namespace ncclog {
 namespace {
@@ -34,9 +34,12 @@ size_t utf8_length(std::string_view bytes) {
 uint32_t code_point(std::string_view character) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
   switch (character.size()) {
-    case 1: return byte(0);
-    case 2: return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
-    case 3: return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
+    case 3:
+      return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
     default:
       return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 |
              (byte(3) & 0x3Fu);
@@ -95,18 +98,28 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 std::optional<int64_t> parse_int(std::string_view text) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty()) return std::nullopt;
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c) || value > kMax / 10) return std::nullopt;
+    value = value * 10 + static_cast<uint64_t>(c - '0');
+  }
+  if (value > kMax + (negative ? 1 : 0)) return std::nullopt;
+  return static_cast<int64_t>(negative ? 0 - value : value);
 }
 
 std::optional<uint64_t> parse_hex(std::string_view text) {
   if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  if (text.empty()) return std::nullopt;
   uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  for (const char c : text) {
+    if (!is_hex_digit(c) || value >> 60 != 0) return std::nullopt;
+    const int digit = is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+    value = value << 4 | static_cast<uint64_t>(digit);
+  }
   return value;
 }
 

@@ -27,7 +27,9 @@ Speaker name_of(const Header& header, uint32_t input) {
 }
 
 void add_call(SpeakerLog& log, SourceRef where, const Message& message) {
-  const auto call = read_message<CollectiveCall>(message);
+  using Call = CollectiveCall;
+  const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
+                                 &Call::root, &Call::comm, &Call::nranks>(message);
   log.comms.add_call(where, call.comm.value, call.nranks,
                      {std::string(call.op), call.count, call.datatype, call.redop, call.root});
 }
