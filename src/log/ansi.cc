@@ -44,8 +44,12 @@ size_t remnant_length(std::string_view text) {
 
 /// A line that lost its ESC bytes begins with a colour or resets one.
 bool has_remnants(std::string_view line) {
-  return remnant_length(line) > 0 || line.find("[0m") != line.npos ||
-         line.find("[0;0m") != line.npos;
+  if (remnant_length(line) > 0) return true;
+  for (size_t at = line.find("[0"); at != line.npos; at = line.find("[0", at + 1)) {
+    const std::string_view rest = line.substr(at);
+    if (rest.starts_with("[0m") || rest.starts_with("[0;0m")) return true;
+  }
+  return false;
 }
 
 std::string_view strip(std::string_view line, char begin, size_t (*length_of)(std::string_view),

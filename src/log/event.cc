@@ -8,24 +8,20 @@ namespace {
 
 /// Mostly NULs or control bytes: not text, whatever it once was.
 bool is_unreadable(std::string_view line) {
-  if (line.empty() || line.find('\0') == line.npos)
-    return false;
+  if (line.empty() || line.find('\0') == line.npos) return false;
   size_t odd = 0;
-  for (const char c : line)
-    odd += (c >= 0 && c < 0x20 && c != '\t' && c != '\x1b') ? 1 : 0;
+  for (const char c : line) odd += (c >= 0 && c < 0x20 && c != '\t' && c != '\x1b') ? 1 : 0;
   return odd * 2 > line.size();
 }
 
-} // namespace
+}  // namespace
 
-Event parse_event(std::string_view line, const WordingTable &wordings) {
-  Event event;
-  event.header = parse_header(line);
-  const bool nccl = event.header.level != Level::None &&
-                    event.header.level != Level::Framework;
-  const std::string_view message = trim(event.header.message);
-  event.message =
-      nccl ? wordings.parse_nccl(message) : wordings.parse_foreign(message);
+Event parse_event(std::string_view line, const WordingTable& wordings) {
+  const Header header = parse_header(line);
+  const bool nccl = header.level != Level::None && header.level != Level::Framework;
+  const std::string_view message = trim(header.message);
+  Event event{LineFate::Foreign, header,
+              nccl ? wordings.parse_nccl(message) : wordings.parse_foreign(message)};
   if (event.message.kind != nullptr) {
     event.fate = LineFate::Recognised;
   } else if (nccl) {
@@ -36,7 +32,7 @@ Event parse_event(std::string_view line, const WordingTable &wordings) {
   return event;
 }
 
-const WordingTable &all_wordings() {
+const WordingTable& all_wordings() {
   static const WordingTable table(all_kinds());
   return table;
 }
@@ -46,4 +42,4 @@ bool may_start_unit(std::string_view line) {
   return header && header->level == Level::Info && !header->host.empty();
 }
 
-} // namespace ncclog
+}  // namespace ncclog

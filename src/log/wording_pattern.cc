@@ -31,7 +31,7 @@ int field_index(const Kind& kind, std::string_view name) {
   return -1;
 }
 
-void apply_spec(PatternStep& step, std::string_view spec) {
+void apply_spec(const Wording& wording, PatternStep& step, std::string_view spec) {
   if (spec == "word") {
     step.hole = HoleType::Word;
   } else if (spec == "int") {
@@ -43,6 +43,8 @@ void apply_spec(PatternStep& step, std::string_view spec) {
   } else {
     step.hole = HoleType::Choice;
     step.choices = split(spec, '|');
+    if (std::find(step.choices.begin(), step.choices.end(), "") != step.choices.end())
+      malformed(wording, "empty choice");
     std::stable_sort(step.choices.begin(), step.choices.end(),
                      [](auto a, auto b) { return a.size() > b.size(); });
   }
@@ -61,7 +63,7 @@ void parse_hole(const Kind& kind, const Wording& wording, std::string_view insid
     if (step.field < 0) malformed(wording, "unknown field");
     step.hole = hole_type_of(kind.fields[static_cast<size_t>(step.field)].type);
   }
-  if (colon != inside.npos) apply_spec(step, inside.substr(colon + 1));
+  if (colon != inside.npos) apply_spec(wording, step, inside.substr(colon + 1));
   if (rest) step.hole = HoleType::Rest;
 }
 
@@ -100,9 +102,14 @@ size_t integers_length(std::string_view text) {
   return any ? text.size() : 0;
 }
 
+/// starts_with for words most of which differ in their first byte.
+bool begins_with(std::string_view text, std::string_view word) {
+  return !text.empty() && text.front() == word.front() && text.starts_with(word);
+}
+
 size_t choice_length(std::string_view text, const PatternStep& step) {
   for (const std::string_view choice : step.choices) {
-    if (text.starts_with(choice)) return choice.size();
+    if (begins_with(text, choice)) return choice.size();
   }
   return 0;
 }

@@ -115,21 +115,25 @@ void WordingTable::add(Dispatch& dispatch, const WordingPattern& pattern) {
   if (bytes.empty()) dispatch.open.push_back(&pattern);
 }
 
-Message WordingTable::find(const Dispatch& dispatch, std::string_view text) {
-  Message message;
-  if (text.empty()) return message;
+bool WordingTable::find(const Dispatch& dispatch, std::string_view text, Message& message) {
+  if (text.empty()) return false;
   const std::string_view first = first_word(text);
   const auto by_first = dispatch.by_first_word.find(first);
   if (by_first != dispatch.by_first_word.end() && match_any(by_first->second, text, message))
-    return message;
+    return true;
   const std::string_view rest = text.substr(std::min(first.size() + 1, text.size()));
   const auto by_second = dispatch.by_second_word.find(first_word(rest));
   if (by_second != dispatch.by_second_word.end() && match_any(by_second->second, text, message))
-    return message;
+    return true;
   const auto byte = static_cast<unsigned char>(text.front());
-  if (match_any(dispatch.by_first_byte[byte], text, message)) return message;
-  if (match_any(dispatch.open, text, message)) return message;
-  return {};
+  return match_any(dispatch.by_first_byte[byte], text, message) ||
+         match_any(dispatch.open, text, message);
+}
+
+Message WordingTable::parse(const Dispatch& dispatch, std::string_view text) {
+  Message message;
+  if (!find(dispatch, text, message)) message = {};
+  return message;
 }
 
 std::vector<const WordingPattern*> WordingTable::all_matches(std::string_view text,

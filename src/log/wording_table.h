@@ -27,11 +27,11 @@ class WordingTable {
 
   /// The message that an NCCL line carries after its header; kind is nullptr if
   /// no wording fits.
-  Message parse_nccl(std::string_view text) const { return find(nccl_, text); }
+  Message parse_nccl(std::string_view text) const { return parse(nccl_, text); }
 
   /// The message of a line without NCCL header: framework, pasted output, or a
   /// quoted NCCL text.
-  Message parse_foreign(std::string_view text) const { return find(foreign_, text); }
+  Message parse_foreign(std::string_view text) const { return parse(foreign_, text); }
 
   /// Every wording that fits `text`, for the test that says exactly one does.
   std::vector<const WordingPattern*> all_matches(std::string_view text, Source source) const;
@@ -46,7 +46,8 @@ class WordingTable {
     std::vector<const WordingPattern*> open;
   };
 
-  static Message find(const Dispatch& dispatch, std::string_view text);
+  static bool find(const Dispatch& dispatch, std::string_view text, Message& message);
+  static Message parse(const Dispatch& dispatch, std::string_view text);
   void add(Dispatch& dispatch, const WordingPattern& pattern);
 
   std::deque<std::string> words_;         ///< Texts of dispatch words that no wording spells whole.
