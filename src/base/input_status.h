@@ -17,10 +17,14 @@ enum class InputStatus {
 /// "whole", "cut": lower case, stable, for reports.
 constexpr std::string_view to_string(InputStatus status) {
   switch (status) {
-    case InputStatus::Whole: return "whole";
-    case InputStatus::Skipped: return "skipped";
-    case InputStatus::Cut: return "cut";
-    case InputStatus::Unreadable: return "unreadable";
+    case InputStatus::Whole:
+      return "whole";
+    case InputStatus::Skipped:
+      return "skipped";
+    case InputStatus::Cut:
+      return "cut";
+    case InputStatus::Unreadable:
+      return "unreadable";
   }
   return "whole";
 }

@@ -7,7 +7,8 @@
 
 namespace ncclog {
 
-/// A line of the input, named so that results of separately read stretches can be joined as they are.
+/// A line of the input, named so that results of separately read stretches can be joined as they
+/// are.
 ///
 /// A unit is a whole input or a stretch of a large one; units are numbered in input order before
 /// anything is read. Lines are counted from 1 inside the unit. The pair orders all lines of a run.

@@ -17,20 +17,20 @@ enum class LineFate { Recognised, Unrecognised, Foreign, Unreadable };
 struct Event {
   LineFate fate = LineFate::Foreign;
   Header header;
-  Message message; ///< kind is nullptr unless the fate is Recognised.
+  Message message;  ///< kind is nullptr unless the fate is Recognised.
 };
 
 /// Understands one line whose ANSI codes are already removed. Never throws,
 /// whatever the bytes.
-Event parse_event(std::string_view line, const WordingTable &wordings);
+Event parse_event(std::string_view line, const WordingTable& wordings);
 
 /// The wordings of all kinds that this program knows, built on first use; safe
 /// from any thread.
-const WordingTable &all_wordings();
+const WordingTable& all_wordings();
 
 /// True if a stretch of a log may be read from this line on without having seen
 /// the lines before: it carries a whole NCCL INFO header, so nothing earlier
 /// can continue into it.
 bool may_start_unit(std::string_view line);
 
-} // namespace ncclog
+}  // namespace ncclog

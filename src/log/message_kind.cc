@@ -4,52 +4,50 @@ namespace ncclog {
 
 std::string_view to_string(Subsystem subsystem) {
   switch (subsystem) {
-  case Subsystem::None:
-    return "";
-  case Subsystem::Init:
-    return "INIT";
-  case Subsystem::Coll:
-    return "COLL";
-  case Subsystem::P2p:
-    return "P2P";
-  case Subsystem::Shm:
-    return "SHM";
-  case Subsystem::Net:
-    return "NET";
-  case Subsystem::Graph:
-    return "GRAPH";
-  case Subsystem::Tuning:
-    return "TUNING";
-  case Subsystem::Env:
-    return "ENV";
-  case Subsystem::Alloc:
-    return "ALLOC";
-  case Subsystem::Call:
-    return "CALL";
-  case Subsystem::Proxy:
-    return "PROXY";
-  case Subsystem::Nvls:
-    return "NVLS";
-  case Subsystem::Bootstrap:
-    return "BOOTSTRAP";
-  case Subsystem::Reg:
-    return "REG";
-  case Subsystem::Profile:
-    return "PROFILE";
-  case Subsystem::Ras:
-    return "RAS";
-  case Subsystem::Destroy:
-    return "DESTROY";
+    case Subsystem::None:
+      return "";
+    case Subsystem::Init:
+      return "INIT";
+    case Subsystem::Coll:
+      return "COLL";
+    case Subsystem::P2p:
+      return "P2P";
+    case Subsystem::Shm:
+      return "SHM";
+    case Subsystem::Net:
+      return "NET";
+    case Subsystem::Graph:
+      return "GRAPH";
+    case Subsystem::Tuning:
+      return "TUNING";
+    case Subsystem::Env:
+      return "ENV";
+    case Subsystem::Alloc:
+      return "ALLOC";
+    case Subsystem::Call:
+      return "CALL";
+    case Subsystem::Proxy:
+      return "PROXY";
+    case Subsystem::Nvls:
+      return "NVLS";
+    case Subsystem::Bootstrap:
+      return "BOOTSTRAP";
+    case Subsystem::Reg:
+      return "REG";
+    case Subsystem::Profile:
+      return "PROFILE";
+    case Subsystem::Ras:
+      return "RAS";
+    case Subsystem::Destroy:
+      return "DESTROY";
   }
   return "";
 }
 
 std::string_view Message::field(std::string_view name) const {
-  if (kind == nullptr)
-    return {};
+  if (kind == nullptr) return {};
   for (size_t i = 0; i < kind->fields.size(); ++i) {
-    if (kind->fields[i].name == name)
-      return fields[i];
+    if (kind->fields[i].name == name) return fields[i];
   }
   return {};
 }

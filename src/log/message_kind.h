@@ -31,9 +31,9 @@ namespace ncclog {
 
 /// Who prints a message, and so in which lines it is looked for.
 enum class Source {
-  Nccl,      ///< NCCL or a plugin, after an NCCL header.
-  Framework, ///< PyTorch, Python, a launcher or the shell.
-  Pasted,    ///< Output of a command that people keep beside their logs.
+  Nccl,       ///< NCCL or a plugin, after an NCCL header.
+  Framework,  ///< PyTorch, Python, a launcher or the shell.
+  Pasted,     ///< Output of a command that people keep beside their logs.
 };
 
 /// NCCL's subsystem of a message. NCCL does not print it: it is inferred from
@@ -78,8 +78,8 @@ using Recogniser = bool (*)(std::string_view text, Message& message);
 /// at the FIRST occurrence of the next literal, before the last literal at the end.
 struct Wording {
   std::string_view text;
-  std::string_view example; ///< A real line's message; a test proves that it
-                            ///< fits this kind only.
+  std::string_view example;  ///< A real line's message; a test proves that it
+                             ///< fits this kind only.
   /// The message is also recognised where no NCCL header stands before it, as
   /// in "Last error:".
   bool quotable = false;
@@ -92,7 +92,7 @@ struct Wording {
 /// 0.
 struct Hex {
   uint64_t value = 0;
-  bool operator==(const Hex &) const = default;
+  bool operator==(const Hex&) const = default;
 };
 
 enum class FieldType { Text, Integer, Hex };
@@ -107,7 +107,7 @@ inline constexpr size_t kMaxFields = 16;
 /// A message kind as data, made from its struct.
 struct Kind {
   std::string_view name;
-  uint16_t index = 0; ///< Position in all_kinds().
+  uint16_t index = 0;  ///< Position in all_kinds().
   Source source = Source::Nccl;
   Subsystem subsystem = Subsystem::None;
   std::span<const Wording> wordings;
@@ -116,7 +116,7 @@ struct Kind {
 
 /// A line's message, taken apart.
 struct Message {
-  const Kind *kind = nullptr; ///< nullptr: no wording fits.
+  const Kind* kind = nullptr;  ///< nullptr: no wording fits.
   /// By field index of the kind; empty where the wording has no such hole.
   /// Views into the line.
   std::array<std::string_view, kMaxFields> fields{};
@@ -130,6 +130,7 @@ struct Message {
 };
 
 /// A family of kinds: what one header of log/messages/ adds.
-template <typename... T> struct Kinds {};
+template <typename... T>
+struct Kinds {};
 
-} // namespace ncclog
+}  // namespace ncclog

@@ -24,31 +24,31 @@ namespace ncclog {
 /// Hands lines on, joined where a record was broken over several. One joiner
 /// reads one stretch.
 class RecordJoiner {
-public:
+ public:
   /// Receives each record; the line's text is valid during the call only. A
   /// joined record has the number and offset of its first line. `lines` is how
   /// many input lines it consists of.
-  using Receiver = std::function<void(const Line &record, int lines)>;
+  using Receiver = std::function<void(const Line& record, int lines)>;
 
   explicit RecordJoiner(Receiver receive) : receive_(std::move(receive)) {}
 
-  void add(const Line &line);
+  void add(const Line& line);
 
   /// Hands on what is still held back at the end of the stretch.
   void finish();
 
-private:
+ private:
   enum class Waiting { Nothing, ForLevel, ForRest, ForAnswer };
 
-  void hold(const Line &line, Waiting waiting);
+  void hold(const Line& line, Waiting waiting);
   void append(std::string_view text, Waiting waiting);
 
   Receiver receive_;
   Waiting waiting_ = Waiting::Nothing;
-  std::string held_; ///< Text of the record held back; meaningful unless
-                     ///< Waiting::Nothing.
-  Line first_;       ///< Its first line; `text` is unused.
+  std::string held_;  ///< Text of the record held back; meaningful unless
+                      ///< Waiting::Nothing.
+  Line first_;        ///< Its first line; `text` is unused.
   int lines_ = 0;
 };
 
-} // namespace ncclog
+}  // namespace ncclog

@@ -5,26 +5,26 @@
 namespace ncclog {
 namespace {
 
-template <typename... T> std::vector<Kind> make_kinds(Kinds<T...>) {
+template <typename... T>
+std::vector<Kind> make_kinds(Kinds<T...>) {
   std::vector<Kind> kinds;
   kinds.reserve(sizeof...(T));
   (kinds.push_back(make_kind<T>(static_cast<uint16_t>(kinds.size()))), ...);
   return kinds;
 }
 
-} // namespace
+}  // namespace
 
 std::span<const Kind> all_kinds() {
   static const std::vector<Kind> kinds = make_kinds(AllMessages{});
   return kinds;
 }
 
-const Kind *find_kind(std::string_view name) {
-  for (const Kind &kind : all_kinds()) {
-    if (kind.name == name)
-      return &kind;
+const Kind* find_kind(std::string_view name) {
+  for (const Kind& kind : all_kinds()) {
+    if (kind.name == name) return &kind;
   }
   return nullptr;
 }
 
-} // namespace ncclog
+}  // namespace ncclog
