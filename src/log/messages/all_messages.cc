@@ -7,10 +7,8 @@ namespace {
 
 template <typename... T>
 std::vector<Kind> make_kinds(Kinds<T...>) {
-  std::vector<Kind> kinds;
-  kinds.reserve(sizeof...(T));
-  (kinds.push_back(make_kind<T>(static_cast<uint16_t>(kinds.size()))), ...);
-  return kinds;
+  uint16_t index = 0;
+  return {make_kind<T>(index++)...};
 }
 
 }  // namespace

@@ -66,10 +66,11 @@ using AllMessages =
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {
+  // No fold expression: clang limits their length to 256 operands.
+  constexpr bool is_it[] = {std::is_same_v<T, A>...};
   uint16_t position = 0;
-  uint16_t found = 0;
-  ((std::is_same_v<T, A> ? void(found = position) : void(), ++position), ...);
-  return found;
+  while (!is_it[position]) ++position;
+  return position;
 }
 
 /// Index of struct T's kind in all_kinds().
