@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/minority.h"
 #include "diagnose/nccl_variables.h"
 
 namespace ncclog {
@@ -226,24 +227,6 @@ bool is_difference(const Job& job, const std::string& name,
   }
   return std::any_of(values_on_host.begin(), values_on_host.end(),
                      [](const auto& entry) { return entry.second.size() > 1; });
-}
-
-/// Those outside the camp that more than half belong to; none if there is no such camp.
-std::vector<int> minority(const std::map<std::string, std::vector<int>>& by_value) {
-  size_t all = 0;
-  size_t most = 0;
-  for (const auto& [value, processes] : by_value) {
-    all += processes.size();
-    most = std::max(most, processes.size());
-  }
-  std::vector<int> result;
-  if (most * 2 <= all) return result;
-  for (const auto& [value, processes] : by_value) {
-    if (processes.size() != most) {
-      result.insert(result.end(), processes.begin(), processes.end());
-    }
-  }
-  return result;
 }
 
 std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {

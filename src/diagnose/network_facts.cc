@@ -111,6 +111,16 @@ FactValue device_counts_differ(const Job& job) {
   return answer;
 }
 
+/// Drops names that only the beginning of another one stands for: "Socke" is a cut line, no
+/// network.
+void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
+  std::erase_if(groups, [&](const auto& cut) {
+    return std::any_of(groups.begin(), groups.end(), [&](const auto& whole) {
+      return whole.first.size() > cut.first.size() && whole.first.starts_with(cut.first);
+    });
+  });
+}
+
 FactValue networks_differ(const Job& job, const Instance&) {
   if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
   std::map<std::string, std::vector<int>> groups;
@@ -122,6 +132,7 @@ FactValue networks_differ(const Job& job, const Instance&) {
     groups[name].push_back(process);
     lines.try_emplace(name, selection.line);
   }
+  drop_cut_names(groups);
   if (groups.size() < 2) return groups.empty() ? unknown() : no();
   std::vector<std::string> parts;
   std::vector<Evidence> evidence;

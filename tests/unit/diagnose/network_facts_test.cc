@@ -39,6 +39,9 @@ const NetworkCase kCases[] = {
     {"IB everywhere", "job.networks_differ",
      "red1:10:10 [0] NCCL INFO Using network IB\nred2:20:20 [0] NCCL INFO Using network IB\n",
      "no"},
+    {"a line cut at the end of a file", "job.networks_differ",
+     "red1:10:10 [0] NCCL INFO Using network Socket\nred2:20:20 [0] NCCL INFO Using network Soc\n",
+     "no"},
     {"communicators with networks of their own", "job.networks_differ",
      "red1:10:10 [0] NCCL INFO Using network IB\nred1:10:10 [0] NCCL INFO Using network Socket\n"
      "red2:20:20 [0] NCCL INFO Using network IB\n",
