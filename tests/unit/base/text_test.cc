@@ -1,0 +1,179 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace ncclog {
+namespace {
+
+TEST(Text, TrimTakesBlanksAndTabsOffBothEndsOnly) {
+  EXPECT_EQ(trim(" \t a b\t "), "a b");
+  EXPECT_EQ(trim(" \t "), "");
+  EXPECT_EQ(trim(""), "");
+  EXPECT_EQ(trim("\na\n"), "\na\n");
+}
+
+TEST(Text, SplitKeepsEmptyPartsAndSplitBlanksHasNone) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(split("a,,b,", ','), (Parts{"a", "", "b", ""}));
+  EXPECT_EQ(split("", ','), (Parts{""}));
+  EXPECT_EQ(split_blanks("  a \t b"), (Parts{"a", "b"}));
+  EXPECT_EQ(split_blanks(" \t "), Parts{});
+}
+
+struct IntCase {
+  std::string_view text;
+  std::optional<int64_t> value;
+};
+
+TEST(Text, ParseIntTakesAllOfTheTextOrNothing) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  const IntCase cases[] = {
+      {"0", 0},
+      {"-1", -1},
+      {"+7", 7},
+      {"007", 7},
+      {"9223372036854775807", kMax},
+      {"-9223372036854775808", kMin},
+      {"00000000000000000000000000042", 42},
+      {"9223372036854775808", {}},
+      {"-9223372036854775809", {}},
+      {"18446744073709551617", {}},
+      {"99999999999999999999999999999999999999999", {}},
+      {"", {}},
+      {"-", {}},
+      {"+-5", {}},
+      {"--5", {}},
+      {" 5", {}},
+      {"5 ", {}},
+      {"1e3", {}},
+      {"0x10", {}},
+      {std::string_view("5\0", 2), {}},
+      {"\xD9\xA3", {}},
+  };
+  for (const IntCase& c : cases) EXPECT_EQ(parse_int(c.text), c.value) << c.text;
+}
+
+struct HexCase {
+  std::string_view text;
+  std::optional<uint64_t> value;
+};
+
+TEST(Text, ParseHexTakesAllOfTheTextOrNothing) {
+  const HexCase cases[] = {
+      {"0", 0},
+      {"0x7f10A0", 0x7f10a0},
+      {"0XfF", 0xff},
+      {"ffffffffffffffff", std::numeric_limits<uint64_t>::max()},
+      {"0x00000000000000000001", 1},
+      {"10000000000000000", {}},
+      {"", {}},
+      {"0x", {}},
+      {"-1", {}},
+      {"0x0x1", {}},
+      {"(nil)", {}},
+      {"12g", {}},
+  };
+  for (const HexCase& c : cases) EXPECT_EQ(parse_hex(c.text), c.value) << c.text;
+}
+
+struct RangesCase {
+  std::vector<int> numbers;
+  std::string_view text;
+};
+
+TEST(Text, RangesAreSortedUniqueAndShort) {
+  const RangesCase cases[] = {
+      {{}, ""},
+      {{5}, "5"},
+      {{1, 0}, "0,1"},
+      {{3, 1, 2, 0, 7}, "0-3,7"},
+      {{4, 4, 4}, "4"},
+      {{-2, -1, 0}, "-2-0"},
+      {{std::numeric_limits<int>::max(), std::numeric_limits<int>::max() - 1},
+       "2147483646,2147483647"},
+  };
+  for (const RangesCase& c : cases) EXPECT_EQ(ranges_text(c.numbers), c.text);
+}
+
+TEST(Text, EditDistanceCountsInsertionsDeletionsAndReplacements) {
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("abc", ""), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("NCCL_IB_HCAS", "NCCL_IB_HCA"), 1u);
+}
+
+TEST(Text, NearestNameIsMeantOrThereIsNone) {
+  constexpr std::string_view kNames[] = {"severity", "security", "title", "id"};
+  EXPECT_EQ(nearest_name("sevrity", kNames), "severity");
+  EXPECT_EQ(nearest_name("title", kNames), "title");
+  EXPECT_EQ(nearest_name("ix", kNames), "id");
+  EXPECT_EQ(nearest_name("consequence", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("", kNames), std::nullopt);
+  EXPECT_EQ(nearest_name("title", {}), std::nullopt);
+  constexpr std::string_view kTie[] = {"cat", "bat"};
+  EXPECT_EQ(nearest_name("rat", kTie), "cat");
+}
+
+struct BytesCase {
+  std::string_view bytes;
+  std::string_view valid;      ///< As to_valid_utf8 gives it.
+  std::string_view printable;  ///< As printable gives it.
+};
+
+#define REPLACED "\xEF\xBF\xBD"
+
+TEST(Text, HostileBytesBecomeValidUtf8AndCannotSteerATerminal) {
+  using namespace std::string_view_literals;
+  const BytesCase cases[] = {
+      {""sv, ""sv, ""sv},
+      {"plain"sv, "plain"sv, "plain"sv},
+      {"a\tb"sv, "a\tb"sv, "a b"sv},
+      {"a\0b"sv, "a\0b"sv, "a\\x00b"sv},
+      {"\x1b[31mred\a\x7f"sv, "\x1b[31mred\a\x7f"sv, "\\x1b[31mred\\x07\\x7f"sv},
+      {"a\r\nb"sv, "a\r\nb"sv, "a\\x0d\\x0ab"sv},
+      {"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"sv, "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"sv,
+       "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"sv},
+      // C1 controls: a terminal takes U+009B for ESC [.
+      {"\xC2\x9B\x33m"sv, "\xC2\x9B\x33m"sv, "\\u{009b}3m"sv},
+      // Right-to-left override, isolate, mark; line separator.
+      {"\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F\xE2\x80\xA8"sv,
+       "\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F\xE2\x80\xA8"sv,
+       "\\u{202e}\\u{2066}\\u{200f}\\u{2028}"sv},
+      // A lone continuation, a start at the end, a start before a letter.
+      {"\x80"sv, REPLACED ""sv, REPLACED ""sv},
+      {"a\xC3"sv, "a" REPLACED ""sv, "a" REPLACED ""sv},
+      {"\xE2\x82z"sv, REPLACED REPLACED "z"sv, REPLACED REPLACED "z"sv},
+      // Overlong '/', a surrogate, beyond U+10FFFF, bytes that never occur.
+      {"\xC0\xAF"sv, REPLACED REPLACED ""sv, REPLACED REPLACED ""sv},
+      {"\xE0\x80\xAF"sv, REPLACED REPLACED REPLACED ""sv, REPLACED REPLACED REPLACED ""sv},
+      {"\xED\xA0\x80"sv, REPLACED REPLACED REPLACED ""sv, REPLACED REPLACED REPLACED ""sv},
+      {"\xF4\x90\x80\x80"sv, REPLACED REPLACED REPLACED REPLACED ""sv,
+       REPLACED REPLACED REPLACED REPLACED ""sv},
+      {"\xFE\xFF"sv, REPLACED REPLACED ""sv, REPLACED REPLACED ""sv},
+  };
+  for (const BytesCase& c : cases) {
+    EXPECT_EQ(to_valid_utf8(c.bytes), c.valid);
+    EXPECT_EQ(printable(c.bytes), c.printable);
+    EXPECT_EQ(is_valid_utf8(c.bytes), c.bytes == c.valid) << c.printable;
+  }
+}
+
+TEST(Text, EveryPairOfBytesBecomesPrintable) {
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const char bytes[] = {static_cast<char>(first), static_cast<char>(second)};
+      const std::string shown = printable({bytes, 2});
+      ASSERT_TRUE(is_valid_utf8(shown)) << first << " " << second;
+      for (const char c : shown) {
+        ASSERT_FALSE((static_cast<unsigned char>(c) < 0x20) || c == 0x7F) << first << " " << second;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
