@@ -108,6 +108,79 @@ TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
   }
 }
 
+std::string torn_inits(int count) {
+  std::string text;
+  for (int i = 1; i <= count; ++i) {
+    text += "n:1:1 [0] NCCL INFO ncclCommInitRank comm 0x" + std::to_string(i) +
+            " rank 0 nranks 65536 cudaDev 0 nvmlDev 0 busId 60 commId 0x" + std::to_string(i) +
+            " - Init START\n";
+  }
+  return text;
+}
+
+TEST(BuildJob, TornSizesDoNotListRanksWithoutBound) {
+  const Job job = job_from_text(torn_inits(2000));
+  ASSERT_EQ(job.communicators.size(), 2000u);
+  EXPECT_EQ(job.communicators.front().ranks.size(), 65536u);
+  EXPECT_EQ(job.communicators.back().ranks.size(), 1u);
+  size_t ranks = 0;
+  for (const Communicator& comm : job.communicators) ranks += comm.ranks.size();
+  EXPECT_LE(ranks, 2000u + (1u << 18));
+}
+
+TEST(BuildJob, ALongChainOfSplitsHasAParentEach) {
+  constexpr int kSplits = 20'000;
+  std::string text;
+  for (int i = 1; i <= kSplits; ++i) {
+    text += "n:1:1 [0] NCCL INFO ncclCommSplit comm 0x" + std::to_string(i + 1) +
+            " rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent 0x" + std::to_string(i) +
+            " splitCount 1 color 0 key 0 - Init COMPLETE\n";
+  }
+  const Job job = job_from_text(text);
+  ASSERT_EQ(job.communicators.size(), static_cast<size_t>(kSplits));
+  size_t with_parent = 0;
+  for (const Communicator& comm : job.communicators) with_parent += comm.parent >= 0 ? 1 : 0;
+  EXPECT_EQ(with_parent, static_cast<size_t>(kSplits) - 1);
+}
+
+TEST(BuildJob, ChildrenOfLookalikeParentsStayApart) {
+  std::string text;
+  for (int pid = 1; pid <= 2; ++pid) {
+    const std::string at = "n:" + std::to_string(pid) + ":1 [0] NCCL INFO ";
+    text += at + "comm 0xa rank 0 nranks 4 cudaDev 0 busId 60 - Init COMPLETE\n";
+    text += at + "ncclCommSplit comm 0xb rank " + std::to_string(pid - 1) +
+            " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent 0xa splitCount 1 color 0 key 0 - Init "
+            "COMPLETE\n";
+  }
+  const Job job = job_from_text(text);
+  ASSERT_EQ(job.communicators.size(), 4u);
+  EXPECT_EQ(job.communicators[2].parent, 0);
+  EXPECT_EQ(job.communicators[3].parent, 1);
+}
+
+TEST(BuildJob, ARankThatFitsNoNumberIsUnknown) {
+  const Job job = job_from_text(
+      "n:1:1 [0] NCCL INFO comm 0xa rank 4294967297 nranks 2 cudaDev 0 busId 60 - Init "
+      "COMPLETE\n");
+  ASSERT_EQ(job.communicators.size(), 1u);
+  EXPECT_EQ(job.communicators[0].ranks[0].rank, -1);
+}
+
+TEST(BuildJob, ManyVoicesFindTheirProcesses) {
+  constexpr int kProcesses = 20'000;
+  std::string text;
+  for (int i = 0; i < kProcesses; ++i) {
+    const std::string number = std::to_string(i);
+    text += "n:" + std::to_string(i + 100) + ":1 [0] NCCL INFO ncclCommInitRank comm 0xa rank " +
+            number + " nranks 20000 cudaDev 0 nvmlDev 0 busId 60 commId 0xc - Init START\n";
+    text += "[rank" + number + "]: Traceback (most recent call last):\n";
+  }
+  const Job job = job_from_text(text);
+  ASSERT_EQ(job.processes.size(), static_cast<size_t>(kProcesses));
+  EXPECT_EQ(job.processes.back().rank, kProcesses - 1);
+  EXPECT_EQ(job.processes.back().logs.size(), 2u);
+}
+
 TEST(BuildJob, TreesNameTheRankWhereInitialisationLinesDoNot) {
   const Job job = job_from_text(
       "n:1:9 [1] NCCL INFO Trees [0] 2/-1/-1->1->0|0->1->2/-1/-1 [1] 2/-1/-1->1->0\n"

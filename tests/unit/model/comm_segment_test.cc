@@ -41,6 +41,15 @@ Step call(uint64_t comm) {
   return [=](CommSegments& c, SourceRef at) { c.add_call(at, comm, 2, {"AllReduce", 1, 7, 0, 0}); };
 }
 
+Step layout(uint64_t comm) {
+  return [=](CommSegments& c, SourceRef) {
+    CommLayout message;
+    message.comm = {comm};
+    message.nnodes = 2;
+    c.add(message);
+  };
+}
+
 CommSegments run(const std::vector<Step>& steps, size_t begin, size_t end) {
   CommSegments segments;
   for (size_t i = begin; i < end; ++i) steps[i](segments, {0, i + 1});
@@ -80,6 +89,27 @@ TEST(CommSegments, CallsWithoutInitialisationLinesAreKept) {
   EXPECT_EQ(segments.all[0].calls.total, 2u);
 }
 
+TEST(CommSegments, ACompletionAfterACallIsAnotherLife) {
+  const CommSegments segments = run({complete(1), call(1), complete(1), call(1), call(1)});
+  ASSERT_EQ(segments.all.size(), 2u);
+  EXPECT_EQ(segments.all[0].calls.total, 1u);
+  EXPECT_EQ(segments.all[1].calls.total, 2u);
+}
+
+TEST(CommSegments, ManyCommunicatorsAreFoundWithoutSearching) {
+  constexpr uint64_t kCommunicators = 200'000;
+  CommSegments first;
+  CommSegments second;
+  for (uint64_t comm = 1; comm <= kCommunicators; ++comm) {
+    start(comm)(first, {0, comm});
+    call(comm)(second, {1, comm});
+  }
+  first.merge(std::move(second));
+  ASSERT_EQ(first.all.size(), kCommunicators);
+  EXPECT_EQ(first.all.front().calls.total, 1u);
+  EXPECT_EQ(first.all.back().calls.total, 1u);
+}
+
 TEST(CommSegments, CuttingAnywhereAndMergingGivesTheSameLives) {
   const std::vector<std::vector<Step>> lives = {
       {start(1), complete(1), call(1), ended(1), start(1), complete(1), call(1), call(1)},
@@ -88,6 +118,9 @@ TEST(CommSegments, CuttingAnywhereAndMergingGivesTheSameLives) {
       {start(1), start(1), complete(1), call(1), start(1)},
       {complete(1), call(1), complete(1), call(1)},
       {ended(1), ended(1), call(1)},
+      {complete(1), call(1), layout(1), complete(1), call(1)},
+      {start(1), layout(1), complete(1), layout(1), complete(1)},
+      {layout(1), start(1), layout(1), call(1), complete(1), ended(1), layout(1)},
   };
   for (const std::vector<Step>& steps : lives) {
     for (size_t i = 0; i <= steps.size(); ++i) {
