@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "base/text.h"
@@ -145,33 +146,48 @@ void add_nccl_processes(Job& job) {
   }
 }
 
-/// The NCCL process whose lines in the same input carry this launcher's local rank.
-int process_of_local_rank(const Job& job, const Speaker& speaker) {
-  int found = -1;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const SpeakerLog& log = job.logs[job.processes[p].logs.front()];
-    const bool same_input =
-        log.first.unit < job.units.size() && job.units[log.first.unit].input == speaker.input;
-    if (!same_input || log.task_local_rank != speaker.local_rank) continue;
-    if (found >= 0) return -1;
-    found = static_cast<int>(p);
-  }
-  return found;
-}
+/// The processes by what voices call them; -1 where several answer to a name. Torn lines invent
+/// as many voices as processes, so none of them searches.
+struct Directory {
+  std::unordered_map<int, int> by_rank;
+  std::unordered_map<int64_t, int> by_pid;
+  std::map<std::pair<int64_t, int>, int> by_local_rank;  ///< By input and torchrun's number.
 
-int process_of_speaker(const Job& job, const Speaker& speaker) {
-  if (speaker.rank >= 0) return process_of_rank(job, speaker.rank);
-  if (speaker.pid >= 0) return process_of_pid(job, speaker.pid);
-  if (speaker.local_rank >= 0) return process_of_local_rank(job, speaker);
-  return -1;
-}
+  void add(const Job& job, size_t index) {
+    const auto enter = [&](auto& names, const auto& name) {
+      const auto [entry, is_new] = names.try_emplace(name, static_cast<int>(index));
+      if (!is_new) entry->second = -1;
+    };
+    const Process& process = job.processes[index];
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    if (process.rank >= 0) enter(by_rank, process.rank);
+    if (process.pid >= 0) enter(by_pid, process.pid);
+    if (log.task_local_rank < 0 || log.first.unit >= job.units.size()) return;
+    enter(by_local_rank,
+          std::pair<int64_t, int>(job.units[log.first.unit].input, log.task_local_rank));
+  }
+
+  /// The process that `speaker` speaks for; -1 if none or several.
+  int find(const Speaker& speaker) const {
+    const auto look_up = [](const auto& names, const auto& name) {
+      const auto entry = names.find(name);
+      return entry == names.end() ? -1 : entry->second;
+    };
+    if (speaker.rank >= 0) return look_up(by_rank, speaker.rank);
+    if (speaker.pid >= 0) return look_up(by_pid, speaker.pid);
+    if (speaker.local_rank < 0) return -1;
+    return look_up(by_local_rank, std::pair(speaker.input, speaker.local_rank));
+  }
+};
 
 /// Joins the remaining voices to the processes they name; those that name none stand alone.
 void add_other_speakers(Job& job) {
+  Directory directory;
+  for (size_t p = 0; p < job.processes.size(); ++p) directory.add(job, p);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const Speaker& speaker = job.logs[i].speaker;
     if (!speaker.host.empty() && speaker.pid >= 0) continue;
-    const int known = process_of_speaker(job, speaker);
+    const int known = directory.find(speaker);
     if (known >= 0) {
       join(job, job.processes[static_cast<size_t>(known)], i);
       continue;
@@ -182,6 +198,7 @@ void add_other_speakers(Job& job) {
     process.rank = speaker.rank;
     join(job, process, i);
     job.processes.push_back(std::move(process));
+    directory.add(job, job.processes.size() - 1);
   }
 }
 
