@@ -24,7 +24,8 @@ constexpr LossRow kLossRows[] = {
      "A process printed more different lines of one kind than are kept.",
      "The first ones are kept and all are counted; analyse that process's file alone for the "
      "rest."},
-    {"processes_dropped", LossSeverity::DataLoss, "More processes were named than are kept.",
+    {"processes_dropped", LossSeverity::DataLoss,
+     "The line's process is not kept: too many were named.",
      "Torn lines invent process names: give every process its own NCCL_DEBUG_FILE with %h and %p."},
     {"size_limit", LossSeverity::DataLoss, "A compressed input expands past the limit.",
      "It was read up to the limit; if it can be trusted, unpack it and analyse the plain file."},

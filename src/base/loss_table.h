@@ -23,7 +23,7 @@ enum class Loss {
   InputUnreadable,   ///< An input could not be opened or decoded at all.
   InputSkipped,      ///< An input is not a log (a binary, a Flight Recorder dump).
   RecordsDropped,    ///< A process printed more different lines of one kind than are kept.
-  ProcessesDropped,  ///< More processes than are kept; torn lines can invent process names.
+  ProcessesDropped,  ///< Lines of processes beyond those kept; torn lines can invent names.
   SizeLimit,         ///< A compressed input expanded past the limit and was read up to it.
   kCount,
 };

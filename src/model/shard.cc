@@ -156,7 +156,8 @@ void Shard::merge(Shard&& later) {
 void Shard::limit_speakers() {
   while (speakers_.size() > kMaxSpeakers) {
     const auto last = std::prev(speakers_.end());
-    losses_.add(Loss::ProcessesDropped);
+    // Lines, not processes: one that comes again would be counted again.
+    losses_.add(Loss::ProcessesDropped, last->second.lines);
     for (Recent& recent : recent_) {
       if (recent.log == &last->second) recent = {};
     }
