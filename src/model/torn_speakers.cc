@@ -2,17 +2,33 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace ncclog {
 namespace {
 
-/// The name lost its beginning, or stands behind what is left of another record: "Sockb".
-bool is_torn_name_of(const SpeakerLog& torn, const SpeakerLog& whole) {
-  const std::string& host = torn.speaker.host;
-  const std::string& name = whole.speaker.host;
-  if (torn.lines >= whole.lines || host.size() == name.size()) return false;
-  return name.ends_with(host) || (torn.torn && host.ends_with(name));
+using Logs = std::vector<SpeakerLog>;
+
+/// For each log of `same` (of one pid) the logs, in order, whose host its own may be a torn form
+/// of: it lost its beginning, or stands behind what is left of another record ("Sockb"). Ends of
+/// names are looked up: containers give one pid to processes of thousands of hosts.
+std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vector<size_t>& same) {
+  std::unordered_map<std::string_view, size_t> by_host;
+  for (const size_t i : same) by_host.emplace(logs[i].speaker.host, i);
+  std::map<size_t, std::set<size_t>> wholes;
+  for (const size_t i : same) {
+    std::string_view end = logs[i].speaker.host;
+    for (end.remove_prefix(1); !end.empty(); end.remove_prefix(1)) {
+      const auto other = by_host.find(end);
+      if (other == by_host.end()) continue;
+      wholes[other->second].insert(i);
+      if (logs[i].torn) wholes[i].insert(other->second);
+    }
+  }
+  return wholes;
 }
 
 /// Joins two logs of one process; their lines may be mixed.
@@ -38,10 +54,12 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
     if (speaker.pid >= 0 && !speaker.host.empty()) by_pid[speaker.pid].push_back(i);
   }
   for (const auto& [pid, same] : by_pid) {
-    for (const size_t torn : same) {
-      const auto whole = std::find_if(
-          same.begin(), same.end(), [&](size_t i) { return is_torn_name_of(logs[torn], logs[i]); });
-      if (whole == same.end()) continue;
+    if (same.size() < 2) continue;
+    for (const auto& [torn, wholes] : torn_forms(logs, same)) {
+      const auto whole =
+          std::find_if(wholes.begin(), wholes.end(),
+                       [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
+      if (whole == wholes.end()) continue;
       join(logs[*whole], std::move(logs[torn]));
       logs[torn].lines = 0;
     }
