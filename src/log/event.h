@@ -9,8 +9,7 @@
 
 namespace ncclog {
 
-/// What became of a line. Every line has exactly one fate; see
-/// base/loss_table.h.
+/// What became of a line. Every line has exactly one fate; see base/loss_table.h.
 enum class LineFate { Recognised, Unrecognised, Foreign, Unreadable };
 
 /// A line, understood. Views point into the line it was parsed from.
@@ -20,17 +19,14 @@ struct Event {
   Message message;  ///< kind is nullptr unless the fate is Recognised.
 };
 
-/// Understands one line whose ANSI codes are already removed. Never throws,
-/// whatever the bytes.
+/// Understands one line whose ANSI codes are already removed. Never throws, whatever the bytes.
 Event parse_event(std::string_view line, const WordingTable& wordings);
 
-/// The wordings of all kinds that this program knows, built on first use; safe
-/// from any thread.
+/// The wordings of all kinds that this program knows, built on first use; safe from any thread.
 const WordingTable& all_wordings();
 
-/// True if a stretch of a log may be read from this line on without having seen
-/// the lines before: it carries a whole NCCL INFO header, so nothing earlier
-/// can continue into it.
+/// True if a stretch of a log may be read from this line on without having seen the lines before:
+/// it carries a whole NCCL INFO header, so nothing earlier can continue into it.
 bool may_start_unit(std::string_view line);
 
 }  // namespace ncclog

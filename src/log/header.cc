@@ -15,6 +15,7 @@ constexpr LevelWord kLevelWords[] = {
     {"CALL", Level::Call}, {"ABORT", Level::Abort},
 };
 constexpr std::string_view kAnchor = "NCCL ";
+constexpr size_t kLongestHost = 255;  ///< A host name is no longer (RFC 1123); torn bytes may be.
 
 /// Where "NCCL <LEVEL>" stands and what it is.
 struct Anchor {
@@ -60,7 +61,7 @@ std::optional<size_t> process_before(std::string_view text, size_t end, Header& 
   if (pid == tid - 1 || pid < 2 || text[pid - 1] != ':') return std::nullopt;
   size_t host = pid - 1;
   while (host > 0 && is_host_char(text[host - 1])) --host;
-  if (host == pid - 1) return std::nullopt;
+  if (host == pid - 1 || pid - 1 - host > kLongestHost) return std::nullopt;
   const auto pid_number = parse_int(text.substr(pid, tid - 1 - pid));
   const auto tid_number = parse_int(text.substr(tid, end - tid));
   if (!pid_number || !tid_number) return std::nullopt;

@@ -1,14 +1,11 @@
-// The part of a line before the message: who printed it, from where, at which
-// level.
+// The part of a line before the message: who printed it, from where, at which level.
 //
-//   [1,3]<stdout>:[2026-02-03 04:05:06] node07:4121:4188 [3] misc/socket.cc:57
-//   NCCL WARN Connection … └ launcher ──┘└ time ─────────────┘ host   pid  tid
-//   dev file            level message
+//   [1,3]<stdout>:[2026-02-03 04:05:06] node07:41:42 [3] misc/socket.cc:57 NCCL WARN Connect…
+//   └ launcher ──┘└ time ─────────────┘ host  pid tid dev file         line level    message
 //
-// NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after
-// a blank and read leftwards from there, because anything may stand in front of
-// the host. What the parts are is fixed by NCCL's debug.cc, releases 2.4
-// to 2.30. Views point into the line.
+// NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after a blank and read
+// leftwards from there, because anything may stand in front of the host. What the parts are is
+// fixed by NCCL's debug.cc, releases 2.4 to 2.30. Views point into the line.
 
 #pragma once
 

@@ -1,5 +1,4 @@
-// What a kind of message is: one struct with its wordings, an example of each,
-// and its fields.
+// What a kind of message is: one struct with its wordings, an example of each, and its fields.
 //
 //   struct NetworkSelected {
 //     std::string_view network;
@@ -7,16 +6,13 @@
 //     static constexpr Source kSource = Source::Nccl;
 //     static constexpr Subsystem kSubsystem = Subsystem::Init;
 //     static constexpr Wording kWordings[] = {
-//         {.text = "Using network {network...}", .example = "Using network AWS
-//         Libfabric"},
+//         {.text = "Using network {network...}", .example = "Using network AWS Libfabric"},
 //     };
-//     static void each_field(auto& self, auto&& visit) { visit("network",
-//     self.network); }
+//     static void each_field(auto& self, auto&& visit) { visit("network", self.network); }
 //   };
 //
-// The member, the hole in the wording, the name that a rule uses and the JSON
-// key are one word. Adding a kind is adding such a struct to a family list in
-// log/messages/; nothing else changes.
+// The member, the hole in the wording, the name that a rule uses and the JSON key are one word.
+// Adding a kind is adding such a struct to a family list in log/messages/; nothing else changes.
 
 #pragma once
 
@@ -36,8 +32,7 @@ enum class Source {
   Pasted,     ///< Output of a command that people keep beside their logs.
 };
 
-/// NCCL's subsystem of a message. NCCL does not print it: it is inferred from
-/// the wording.
+/// NCCL's subsystem of a message. NCCL does not print it: it is inferred from the wording.
 enum class Subsystem {
   None,
   Init,
@@ -70,26 +65,23 @@ using Recogniser = bool (*)(std::string_view text, Message& message);
 
 /// One wording of a message: NCCL's format string turned round.
 ///
-/// Holes: `{field}` is text up to the next literal, or a number where the
-/// member is one;
-/// `{field...}` takes the rest of the line; `{field:word}` text without blanks;
-/// `{field:A|B}` one of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`,
-/// `{:word}`, `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends
-/// at the FIRST occurrence of the next literal, before the last literal at the end.
+/// Holes: `{field}` is text up to the next literal, or a number where the member is one;
+/// `{field...}` takes the rest of the line; `{field:word}` text without blanks; `{field:A|B}` one
+/// of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`, `{:word}`,
+/// `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends at the
+/// FIRST occurrence of the next literal, before the last literal at the end.
 struct Wording {
   std::string_view text;
   std::string_view example;  ///< A real line's message; a test proves that it
                              ///< fits this kind only.
-  /// The message is also recognised where no NCCL header stands before it, as
-  /// in "Last error:".
+  /// The message is also recognised where no NCCL header stands before it, as in "Last error:".
   bool quotable = false;
   /// Matches instead of the holes (log/foreign_lines.h); `text` then only shows the shape, and its
   /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
   Recogniser recognise = nullptr;
 };
 
-/// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is
-/// 0.
+/// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is 0.
 struct Hex {
   uint64_t value = 0;
   bool operator==(const Hex&) const = default;
@@ -117,12 +109,10 @@ struct Kind {
 /// A line's message, taken apart.
 struct Message {
   const Kind* kind = nullptr;  ///< nullptr: no wording fits.
-  /// By field index of the kind; empty where the wording has no such hole.
-  /// Views into the line.
+  /// By field index of the kind; empty where the wording has no such hole. Views into the line.
   std::array<std::string_view, kMaxFields> fields{};
 
-  /// The field of that name; empty if the kind has none or the wording did not
-  /// fill it.
+  /// The field of that name; empty if the kind has none or the wording did not fill it.
   std::string_view field(std::string_view name) const;
 
   /// Sets the field of that name, for recognisers; a kind without it ignores that.

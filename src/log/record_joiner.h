@@ -21,13 +21,11 @@
 
 namespace ncclog {
 
-/// Hands lines on, joined where a record was broken over several. One joiner
-/// reads one stretch.
+/// Hands lines on, joined where a record was broken over several. One joiner reads one stretch.
 class RecordJoiner {
  public:
-  /// Receives each record; the line's text is valid during the call only. A
-  /// joined record has the number and offset of its first line. `lines` is how
-  /// many input lines it consists of.
+  /// Receives each record; the line's text is valid during the call only. A joined record has the
+  /// number and offset of its first line. `lines` is how many input lines it consists of.
   using Receiver = std::function<void(const Line& record, int lines)>;
 
   explicit RecordJoiner(Receiver receive) : receive_(std::move(receive)) {}

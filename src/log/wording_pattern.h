@@ -36,14 +36,12 @@ struct WordingPattern {
   std::vector<PatternStep> steps;
 };
 
-/// Compiles one wording of `kind`. A malformed wording is a defect of the
-/// program: it throws std::logic_error naming the wording, and a test compiles
-/// them all.
+/// Compiles one wording of `kind`. A malformed wording is a defect of the program: it throws
+/// std::logic_error naming the wording, and a test compiles them all.
 WordingPattern compile_wording(const Kind& kind, const Wording& wording);
 
-/// True if all of `text` fits; then `message` holds the kind and the captured
-/// fields. `message` is unspecified after false. Trailing blanks of `text` are
-/// ignored.
+/// True if all of `text` fits; then `message` holds the kind and the captured fields. `message` is
+/// unspecified after false. Trailing blanks of `text` are ignored.
 bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message);
 
 }  // namespace ncclog

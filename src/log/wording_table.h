@@ -19,18 +19,15 @@
 
 namespace ncclog {
 
-/// The compiled wordings. Built once, then only read: any number of threads may
-/// use one table.
+/// The compiled wordings. Built once, then only read: any number of threads may use one table.
 class WordingTable {
  public:
   explicit WordingTable(std::span<const Kind> kinds);
 
-  /// The message that an NCCL line carries after its header; kind is nullptr if
-  /// no wording fits.
+  /// The message that an NCCL line carries after its header; kind is nullptr if no wording fits.
   Message parse_nccl(std::string_view text) const { return parse(nccl_, text); }
 
-  /// The message of a line without NCCL header: framework, pasted output, or a
-  /// quoted NCCL text.
+  /// The message of a line without NCCL header: framework, pasted output, or a quoted NCCL text.
   Message parse_foreign(std::string_view text) const { return parse(foreign_, text); }
 
   /// Every wording that fits `text`, for the test that says exactly one does.

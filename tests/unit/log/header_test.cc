@@ -118,5 +118,14 @@ TEST(Header, SurvivesEveryBeginningAndAnyByte) {
   }
 }
 
+TEST(Header, TornBytesLongerThanAnyHostNameAreNone) {
+  const auto host_of = [](size_t length) {
+    const std::string line = std::string(length, 'n') + ":41:42 [0] NCCL INFO Using network Socket";
+    return std::string(parse_nccl_header(line)->host);
+  };
+  EXPECT_EQ(host_of(255), std::string(255, 'n'));
+  EXPECT_EQ(host_of(256), "");
+}
+
 }  // namespace
 }  // namespace ncclog
