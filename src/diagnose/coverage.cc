@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -120,21 +122,21 @@ CoverageAnswer ask_collectives(const Job& job) {
   return open("The log does not show which collectives the ranks entered.", reports_hang(job));
 }
 
-/// Ranks that nccl-tests lists for processes whose own lines are here: one process may drive
-/// several.
-std::set<int> listed_ranks(const Job& job) {
+/// Ranks that a process of the log stands for: its own, and those that nccl-tests lists for it,
+/// since one process may drive several.
+std::set<int> ranks_with_lines(const Job& job) {
   std::set<int> ranks;
+  std::set<std::pair<std::string_view, int64_t>> processes;
+  for (const Process& process : job.processes) {
+    ranks.insert(process.rank);
+    processes.emplace(process.host, process.pid);
+  }
   for (const SpeakerLog& log : job.logs) {
     const auto rows = log.records.find(kKindIndex<NcclTestsRank>);
     if (rows == log.records.end()) continue;
     for (const Record& record : rows->second.kept) {
-      const Event event = parse_record(record);
-      const auto row = read_message<NcclTestsRank>(event.message);
-      const bool speaks =
-          std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
-            return process.pid == row.pid && process.host == row.host;
-          });
-      if (speaks) ranks.insert(row.rank);
+      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
+      if (processes.contains({row.host, row.pid})) ranks.insert(row.rank);
     }
   }
   return ranks;
@@ -143,17 +145,15 @@ std::set<int> listed_ranks(const Job& job) {
 /// Ranks of the largest communicator, or up to the job's size, that no line speaks for.
 std::vector<int> unseen_ranks(const Job& job) {
   std::vector<int> unseen;
-  const std::set<int> listed = listed_ranks(job);
   if (!job.communicators.empty()) {
     for (const CommRank& rank : job.communicators.front().ranks) {
       if (rank.process < 0 && rank.rank >= 0) unseen.push_back(rank.rank);
     }
     return unseen;
   }
+  const std::set<int> seen = ranks_with_lines(job);
   for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
-    const bool seen = std::any_of(job.processes.begin(), job.processes.end(),
-                                  [&](const Process& process) { return process.rank == rank; });
-    if (!seen && !listed.contains(rank)) unseen.push_back(rank);
+    if (!seen.contains(rank)) unseen.push_back(rank);
   }
   return unseen;
 }
