@@ -26,9 +26,11 @@ class Install : public ::testing::Test {
   TempDir prefix_;
 };
 
-TEST_F(Install, BringsProgramRulesAndReadme) {
+TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_TRUE(exists(prefix_.path() / "share/doc/ncclog/README.md"));
   EXPECT_TRUE(is_directory(prefix_.path() / "share/ncclog/rules"));
+  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
+            read_file(source_dir() / "src/report/report.schema.json"));
 
   Outcome version = run({"--version"});
   EXPECT_EQ(version.exit_code, 0);
