@@ -89,6 +89,29 @@ FactValue one_rank_per_host(const Job& job, const Instance&) {
              : no();
 }
 
+/// Ranks that began an initialisation and show neither its end nor an error.
+FactValue init_unfinished(const Job& job, const Instance&) {
+  std::vector<std::string> parts;
+  std::vector<int> processes;
+  std::vector<Evidence> evidence;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<int> ranks;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.state != RankState::Started || rank.process < 0) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      if (process.cut) continue;
+      ranks.push_back(rank.rank);
+      processes.push_back(rank.process);
+      evidence.push_back({process.last, process.last_text});
+    }
+    if (ranks.empty()) continue;
+    parts.push_back(
+        fmt::format("{} of {} in communicator {}", ranks_phrase(ranks), comm.nranks, comm.id));
+  }
+  if (parts.empty()) return no();
+  return yes(join(parts, "; "), std::move(evidence), std::move(processes));
+}
+
 /// What each process's banner says: version → processes, and one line for each version.
 struct Banners {
   std::map<std::string, std::vector<int>> processes;
@@ -200,6 +223,9 @@ constexpr std::array kFacts = {
          communicator_nranks},
     Fact{"job.all_ranks_seen", Scope::Job, FactType::Bool,
          "Lines of every rank of the largest communicator are in the log.", all_ranks_seen},
+    Fact{"job.init_unfinished", Scope::Job, FactType::Bool,
+         "Ranks print Init START of a communicator and neither COMPLETE nor an error.",
+         init_unfinished},
     Fact{"job.any_init_complete", Scope::Job, FactType::Bool,
          "At least one rank finished initialising a communicator.", any_init_complete},
     Fact{"job.has_nccl_lines", Scope::Job, FactType::Bool,

@@ -60,10 +60,13 @@ bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) 
   });
 }
 
-FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage,
-                      OpenNeeds& open_needs) {
-  FindingsById findings;
+bool is_loud(const Finding& finding) { return finding.severity != Severity::Info; }
+
+/// Adds what the rules find that are, or are not, a last resort.
+void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Coverage& coverage,
+               OpenNeeds& open_needs, FindingsById& findings) {
   for (const Rule& rule : rulebook.rules) {
+    if (rule.last_resort != last_resort) continue;
     const auto open = coverage.open_needs(rule);
     if (open.empty()) {
       RuleJudge judge(view, findings);
@@ -73,6 +76,15 @@ FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverag
       open_needs.insert(open.begin(), open.end());
     }
   }
+}
+
+FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage,
+                      OpenNeeds& open_needs) {
+  FindingsById findings;
+  find_with(rulebook, false, view, coverage, open_needs, findings);
+  const bool explained = std::any_of(findings.begin(), findings.end(),
+                                     [](const auto& entry) { return is_loud(entry.second); });
+  if (!explained) find_with(rulebook, true, view, coverage, open_needs, findings);
   return findings;
 }
 

@@ -8,9 +8,9 @@
 namespace ncclog {
 namespace {
 
-const Names kKeys = {"id",    "title",  "severity",   "confidence", "role",    "per",
-                     "needs", "when",   "blame",      "message",    "why",     "check",
-                     "fix",   "do_not", "references", "explains",   "examples"};
+const Names kKeys = {"id",    "title",  "severity",   "confidence", "role",     "per",
+                     "needs", "when",   "blame",      "message",    "why",      "check",
+                     "fix",   "do_not", "references", "explains",   "examples", "last_resort"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -141,6 +141,9 @@ void load_texts(const RuleFile& file, Rule& rule) {
 
 void load_grades(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
+  if (const RuleNode* last_resort = root.find("last_resort")) {
+    rule.last_resort = word_of(file, *last_resort, "last_resort", {"false", "true"}) == 1;
+  }
   rule.severity = static_cast<Severity>(
       word_of(file, required(file, root, "severity"), "severity", {"error", "warning", "info"}));
   rule.confidence = static_cast<Confidence>(word_of(

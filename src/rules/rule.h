@@ -106,6 +106,7 @@ struct Rule {
   Confidence confidence = Confidence::Possible;
   Role role = Role::Advice;
   Scope per = Scope::Job;
+  bool last_resort = false;  ///< Judged only where no other rule found an error or a warning.
   std::vector<const CoverageQuestion*> needs;
   Condition when;
   Blame blame;

@@ -92,6 +92,8 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
                                          to_string(rule.confidence), to_string(rule.role)));
   out += text_block("file", rule.path);
   if (rule.per != Scope::Job) out += text_block("per", std::string(to_string(rule.per)));
+  if (rule.last_resort)
+    out += text_block("judged", "where no other rule found an error or a warning");
   out += text_block("needs", needs_text(rule)) + text_block("when", rule.when_text);
   out += text_block("message", rule.message_text) + text_block("why", rule.why);
   out += texts_block("check", rule.check) + texts_block("fix", rule.fix);

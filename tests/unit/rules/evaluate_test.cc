@@ -47,6 +47,24 @@ TEST(Evaluate, ANeedThatIsMetLetsTheRuleFire) {
   EXPECT_EQ(questions(diagnosis), "");
 }
 
+TEST(Evaluate, ALastResortIsJudgedOnlyWhereNothingElseIsLoud) {
+  const Rule last = sample_rule("a-last", "{event: network_selected}", "last_resort: true\n");
+  const auto ids = [&](std::vector<Rule> rules) {
+    std::vector<std::string> found;
+    for (const Finding& finding : diagnose(rulebook_of(std::move(rules)), kNetwork).findings) {
+      found.push_back(finding.id);
+    }
+    return join(found, " ");
+  };
+  Rule info = sample_rule("info", "{event: network_selected}");
+  info.severity = Severity::Info;
+  Rule warning = sample_rule("warning", "{event: network_selected}");
+  warning.severity = Severity::Warning;
+  EXPECT_NE(ids({last}).find("a-last"), std::string::npos);
+  EXPECT_NE(ids({last, info}).find("a-last"), std::string::npos);
+  EXPECT_EQ(ids({last, warning}), "warning");
+}
+
 TEST(LineMatcher, IsEmptyWithoutPatterns) {
   EXPECT_FALSE(make_line_matcher(rulebook_of({sample_rule("r", "{event: peer_closed}")})));
 }
