@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -55,12 +56,15 @@ void blame(const Job& job, int rank, int process, FactValue& value) {
 using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
 
 /// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
-Camps camps_of(const StalledWork& stalled) {
+/// The camps point into the reports.
+Camps camps_of(std::initializer_list<const StalledWork*> stalled) {
   Camps camps;
   std::set<Who> seen;
-  for (const TimedOutWork& work : stalled.reports) {
-    if (!seen.insert(who(work)).second) return {};
-    camps[signature(work)].push_back(&work);
+  for (const StalledWork* one : stalled) {
+    for (const TimedOutWork& work : one->reports) {
+      if (!seen.insert(who(work)).second) return {};
+      camps[signature(work)].push_back(&work);
+    }
   }
   return camps;
 }
@@ -110,10 +114,8 @@ std::string place(const StalledWork& stalled) {
 
 /// Reports of two neighbouring SeqNums in which each rank appears once and nothing is the same.
 Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
-  StalledWork both = first;
-  both.reports.insert(both.reports.end(), second.reports.begin(), second.reports.end());
-  const Camps camps = camps_of(both);
-  const bool apart = camps.size() == camps_of(first).size() + camps_of(second).size();
+  Camps camps = camps_of({&first, &second});
+  const bool apart = camps.size() == camps_of({&first}).size() + camps_of({&second}).size();
   return apart ? camps : Camps{};
 }
 
@@ -130,7 +132,7 @@ FactValue watchdog_mismatch(const Job& job, const Instance&) {
   const std::vector<StalledWork> all = stalled_work(job);
   if (all.empty()) return unknown();
   for (const StalledWork& stalled : all) {
-    const Camps camps = camps_of(stalled);
+    const Camps camps = camps_of({&stalled});
     if (camps.size() > 1) return mismatch_answer(job, place(stalled), camps);
   }
   if (lost_a_peer(job)) return unknown();
