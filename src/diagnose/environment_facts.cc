@@ -246,7 +246,7 @@ std::string difference_phrase(const Job& job, const std::string& name,
     const std::string ranks = ranks_phrase(ranks_of(job, processes));
     const std::string who = ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks;
     const std::string set = value.empty() ? "not set" : value;
-    parts.insert(value.empty() ? parts.end() : parts.begin(), set + " on " + who);
+    parts.insert(value.empty() ? parts.end() : parts.begin(), fmt::format("{} on {}", set, who));
   }
   return name + " is " + join(parts, " and ");
 }

@@ -36,8 +36,9 @@ void join(SpeakerLog& whole, SpeakerLog&& torn) {
   const SourceRef last = whole.last;
   std::string last_text = whole.last_text;
   const bool ends_whole = torn.last < last;
+  const SourceRef first = std::min(whole.first, torn.first);
   whole.merge(std::move(torn));
-  whole.first = std::min(whole.first, torn.first);
+  whole.first = first;
   if (ends_whole) {
     whole.last = last;
     whole.last_text = std::move(last_text);

@@ -42,7 +42,7 @@ std::string calls_note(const Membership& in) {
 }
 
 std::string note_of(const Process& process, const Membership& in) {
-  const std::string calls = calls_note(in);
+  std::string calls = calls_note(in);
   if (!process.cut) return calls;
   return calls.empty() ? "file is cut" : calls + ", file is cut";
 }
