@@ -2,19 +2,16 @@
 
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/line.h"
-#include "log/event.h"
-#include "log/record_joiner.h"
+#include "log/event_reader.h"
 #include "model/shard.h"
 
 namespace ncclog {
 
 /// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the
-/// joiner calls back into it.
+/// event reader calls back into it.
 class LogReader {
  public:
   /// `matcher` may be empty; it must outlive the reader.
@@ -22,20 +19,18 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  void add(const Line& line);
+  void add(const Line& line) { events_.add(line); }
 
   /// Ends the stretch. The reader is spent afterwards.
   Shard finish();
 
  private:
-  void add_record(const Line& record, int lines);
+  void add_record(const Line& record, const Event& event, int lines);
 
   const LineMatcher& matcher_;
-  const WordingTable& wordings_;
   Shard shard_;
-  std::string plain_;         ///< The line without its ANSI codes.
   std::vector<int> matched_;  ///< Line patterns that match the current record.
-  RecordJoiner joiner_;
+  EventReader events_;
 };
 
 }  // namespace ncclog
