@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/commands.h"
@@ -26,6 +27,7 @@ void complain(const std::string& text) noexcept {
 
 ExitStatus run(const std::vector<std::string>& arguments) {
   ncclog::Console console = ncclog::make_console();
+  console.write = [](std::string_view text) { return ncclog::write_all(STDOUT_FILENO, text); };
   const ExitStatus status = ncclog::run_command_line(arguments, console);
   ncclog::write_all(STDOUT_FILENO, console.out);
   complain(console.err);

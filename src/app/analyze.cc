@@ -13,13 +13,6 @@
 namespace ncclog {
 namespace {
 
-std::vector<std::string> wanted_inputs(const InputOptions& options) {
-  if (options.paths.empty()) {
-    throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
-  }
-  return find_inputs(options.paths);
-}
-
 Report judge(Job&& job, const Rulebook& rulebook) {
   Report report;
   report.tool.version = version();
@@ -30,6 +23,13 @@ Report judge(Job&& job, const Rulebook& rulebook) {
 }
 
 }  // namespace
+
+std::vector<std::string> wanted_inputs(const InputOptions& options) {
+  if (options.paths.empty()) {
+    throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
+  }
+  return find_inputs(options.paths);
+}
 
 Job load_job(const InputOptions& options) {
   return read_job(wanted_inputs(options), {.threads = options.threads});

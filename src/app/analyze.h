@@ -2,7 +2,9 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/options.h"
 #include "model/job.h"
@@ -10,6 +12,10 @@
 #include "rules/rule.h"
 
 namespace ncclog {
+
+/// The files that the options name, in the order in which they are read. Throws Error if there are
+/// none.
+std::vector<std::string> wanted_inputs(const InputOptions& options);
 
 /// Finds and reads the inputs. Throws Error if there are none.
 Job load_job(const InputOptions& options);

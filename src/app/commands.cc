@@ -28,6 +28,12 @@ constexpr Command kCommands[] = {
      "  ncclog show ranks logs/\n"
      "  ncclog show env logs/ --format csv",
      declare_show},
+    {"export", "every line that is understood, or a table, as JSON Lines or CSV",
+     "Examples:\n"
+     "  ncclog export logs/ > events.jsonl\n"
+     "  ncclog export logs/ --table events | grep '\"kind\":\"unrecognised\"'\n"
+     "  ncclog export logs/ --table ranks --format csv",
+     declare_export},
     {"rules", "list, show, check and test the rules that make findings",
      "Examples:\n"
      "  ncclog rules list\n"

@@ -14,6 +14,7 @@ namespace ncclog {
 namespace {
 
 constexpr int kMaxColumns = 1000;
+constexpr size_t kPassedOnAtOnce = size_t{64} << 10;  ///< Bytes; fewer make too many writes.
 
 std::string_view environment_value(const char* name) {
   const char* value = std::getenv(name);
@@ -29,6 +30,13 @@ int terminal_columns() {
 }
 
 }  // namespace
+
+bool Console::pass_on() {
+  if (!write || out.size() < kPassedOnAtOnce) return true;
+  const bool wanted = write(out);
+  out.clear();
+  return wanted;
+}
 
 TextStyle Console::style(ColorChoice color) const {
   const bool colour =
@@ -52,17 +60,18 @@ std::string error_text(std::string_view where, std::string_view what, std::strin
   return text;
 }
 
-void write_all(int descriptor, std::string_view text) {
+bool write_all(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<size_t>(written));
     } else if (errno == EPIPE) {
-      return;
+      return false;
     } else if (errno != EINTR) {
       throw Error(std::string("cannot write: ") + std::strerror(errno), "standard output");
     }
   }
+  return true;
 }
 
 }  // namespace ncclog

@@ -30,10 +30,13 @@ ExitStatus exit_status(const Report& report, FailOn fail_on) {
   return exit_status(report.job);
 }
 
+bool is_partial(InputStatus status) {
+  return status == InputStatus::Cut || status == InputStatus::Unreadable;
+}
+
 ExitStatus exit_status(const Job& job) {
-  const bool partial = std::any_of(job.inputs.begin(), job.inputs.end(), [](const auto& input) {
-    return input.status == InputStatus::Cut || input.status == InputStatus::Unreadable;
-  });
+  const bool partial = std::any_of(job.inputs.begin(), job.inputs.end(),
+                                   [](const auto& input) { return is_partial(input.status); });
   return partial ? ExitStatus::Partial : ExitStatus::Fine;
 }
 

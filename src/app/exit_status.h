@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "base/input_status.h"
 #include "report/report.h"
 
 namespace ncclog {
@@ -19,6 +20,9 @@ enum class FailOn { Error, Warning, Info, Never };
 
 /// Fine, Findings or Partial.
 ExitStatus exit_status(const Report& report, FailOn fail_on);
+
+/// True if an input of that status lacks something that it should have had.
+bool is_partial(InputStatus status);
 
 /// Fine or Partial: for commands that judge nothing.
 ExitStatus exit_status(const Job& job);

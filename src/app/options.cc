@@ -23,6 +23,8 @@ constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
                                                    {"json", ReportFormat::Json}};
 constexpr Choice<TableFormat> kTableFormats[] = {
     {"text", TableFormat::Text}, {"json", TableFormat::Json}, {"csv", TableFormat::Csv}};
+constexpr Choice<ExportFormat> kExportFormats[] = {{"jsonl", ExportFormat::Jsonl},
+                                                   {"csv", ExportFormat::Csv}};
 constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
                                       {"warning", FailOn::Warning},
                                       {"info", FailOn::Info},
@@ -110,6 +112,15 @@ void add_show_flags(CLI::App& app, ShowOptions& options) {
   add_choice(app, "--format", options.format, kTableFormats,
              "text for people, json or csv for scripts");
   add_color_flag(app, options.color);
+}
+
+void add_export_flags(CLI::App& app, ExportOptions& options) {
+  app.add_option("--table", options.table,
+                 "events (default): one row a line that is understood; or a table of 'show'")
+      ->type_name("TABLE");
+  add_input_flags(app, options.input);
+  add_choice(app, "--format", options.format, kExportFormats,
+             "jsonl (default): one JSON object a line; csv: with a heading line");
 }
 
 }  // namespace ncclog

@@ -19,6 +19,7 @@ namespace ncclog {
 
 enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };
+enum class ExportFormat { Jsonl, Csv };
 
 /// What and how to read; part of every command that reads logs.
 struct InputOptions {
@@ -41,6 +42,12 @@ struct ShowOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct ExportOptions {
+  std::string table = "events";  ///< "events" or the name of a table of `show`.
+  InputOptions input;
+  ExportFormat format = ExportFormat::Jsonl;
+};
+
 struct RulesOptions {
   std::string id;                  ///< Of `rules show`.
   std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
@@ -51,6 +58,7 @@ struct RulesOptions {
 /// a flag does not know is thrown as Error with the nearest one that it does.
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
+void add_export_flags(CLI::App& app, ExportOptions& options);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
 
 }  // namespace ncclog

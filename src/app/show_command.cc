@@ -1,43 +1,18 @@
 // ncclog show TABLE PATH…
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "app/analyze.h"
 #include "app/commands.h"
 #include "app/options.h"
-#include "base/error.h"
-#include "base/text.h"
-#include "report/tables.h"
+#include "app/table_choice.h"
 
 namespace ncclog {
 namespace {
 
-std::string table_list() {
-  std::string list = "Tables:\n";
-  for (const TableKind& kind : table_kinds()) {
-    list += fmt::format("  {:<10}{}\n", kind.name, kind.help);
-  }
-  return list;
-}
-
-const TableKind& wanted_table(const std::string& name) {
-  const TableKind* kind = find_table_kind(name);
-  if (kind != nullptr) return *kind;
-  std::vector<std::string_view> names;
-  for (const TableKind& known : table_kinds()) names.push_back(known.name);
-  const auto nearest = nearest_name(name, names);
-  const std::string what =
-      name.empty() ? "no table named" : fmt::format("no table '{}'", printable(name));
-  throw Error(what, "show",
-              nearest ? fmt::format("did you mean '{}'?", *nearest)
-                      : fmt::format("one of: {}", fmt::join(names, ", ")));
-}
-
 ExitStatus show(const ShowOptions& options, Console& console) {
-  const TableKind& kind = wanted_table(options.what);
+  const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input);
   const Table table = kind.build(job);
   switch (options.format) {

@@ -78,6 +78,12 @@ Json json_cell(const Cell& cell) {
   return nullptr;
 }
 
+Json json_row(const Table& table, const std::vector<Cell>& cells) {
+  Json row = Json::object();
+  for (size_t c = 0; c < cells.size(); ++c) row[table.columns[c]] = json_cell(cells[c]);
+  return row;
+}
+
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -136,11 +142,7 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
 
 std::string write_table_json(const Table& table) {
   Json rows = Json::array();
-  for (const auto& cells : table.rows) {
-    Json row = Json::object();
-    for (size_t c = 0; c < cells.size(); ++c) row[table.columns[c]] = json_cell(cells[c]);
-    rows.push_back(std::move(row));
-  }
+  for (const auto& cells : table.rows) rows.push_back(json_row(table, cells));
   Json notes = Json::array();
   for (const std::string& note : table.notes) notes.push_back(to_valid_utf8(note));
   const Json json = {{"schema", "ncclog.table/1"},
@@ -150,9 +152,17 @@ std::string write_table_json(const Table& table) {
   return json.dump(2) + "\n";
 }
 
+std::string write_table_jsonl(const Table& table) {
+  std::string out;
+  for (const auto& cells : table.rows) out += json_row(table, cells).dump() + "\n";
+  return out;
+}
+
+std::string csv_row(std::span<const Cell> cells) { return csv_line(cells, csv_cell); }
+
 std::string write_table_csv(const Table& table) {
   std::string out = csv_line(table.columns, csv_field);
-  for (const auto& row : table.rows) out += csv_line(row, csv_cell);
+  for (const auto& row : table.rows) out += csv_row(row);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// A table as a value, and how it is written: aligned text, JSON, CSV.
+// A table as a value, and how it is written: aligned text, JSON, JSON Lines, CSV.
 //
 //   rank  host         pid   gpu  state     calls
 //      0  gpu-node-01  1607    0  complete     29
@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -40,6 +41,12 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
 
 /// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
 std::string write_table_json(const Table& table);
+
+/// One JSON object a line, {column: value, …}. Notes are left out.
+std::string write_table_jsonl(const Table& table);
+
+/// One row of CSV, with its line end.
+std::string csv_row(std::span<const Cell> cells);
 
 /// RFC 4180 with a heading line; line ends are "\n". Notes are left out.
 std::string write_table_csv(const Table& table);

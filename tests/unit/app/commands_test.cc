@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <set>
 
 #include "app/options.h"
@@ -63,7 +64,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   };
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
-      {{"frobnicate"}, "unknown command 'frobnicate' (one of: analyze, show, rules)"},
+      {{"frobnicate"}, "unknown command 'frobnicate' (one of: analyze, show, export, rules)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
@@ -135,6 +136,64 @@ TEST(Commands, ShowPrintsTheTableAsAsked) {
   Console console;
   EXPECT_EQ(run_command_line({"show", "env", log, "--format", "csv"}, console), ExitStatus::Fine);
   EXPECT_EQ(console.out, "name,value,ranks,processes\nNCCL_DEBUG,INFO,,1\n");
+}
+
+std::string repeated(std::string_view line, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += line;
+  return text;
+}
+
+TEST(Commands, ExportNumbersLinesAsTheirFilesDo) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log",
+                                     "\nn:1:2 [0] NCCL INFO Using network Socket\n"
+                                     "foreign\nn:1:2 [0] NCCL INFO no such thing\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"export", log, "--format", "csv"}, console), ExitStatus::Fine);
+  EXPECT_EQ(console.out, "file,line,host,pid,tid,cuda_dev,level,kind,fields,text\n" + log +
+                             ",2,n,1,2,0,INFO,network_selected,"
+                             "\"{\"\"network\"\":\"\"Socket\"\"}\",\n" +
+                             log + ",4,n,1,2,0,INFO,unrecognised,{},no such thing\n");
+}
+
+TEST(Commands, ExportedEventsPassThroughInPieces) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", repeated("n:1:2 [0] NCCL INFO Using network Socket\n", 5000));
+  size_t largest = 0;
+  std::string all;
+  Console console{.write = [&](std::string_view text) {
+    largest = std::max(largest, text.size());
+    all += text;
+    return true;
+  }};
+  EXPECT_EQ(run_command_line({"export", log}, console), ExitStatus::Fine);
+  all += console.out;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 5000);
+  EXPECT_LT(largest, size_t{70} << 10);
+}
+
+TEST(Commands, ExportEndsWhenNobodyReadsIt) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", repeated("n:1:2 [0] NCCL INFO Using network Socket\n", 5000));
+  int writes = 0;
+  Console console{.write = [&](std::string_view) { return ++writes < 2; }};
+  EXPECT_EQ(run_command_line({"export", log}, console), ExitStatus::Fine);
+  EXPECT_EQ(writes, 2);
+}
+
+TEST(Commands, ExportWritesTheTablesOfShow) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", "n:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"export", log, "--table", "env"}, console), ExitStatus::Fine);
+  EXPECT_EQ(console.out,
+            "{\"name\":\"NCCL_DEBUG\",\"value\":\"INFO\",\"ranks\":null,\"processes\":1}\n");
+  EXPECT_EQ(refusal({"export", log, "--table", "event"}),
+            "export: no table 'event' (did you mean 'events'?)");
 }
 
 TEST(Commands, ColourNeedsATerminalOrAWord) {

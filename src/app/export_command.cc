@@ -1,0 +1,85 @@
+// ncclog export PATH… --table NAME --format jsonl|csv
+//
+// Events are written while the logs are read, in input order, so memory does not depend on how long
+// they are. All other tables are those of `show`.
+
+#include <CLI/CLI.hpp>
+#include <limits>
+#include <memory>
+
+#include "app/analyze.h"
+#include "app/commands.h"
+#include "app/table_choice.h"
+#include "app/write_event.h"
+#include "input/read_unit.h"
+#include "input/units.h"
+#include "log/event_reader.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kEvents = "events";
+
+using AppendEvent = void (*)(std::string& out, std::string_view file, uint64_t line,
+                             const Event& event);
+
+/// Writes the events of one input; what became of it.
+UnitResult export_input(const Unit& unit, const std::string& path, AppendEvent append,
+                        Console& console) {
+  bool wanted = true;
+  EventReader events([&](const Line& record, const Event& event, int) {
+    if (!wanted || !is_exported(event)) return;
+    append(console.out, path, record.number, event);
+    wanted = console.pass_on();
+  });
+  UnitReader reader(unit, path, ReadOptions{});
+  for (Line line; wanted && reader.next(line);) events.add(line);
+  events.finish();
+  return reader.finish();
+}
+
+ExitStatus export_events(const ExportOptions& options, Console& console) {
+  const bool csv = options.format == ExportFormat::Csv;
+  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  // Uncut inputs number their lines as their files do.
+  const auto units = cut_units(inputs, {.unit_bytes = std::numeric_limits<uint64_t>::max()});
+  ExitStatus status = ExitStatus::Fine;
+  if (csv) console.out += event_csv_heading();
+  for (const Unit& unit : units) {
+    const std::string& path = inputs[unit.input];
+    const UnitResult result =
+        export_input(unit, path, csv ? append_event_csv : append_event_json, console);
+    if (!result.note.empty()) console.err += error_text(path, result.note, "");
+    if (is_partial(result.status)) status = ExitStatus::Partial;
+  }
+  return status;
+}
+
+ExitStatus export_table(const ExportOptions& options, Console& console) {
+  const TableKind& kind = chosen_table(options.table, "export", {&kEvents, 1});
+  const Job job = load_job(options.input);
+  const Table table = kind.build(job);
+  console.out +=
+      options.format == ExportFormat::Csv ? write_table_csv(table) : write_table_jsonl(table);
+  return exit_status(job);
+}
+
+ExitStatus run_export(const ExportOptions& options, Console& console) {
+  return options.table == kEvents ? export_events(options, console)
+                                  : export_table(options, console);
+}
+
+std::string export_list() {
+  return table_list() + "  events    each line that is understood, and NCCL lines that are not\n";
+}
+
+}  // namespace
+
+RunCommand declare_export(CLI::App& app) {
+  const auto options = std::make_shared<ExportOptions>();
+  add_export_flags(app, *options);
+  app.footer(export_list);  // Stands above the examples.
+  return [options](Console& console) { return run_export(*options, console); };
+}
+
+}  // namespace ncclog

@@ -1,0 +1,62 @@
+#include "app/write_event.h"
+
+#include <gtest/gtest.h>
+
+namespace ncclog {
+namespace {
+
+std::string event_json(std::string_view line) {
+  std::string out;
+  append_event_json(out, "logs/a.txt", 7, parse_event(line, all_wordings()));
+  return out;
+}
+
+TEST(WriteEvent, JsonHasWhatTheLineSays) {
+  struct Row {
+    const char* line;
+    const char* json;
+  };
+  const Row kRows[] = {
+      {"node07:41:42 [3] NCCL INFO Using network AWS Libfabric",
+       R"({"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":42,"cuda_dev":3,)"
+       R"("level":"INFO","kind":"network_selected","fields":{"network":"AWS Libfabric"}})"},
+      {"node07:41:42 [3] NCCL INFO comm 0x7f10a0 rank 3 nranks 16 cudaDev 3 nvmlDev 5",
+       R"({"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":42,"cuda_dev":3,)"
+       R"("level":"INFO","kind":"comm_announced","fields":{"comm":"0x7f10a0","rank":3,)"
+       R"("nranks":16,"cuda_dev":3,"nvml_dev":5}})"},
+      {"NCCL version 2.20.5+cuda12.4",
+       R"({"file":"logs/a.txt","line":7,"level":"VERSION","kind":"nccl_version",)"
+       R"("fields":{"version":"2.20.5","cuda":"12.4"}})"},
+      {"node07:41:41 NCCL CALL ncclFrobnicate(\"x\xff\")",
+       R"({"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":41,"level":"CALL",)"
+       "\"kind\":\"unrecognised\",\"fields\":{},\"text\":\"ncclFrobnicate(\\\"x\uFFFD\\\")\"}"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(event_json(row.line), std::string(row.json) + "\n");
+}
+
+TEST(WriteEvent, CsvHasTheSameInColumns) {
+  std::string out = event_csv_heading();
+  append_event_csv(out, "a.txt", 7,
+                   parse_event("node07:41:42 [3] NCCL INFO Using network Socket", all_wordings()));
+  append_event_csv(out, "a.txt", 8, parse_event("NCCL INFO Frobnicated", all_wordings()));
+  EXPECT_EQ(out,
+            "file,line,host,pid,tid,cuda_dev,level,kind,fields,text\n"
+            "a.txt,7,node07,41,42,3,INFO,network_selected,\"{\"\"network\"\":\"\"Socket\"\"}\",\n"
+            "a.txt,8,,,,,INFO,unrecognised,{},Frobnicated\n");
+}
+
+TEST(WriteEvent, NumbersTooLargeForANumberStayText) {
+  const std::string json = event_json(
+      "node07:41:42 [3] NCCL INFO comm 0x7f10a0 rank 3 nranks 99999999999999999999 cudaDev 3 "
+      "nvmlDev 5");
+  EXPECT_NE(json.find(R"("nranks":"99999999999999999999")"), std::string::npos) << json;
+}
+
+TEST(WriteEvent, ForeignLinesWithoutKindAreLeftOut) {
+  EXPECT_FALSE(is_exported(parse_event("loading weights", all_wordings())));
+  EXPECT_TRUE(is_exported(parse_event("n:1:2 [0] NCCL INFO no such thing", all_wordings())));
+  EXPECT_TRUE(is_exported(parse_event("ValueError: no such thing", all_wordings())));
+}
+
+}  // namespace
+}  // namespace ncclog
