@@ -55,15 +55,27 @@ void blame(const Job& job, int rank, int process, FactValue& value) {
 
 using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
 
+/// Operations of which a report names no size: such a report fits every size of it.
+std::set<std::string> ops_without_size(std::initializer_list<const StalledWork*> stalled) {
+  std::set<std::string> ops;
+  for (const StalledWork* one : stalled) {
+    for (const TimedOutWork& work : one->reports) {
+      if (work.size.empty()) ops.insert(work.op);
+    }
+  }
+  return ops;
+}
+
 /// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
 /// The camps point into the reports.
 Camps camps_of(std::initializer_list<const StalledWork*> stalled) {
   Camps camps;
   std::set<Who> seen;
+  const std::set<std::string> sizeless = ops_without_size(stalled);
   for (const StalledWork* one : stalled) {
     for (const TimedOutWork& work : one->reports) {
       if (!seen.insert(who(work)).second) return {};
-      camps[signature(work)].push_back(&work);
+      camps[sizeless.contains(work.op) ? work.op : signature(work)].push_back(&work);
     }
   }
   return camps;

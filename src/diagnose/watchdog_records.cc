@@ -19,7 +19,8 @@ bool is_point_to_point(std::string_view op) {
 template <typename Work>
 std::string agreed_size(const Work& work) {
   if (!work.shape.empty()) return fmt::format("TensorShape=[{}]", work.shape);
-  if (work.numel_in < 0) return {};
+  // Unset sizes are printed as -1, signed or not.
+  if (work.numel_in < 0 || work.numel_out < 0) return {};
   if (work.op.starts_with("ALLTOALL") || is_point_to_point(work.op)) return {};
   if (work.op == "ALLGATHER" || work.op == "SCATTER") {
     return fmt::format("NumelOut={}", work.numel_out);
@@ -28,6 +29,11 @@ std::string agreed_size(const Work& work) {
     return fmt::format("NumelIn={}", work.numel_in);
   }
   return fmt::format("NumelIn={}, NumelOut={}", work.numel_in, work.numel_out);
+}
+
+/// As the line names its group: newer releases may use a hash for the GUID of the default one.
+std::string group_in(const Header& header) {
+  return std::string(header.process_group_name == "default_pg" ? "0" : header.process_group);
 }
 
 bool same_work(const TimedOutWork& a, const TimedOutWork& b) {
@@ -54,7 +60,7 @@ std::vector<std::pair<int64_t, WorkProgress>> statuses(const Job& job) {
     WorkProgress status;
     status.process = said.process;
     status.rank = rank_of(job, said.process, said.header);
-    status.group = said.header.process_group;
+    status.group = group_in(said.header);
     status.last_enqueued = said.message.last_enqueued;
     status.last_completed = said.message.last_completed;
     status.line = evidence_of(said.record);
@@ -76,7 +82,7 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
     work.size = agreed_size(said.message);
     work.timeout_ms = said.message.timeout_ms;
     work.line = evidence_of(said.record);
-    work.group = said.header.process_group;
+    work.group = group_in(said.header);
     if (work.group.empty()) work.group = group_of(work, known);
     work.in_unnamed_group =
         work.group.empty() && said.header.group_rank >= 0 && said.header.group_rank != work.rank;

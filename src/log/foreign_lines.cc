@@ -4,6 +4,7 @@
 
 #include "log/prefix.h"
 #include "log/scanner.h"
+#include "log/time_stamp.h"
 
 namespace ncclog {
 namespace {
@@ -34,6 +35,8 @@ constexpr std::string_view kClaimedMessages[] = {
     "Detected mismatch between collectives on ranks.",
     "Expected all tensors to be on the same device",
     "Work WorkNCCL(",
+    "ProcessGroupWrapper: Monitored Barrier encountered error",
+    "Rank 0 timed out in monitoredBarrier after ",
 };
 
 bool is_claimed(std::string_view base, std::string_view message) {
@@ -41,9 +44,12 @@ bool is_claimed(std::string_view base, std::string_view message) {
   if (starts_with_any(message, kClaimedMessages)) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
+  if (message.starts_with("Rank "))
+    return message.find(" successfully reached monitoredBarrier, but ") != message.npos;
   return message.starts_with('[') &&
          (message.find("] is setting up NCCL communicator") != message.npos ||
           message.find("Caught collective operation timeout: ") != message.npos ||
+          message.find("] Work WorkNCCL(") != message.npos ||
           message.find("failed to pass monitoredBarrier in ") != message.npos);
 }
 
@@ -158,6 +164,18 @@ bool recognise_process_end(std::string_view text, Message& message) {
   message.set("status", status);
   message.set("command", trim(scan.rest()));
   message.set("rank", rank_in_command(trim(scan.rest())));
+  return true;
+}
+
+bool recognise_failure_time(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!scan.skip("time:")) return false;
+  scan.blanks();
+  const std::string_view time = scan.rest();
+  const bool stamp = scan.digits(4) && scan.skip('-') && scan.digits(2) && scan.skip('-') &&
+                     scan.digits(2) && scan.skip('_') && clock_length(scan.rest()) > 0;
+  if (!stamp || time.find(' ') != time.npos) return false;
+  message.set("time", time);
   return true;
 }
 

@@ -24,6 +24,9 @@ bool recognise_python_exception(std::string_view text, Message& message);
 /// Fields pid, status, command, rank.
 bool recognise_process_end(std::string_view text, Message& message);
 
+/// "time: 2026-01-05_12:00:03" of torchrun 1.9. Field time.
+bool recognise_failure_time(std::string_view text, Message& message);
+
 /// A tqdm bar that is not about evaluation. Fields title, percent, done, total.
 bool recognise_progress_bar(std::string_view text, Message& message);
 

@@ -85,12 +85,66 @@ struct DesyncTimeout {
   static constexpr Wording kWordings[] = {
       {.text = "- [{ranks}] Timeout at collective: {op:word}, #{seq}",
        .example = "- [0] Timeout at collective: ALLREDUCE, #9"},
+      // 2.7 puts the reporting rank in front, with nothing between.
+      {.text = "Rank {:int}\t - [{ranks}] Timeout at collective: {op:word}, #{seq}",
+       .example = "Rank 0\t - [0] Timeout at collective: ALLREDUCE, #9"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("ranks", self.ranks);
     visit("op", self.op);
     visit("seq", self.seq);
   }
+};
+
+/// A part of the report begins.
+struct DesyncSection {
+  std::string_view section;
+
+  static constexpr std::string_view kKind = "desync_section";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "- {section:To our best knowledge, the lagging/dead/mismatched ranks that caused "
+               "the desync are|Snapshot of ranks' latest states}:",
+       .example = "- Snapshot of ranks' latest states:"},
+      {.text = "#{:int} {section:started|finished} ranks:", .example = "#9 started ranks:"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("section", self.section); }
+};
+
+/// Ranks and the collective that they began or finished last.
+struct DesyncState {
+  std::string_view ranks;
+  std::string_view state;  ///< "started" or "finished"
+  std::string_view op;
+
+  static constexpr std::string_view kKind = "desync_state";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "[{ranks}] {state:started|finished} {op:word}",
+       .example = "[0, 2] started ALLREDUCE"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("ranks", self.ranks);
+    visit("state", self.state);
+    visit("op", self.op);
+  }
+};
+
+/// The report could not be made: the store has no answer, or start events are off.
+struct DesyncUnavailable {
+  std::string_view error;
+
+  static constexpr std::string_view kKind = "desync_unavailable";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Failed to {:retrieve|rerieve} {:TORCH_NCCL_DESYNC_DEBUG|NCCL_DESYNC_DEBUG} "
+               "report.{error...}",
+       .example = "Failed to retrieve TORCH_NCCL_DESYNC_DEBUG report. Please file an issue."},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("error", self.error); }
 };
 
 /// TORCH_DISTRIBUTED_DEBUG=DETAIL: two ranks called different collectives
@@ -153,7 +207,74 @@ struct MonitoredBarrierFailed {
   }
 };
 
-using DesyncMessages = Kinds<DesyncLagging, DesyncJoined, DesyncFinished, DesyncTimeout,
-                             FingerprintMismatch, MonitoredBarrierFailed>;
+/// Rank 0 gave up on dist.monitored_barrier(); who came is known, who did not is the rest.
+struct MonitoredBarrierTimeout {
+  int64_t ms = -1;
+  std::string_view processed;  ///< Ranks that came: "1, 2".
+
+  static constexpr std::string_view kKind = "monitored_barrier_timeout";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{:RuntimeError: Rank 0|Rank 0} timed out in monitoredBarrier after {ms} ms.{...}",
+       .example = "Rank 0 timed out in monitoredBarrier after 30000 ms."},
+      {.text = "Successfully processed ranks: {processed...}",
+       .example = "Successfully processed ranks: 1, 2"},
+      {.text = "No ranks successfully processed in monitoredBarrier.{...}",
+       .example = "No ranks successfully processed in monitoredBarrier."},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("ms", self.ms);
+    visit("processed", self.processed);
+  }
+};
+
+/// This rank came to dist.monitored_barrier() and is a victim: rank 0's lines name the faulty one.
+struct MonitoredBarrierReached {
+  int rank = -1;  ///< Inside the group.
+
+  static constexpr std::string_view kKind = "monitored_barrier_reached";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Rank {rank} successfully reached monitoredBarrier, but received errors while "
+               "waiting for send/recv from rank 0.{...}",
+       .example = "Rank 3 successfully reached monitoredBarrier, but received errors while waiting "
+                  "for send/recv from rank 0. Please check rank 0 logs for faulty rank."},
+      {.text = "RuntimeError: Rank {rank} successfully reached monitoredBarrier, but received "
+               "errors while waiting for send/recv from rank 0.{...}",
+       .example = "RuntimeError: Rank 3 successfully reached monitoredBarrier, but received errors "
+                  "while waiting for send/recv from rank 0. Please check rank 0 logs."},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("rank", self.rank); }
+};
+
+/// TORCH_DISTRIBUTED_DEBUG=DETAIL: the barrier before a collective failed, so ranks are missing in
+/// it (ProcessGroupWrapper.cpp).
+struct WrapperBarrierFailed {
+  std::string_view fingerprint;
+  std::string_view error;
+
+  static constexpr std::string_view kKind = "wrapper_barrier_failed";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{:RuntimeError: ProcessGroupWrapper|ProcessGroupWrapper}: Monitored Barrier "
+               "encountered error running collective: CollectiveFingerPrint({fingerprint}). "
+               "Error:{error...}",
+       .example = "RuntimeError: ProcessGroupWrapper: Monitored Barrier encountered error running "
+                  "collective: CollectiveFingerPrint(SequenceNumber=7OpType=BARRIER). Error: [Rank "
+                  "0]: Rank 3 failed to pass monitoredBarrier in 30000 ms"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("fingerprint", self.fingerprint);
+    visit("error", self.error);
+  }
+};
+
+using DesyncMessages =
+    Kinds<DesyncLagging, DesyncJoined, DesyncFinished, DesyncTimeout, DesyncSection, DesyncState,
+          DesyncUnavailable, FingerprintMismatch, MonitoredBarrierFailed, MonitoredBarrierTimeout,
+          MonitoredBarrierReached, WrapperBarrierFailed>;
 
 }  // namespace ncclog

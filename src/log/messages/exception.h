@@ -95,6 +95,7 @@ struct NcclResult {
                "ncclInvalidUsage|ncclRemoteError|ncclTimeout}: {text...}",
        .example = "ncclSystemError: System call (e.g. socket, malloc) or external library call "
                   "failed or device error."},
+      {.text = "{text:Unknown NCCL error}!", .example = "Unknown NCCL error!"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("name", self.name);

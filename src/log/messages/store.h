@@ -77,6 +77,10 @@ struct StoreHint {
                "up issue.",
        .example =
            ". This may indicate a possible application crash on rank 0 or a network set up issue."},
+      {.text = ". This may indicate a possible application crash on one of the roots or a network "
+               "set up issue.",
+       .example = ". This may indicate a possible application crash on one of the roots or a "
+                  "network set up issue."},
   };
   static void each_field(auto& self, auto&& visit) { visit("rank", self.rank); }
 };
@@ -166,6 +170,14 @@ struct StoreBarrierTimeout {
        .example =
            "RuntimeError: Timed out initializing process group in store based barrier on rank: 3, "
            "for key: store_based_barrier_key:1 (world_size=8, worker_count=7, timeout=0:30:00)"},
+      {.text = "{:RuntimeError|torch.distributed.DistStoreError|torch.distributed.DistNetworkError|"
+               "torch.distributed.DistBackendError|torch._C._distributed_c10d.DistStoreError}: "
+               "Timed out initializing process group in store based barrier on rank {rank}, for "
+               "key: {key:word} (world_size={world_size}, "
+               "{:num_workers_joined|worker_count}={joined}, timeout={timeout:word} error={...}",
+       .example = "torch.distributed.DistStoreError: Timed out initializing process group in store "
+                  "based barrier on rank 3, for key: store_based_barrier_key:1 (world_size=8, "
+                  "num_workers_joined=7, timeout=0:30:00 error=Timeout waiting for key)"},
       {.text = "Waiting in store based barrier to initialize process group for rank: {rank}, key: "
                "{key:word} (world_size={world_size}, {:num_workers_joined|worker_count}={joined}, "
                "timeout={timeout:word})",
@@ -187,6 +199,7 @@ struct StoreConnectTimeout {
   std::string_view host;
   int port = -1;
   int64_t ms = -1;
+  int seconds = -1;  ///< Instead of `ms`, up to 2.2.
   std::string_view type;
 
   static constexpr std::string_view kKind = "store_connect_timeout";
@@ -197,6 +210,14 @@ struct StoreConnectTimeout {
                "({host}, {port}).{...}",
        .example = "[c10d] The client socket has timed out after 600000ms while trying to connect "
                   "to (node-a, 29500)."},
+      {.text = "[c10d] The client socket has timed out after {seconds}s while trying to connect to "
+               "({host}, {port}).{...}",
+       .example = "[c10d] The client socket has timed out after 900s while trying to connect to "
+                  "(node-a, 29500)."},
+      {.text = "{type:RuntimeError|TimeoutError}: The client socket has timed out after "
+               "{seconds}s while trying to connect to ({host}, {port}).{...}",
+       .example = "TimeoutError: The client socket has timed out after 900s while trying to "
+                  "connect to (node-a, 29500)."},
       {.text = "{type:RuntimeError|torch.distributed.DistStoreError|torch.distributed."
                "DistNetworkError|torch.distributed.DistBackendError|torch._C._distributed_c10d."
                "DistStoreError}: The client socket has timed out after {ms}ms while trying to "
@@ -208,6 +229,7 @@ struct StoreConnectTimeout {
     visit("host", self.host);
     visit("port", self.port);
     visit("ms", self.ms);
+    visit("seconds", self.seconds);
     visit("type", self.type);
   }
 };

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "log/message_kind.h"
@@ -81,6 +82,11 @@ struct EnvDeprecated {
            "Environment variable {name:word} is deprecated; use {replacement:word} instead{...}",
        .example = "Environment variable NCCL_BLOCKING_WAIT is deprecated; use "
                   "TORCH_NCCL_BLOCKING_WAIT instead"},
+      {.text = "{:word}: UserWarning: Environment variable {name:word} is deprecated; use "
+               "{replacement:word} instead{...}",
+       .example = "/usr/lib/python3/site-packages/torch/distributed/distributed_c10d.py:1230: "
+                  "UserWarning: Environment variable NCCL_BLOCKING_WAIT is deprecated; use "
+                  "TORCH_NCCL_BLOCKING_WAIT instead (Triggered internally at Utils.hpp:106.)"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("name", self.name);
@@ -166,11 +172,38 @@ struct C10dOptions {
       {.text = "ProcessGroupNCCL environments: {text...}",
        .example = "ProcessGroupNCCL environments: NCCL version: 2.27.5, "
                   "TORCH_NCCL_ASYNC_ERROR_HANDLING: 3"},
+      {.text = "HeartbeatMonitor environments: {text...}",
+       .example = "HeartbeatMonitor environments: TORCH_NCCL_ENABLE_MONITORING (Whether to kill "
+                  "program when no watchdog heartbeat detected): 1"},
+      {.text = "PGNCCL Watchdog environments: {text...}",
+       .example = "PGNCCL Watchdog environments: TORCH_NCCL_RETHROW_CUDA_ERRORS: 1"},
+      {.text = "ProcessGroupNCCL initialized with following options:",
+       .example = "ProcessGroupNCCL initialized with following options:"},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-using TorchNotes = Kinds<DeviceGuess, DeviceFromContext, EnvDeprecated, ProcessGroupNotDestroyed,
-                         UnbatchedP2p, TorchVersionLine, TensorWrongDevice, C10dOptions>;
+/// One of these settings, on a line of its own (2.0 and before).
+struct C10dOption {
+  std::string_view name;
+  int64_t value = -1;
+
+  static constexpr std::string_view kKind = "c10d_option";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{name:NCCL_ASYNC_ERROR_HANDLING|NCCL_DESYNC_DEBUG|NCCL_BLOCKING_WAIT|TIMEOUT(ms)|"
+               "USE_HIGH_PRIORITY_STREAM}: {value}",
+       .example = "TIMEOUT(ms): 1800000"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+};
+
+using TorchNotes =
+    Kinds<DeviceGuess, DeviceFromContext, EnvDeprecated, ProcessGroupNotDestroyed, UnbatchedP2p,
+          TorchVersionLine, TensorWrongDevice, C10dOptions, C10dOption>;
 
 }  // namespace ncclog

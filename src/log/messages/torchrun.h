@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "log/foreign_lines.h"
 #include "log/message_kind.h"
 
 namespace ncclog {
@@ -141,6 +142,27 @@ struct RendezvousComplete {
   static void each_field(auto& self, auto&& visit) { visit("role", self.role); }
 };
 
+/// What the nodes agreed on, a line each: how the ranks of this node are numbered.
+struct RendezvousResult {
+  std::string_view name;   ///< "local_ranks", "global_ranks", "restart_count"
+  std::string_view value;  ///< "[4, 5, 6, 7]", "0"
+
+  static constexpr std::string_view kKind = "rendezvous_result";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text =
+           "{name:restart_count|master_addr|master_port|group_rank|group_world_size|local_ranks|"
+           "role_ranks|global_ranks|role_world_sizes|global_world_sizes|event_log_handler}="
+           "{value...}",
+       .example = "global_ranks=[4, 5, 6, 7]"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("name", self.name);
+    visit("value", self.value);
+  }
+};
+
 /// torchrun ends because a worker failed; its table of failures follows.
 struct ChildFailed {
   static constexpr std::string_view kKind = "child_failed";
@@ -179,6 +201,10 @@ struct FailureTime {
   static constexpr Subsystem kSubsystem = Subsystem::None;
   static constexpr Wording kWordings[] = {
       {.text = "time      : {time:word}", .example = "time      : 2026-01-05_12:00:03"},
+      // 1.9.
+      {.text = "time: {time}",
+       .example = "time: 2026-01-05_12:00:03",
+       .recognise = recognise_failure_time},
   };
   static void each_field(auto& self, auto&& visit) { visit("time", self.time); }
 };
@@ -268,6 +294,20 @@ struct FailureSignal {
   }
 };
 
+/// With which exit status the worker ended, in 1.9's words.
+struct FailureMessage {
+  int exitcode = -1;
+
+  static constexpr std::string_view kKind = "failure_message";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "msg: \"Process failed with exitcode {exitcode}\"",
+       .example = "msg: \"Process failed with exitcode 1\""},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("exitcode", self.exitcode); }
+};
+
 /// Whether the table carries the worker's traceback.
 struct FailureTraceback {
   std::string_view text;
@@ -285,7 +325,8 @@ struct FailureTraceback {
 
 using TorchrunMessages =
     Kinds<WorkerFailed, WorkerClosing, WorkerUnkillable, AgentSignalled, WorkerGroupRestart,
-          RendezvousComplete, ChildFailed, FailureSection, FailureTime, FailureHost, FailureRank,
-          FailureExitcode, FailureErrorFile, FailureSignal, FailureTraceback>;
+          RendezvousComplete, RendezvousResult, ChildFailed, FailureSection, FailureTime,
+          FailureHost, FailureRank, FailureExitcode, FailureErrorFile, FailureSignal,
+          FailureMessage, FailureTraceback>;
 
 }  // namespace ncclog

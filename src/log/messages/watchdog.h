@@ -81,6 +81,18 @@ struct WatchdogTimeout {
        .example = "RuntimeError: [Rank 2] Caught collective operation timeout: WorkNCCL(SeqNum=41, "
                   "OpType=ALLREDUCE, TensorShape=[1024, 16], Timeout(ms)=1800000) ran for 1800310 "
                   "milliseconds before timing out."},
+      {.text = "{:RuntimeError}: [Rank {:int}] Caught collective operation timeout: "
+               "WorkNCCL(SeqNum={seq}, OpType={op:word}, Timeout(ms)={timeout_ms}) ran for "
+               "{ran_ms} milliseconds before timing out.{...}",
+       .example = "RuntimeError: [Rank 2] Caught collective operation timeout: WorkNCCL(SeqNum=41, "
+                  "OpType=BARRIER, Timeout(ms)=1800000) ran for 1800310 milliseconds before timing "
+                  "out."},
+      {.text = "{:RuntimeError}: [Rank {:int}] Caught collective operation timeout: "
+               "WorkNCCL(OpType={op:word}, Timeout(ms)={timeout_ms}) ran for {ran_ms} milliseconds "
+               "before timing out.{...}",
+       .example = "RuntimeError: [Rank 2] Caught collective operation timeout: "
+                  "WorkNCCL(OpType=BARRIER, Timeout(ms)=1800000) ran for 1800310 milliseconds "
+                  "before timing out."},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("seq", self.seq);
@@ -121,6 +133,28 @@ struct BlockingWaitTimeout {
        .example =
            "torch.distributed.DistBackendError: Work WorkNCCL(SeqNum=41, OpType=ALLREDUCE, "
            "NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000) timed out in blocking wait."},
+      {.text = "{:torch.distributed.DistBackendError|RuntimeError}: [Rank {:int}] Work "
+               "WorkNCCL(SeqNum={seq}, OpType={op:word}, NumelIn={numel_in}, NumelOut={numel_out}, "
+               "Timeout(ms)={timeout_ms}) timed out in blocking wait{...}",
+       .example = "torch.distributed.DistBackendError: [Rank 2] Work WorkNCCL(SeqNum=41, "
+                  "OpType=ALLREDUCE, NumelIn=1048576, NumelOut=1048576, Timeout(ms)=600000) timed "
+                  "out in blocking wait (TORCH_NCCL_BLOCKING_WAIT=1)."},
+      {.text = "RuntimeError: Work WorkNCCL(SeqNum={seq}, OpType={op:word}, TensorShape=[{shape}], "
+               "Timeout(ms)={timeout_ms}) timed out in call to wait().",
+       .example = "RuntimeError: Work WorkNCCL(SeqNum=41, OpType=ALLREDUCE, TensorShape=[1024, "
+                  "16], Timeout(ms)=1800000) timed out in call to wait()."},
+      {.text = "RuntimeError: Work WorkNCCL(SeqNum={seq}, OpType={op:word}, "
+               "Timeout(ms)={timeout_ms}) timed out in call to wait().",
+       .example = "RuntimeError: Work WorkNCCL(SeqNum=41, OpType=BARRIER, Timeout(ms)=1800000) "
+                  "timed out in call to wait()."},
+      {.text = "RuntimeError: Work WorkNCCL(OpType={op:word}, TensorShape=[{shape}], "
+               "Timeout(ms)={timeout_ms}) timed out in call to wait().",
+       .example = "RuntimeError: Work WorkNCCL(OpType=ALLREDUCE, TensorShape=[1024, 16], "
+                  "Timeout(ms)=1800000) timed out in call to wait()."},
+      {.text = "RuntimeError: Work WorkNCCL(OpType={op:word}, Timeout(ms)={timeout_ms}) timed out "
+               "in call to wait().",
+       .example = "RuntimeError: Work WorkNCCL(OpType=BARRIER, Timeout(ms)=1800000) timed out in "
+                  "call to wait()."},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("seq", self.seq);
@@ -169,7 +203,7 @@ struct WorkStatus {
        .example =
            "Timeout at NCCL work: 9, last enqueued NCCL work: 12, last completed NCCL work: 8."},
       {.text = "Work timeout is detected by watchdog at work: {seq}, last enqueued NCCL work: "
-               "{last_enqueued}, last completed NCCL work: {last_completed}.",
+               "{last_enqueued}, last completed NCCL work: {last_completed}.{...}",
        .example = "Work timeout is detected by watchdog at work: 9, last enqueued NCCL work: 12, "
                   "last completed NCCL work: 8."},
   };
@@ -243,6 +277,33 @@ struct WatchdogTerminated {
   static void each_field(auto& self, auto&& visit) { visit("reason", self.reason); }
 };
 
+/// The watchdog thread ended because its process group did: nothing is wrong.
+struct WatchdogEnded {
+  static constexpr std::string_view kKind = "watchdog_ended";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{:NCCL|Process group} watchdog thread terminated normally{...}",
+       .example = "NCCL watchdog thread terminated normally"},
+  };
+  static void each_field(auto&, auto&&) {}
+};
+
+/// NCCL reported errors for communicators that c10d keeps; what failed stands in another line.
+/// At level INFO, up to 2.0.
+struct CachedCommErrors {
+  std::string_view comms;
+
+  static constexpr std::string_view kKind = "cached_comm_errors";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Received NCCL errors for communicators in the cache:{comms...}",
+       .example = "Received NCCL errors for communicators in the cache: cuda:0"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("comms", self.comms); }
+};
+
 /// PyTorch takes the process down, by an exception or by abort (exit code -6).
 struct WatchdogTeardown {
   std::string_view text;  ///< Why.
@@ -296,6 +357,9 @@ struct HeartbeatTimeout {
       {.text = "NCCL monitor thread timeout. Basically, {...}",
        .example = "NCCL monitor thread timeout. Basically, this could be due to CUDA or NCCL calls "
                   "being unexpectedly blocking"},
+      {.text = "monitoring thread detects no heartbeat and will finally kill the process!{...}",
+       .example = "monitoring thread detects no heartbeat and will finally kill the process! "
+                  "workMetaList_.size()=2"},
       {.text = "PGNCCL Monitor Thread is disabled, but would have killed this job:{...}",
        .example = "PGNCCL Monitor Thread is disabled, but would have killed this job:"},
       {.text = "ProcessGroupNCCL monitor thread is disabled, but would have terminated the "
@@ -336,6 +400,7 @@ struct RemoteErrorDetected {
 
 using WatchdogMessages =
     Kinds<WatchdogTimeout, BlockingWaitTimeout, WorkStatus, WorkException, WatchdogTerminated,
-          WatchdogTeardown, WorkFailedNote, HeartbeatTimeout, GilBlocked, RemoteErrorDetected>;
+          WatchdogEnded, CachedCommErrors, WatchdogTeardown, WorkFailedNote, HeartbeatTimeout,
+          GilBlocked, RemoteErrorDetected>;
 
 }  // namespace ncclog

@@ -109,6 +109,94 @@ const GuiltyCase kLate[] = {
      "unknown"},
 };
 
+/// A global rank with the rank that the work's tag claims: frozen at the first group that logged.
+std::string frozen_tag(int rank, int tag, int seq, std::string_view op) {
+  return fmt::format(
+      "[rank{}]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:563] [Rank {}] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum={}, OpType={}, NumelIn=8, NumelOut=8, "
+      "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n",
+      rank, tag, seq, op);
+}
+
+/// What NCCL says about its calls: opCount counts otherwise than SeqNum.
+std::string nccl_call(int rank, std::string_view op_count) {
+  return fmt::format(
+      "n1:{0}:{0} [{1}] NCCL INFO ncclCommInitRank comm 0x5a rank {1} nranks 4 cudaDev {1} nvmlDev "
+      "{1} busId {2}d000 commId 0x77 - Init COMPLETE\n"
+      "n1:{0}:{0} [{1}] NCCL INFO AllReduce: opCount {3} sendbuff 0x7 recvbuff 0x7 count 8 "
+      "datatype "
+      "7 op 0 root 0 comm 0x5a [nranks=4] stream 0x6\n",
+      4000 + rank, rank, rank + 1, op_count);
+}
+
+const GuiltyCase kTraps[] = {
+    {"a rank inside the group is no global rank", kMismatch,
+     frozen_tag(16, 0, 20, "ALLREDUCE") + frozen_tag(17, 1, 20, "ALLREDUCE") +
+         frozen_tag(18, 2, 20, "BROADCAST"),
+     "unknown"},
+    {"two groups at one SeqNum, tags frozen", kMismatch,
+     frozen_tag(0, 0, 20, "ALLREDUCE") + frozen_tag(1, 1, 20, "ALLREDUCE") +
+         frozen_tag(2, 0, 20, "BROADCAST") + frozen_tag(3, 1, 20, "BROADCAST"),
+     "unknown"},
+    {"the global rank is named, not the group's", kMismatch,
+     timeout(16, 20, "ALLREDUCE", 8) + timeout(17, 20, "ALLREDUCE", 8) +
+         timeout(18, 20, "BROADCAST", 8),
+     "yes 18"},
+    {"sizes that are not set say nothing", kMismatch,
+     timeout(0, 20, "ALLREDUCE", 8) + timeout(1, 20, "ALLREDUCE", 8) +
+         timeout(2, 20, "ALLREDUCE", -1),
+     "unknown"},
+    {"NCCL's opCount is no SeqNum", kBehind,
+     nccl_call(0, "1f") + nccl_call(1, "1f") + nccl_call(2, "3") + timeout(0, 29, "ALLREDUCE", 8) +
+         timeout(1, 29, "ALLREDUCE", 8) + dump(2, 29),
+     "unknown"},
+    {"the default group by its description", kBehind,
+     timeout(0, 29, "ALLREDUCE", 8, "5f2c(default_pg)") +
+         timeout(1, 29, "ALLREDUCE", 8, "5f2c(default_pg)") + dump(2, 28),
+     "yes 2"},
+};
+
+TEST(WatchdogFacts, FallIntoNoTrapOfCounters) {
+  for (const GuiltyCase& row : kTraps) {
+    EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
+  }
+}
+
+std::string replaced(std::string text, std::string_view from, std::string_view to) {
+  for (size_t at = text.find(from); at != text.npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// The nine digits are a monotonic clock's nanoseconds: they run backwards within one second.
+TEST(WatchdogFacts, DoNotOrderRecordsByTheirNanoseconds) {
+  const std::string log = timeout(1, 20, "ALLREDUCE", 8) + timeout(0, 20, "ALLREDUCE", 8);
+  const std::string backwards = replaced(timeout(1, 20, "ALLREDUCE", 8), "33.1234", "33.9876") +
+                                timeout(0, 20, "ALLREDUCE", 8);
+  const auto first = [](std::string_view text) {
+    return testing::answer_of("job.watchdog_first", text);
+  };
+  EXPECT_EQ(first(backwards), first(log));
+  EXPECT_NE(first(log).find("rank 1"), std::string::npos);
+}
+
+TEST(WatchdogFacts, ReadUnsetSizesAsUnknown) {
+  const std::string wrapped = replaced(
+      replaced(timeout(0, 20, "COALESCED", 8), "NumelIn=8", "NumelIn=18446744073709551615"),
+      "NumelOut=8", "NumelOut=18446744073709551615");
+  for (const std::string& log : {wrapped, timeout(0, 20, "COALESCED", -1)}) {
+    EXPECT_EQ(testing::answer_of("job.watchdog_first", log).find("Numel"), std::string::npos)
+        << log;
+  }
+}
+
+// The default differs between releases and frameworks: 30 minutes to 2.1, 10 from 2.2.
+TEST(WatchdogFacts, QuoteTheLimitOfTheLine) {
+  const std::string log = replaced(timeout(0, 20, "ALLREDUCE", 8), "(ms)=600000", "(ms)=1800000");
+  EXPECT_NE(testing::answer_of("job.watchdog_first", log).find("limit 1800 s"), std::string::npos);
+}
+
 TEST(WatchdogFacts, NameTheOddRankOnlyAgainstAClearMajority) {
   for (const GuiltyCase& row : kMismatches) {
     EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;

@@ -79,6 +79,37 @@ const std::vector<Row> kWatchdog = {
      "desync_lagging ranks=1, 3"},
     {"[E ProcessGroupGloo.cpp:2791] [Rank 0]: Rank 3 failed to pass monitoredBarrier in 30000 ms",
      "monitored_barrier_failed ranks=3 ms=30000"},
+    {"[rank5]:[E105 09:14:02.007718211 ProcessGroupNCCL.cpp:1664] [PG ID 2 PG GUID 11(dp) Rank 1] "
+     "Work timeout is detected by watchdog at work: 9, last enqueued NCCL work: 12, last completed "
+     "NCCL work: 8. Broadcasting flight-recorder dump signal to other processes via TCPStore.",
+     "rank 5 work_status seq=9 last_enqueued=12 last_completed=8"},
+    {"[I ProcessGroupNCCL.cpp:900] [Rank 0] NCCL watchdog thread terminated normally",
+     "watchdog_ended"},
+    {"[rank0]: torch.distributed.DistBackendError: [Rank 0] Work WorkNCCL(SeqNum=41, "
+     "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) timed out in blocking wait.",
+     "rank 0 blocking_wait_timeout seq=41 op=ALLREDUCE numel_in=1 numel_out=1 timeout_ms=600000"},
+    {"RuntimeError: Work WorkNCCL(OpType=ALLREDUCE, TensorShape=[8], Timeout(ms)=1800000) timed "
+     "out "
+     "in call to wait().",
+     "blocking_wait_timeout op=ALLREDUCE shape=8 timeout_ms=1800000"},
+    {"E20260717 13:20:49.407638  4242 ProcessGroupNCCL.cpp:607] [Rank 1] Watchdog caught "
+     "collective "
+     "operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+     "Timeout(ms)=600000) ran for 600412 milliseconds before timing out.",
+     "watchdog_timeout seq=9 op=ALLREDUCE numel_in=1 numel_out=1 timeout_ms=600000 ran_ms=600412"},
+    {"[rank0]:[E105 09:14:03.101002003 TraceUtils.h:77] Rank 0\t - [0, 2] Timeout at collective: "
+     "ALLREDUCE, #9",
+     "rank 0 desync_timeout ranks=0, 2 op=ALLREDUCE seq=9"},
+    {"\t   #9 started ranks:", "desync_section section=started"},
+    {"\t     [0, 2] started ALLREDUCE", "desync_state ranks=0, 2 state=started op=ALLREDUCE"},
+    {"RuntimeError: Rank 2 successfully reached monitoredBarrier, but received errors while "
+     "waiting "
+     "for send/recv from rank 0. Please check rank 0 logs for faulty rank.",
+     "monitored_barrier_reached rank=2"},
+    {"[rank0]:[F105 09:14:02.007718211 ProcessGroupNCCL.cpp:1174] [PG 0 Rank 0] [PG 0 Rank 0] "
+     "ProcessGroupNCCL's watchdog got stuck for 600 seconds without making progress in monitoring "
+     "enqueued collectives. This typically indicates a NCCL/CUDA API hang",
+     "rank 0 heartbeat_timeout seconds=600"},
 };
 
 const std::vector<Row> kExceptions = {
@@ -135,6 +166,13 @@ const std::vector<Row> kStore = {
 };
 
 const std::vector<Row> kLaunchers = {
+    {"[rank0]:[2026-01-05 12:00:00,123] torch.distributed.elastic.multiprocessing.api: [ERROR] "
+     "failed (exitcode: -6) local_rank: 3 (pid: 4242) of binary: /usr/bin/python3",
+     "rank 0 worker_failed exitcode=-6 local_rank=3 pid=4242 binary=/usr/bin/python3"},
+    {"I0105 12:00:00.123000 4200 torch/distributed/elastic/agent/server/api.py:525]   "
+     "global_ranks=[4, 5, 6, 7]",
+     "rendezvous_result name=global_ranks value=[4, 5, 6, 7]"},
+    {"  time: 2026-01-05_12:00:03", "failure_time time=2026-01-05_12:00:03"},
     {"E0105 12:00:00.123000 4200 torch/distributed/elastic/multiprocessing/api.py:826] failed "
      "(exitcode: -6) local_rank: 3 (pid: 4242) of binary: /usr/bin/python3",
      "worker_failed exitcode=-6 local_rank=3 pid=4242 binary=/usr/bin/python3"},
@@ -172,6 +210,12 @@ const std::vector<Row> kPasted = {
 };
 
 const std::vector<Row> kNotes = {
+    {"TIMEOUT(ms): 1800000", "c10d_option name=TIMEOUT(ms) value=1800000"},
+    {"[I ProcessGroupNCCL.cpp:587] [Rank 0] ProcessGroupNCCL initialized with following options:",
+     "c10d_options"},
+    {"/x/distributed_c10d.py:123: UserWarning: Environment variable NCCL_BLOCKING_WAIT is "
+     "deprecated; use TORCH_NCCL_BLOCKING_WAIT instead (Triggered internally at /x/Utils.hpp:106.)",
+     "env_deprecated name=NCCL_BLOCKING_WAIT replacement=TORCH_NCCL_BLOCKING_WAIT"},
     {"[rank3]:[W105 12:00:00.123456789 Utils.hpp:136] Warning: Environment variable "
      "NCCL_BLOCKING_WAIT is deprecated; use TORCH_NCCL_BLOCKING_WAIT instead (function operator())",
      "rank 3 env_deprecated name=NCCL_BLOCKING_WAIT replacement=TORCH_NCCL_BLOCKING_WAIT"},

@@ -60,6 +60,33 @@ TEST(Rules, ErrorsSayWhyAndWhatToDo) {
   }
 }
 
+/// True if `name` stands in `text` and is not the end of a longer name.
+bool names(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+    if (at == 0 || !is_word(text[at - 1])) return true;
+  }
+  return false;
+}
+
+/// Settings that forums recommend and that never existed, or that only hide a hang. Rules may warn
+/// of them in `do_not`, and nowhere else.
+TEST(Rules, RecommendNoMyth) {
+  constexpr std::string_view kMyths[] = {
+      "NCCL_TIMEOUT",         "TORCH_NCCL_TIMEOUT",     "NCCL_SHM_DIR",
+      "NCCL_SOCKET_TIMEOUT",  "NCCL_COMM_TIMEOUT",      "NCCL_SHM_USE_CUDA_MEMORY",
+      "NCCL_CONNECT_TIMEOUT", "NCCL_LAUNCH_TIMEOUT",    "NCCL_HEARTBEAT",
+      "NCCL_WATCHDOG",        "ASYNC_ERROR_HANDLING=0", "TORCH_NCCL_ENABLE_MONITORING=0",
+  };
+  for (const Rule& rule : load_rulebook().rules) {
+    std::vector<std::string> texts = rule.fix;
+    texts.insert(texts.end(), rule.check.begin(), rule.check.end());
+    texts.push_back(rule.why);
+    for (const std::string& text : texts) {
+      for (const std::string_view myth : kMyths) EXPECT_FALSE(names(text, myth)) << rule.id;
+    }
+  }
+}
+
 /// The yaml blocks of the manual as rule files in `dir`; how many there are.
 size_t write_manual_rules(const TempDir& dir) {
   const std::string manual = read_file(source_dir() / "rules" / "README.md");
