@@ -11,7 +11,7 @@
 #include "app/commands.h"
 #include "app/table_choice.h"
 #include "app/write_event.h"
-#include "input/read_unit.h"
+#include "input/input_walk.h"
 #include "input/units.h"
 #include "log/event_reader.h"
 
@@ -23,19 +23,28 @@ constexpr std::string_view kEvents = "events";
 using AppendEvent = void (*)(std::string& out, std::string_view file, uint64_t line,
                              const Event& event);
 
-/// Writes the events of one input; what became of it.
-UnitResult export_input(const Unit& unit, const std::string& path, AppendEvent append,
-                        Console& console) {
+/// Writes the events of one input. False once nobody wants more.
+bool export_input(UnitReader& input, const std::string& path, AppendEvent append,
+                  Console& console) {
   bool wanted = true;
   EventReader events([&](const Line& record, const Event& event, int) {
     if (!wanted || !is_exported(event)) return;
     append(console.out, path, record.number, event);
     wanted = console.pass_on();
   });
-  UnitReader reader(unit, path, ReadOptions{});
-  for (Line line; wanted && reader.next(line);) events.add(line);
+  for (Line line; wanted && input.next(line);) events.add(line);
   events.finish();
-  return reader.finish();
+  return wanted;
+}
+
+/// Says what is odd about what was read.
+ExitStatus comment(const std::vector<WalkedInput>& walked, Console& console) {
+  ExitStatus status = ExitStatus::Fine;
+  for (const WalkedInput& input : walked) {
+    if (!input.result.note.empty()) console.err += error_text(input.path, input.result.note, "");
+    if (is_partial(input.result.status)) status = ExitStatus::Partial;
+  }
+  return status;
 }
 
 ExitStatus export_events(const ExportOptions& options, Console& console) {
@@ -46,11 +55,13 @@ ExitStatus export_events(const ExportOptions& options, Console& console) {
   ExitStatus status = ExitStatus::Fine;
   if (csv) console.out += event_csv_heading();
   for (const Unit& unit : units) {
-    const std::string& path = inputs[unit.input];
-    const UnitResult result =
-        export_input(unit, path, csv ? append_event_csv : append_event_json, console);
-    if (!result.note.empty()) console.err += error_text(path, result.note, "");
-    if (is_partial(result.status)) status = ExitStatus::Partial;
+    InputWalk walk(unit, inputs[unit.input]);
+    bool wanted = true;
+    while (UnitReader* input = wanted ? walk.next() : nullptr) {
+      wanted = export_input(*input, walk.current().path, csv ? append_event_csv : append_event_json,
+                            console);
+    }
+    if (comment(walk.take(), console) == ExitStatus::Partial) status = ExitStatus::Partial;
   }
   return status;
 }

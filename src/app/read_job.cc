@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/read_unit.h"
+#include "input/input_walk.h"
 #include "log/event.h"
 #include "model/build_job.h"
 #include "model/read_log.h"
@@ -65,13 +65,24 @@ class OrderedMerge {
 };
 
 using Units = std::vector<Unit>;
-using Results = std::vector<UnitResult>;
+
+/// What each unit turned out to hold, by unit index.
+using Walked = std::vector<std::vector<WalkedInput>>;
+
+/// What one readable thing says.
+Shard read_input(UnitReader& input, const WalkedInput& name, const LineMatcher& matcher) {
+  LogReader reader(name.number, name.input_number, matcher);
+  for (Line line; input.next(line);) reader.add(line);
+  return reader.finish();
+}
 
 Shard read_one(const Unit& unit, const std::string& path, const LineMatcher& matcher,
-               UnitResult& result) {
-  LogReader reader(unit.index, unit.input, matcher);
-  result = read_unit(unit, path, ReadOptions{}, [&](const Line& line) { reader.add(line); });
-  return reader.finish();
+               std::vector<WalkedInput>& walked) {
+  InputWalk walk(unit, path);
+  Shard shard;
+  while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current(), matcher));
+  walked = walk.take();
+  return shard;
 }
 
 unsigned worker_count(int wanted, size_t units) {
@@ -80,15 +91,15 @@ unsigned worker_count(int wanted, size_t units) {
   return static_cast<unsigned>(std::clamp<size_t>(units, 1, threads));
 }
 
-/// Reads every unit; `results` is filled by unit index.
+/// Reads every unit; `walked` is filled.
 Shard read_units(std::span<const std::string> inputs, const Units& units,
-                 const ReadSettings& settings, Results& results) {
+                 const ReadSettings& settings, Walked& walked) {
   OrderedMerge merge;
   std::atomic<uint32_t> next = 0;
   const auto work = [&] {
     for (uint32_t u = next++; u < units.size() && merge.wait_for(u); u = next++) {
       try {
-        merge.put(u, read_one(units[u], inputs[units[u].input], settings.matcher, results[u]));
+        merge.put(u, read_one(units[u], inputs[units[u].input], settings.matcher, walked[u]));
       } catch (...) {
         merge.give_up(std::current_exception());
       }
@@ -111,35 +122,57 @@ uint64_t bytes_on_disk(const std::string& path, uint64_t bytes_read) {
   return error ? bytes_read : size;
 }
 
-std::vector<JobInput> describe_inputs(std::span<const std::string> paths, const Units& units,
-                                      const Results& results) {
-  std::vector<JobInput> inputs(paths.size());
-  for (size_t i = 0; i < paths.size(); ++i) inputs[i].path = paths[i];
-  for (size_t u = 0; u < units.size(); ++u) {
-    const UnitResult& result = results[u];
-    JobInput& input = inputs[units[u].input];
-    const bool plain = result.compression == Compression::None;
-    input.format = plain ? "plain" : to_string(result.compression);
-    input.bytes += result.bytes;
-    input.lines += result.lines;
-    input.status = std::max(input.status, result.status);
-    if (input.note.empty()) input.note = result.note;
-  }
-  for (JobInput& input : inputs) input.bytes = bytes_on_disk(input.path, input.bytes);
-  return inputs;
+JobInput describe(const WalkedInput& walked) {
+  JobInput input;
+  input.path = walked.path;
+  input.format = walked.format;
+  input.is_archive = walked.is_archive;
+  input.bytes = walked.result.bytes;
+  if (!walked.is_member) input.bytes = bytes_on_disk(input.path, input.bytes);
+  input.lines = walked.result.lines;
+  input.status = walked.result.status;
+  input.note = walked.result.note;
+  return input;
 }
 
-/// Where each unit's lines stand in its input, from how many lines the units before it held.
-std::vector<JobUnit> place_units(const Units& units, const Results& results) {
-  std::vector<JobUnit> places;
-  for (size_t u = 0; u < units.size(); ++u) {
-    JobUnit place{.input = units[u].input};
-    if (u > 0 && units[u - 1].input == units[u].input) {
-      place.first_line = places.back().first_line + results[u - 1].newlines;
+void add_stretch(JobInput& input, const UnitResult& result) {
+  input.lines += result.lines;
+  input.status = std::max(input.status, result.status);
+  if (input.note.empty()) input.note = result.note;
+}
+
+/// The inputs with their units, in order. Stretches of one file follow each other.
+struct Places {
+  std::vector<JobInput> inputs;
+  std::vector<JobUnit> units;
+};
+
+Places place_inputs(const Walked& walked) {
+  Places places;
+  const WalkedInput* before = nullptr;
+  for (const std::vector<WalkedInput>& unit : walked) {
+    for (const WalkedInput& input : unit) {
+      JobUnit place{.number = input.number};
+      if (before != nullptr && before->input_number == input.input_number) {
+        add_stretch(places.inputs.back(), input.result);
+        place.first_line = places.units.back().first_line + before->result.newlines;
+      } else {
+        places.inputs.push_back(describe(input));
+      }
+      place.input = static_cast<uint32_t>(places.inputs.size() - 1);
+      places.units.push_back(place);
+      before = &input;
     }
-    places.push_back(place);
   }
   return places;
+}
+
+LossTable reading_losses(const Walked& walked) {
+  LossTable losses;
+  for (const std::vector<WalkedInput>& unit : walked) {
+    for (const WalkedInput& input : unit) losses += input.result.losses;
+  }
+  return losses;
 }
 
 }  // namespace
@@ -147,12 +180,12 @@ std::vector<JobUnit> place_units(const Units& units, const Results& results) {
 Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
   const Units units =
       cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
-  Results results(units.size());
-  Shard shard = read_units(inputs, units, settings, results);
+  Walked walked(units.size());
+  Shard shard = read_units(inputs, units, settings, walked);
   LossTable losses = shard.losses();
-  for (const UnitResult& result : results) losses += result.losses;
-  return build_job(std::move(shard), describe_inputs(inputs, units, results),
-                   place_units(units, results), losses);
+  losses += reading_losses(walked);
+  Places places = place_inputs(walked);
+  return build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
 }
 
 }  // namespace ncclog

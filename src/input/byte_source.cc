@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "input/codec.h"
@@ -18,8 +19,9 @@ constexpr size_t kRawBlock = size_t{128} << 10;
 /// Invariants: raw[raw_begin, raw_end) was read and not yet used; head[0, head_given) was delivered
 /// by `read`; once `is_over` no more bytes come; `expanded` bytes came out of `pull` so far.
 struct ByteSource::Stream {
-  RawFile file;
+  RawBytes from;
   uint64_t max_expanded;
+  uint64_t spent;
   bool is_range;
   std::vector<char> raw = std::vector<char>(kRawBlock);
   size_t raw_begin = 0;
@@ -34,9 +36,10 @@ struct ByteSource::Stream {
   SourceState state = SourceState::Good;
   std::string note;
 
-  Stream(const std::string& path, const SourceOptions& options)
-      : file(path, options.begin, options.end),
+  Stream(RawBytes bytes, const SourceOptions& options)
+      : from(std::move(bytes)),
         max_expanded(options.max_expanded),
+        spent(options.spent),
         is_range(options.begin != 0 || options.end != kToEnd) {}
 
   void fill();
@@ -56,7 +59,7 @@ void ByteSource::Stream::fill() {
   std::memmove(raw.data(), raw.data() + raw_begin, raw_end - raw_begin);
   raw_end -= raw_begin;
   raw_begin = 0;
-  const size_t got = file.read(raw.data() + raw_end, raw.size() - raw_end);
+  const size_t got = from.read(raw.data() + raw_end, raw.size() - raw_end);
   raw_end += got;
   is_raw_over = got == 0;
 }
@@ -81,15 +84,16 @@ void ByteSource::Stream::end(SourceState how, std::string why) {
 }
 
 void ByteSource::Stream::end_of_raw() {
-  if (file.error().empty()) return end(SourceState::Good, {});
+  const std::string error = from.error();
+  if (error.empty()) return end(SourceState::Good, {});
   const bool nothing = expanded == 0;
   end(nothing ? SourceState::Unreadable : SourceState::Cut,
-      fmt::format("Reading {}: {}.", nothing ? "failed" : "stopped early", file.error()));
+      fmt::format("Reading {}: {}.", nothing ? "failed" : "stopped early", error));
 }
 
 void ByteSource::Stream::end_decoding(DecodeStep step) {
   const std::string_view name = to_string(compression);
-  if (!file.error().empty()) return end_of_raw();
+  if (!from.error().empty()) return end_of_raw();
   switch (step) {
     case DecodeStep::Foreign:
       return end(SourceState::Good,
@@ -115,7 +119,7 @@ size_t ByteSource::Stream::pull_plain(char* buffer, size_t capacity) {
     std::memcpy(buffer, raw.data() + raw_begin, count);
     raw_begin += count;
   } else {
-    count = file.read(buffer, capacity);
+    count = from.read(buffer, capacity);
   }
   if (count == 0) end_of_raw();
   expanded += count;
@@ -145,7 +149,8 @@ size_t ByteSource::Stream::pull_decoded(char* buffer, size_t capacity) {
 
 /// Reaching the limit is no loss; only a byte past it is.
 size_t ByteSource::Stream::keep_below_limit(size_t count) {
-  const uint64_t room = max_expanded - expanded;
+  const uint64_t used = spent + expanded;
+  const uint64_t room = max_expanded - std::min(max_expanded, used);
   if (count <= room) return count;
   end(SourceState::SizeLimit,
       fmt::format("Expands past the limit of {} bytes; read up to there.", max_expanded));
@@ -157,8 +162,21 @@ size_t ByteSource::Stream::pull(char* buffer, size_t capacity) {
   return decoder ? pull_decoded(buffer, capacity) : pull_plain(buffer, capacity);
 }
 
+RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
+  const auto file = std::make_shared<RawFile>(path, begin, end);
+  RawBytes bytes;
+  bytes.read = [file](char* buffer, size_t capacity) { return file->read(buffer, capacity); };
+  bytes.error = [file] { return file->error(); };
+  if (file->is_seekable()) bytes.seek = [file](uint64_t position) { file->seek(position); };
+  bytes.regular_size = file->regular_size();
+  return bytes;
+}
+
 ByteSource::ByteSource(const std::string& path, const SourceOptions& options)
-    : stream_(std::make_unique<Stream>(path, options)) {
+    : ByteSource(open_file(path, options.begin, options.end), options) {}
+
+ByteSource::ByteSource(RawBytes raw, const SourceOptions& options)
+    : stream_(std::make_unique<Stream>(std::move(raw), options)) {
   stream_->start();
 }
 
@@ -174,10 +192,23 @@ size_t ByteSource::read(char* buffer, size_t capacity) {
   return count;
 }
 
+bool ByteSource::can_seek() const {
+  return stream_->compression == Compression::None && !stream_->is_range && stream_->from.seek;
+}
+
+void ByteSource::seek(uint64_t position) {
+  Stream& stream = *stream_;
+  stream.from.seek(position);
+  stream.raw_begin = stream.raw_end = 0;
+  stream.head_given = stream.head.size();
+  stream.is_over = false;
+}
+
+uint64_t ByteSource::expanded() const { return stream_->expanded; }
 std::string_view ByteSource::head() const { return stream_->head; }
 Compression ByteSource::compression() const { return stream_->compression; }
 SourceState ByteSource::state() const { return stream_->state; }
 const std::string& ByteSource::note() const { return stream_->note; }
-uint64_t ByteSource::regular_size() const { return stream_->file.regular_size(); }
+uint64_t ByteSource::regular_size() const { return stream_->from.regular_size; }
 
 }  // namespace ncclog

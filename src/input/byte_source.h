@@ -3,12 +3,15 @@
 //   cut.log.gz, 4000 of 9000 bytes   -> the text up to there, then state() == SourceState::Cut,
 //                                       note() == "The gzip data ends early; ..."
 //
+// Where they lie does not matter: in a file, or in a member of an archive.
+//
 // Opening and reading never throw for what the file holds or lacks: the state says how it ended.
 
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,11 +29,24 @@ enum class SourceState {
   Unreadable,  ///< Could not be opened, read or decoded at all; nothing was delivered.
 };
 
+/// Bytes as they lie in a file or in an archive.
+struct RawBytes {
+  /// Writes at most `capacity` > 0 bytes to `buffer` and returns how many; 0 at the end.
+  std::function<size_t(char* buffer, size_t capacity)> read;
+  std::function<std::string()> error;  ///< Why `read` ended too early; empty if it did not.
+  std::function<void(uint64_t position)> seek;  ///< Goes on at that byte; empty: cannot.
+  uint64_t regular_size = 0;                    ///< As ByteSource::regular_size.
+};
+
+/// Bytes [begin, end) of the file. `path` "-" is standard input.
+RawBytes open_file(const std::string& path, uint64_t begin = 0, uint64_t end = kToEnd);
+
 struct SourceOptions {
   /// Bytes [begin, end) of a plain regular file; taken as they are, magic bytes or not.
   uint64_t begin = 0;
   uint64_t end = kToEnd;
   uint64_t max_expanded = uint64_t{64} << 30;  ///< Bytes that a compressed input may expand to.
+  uint64_t spent = 0;  ///< Bytes that other parts of the input have already expanded to.
 };
 
 /// One input, read forwards once.
@@ -41,12 +57,23 @@ class ByteSource {
  public:
   /// Opens the file and reads its head. `path` "-" is standard input.
   explicit ByteSource(const std::string& path, const SourceOptions& options = {});
+  /// Reads the head. The range in `options` is for files only.
+  explicit ByteSource(RawBytes raw, const SourceOptions& options = {});
   ~ByteSource();
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) noexcept;
 
   /// At most `capacity` > 0 further bytes into `buffer`; 0 once nothing more will come.
   size_t read(char* buffer, size_t capacity);
+
+  /// Whether `seek` may be called: of uncompressed regular files.
+  bool can_seek() const;
+
+  /// Lets `read` go on at byte `position`.
+  void seek(uint64_t position);
+
+  /// How many bytes came out so far, the head included.
+  uint64_t expanded() const;
 
   /// The first bytes, at most kHeadBytes, which `read` delivers as well. Owned by the source.
   std::string_view head() const;

@@ -44,7 +44,7 @@ constexpr ContentMagic kContentMagics[] = {
     {Content::Archive, 0, "PK\x03\x04"sv},
     {Content::Archive, 0, "PK\x05\x06"sv},
     {Content::Archive, 0, "7z\xbc\xaf\x27\x1c"sv},
-    {Content::Archive, 0, "Rar!\x1a\x07"sv},
+    {Content::OtherArchive, 0, "Rar!\x1a\x07"sv},
     {Content::Archive, 257, "ustar"sv},
     {Content::Compressed, 0, "\x04\x22\x4d\x18"sv},  // lz4
     {Content::Compressed, 0, "\x1f\x9d"sv},          // compress, .Z
@@ -66,7 +66,8 @@ constexpr ContentRow kContentRows[] = {
     {"sqlite", "An SQLite database, not a text log."},
     {"image", "An image, not a text log."},
     {"pdf", "A PDF document, not a text log."},
-    {"archive", "An archive; unpack it to have the logs in it read."},
+    {"archive", "An archive that is not opened here; unpack it to have the logs in it read."},
+    {"other_archive", "An archive of a kind that is not read here; unpack it first."},
     {"compressed", "Compressed in a way that is not read here; unpack it first."},
     {"binary", "Binary data, not a text log."},
 };

@@ -28,9 +28,10 @@ enum class Content {
   Sqlite,
   Image,
   Pdf,
-  Archive,     ///< tar, zip, 7z, rar.
-  Compressed,  ///< A compression that is not read, or a second one inside the first.
-  Binary,      ///< None of these, and not text.
+  Archive,       ///< tar, zip, 7z: read member by member (input/archive_reader.h).
+  OtherArchive,  ///< An archive that is not read: rar.
+  Compressed,    ///< A compression that is not read, or a second one inside the first.
+  Binary,        ///< None of these, and not text.
 };
 
 /// As many decompressed bytes from the beginning as `sniff_content` can use.

@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -27,6 +28,12 @@ class RawFile {
 
   /// At most `capacity` bytes into `buffer`; 0 at the end of the range, of the file, or on failure.
   size_t read(char* buffer, size_t capacity);
+
+  /// Whether it is a regular file, so that `seek` may be called.
+  bool is_seekable() const { return seekable_; }
+
+  /// Goes on at byte `position` of a regular file.
+  void seek(uint64_t position) { position_ = std::min(position, end_); }
 
   /// What the operating system said when opening or reading failed; empty if neither has.
   const std::string& error() const { return error_; }

@@ -55,7 +55,9 @@ bool is_utf8(const Line& line) {
   return line.cut && is_valid_utf8(without_partial_character(line.text));
 }
 
-void apply(SourceState state, UnitResult& result) {
+}  // namespace
+
+void add_state(SourceState state, UnitResult& result) {
   switch (state) {
     case SourceState::Good:
       return;
@@ -71,10 +73,12 @@ void apply(SourceState state, UnitResult& result) {
   }
 }
 
-}  // namespace
+ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOptions& options) {
+  return ByteSource(path, source_options(unit, options));
+}
 
-UnitReader::UnitReader(const Unit& unit, const std::string& path, const ReadOptions& options)
-    : source_(path, source_options(unit, options)),
+UnitReader::UnitReader(const Unit& unit, ByteSource& source)
+    : source_(source),
       result_(start_result(unit, source_)),
       offset_(unit.begin),
       lines_([this](char* buffer, size_t capacity) { return read_block(buffer, capacity); },
@@ -103,11 +107,25 @@ void UnitReader::count_losses(const Line& line) {
   if (has_high_byte(line.text) && !is_utf8(line)) result_.losses.add(Loss::InvalidUtf8);
 }
 
+size_t UnitReader::read(char* buffer, size_t capacity) {
+  is_read_ = true;
+  const size_t count = source_.read(buffer, capacity);
+  result_.bytes += count;
+  return count;
+}
+
+void UnitReader::refuse(std::string why) { refusal_ = std::move(why); }
+
 UnitResult UnitReader::finish() {
   result_.newlines = lines_.newlines();
   result_.note = source_.note();
-  apply(source_.state(), result_);
-  if (!is_log(result_.content)) {
+  add_state(source_.state(), result_);
+  if (!refusal_.empty()) {
+    result_.status = InputStatus::Unreadable;
+    result_.note = refusal_;
+    result_.losses = {};
+    result_.losses.add(Loss::InputUnreadable);
+  } else if (!is_log(result_.content) && !is_read_) {
     result_.status = InputStatus::Skipped;
     result_.note = content_note(result_.content);
     result_.losses = {};

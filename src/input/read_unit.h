@@ -24,7 +24,8 @@
 namespace ncclog {
 
 struct ReadOptions {
-  uint64_t max_expanded = uint64_t{64} << 30;  ///< Bytes that a compressed input may expand to.
+  /// Bytes that a compressed input, or all members of an archive together, may expand to.
+  uint64_t max_expanded = uint64_t{64} << 30;
 };
 
 /// What reading a unit came to.
@@ -39,16 +40,32 @@ struct UnitResult {
   LossTable losses;       ///< Only the rows of losses; lines by fate are for others to count.
 };
 
-/// A unit being read. Invariants: line counts are of the lines that `next` has delivered; nothing
-/// is read of an input that is not a log. Use read_unit unless lines have to be asked for.
+/// Opens the stretch of the file at `path` that is `unit`.
+ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOptions& options);
+
+/// Adds to `result` how reading its bytes ended.
+void add_state(SourceState state, UnitResult& result);
+
+/// A unit being read, as lines or, where its content is none, as bytes. Invariants: line counts are
+/// of the lines that `next` has delivered; `next` reads nothing of an input that is not a log.
 class UnitReader {
  public:
-  UnitReader(const Unit& unit, const std::string& path, const ReadOptions& options);
+  /// `source` holds the bytes of `unit` and must outlive the reader.
+  UnitReader(const Unit& unit, ByteSource& source);
   UnitReader(const UnitReader&) = delete;
   UnitReader& operator=(const UnitReader&) = delete;
 
+  Content content() const { return result_.content; }
+
   /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
   bool next(Line& line);
+
+  /// At most `capacity` > 0 bytes of an input that is not read as lines; 0 at its end. From the
+  /// first call on it counts as read, not as skipped.
+  size_t read(char* buffer, size_t capacity);
+
+  /// States that what `read` gave could not be understood, and why, in one sentence.
+  void refuse(std::string why);
 
   /// What became of the unit; to be asked once `next` has returned false.
   UnitResult finish();
@@ -57,8 +74,10 @@ class UnitReader {
   size_t read_block(char* buffer, size_t capacity);
   void count_losses(const Line& line);
 
-  ByteSource source_;
+  ByteSource& source_;
   UnitResult result_;
+  bool is_read_ = false;    ///< Its bytes were asked for though they are no lines.
+  std::string refusal_;     ///< Empty: not refused.
   uint64_t offset_;         ///< Place in the input of the next block.
   uint64_t odd_until_ = 0;  ///< No block from here on holds a NUL or a byte that is not ASCII.
   LineReader lines_;
@@ -68,7 +87,8 @@ class UnitReader {
 template <typename OnLine>
 UnitResult read_unit(const Unit& unit, const std::string& path, const ReadOptions& options,
                      OnLine&& on_line) {
-  UnitReader reader(unit, path, options);
+  ByteSource source = open_unit(unit, path, options);
+  UnitReader reader(unit, source);
   for (Line line; reader.next(line);) on_line(std::as_const(line));
   return reader.finish();
 }

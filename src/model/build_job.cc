@@ -15,6 +15,8 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.losses = losses;
   for (auto& [speaker, log] : shard.take_speakers()) {
     log.speaker = speaker;
+    const JobUnit* unit = unit_of(job, log.first);
+    if (log.speaker.input >= 0 && unit != nullptr) log.speaker.input = unit->input;
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }

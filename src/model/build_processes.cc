@@ -30,8 +30,10 @@ bool speaks_nccl(const SpeakerLog& log) {
   });
 }
 
-uint32_t input_of(const Job& job, SourceRef where) {
-  return where.unit < job.units.size() ? job.units[where.unit].input : 0;
+/// Into Job::inputs; -1: not known.
+int64_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
 }
 
 void join(Job& job, Process& process, size_t index) {
@@ -46,9 +48,9 @@ void join(Job& job, Process& process, size_t index) {
     process.last = log.last;
     process.last_text = log.last_text;
   }
-  const uint32_t unit = log.last.unit;
-  if (unit < job.units.size()) {
-    process.cut |= job.inputs[job.units[unit].input].status == InputStatus::Cut;
+  const int64_t input = input_of(job, log.last);
+  if (input >= 0) {
+    process.cut |= job.inputs[static_cast<size_t>(input)].status == InputStatus::Cut;
   }
 }
 
@@ -162,9 +164,9 @@ struct Directory {
     const SpeakerLog& log = job.logs[process.logs.front()];
     if (process.rank >= 0) enter(by_rank, process.rank);
     if (process.pid >= 0) enter(by_pid, process.pid);
-    if (log.task_local_rank < 0 || log.first.unit >= job.units.size()) return;
-    enter(by_local_rank,
-          std::pair<int64_t, int>(job.units[log.first.unit].input, log.task_local_rank));
+    const int64_t input = input_of(job, log.first);
+    if (log.task_local_rank < 0 || input < 0) return;
+    enter(by_local_rank, std::pair(input, log.task_local_rank));
   }
 
   /// The process that `speaker` speaks for; -1 if none or several.

@@ -1,5 +1,7 @@
 #include "model/job.h"
 
+#include <algorithm>
+
 namespace ncclog {
 
 std::string_view to_string(RankState state) {
@@ -23,9 +25,16 @@ std::string_view to_string(RankState state) {
 }
 
 FileLine file_line(const Job& job, SourceRef where) {
-  if (where.unit >= job.units.size()) return {};
-  const JobUnit& unit = job.units[where.unit];
-  return {job.inputs[unit.input].path, unit.first_line + where.line - 1};
+  const JobUnit* unit = unit_of(job, where);
+  if (unit == nullptr) return {};
+  return {job.inputs[unit->input].path, unit->first_line + where.line - 1};
+}
+
+const JobUnit* unit_of(const Job& job, SourceRef where) {
+  const auto unit = std::lower_bound(
+      job.units.begin(), job.units.end(), where.unit,
+      [](const JobUnit& candidate, uint64_t number) { return candidate.number < number; });
+  return unit == job.units.end() || unit->number != where.unit ? nullptr : &*unit;
 }
 
 namespace {

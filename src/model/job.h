@@ -18,11 +18,12 @@
 
 namespace ncclog {
 
-/// One file of the run.
+/// One file of the run, or of an archive in it.
 struct JobInput {
-  std::string path;    ///< As found from the user's arguments; "-" is stdin.
-  std::string format;  ///< "plain", "gzip", "bzip2", "xz", "zstd".
-  uint64_t bytes = 0;  ///< On disk.
+  std::string path;         ///< As found from the user's arguments; "-" is stdin.
+  std::string format;       ///< "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive.
+  bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
+  uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
   uint64_t lines = 0;
   InputStatus status = InputStatus::Whole;
   std::string note;  ///< One sentence about what is odd; empty if nothing is.
@@ -30,7 +31,8 @@ struct JobInput {
 
 /// Where a unit's lines stand in its input.
 struct JobUnit {
-  uint32_t input = 0;
+  uint64_t number = 0;      ///< SourceRef::unit of its lines.
+  uint32_t input = 0;       ///< Into Job::inputs.
   uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
 };
 
@@ -107,7 +109,7 @@ struct EnvironmentSetting {
 
 struct Job {
   std::vector<JobInput> inputs;
-  std::vector<JobUnit> units;
+  std::vector<JobUnit> units;  ///< By number.
   LossTable losses;
   std::vector<SpeakerLog> logs;  ///< Everything that was said, by speaker in sorted order.
   std::vector<Process> processes;
@@ -128,6 +130,9 @@ struct FileLine {
   uint64_t line = 0;
 };
 FileLine file_line(const Job& job, SourceRef where);
+
+/// The unit that `where` is in; nullptr if the job has none of that number.
+const JobUnit* unit_of(const Job& job, SourceRef where);
 
 /// Calls `use(record)` for every kept record of `kind` that `process` printed, in log order.
 template <typename Use>

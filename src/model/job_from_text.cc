@@ -33,7 +33,7 @@ Job job_from_text(std::string_view text, const LineMatcher& matcher, std::string
   input.bytes = text.size();
   input.lines = shard.losses().lines;
   const LossTable losses = shard.losses();
-  return build_job(std::move(shard), {std::move(input)}, {JobUnit{0, 1}}, losses);
+  return build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
 }
 
 }  // namespace ncclog

@@ -4,7 +4,7 @@
 
 namespace ncclog {
 
-LogReader::LogReader(uint32_t unit, uint32_t input, const LineMatcher& matcher)
+LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher)
     : matcher_(matcher),
       shard_(unit, input),
       events_([this](const Line& record, const Event& event, int lines) {

@@ -15,7 +15,7 @@ namespace ncclog {
 class LogReader {
  public:
   /// `matcher` may be empty; it must outlive the reader.
-  LogReader(uint32_t unit, uint32_t input, const LineMatcher& matcher);
+  LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 

@@ -10,7 +10,7 @@
 namespace ncclog {
 namespace {
 
-Speaker name_of(const Header& header, uint32_t input) {
+Speaker name_of(const Header& header, uint64_t input) {
   Speaker speaker;
   if (!header.host.empty() && header.pid >= 0) {
     speaker.host = header.host;
@@ -21,7 +21,7 @@ Speaker name_of(const Header& header, uint32_t input) {
     speaker.host = header.prefix.host;
     speaker.pid = header.prefix.pid;
     speaker.local_rank = header.prefix.local_rank;
-    speaker.input = input;
+    speaker.input = static_cast<int64_t>(input);
   }
   return speaker;
 }

@@ -50,8 +50,8 @@ using LineMatcher = std::function<void(std::string_view line, std::vector<int>& 
 /// Collects events. Add lines in input order; then merge with neighbours.
 class Shard {
  public:
-  /// `unit` and `input` name the stretch that is read.
-  explicit Shard(uint32_t unit = 0, uint32_t input = 0) : unit_(unit), input_(input) {}
+  /// `unit` is the number of the stretch that is read, `input` that of its input.
+  explicit Shard(uint64_t unit = 0, uint64_t input = 0) : unit_(unit), input_(input) {}
 
   /// `lines` is the number of input lines the record spans.
   void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
@@ -72,8 +72,8 @@ class Shard {
   SpeakerLog& speaker_of(const Event& event);
   void limit_speakers();
 
-  uint32_t unit_;
-  uint32_t input_;
+  uint64_t unit_;
+  uint64_t input_;
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
   LossTable losses_;
 

@@ -20,7 +20,7 @@ struct Speaker {
   int64_t pid = -1;
   int rank = -1;        ///< Global rank, from the framework's or the launcher's prefix.
   int local_rank = -1;  ///< torchrun's; only where no global rank is known.
-  int64_t input = -1;
+  int64_t input = -1;   ///< Number of the input; in a job, index into Job::inputs.
 
   auto operator<=>(const Speaker&) const = default;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/text.h"
@@ -10,9 +11,19 @@
 namespace ncclog {
 namespace {
 
+/// "17 files", "9 files in an archive".
+std::string files_text(const Job& job) {
+  const auto archives =
+      static_cast<size_t>(std::count_if(job.inputs.begin(), job.inputs.end(),
+                                        [](const JobInput& input) { return input.is_archive; }));
+  const std::string files = plural(job.inputs.size() - archives, "file");
+  if (archives == 0) return files;
+  return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
+}
+
 std::string inputs_line(const Job& job) {
-  std::string out = fmt::format("Read {} from {}", plural(job.losses.lines, "line"),
-                                plural(job.inputs.size(), "file"));
+  std::string out =
+      fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
   if (job.nranks) out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
   if (job.nhosts > 0) {
     out += fmt::format("{} on {}", job.nranks ? "" : ": processes",

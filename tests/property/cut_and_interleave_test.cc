@@ -96,7 +96,7 @@ Job finish(std::vector<Stretch> stretches, bool from_the_right) {
   std::vector<JobUnit> units;
   uint64_t line = 1;
   for (const Stretch& stretch : stretches) {
-    units.push_back({0, line});
+    units.push_back({units.size(), 0, line});
     line += stretch.newlines;
   }
   if (from_the_right) {

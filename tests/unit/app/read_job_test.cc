@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "support/archives.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
 namespace {
 
+using testing::archive_of;
+using testing::Packing;
 using testing::TempDir;
 
 std::string lines(std::string_view host, int count) {
@@ -67,6 +70,29 @@ TEST(ReadJob, DescribesEachInput) {
   EXPECT_EQ(job.inputs[2].format, "plain");
   EXPECT_EQ(job.inputs[3].status, InputStatus::Unreadable);
   EXPECT_EQ(job.losses.lines, 2U);
+}
+
+TEST(ReadJob, ReadsTheMembersOfArchivesAsInputs) {
+  const TempDir folder;
+  const std::string first = lines("node-a", 40);
+  const std::vector<std::string> inputs = {
+      folder.add("a.zip", archive_of(Packing::Zip, {{"x/1.txt", first}, {"x/2.txt", "plain\n"}})),
+      folder.add("b.txt", lines("node-b", 30))};
+  for (const int threads : {1, 3}) {
+    const Job job = read_job(inputs, {.threads = threads, .unit_bytes = 200, .matcher = {}});
+    ASSERT_EQ(job.inputs.size(), 4U);
+    EXPECT_TRUE(job.inputs[0].is_archive);
+    EXPECT_EQ(job.inputs[0].format, "zip");
+    EXPECT_EQ(job.inputs[1].path, inputs[0] + "!/x/1.txt");
+    EXPECT_EQ(job.inputs[1].bytes, first.size());
+    EXPECT_EQ(job.inputs[3].lines, 30U);
+    ASSERT_EQ(job.processes.size(), 3U);
+    const FileLine last = file_line(job, job.processes[0].last);
+    EXPECT_EQ(last.path, inputs[0] + "!/x/1.txt");
+    EXPECT_EQ(last.line, 40U);
+    EXPECT_EQ(file_line(job, job.processes[1].last).line, 30U);
+    EXPECT_EQ(job.logs[job.processes[2].logs[0]].speaker.input, 2) << "index of the file";
+  }
 }
 
 TEST(ReadJob, WhatAWorkerThrowsReachesTheCaller) {

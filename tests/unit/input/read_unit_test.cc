@@ -64,7 +64,8 @@ const UnitCase kUnitCases[] = {
      {}},
     {"a compressed archive",
      compressed(Compression::Gzip, "PK\x03\x04 \n\n"),
-     "skipped gzip archive 0/0/0 An archive; unpack it to have the logs in it read.",
+     "skipped gzip archive 0/0/0 An archive that is not opened here; unpack it to "
+     "have the logs in it read.",
      {Loss::InputSkipped}},
     {"a dump",
      "\x80\x02}(X\x09\0\0\0pg_config\n\n"s,

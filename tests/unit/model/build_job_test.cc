@@ -216,7 +216,8 @@ TEST(BuildJob, TheLastLineIsThatOfTheProcesssOwnFile) {
   Shard shard = own.finish();
   shard.merge(launcher.finish());
   const LossTable losses = shard.losses();
-  const Job job = build_job(std::move(shard), std::vector<JobInput>(2), {{0, 1}, {1, 1}}, losses);
+  const Job job =
+      build_job(std::move(shard), std::vector<JobInput>(2), {{0, 0, 1}, {1, 1, 1}}, losses);
   ASSERT_EQ(job.processes.size(), 1u);
   EXPECT_EQ(job.processes[0].last, (SourceRef{0, 1}));
 }
@@ -255,9 +256,10 @@ TEST(FileLine, CountsFromTheUnitsFirstLine) {
   Job job;
   job.inputs.resize(2);
   job.inputs[1].path = "b.log";
-  job.units = {{0, 1}, {1, 1}, {1, 501}};
-  EXPECT_EQ(file_line(job, {2, 3}).path, "b.log");
-  EXPECT_EQ(file_line(job, {2, 3}).line, 503u);
+  job.units = {{0, 0, 1}, {7, 1, 1}, {8, 1, 501}};
+  EXPECT_EQ(file_line(job, {8, 3}).path, "b.log");
+  EXPECT_EQ(file_line(job, {8, 3}).line, 503u);
+  EXPECT_EQ(file_line(job, {2, 3}).path, "") << "numbers have gaps";
 }
 
 }  // namespace
