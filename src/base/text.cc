@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <limits>
 
 namespace ncclog {
@@ -120,6 +122,14 @@ std::optional<uint64_t> parse_hex(std::string_view text) {
     const int digit = is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
     value = value << 4 | static_cast<uint64_t>(digit);
   }
+  return value;
+}
+
+std::optional<double> parse_decimal(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (!std::isfinite(value)) return std::nullopt;
   return value;
 }
 

@@ -35,6 +35,9 @@ std::optional<int64_t> parse_int(std::string_view text);
 /// All of `text` as a hexadecimal number, "0x" optional; nullopt if it is anything else.
 std::optional<uint64_t> parse_hex(std::string_view text);
 
+/// All of `text` as a finite decimal number such as "48.0"; nullopt if it is anything else.
+std::optional<double> parse_decimal(std::string_view text);
+
 std::string join(std::span<const std::string> parts, std::string_view separator);
 
 /// "0-3,7" for {0,1,2,3,7}: sorted unique numbers as ranges. Empty for no numbers.

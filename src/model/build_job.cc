@@ -24,6 +24,8 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_processes(job);
   build_communicators(job);
   build_network(job);
+  build_graphs(job);
+  build_topologies(job);
   build_summary(job);
   return job;
 }

@@ -16,6 +16,13 @@ void build_communicators(Job& job);
 /// Network, plugin and interfaces. Needs the processes.
 void build_network(Job& job);
 
+/// The sections in which ranks were initialised, and each communicator's graphs. Needs the
+/// communicators.
+void build_graphs(Job& job);
+
+/// The hosts' devices. Needs the communicators with their sections, and the network.
+void build_topologies(Job& job);
+
 /// Settings, versions, hosts and the size of the job. Needs the processes and communicators.
 void build_summary(Job& job);
 

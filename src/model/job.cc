@@ -53,6 +53,11 @@ int only_process(const Job& job, Fits fits) {
 
 }  // namespace
 
+const InitSection* init_section(const Job& job, const CommRank& rank) {
+  if (rank.log < 0 || rank.section < 0) return nullptr;
+  return &job.logs[static_cast<size_t>(rank.log)].inits.all()[static_cast<size_t>(rank.section)];
+}
+
 int process_of_rank(const Job& job, int rank) {
   if (rank < 0) return -1;
   return only_process(job, [&](const Process& process) { return process.rank == rank; });

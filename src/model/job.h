@@ -14,7 +14,9 @@
 #include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
+#include "model/comm_graphs.h"
 #include "model/shard.h"
+#include "model/system_topology.h"
 
 namespace ncclog {
 
@@ -67,6 +69,7 @@ struct CommRank {
   uint64_t calls = 0;
   int log = -1;  ///< Into Job::logs, with `segment` the place of its CommSegment there.
   int segment = -1;
+  int section = -1;  ///< Into that log's initialisation sections; -1: none.
 };
 
 struct Communicator {
@@ -80,6 +83,18 @@ struct Communicator {
   /// By rank. Those not seen are listed too when nranks is known, up to 262144 in all of the job.
   std::vector<CommRank> ranks;
   std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
+  CommGraphs graphs;
+};
+
+/// A host's devices, put together from all that its processes print, or from a topology file.
+struct HostTopology {
+  std::string host;    ///< Empty: a file that does not say whose it is.
+  std::string source;  ///< Path of the topology file; empty: the log.
+  SystemTopology system;
+  /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
+  std::vector<int> ranks;
+
+  bool operator==(const HostTopology&) const = default;
 };
 
 /// A network interface or HCA that some host named.
@@ -115,6 +130,7 @@ struct Job {
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
   Network network;
+  std::vector<HostTopology> topologies;         ///< By host, then source.
   std::vector<EnvironmentSetting> environment;  ///< By name, then value.
   std::vector<std::string> nccl_versions;       ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;
@@ -143,6 +159,9 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
     for (const Record& record : list->second.kept) use(record);
   }
 }
+
+/// The section in which that rank was initialised; nullptr if its lines were not seen.
+const InitSection* init_section(const Job& job, const CommRank& rank);
 
 /// The process of that global rank; -1 if none or several.
 int process_of_rank(const Job& job, int rank);

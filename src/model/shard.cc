@@ -68,6 +68,7 @@ void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Ev
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
   const bool summed_up = recognised && add_to_ledgers(log, where, event.message);
+  if (recognised && !summed_up) log.inits.add(where, text, event);
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
   const uint64_t hash = message_hash(event.header.message);
@@ -98,6 +99,7 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   unrecognised.merge(std::move(later.unrecognised));
   comms.merge(std::move(later.comms));
   connections.merge(later.connections);
+  inits.merge(std::move(later.inits));
 }
 
 SpeakerLog& Shard::speaker_of(const Event& event) {

@@ -19,6 +19,7 @@
 #include "log/event.h"
 #include "model/comm_segment.h"
 #include "model/connections.h"
+#include "model/init_section.h"
 #include "model/record.h"
 #include "model/speaker.h"
 
@@ -40,6 +41,7 @@ struct SpeakerLog {
   std::map<int, RecordList> line_matches;  ///< By pattern of the LineMatcher.
   CommSegments comms;
   Connections connections;
+  InitSections inits;
 
   void merge(SpeakerLog&& later);
 };

@@ -22,6 +22,56 @@ std::string describe(const Job& job, const Process& process, Places places) {
       place(job, process.last, places), process.last_text);
 }
 
+std::string describe(const HostTopology& topology) {
+  std::string text =
+      fmt::format("topology {} {} cut={}\n", topology.host, topology.source, topology.system.cut);
+  for (size_t n = 0; n < topology.system.nodes.size(); ++n) {
+    const SystemNode& node = topology.system.nodes[n];
+    text +=
+        fmt::format("  {} parent={} {} {} rank={} {} {} {}\n", to_string(node.name), node.parent,
+                    node.link, node.bw, topology.ranks[n], node.detail, node.device, node.speed);
+  }
+  for (const SystemLink& link : topology.system.links) {
+    text += fmt::format("  {} - {} {} {}\n", link.from, link.to, link.type, link.bw);
+  }
+  for (const SystemPath& path : topology.system.paths) {
+    text += fmt::format("  {} to {} {} {} {}\n", path.from, path.to, path.hops, path.bw, path.type);
+  }
+  return text;
+}
+
+std::string describe(const CommGraphs& graphs) {
+  std::string text;
+  for (const Ring& ring : graphs.rings) {
+    text += fmt::format("  ring {:x} {} {} {}\n", ring.channels, fmt::join(ring.order, " "),
+                        to_string(ring.check), ring.remark);
+  }
+  for (const Tree& tree : graphs.trees) {
+    text += fmt::format("  tree {:x} {} {} {}\n", tree.channels, fmt::join(tree.parents, " "),
+                        to_string(tree.check), tree.remark);
+  }
+  for (const GraphSearch& search : graphs.searches) {
+    text += fmt::format("  search {} {} {} {} by {}\n", search.graph.pattern, search.graph.channels,
+                        search.graph.bw, search.graph.type, fmt::join(search.ranks, " "));
+    for (const auto& [members, mask] : search.graph.members.channels) {
+      text += fmt::format("    {:x} {}\n", mask, members);
+    }
+  }
+  for (const TuningCell& cell : graphs.tuning) {
+    text += fmt::format("  tuning {} {} {} {} {}\n", cell.function, cell.algorithm, cell.protocol,
+                        cell.latency_us, cell.bw);
+  }
+  return text + fmt::format("  channels {} {} {} {}\n", graphs.channels.coll, graphs.channels.nvls,
+                            graphs.channels.p2p, graphs.channels.p2p_per_peer);
+}
+
+std::string describe(const InitSection& section) {
+  return fmt::format("  section {:#x} rank={} lines={} tuning={} graphs={} timings={} {}\n",
+                     section.comm, section.rank, section.system.lines.size(),
+                     section.tuning.lines.size(), section.graphs.size(), section.timings_total,
+                     section.timings);
+}
+
 std::string describe(const Communicator& comm) {
   std::string text =
       fmt::format("communicator {} nranks={} nnodes={} hosts={} parent={} child={} calls={}\n",
@@ -31,7 +81,7 @@ std::string describe(const Communicator& comm) {
     text += fmt::format("  rank {} process={} dev={} bus={} {} calls={}\n", rank.rank, rank.process,
                         rank.cuda_dev, rank.bus_id, to_string(rank.state), rank.calls);
   }
-  return text;
+  return text + describe(comm.graphs);
 }
 
 std::string describe(const Job& job, const CommSegment& segment, Places places) {
@@ -56,6 +106,7 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
     text += fmt::format("  {} -> {} {} {:x}{}\n", key.src_rank, key.dst_rank, key.path,
                         use.channels, place(job, use.first, places));
   }
+  for (const InitSection& section : log.inits.all()) text += describe(section);
   for (const auto& [kind, list] : log.records) {
     text += fmt::format("  {} x{}\n", all_kinds()[kind].name, list.total);
     for (const Record& record : list.kept) {
@@ -87,6 +138,7 @@ std::string describe_job(const Job& job, Places places) {
   }
   for (const Process& process : job.processes) text += describe(job, process, places);
   for (const Communicator& comm : job.communicators) text += describe(comm);
+  for (const HostTopology& topology : job.topologies) text += describe(topology);
   for (const SpeakerLog& log : job.logs) text += describe(job, log, places);
   return text;
 }

@@ -126,6 +126,8 @@ struct GraphChannel {
   static constexpr Wording kWordings[] = {
       {.text = "{channel} : {:GPU|NET|GIN}/{members...}",
        .example = "0 : GPU/0-60 GPU/0-70 GPU/0-80 GPU/0-90"},
+      // GPUs are ranks up to 2.27.3.
+      {.text = "{channel} : {members:ints}", .example = "0 : 0 1 2 3"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("channel", self.channel);

@@ -1,0 +1,152 @@
+// What devices does each host have, as far as its processes print them?
+//
+// Every process prints the machine once per communicator, without the GPUs that the communicator
+// does not use and with those of other hosts that NVLink reaches. The parts are put together by
+// the names of the nodes.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "log/device_list.h"
+#include "log/messages/all_messages.h"
+#include "log/read_message.h"
+#include "model/build_steps.h"
+
+namespace ncclog {
+namespace {
+
+/// Leaves only the nodes of one host of an NVLink domain: the one in which GPU `rank` is.
+SystemTopology own_part(const SystemTopology& all, int rank) {
+  const auto own = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+    return node.name.kind == "GPU" && node.rank == rank && rank >= 0;
+  });
+  const bool one_host = std::all_of(all.nodes.begin(), all.nodes.end(), [&](const auto& node) {
+    return node.name.system == all.nodes.front().name.system;
+  });
+  if (one_host || own == all.nodes.end()) return all;
+  SystemTopology part = all;
+  part.nodes.clear();
+  part.links.clear();
+  part.paths.clear();
+  std::vector<int> place(all.nodes.size(), -1);
+  for (size_t n = 0; n < all.nodes.size(); ++n) {
+    if (all.nodes[n].name.system != own->name.system) continue;
+    place[n] = static_cast<int>(part.nodes.size());
+    part.nodes.push_back(all.nodes[n]);
+  }
+  const auto moved = [&](int node) { return node < 0 ? -1 : place[static_cast<size_t>(node)]; };
+  for (SystemNode& node : part.nodes) node.parent = moved(node.parent);
+  for (SystemLink link : all.links) {
+    link.from = moved(link.from);
+    link.to = moved(link.to);
+    if (link.from >= 0 && link.to >= 0) part.links.push_back(std::move(link));
+  }
+  for (SystemPath path : all.paths) {
+    path.from = moved(path.from);
+    path.to = moved(path.to);
+    if (path.from >= 0 && path.to >= 0) part.paths.push_back(std::move(path));
+  }
+  return part;
+}
+
+/// The topologies in a log, the one with most nodes first.
+std::vector<SystemTopology> printed_by(const SpeakerLog& log) {
+  std::vector<SystemTopology> found;
+  for (const InitSection& section : log.inits.all()) {
+    if (section.system.lines.empty()) continue;
+    SystemTopology system = own_part(parse_system(section.system), section.rank);
+    if (!system.nodes.empty()) found.push_back(std::move(system));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.nodes.size() > b.nodes.size(); });
+  return found;
+}
+
+std::map<std::string, SystemTopology> systems_by_host(const Job& job) {
+  std::map<std::string, SystemTopology> by_host;
+  for (const Process& process : job.processes) {
+    for (const size_t log : process.logs) {
+      for (const SystemTopology& system : printed_by(job.logs[log])) {
+        add_system(by_host[process.host], system);
+      }
+    }
+  }
+  return by_host;
+}
+
+using BusIds = std::map<std::pair<std::string, uint64_t>, int>;  ///< Rank by host and bus id.
+
+/// The rank that drives each GPU; ranks of the largest communicator win.
+BusIds ranks_by_bus_id(const Job& job) {
+  BusIds ranks;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      const auto bus_id = parse_hex(rank.bus_id);
+      if (rank.process < 0 || !bus_id) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      ranks.try_emplace({process.host, *bus_id}, process.rank >= 0 ? process.rank : rank.rank);
+    }
+  }
+  return ranks;
+}
+
+std::vector<int> ranks_of_nodes(const HostTopology& topology, const BusIds& by_bus_id) {
+  std::vector<int> ranks;
+  for (const SystemNode& node : topology.system.nodes) {
+    const auto known = by_bus_id.find({topology.host, node.name.local});
+    const bool driven = node.name.kind == "GPU" && known != by_bus_id.end();
+    ranks.push_back(driven ? known->second : -1);
+  }
+  return ranks;
+}
+
+using DeviceNames = std::map<std::pair<std::string, uint64_t>, std::string>;  ///< By host, number.
+
+/// Names of the devices of the network in use, as its list numbers them; the parts of a fused one
+/// are joined.
+DeviceNames device_names(const Job& job) {
+  std::map<std::pair<std::string, uint64_t>, std::set<std::string>> parts;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto list = read_message<NetDevices>(event.message);
+      if (list.network != job.network.name) return;
+      for (const NetDevice& device : parse_device_list(list.devices)) {
+        if (device.index < 0 || device.name.empty()) continue;
+        parts[{process.host, static_cast<uint64_t>(device.index)}].emplace(device.name);
+      }
+    });
+  }
+  DeviceNames names;
+  for (const auto& [device, all] : parts) {
+    names[device] = join(std::vector<std::string>(all.begin(), all.end()), "+");
+  }
+  return names;
+}
+
+void name_devices(HostTopology& topology, const DeviceNames& names) {
+  for (SystemNode& node : topology.system.nodes) {
+    const auto known = names.find({topology.host, node.name.local});
+    if (node.name.kind == "NET" && known != names.end()) node.device = known->second;
+  }
+}
+
+}  // namespace
+
+void build_topologies(Job& job) {
+  const BusIds ranks = ranks_by_bus_id(job);
+  const DeviceNames names = device_names(job);
+  for (auto& [host, system] : systems_by_host(job)) {
+    HostTopology topology;
+    topology.host = host;
+    topology.system = std::move(system);
+    name_devices(topology, names);
+    topology.ranks = ranks_of_nodes(topology, ranks);
+    job.topologies.push_back(std::move(topology));
+  }
+}
+
+}  // namespace ncclog

@@ -1,0 +1,272 @@
+#include "model/comm_graphs.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "model/ring_check.h"
+
+namespace ncclog {
+namespace {
+
+/// A torn line may print any size, so ranks that say nothing must not cost much: with fewer than
+/// one speaking rank in kRanksPerVoice there is nothing to check.
+constexpr size_t kRanksPerVoice = 256;
+
+/// The numbers of a list; NCCL ends one that it cut with dots, which are no number.
+std::vector<int> numbers_of(std::string_view text) {
+  std::vector<int> numbers;
+  for (const std::string_view word : split_blanks(text)) {
+    const auto number = parse_int(word);
+    if (!number || *number < 0 || *number > INT32_MAX) break;
+    numbers.push_back(static_cast<int>(*number));
+  }
+  return numbers;
+}
+
+void read_list(const InitSection& section, uint64_t channel, RingSayings& says) {
+  for (const auto& [text, mask] : section.ring_members.channels) {
+    if ((mask & channel) == 0) continue;
+    says.contradictory |= !says.listed.empty();
+    says.listed = numbers_of(text);
+  }
+  says.listed_whole = says.listed.size() == says.next.size();
+}
+
+void read_places(const RankSays& saying, uint64_t channel, RingSayings& says) {
+  for (const auto& [place, mask] : saying.section->ring_places.channels) {
+    if ((mask & channel) == 0) continue;
+    const bool fits = place.rank == saying.rank && place.rank >= 0 &&
+                      static_cast<size_t>(place.rank) < says.next.size();
+    const auto r = static_cast<size_t>(fits ? place.rank : 0);
+    says.contradictory |= !fits || says.next[r] >= 0;
+    if (!fits) continue;
+    says.next[r] = place.next;
+    says.prev[r] = place.prev;
+  }
+}
+
+uint64_t channels_with_rings(const std::vector<RankSays>& sayings) {
+  uint64_t channels = 0;
+  for (const RankSays& saying : sayings) {
+    for (const auto& [list, mask] : saying.section->ring_members.channels) channels |= mask;
+    for (const auto& [place, mask] : saying.section->ring_places.channels) channels |= mask;
+  }
+  return channels;
+}
+
+/// Adds the channel to the graph that is like `graph`, or `graph` itself.
+template <typename Graph>
+void add_channel(std::vector<Graph>& graphs, Graph&& graph, uint64_t channel) {
+  for (Graph& known : graphs) {
+    graph.channels = known.channels;
+    if (known == graph) {
+      known.channels |= channel;
+      return;
+    }
+  }
+  graph.channels = channel;
+  graphs.push_back(std::move(graph));
+}
+
+template <typename Graph>
+void doubt(Graph& graph, bool torn) {
+  if (torn && graph.check == GraphCheck::Broken) graph.check = GraphCheck::Unknown;
+}
+
+std::vector<Ring> build_rings(size_t nranks, const std::vector<RankSays>& sayings, bool torn) {
+  std::vector<Ring> rings;
+  const uint64_t channels = channels_with_rings(sayings);
+  for (int c = 0; c < kMaxChannels; ++c) {
+    const uint64_t channel = channel_bit(c);
+    if ((channels & channel) == 0) continue;
+    RingSayings says;
+    says.prev.assign(nranks, -1);
+    says.next.assign(nranks, -1);
+    for (const RankSays& saying : sayings) {
+      read_list(*saying.section, channel, says);
+      read_places(saying, channel, says);
+    }
+    Ring ring = check_ring(says);
+    doubt(ring, torn);
+    add_channel(rings, std::move(ring), channel);
+  }
+  return rings;
+}
+
+std::vector<Tree> build_trees(size_t nranks, const std::vector<RankSays>& sayings, bool torn) {
+  std::map<int, std::vector<TreePlace>> by_channel;
+  for (const RankSays& saying : sayings) {
+    for (TreePlace& place : parse_trees(saying.section->trees, saying.section->trees_cut)) {
+      const bool fits = place.rank == saying.rank && channel_bit(place.channel) != 0 &&
+                        place.rank >= 0 && static_cast<size_t>(place.rank) < nranks;
+      if (!fits) continue;
+      auto& places = by_channel[place.channel];
+      places.resize(nranks);
+      places[static_cast<size_t>(place.rank)] = std::move(place);
+    }
+  }
+  std::vector<Tree> trees;
+  for (const auto& [channel, places] : by_channel) {
+    Tree tree = check_tree(places);
+    doubt(tree, torn);
+    add_channel(trees, std::move(tree), channel_bit(channel));
+  }
+  return trees;
+}
+
+std::vector<GraphSearch> build_searches(const std::vector<RankSays>& sayings) {
+  using Key = std::tuple<size_t, int, int, std::string, std::string>;
+  std::map<Key, GraphSearch> found;
+  for (const RankSays& saying : sayings) {
+    const auto& graphs = saying.section->graphs;
+    for (size_t g = 0; g < graphs.size(); ++g) {
+      if (graphs[g].pattern < 0) continue;
+      GraphSearch& search =
+          found[{g, graphs[g].pattern, -graphs[g].channels, graphs[g].bw, graphs[g].type}];
+      if (search.ranks.empty()) search.graph = graphs[g];
+      if (saying.rank >= 0) search.ranks.push_back(saying.rank);
+    }
+  }
+  std::vector<GraphSearch> searches;
+  for (auto& [key, search] : found) searches.push_back(std::move(search));
+  return searches;
+}
+
+/// "-1", "1/4/-1": the ranks in it; the -1 of unused places are left out.
+std::vector<int> ranks_in(std::string_view text) {
+  std::vector<int> ranks;
+  for (const std::string_view part : split(text, '/')) {
+    const auto rank = parse_int(part);
+    if (rank && *rank >= 0 && *rank <= INT32_MAX) ranks.push_back(static_cast<int>(*rank));
+  }
+  return ranks;
+}
+
+bool is_places(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("-0123456789/") == text.npos;
+}
+
+/// "1/4/-1->0->-1", in 2.4 "-1->0->1/4/-1".
+bool read_place(std::string_view text, TreePlace& place) {
+  text = text.substr(0, text.find('|'));
+  const size_t first = text.find("->");
+  const size_t second = first == text.npos ? first : text.find("->", first + 2);
+  if (second == text.npos) return false;
+  std::string_view before = text.substr(0, first);
+  std::string_view after = text.substr(second + 2);
+  const auto rank = parse_int(text.substr(first + 2, second - first - 2));
+  if (!rank || *rank < 0 || *rank > INT32_MAX || !is_places(before) || !is_places(after)) {
+    return false;
+  }
+  if (before.find('/') == before.npos) std::swap(before, after);
+  const std::vector<int> up = ranks_in(after);
+  place.rank = static_cast<int>(*rank);
+  place.up = up.empty() ? -1 : up.front();
+  place.down = ranks_in(before);
+  return true;
+}
+
+using Column = std::pair<std::string_view, std::string_view>;  ///< Algorithm and protocol.
+
+/// The columns below a row of algorithms, each of which has three protocols, and one of protocols.
+/// The last block of a release has more protocols than its algorithms need.
+std::vector<Column> columns_of(const std::vector<std::string_view>& algorithms,
+                               const std::vector<std::string_view>& protocols) {
+  constexpr size_t kProtocols = 3;
+  std::vector<Column> columns;
+  for (size_t i = 0; i < protocols.size() && i / kProtocols < algorithms.size(); ++i) {
+    columns.emplace_back(algorithms[i / kProtocols], protocols[i]);
+  }
+  return columns;
+}
+
+/// "10.4/  43.6": both parts, trimmed.
+Column halves(std::string_view cell) {
+  const size_t slash = cell.find('/');
+  if (slash == cell.npos) return {};
+  return {trim(cell.substr(0, slash)), trim(cell.substr(slash + 1))};
+}
+
+/// The cells of a row behind its name; no empty one at the end.
+std::vector<std::string_view> cells_of(std::string_view row) {
+  std::vector<std::string_view> cells = split(row, '|');
+  for (std::string_view& cell : cells) cell = trim(cell);
+  if (!cells.empty() && cells.back().empty()) cells.pop_back();
+  if (!cells.empty()) cells.erase(cells.begin());
+  return cells;
+}
+
+}  // namespace
+
+std::string_view to_string(GraphCheck check) {
+  switch (check) {
+    case GraphCheck::Unknown:
+      return "unknown";
+    case GraphCheck::Sound:
+      return "sound";
+    case GraphCheck::Broken:
+      return "broken";
+  }
+  return "unknown";
+}
+
+std::vector<TreePlace> parse_trees(std::string_view text, bool cut) {
+  std::vector<TreePlace> places;
+  const auto words = split_blanks(text);
+  for (size_t w = 0; w + 1 < words.size(); w += 2) {
+    const std::string_view number = words[w];
+    if (number.size() < 3 || number.front() != '[' || number.back() != ']') break;
+    const auto channel = parse_int(number.substr(1, number.size() - 2));
+    TreePlace place;
+    if (!channel || channel_bit(*channel) == 0 || !read_place(words[w + 1], place)) break;
+    place.channel = static_cast<int>(*channel);
+    const bool last = w + 2 >= words.size();
+    if (!(cut && last)) places.push_back(std::move(place));
+  }
+  return places;
+}
+
+std::vector<TuningCell> parse_tuning(const BoundedLines& rows) {
+  std::vector<TuningCell> cells;
+  std::vector<std::string_view> algorithms;
+  std::vector<Column> columns;
+  for (const IndentedLine& line : rows.lines) {
+    const std::string_view name = trim(line.text).substr(0, trim(line.text).find_first_of(" |"));
+    const std::vector<std::string_view> row = cells_of(line.text);
+    if (name == "Algorithm") {
+      algorithms = row;
+    } else if (name == "Protocol") {
+      columns = columns_of(algorithms, row);
+    } else if (name == "Latency/AlgBw") {
+      columns.clear();
+      for (const std::string_view cell : row) columns.push_back(halves(cell));
+    } else if (name != "Max") {
+      for (size_t i = 0; i < row.size() && i < columns.size(); ++i) {
+        const auto [latency, bw] = halves(row[i]);
+        const TuningCell cell{std::string(name), std::string(columns[i].first),
+                              std::string(columns[i].second), parse_decimal(latency).value_or(-1),
+                              parse_decimal(bw).value_or(-1)};
+        if (cell.latency_us > 0 || cell.bw > 0) cells.push_back(cell);
+      }
+    }
+  }
+  return cells;
+}
+
+CommGraphs build_comm_graphs(int nranks, const std::vector<RankSays>& sayings, bool torn) {
+  CommGraphs graphs;
+  graphs.searches = build_searches(sayings);
+  for (const RankSays& saying : sayings) {
+    if (graphs.channels == ChannelNumbers{}) graphs.channels = saying.section->channels;
+    if (graphs.tuning.empty()) graphs.tuning = parse_tuning(saying.section->tuning);
+  }
+  if (nranks <= 0 || static_cast<size_t>(nranks) > kRanksPerVoice * sayings.size()) return graphs;
+  graphs.rings = build_rings(static_cast<size_t>(nranks), sayings, torn);
+  graphs.trees = build_trees(static_cast<size_t>(nranks), sayings, torn);
+  return graphs;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,135 @@
+// What one thread says between the start and the end of one initialisation.
+//
+//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
+//   node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
+//   node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
+//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init COMPLETE
+//   node07:41:42 [3] NCCL INFO Init timings - ncclCommInitRank: rank 3 nranks 4 total 1.09 (…)
+//
+// The lines in the middle name no communicator. They belong to the one that the same thread starts
+// before them, completes after them (there is no START up to 2.18.1), or names in the layout line.
+// A section therefore begins at a START or after the end of the one before it in its thread.
+// Threads do not mix, so processes that drive several GPUs and interleaved files come out right.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/event.h"
+#include "model/channel_sets.h"
+
+namespace ncclog {
+
+/// A rank's neighbours in the ring of a channel.
+struct RingPlace {
+  int rank = -1;
+  int prev = -1;
+  int next = -1;
+
+  auto operator<=>(const RingPlace&) const = default;
+};
+
+/// A line that is taken apart when the job is built.
+struct IndentedLine {
+  int indent = 0;  ///< Blanks in front of the text.
+  std::string text;
+
+  bool operator==(const IndentedLine&) const = default;
+};
+
+/// The first lines of a table, kMaxBytes of them at most.
+struct BoundedLines {
+  std::vector<IndentedLine> lines;
+  size_t bytes = 0;  ///< What they take in memory.
+  bool cut = false;  ///< There were more lines.
+
+  static constexpr size_t kMaxBytes = 128 * 1024;
+
+  bool any() const { return cut || !lines.empty(); }
+  void add(IndentedLine&& line);
+  void merge(BoundedLines&& later);
+  void drop();  ///< Forgets the lines, but not that there were some.
+  bool operator==(const BoundedLines&) const = default;
+};
+
+/// Result of one search for channels: a "Pattern …" line and the channels after it.
+struct SearchedGraph {
+  int pattern = -1;   ///< 1 to 3 trees, 4 ring, 5 NVLS, 6 CollNet; -1: its line was not seen.
+  int channels = -1;  ///< 0: not possible.
+  std::string bw;     ///< "intra/inter", GB/s, as printed.
+  std::string type;   ///< Path types "intra/inter"; a number in 2.5.
+  bool cross_nic = false;
+  ChannelSets<std::string, 64> members;  ///< "GPU/0-60 GPU/0-70", as printed, by channel.
+
+  bool operator==(const SearchedGraph&) const = default;
+};
+
+/// How many channels serve what; -1 where not printed.
+struct ChannelNumbers {
+  int coll = -1;
+  int nvls = -1;
+  int p2p = -1;
+  int p2p_per_peer = -1;
+
+  bool operator==(const ChannelNumbers&) const = default;
+};
+
+struct InitSection {
+  int64_t tid = -1;
+  uint64_t comm = 0;    ///< Pointer; 0: no line of the section names it.
+  int rank = -1;        ///< As the lines with the pointer say.
+  SourceRef first;      ///< Its first line.
+  SourceRef started;    ///< Init START; line 0: not seen.
+  SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
+  bool closed = false;  ///< Nothing but timings can follow.
+
+  BoundedLines system;                ///< The topology, with the paths in it.
+  BoundedLines tuning;                ///< Rows of the tuning tables.
+  std::vector<SearchedGraph> graphs;  ///< The first kMaxGraphs, in the order of the searches.
+  bool graphs_cut = false;            ///< There were more.
+  ChannelSets<std::string, 64> ring_members;  ///< Ranks as rank 0 lists them.
+  ChannelSets<RingPlace, 128> ring_places;
+  std::string trees;       ///< The Trees line, as printed: "[0] 1/-1/-1->0->-1 [1] …".
+  bool trees_cut = false;  ///< NCCL's buffer may have been too short for it.
+  ChannelNumbers channels;
+  std::string timings_total;  ///< Seconds, as printed; empty: no timings line.
+  std::string timings;        ///< "kernels 0.33, alloc 0.11, …", seconds.
+  SourceRef timings_at;
+
+  static constexpr size_t kMaxGraphs = 16;
+
+  bool operator==(const InitSection&) const = default;
+};
+
+/// The sections of one process in the order in which they begin: the first kLimit of them, with the
+/// tables of the first kMaxTables that have some, because all of a process's are alike.
+class InitSections {
+ public:
+  /// Takes a line that may belong to a section; others are ignored. `text` is the whole line.
+  void add(SourceRef where, std::string_view text, const Event& event);
+
+  /// Appends what a later stretch holds. Associative.
+  void merge(InitSections&& later);
+
+  const std::vector<InitSection>& all() const { return all_; }
+
+  static constexpr size_t kLimit = 1024;
+  static constexpr size_t kMaxTables = 4;
+
+  bool operator==(const InitSections&) const = default;
+
+ private:
+  void add(InitSection&& news);
+  void append(InitSection&& section);
+  void limit(BoundedLines InitSection::*table);
+
+  std::vector<InitSection> all_;
+  std::map<int64_t, size_t> latest_;  ///< By thread: its last section in all_; kLimit: not kept.
+};
+
+}  // namespace ncclog
