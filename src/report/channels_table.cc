@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "report/tables.h"
+#include "report/text_parts.h"
 
 namespace ncclog {
 namespace {
@@ -36,15 +37,6 @@ std::map<ConnectionKey, Announced> announced_connections(const Job& job) {
   return connections;
 }
 
-std::string channels_text(const ConnectionUse& use) {
-  constexpr int kMaxChannels = 64;
-  std::vector<int> channels;
-  for (int c = 0; c < kMaxChannels; ++c) {
-    if (((use.channels >> c) & 1) != 0) channels.push_back(c);
-  }
-  return ranges_text(std::move(channels));
-}
-
 std::vector<Cell> connection_row(const ConnectionKey& key, const Announced& announced) {
   const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
   return {number_cell(key.src_rank),
@@ -52,7 +44,7 @@ std::vector<Cell> connection_row(const ConnectionKey& key, const Announced& anno
           text_cell(to_string(transport_of(key.path))),
           text_cell(key.path),
           number_cell(channel_count(announced.use)),
-          text_cell(channels_text(announced.use)),
+          text_cell(channels_text(announced.use.channels)),
           text_cell(join(hosts, " "))};
 }
 

@@ -13,6 +13,7 @@ constexpr TableKind kTables[] = {
     {"env", "each setting NCCL reports, with the ranks that report it", environment_table},
     {"net", "network, plugin and interfaces, by host", network_table},
     {"channels", "each connection: from rank, to rank, path, channels", channels_table},
+    {"topology", "devices of each host, rings and trees of each communicator", topology_table},
 };
 
 }  // namespace

@@ -28,6 +28,7 @@ Table communicators_table(const Job& job);
 Table environment_table(const Job& job);
 Table network_table(const Job& job);
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
+Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.
 
 /// The number of calls that most ranks of a communicator made; if no number is that of most, the
 /// largest. Ranks without a line are left out.

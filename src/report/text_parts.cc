@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/text.h"
 
 namespace ncclog {
@@ -19,6 +22,14 @@ std::string labelled(std::string_view name, std::string_view text, const TextSty
 
 std::string plural(uint64_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+}
+
+std::string channels_text(uint64_t channels) {
+  std::vector<int> numbers;
+  for (int c = 0; channels != 0; ++c, channels >>= 1) {
+    if ((channels & 1) != 0) numbers.push_back(c);
+  }
+  return ranges_text(std::move(numbers));
 }
 
 }  // namespace ncclog

@@ -24,4 +24,7 @@ std::string labelled(std::string_view name, std::string_view text, const TextSty
 /// "1 line", "2 lines".
 std::string plural(uint64_t n, std::string_view one);
 
+/// "0-3,7" for a set of channels, bit c for channel c.
+std::string channels_text(uint64_t channels);
+
 }  // namespace ncclog

@@ -77,7 +77,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
       {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
-      {{"show"}, "show: no table named (one of: ranks, comms, env, net, channels)"},
+      {{"show"}, "show: no table named (one of: ranks, comms, env, net, channels, topology)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},

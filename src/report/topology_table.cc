@@ -1,0 +1,219 @@
+// What hangs on what in each host, and over which graphs does each communicator move data?
+//
+//   of           part  name       rank  on         link       detail
+//   gpu-node-01  GPU   GPU/0-60      0  CPU/0-0    PCI 48.0
+//   gpu-node-01  NVL   GPU/0-60         NVS/0-0    NVL 370.8
+//   gpu-node-01  path  GPU/0-60                    NVL 370.8  2 hops: GPU/0-70 GPU/0-80 GPU/0-90
+//   0x7790e3…    ring  0-23                                   sound: 0 1 2 3
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "report/tables.h"
+#include "report/text_parts.h"
+
+namespace ncclog {
+namespace {
+
+/// One row; members that stay empty give empty cells.
+struct Row {
+  std::string of;    ///< Host or communicator.
+  std::string part;  ///< Kind of node or of graph.
+  std::string name;
+  int rank = -1;
+  std::string on;
+  std::string link;
+  std::string check;
+  std::string detail;
+};
+
+void add_row(Table& table, const Row& row) {
+  table.rows.push_back({text_cell(row.of), text_cell(row.part), text_cell(row.name),
+                        number_cell(row.rank), text_cell(row.on), text_cell(row.link),
+                        text_cell(row.check), text_cell(row.detail)});
+}
+
+/// "PCI 48.0"; GB/s.
+std::string link_text(std::string_view type, double bw) {
+  if (bw < 0) return std::string(type);
+  return fmt::format("{} {:.1f}", type, bw);
+}
+
+std::string_view word_at(std::string_view number, std::span<const std::string_view> words) {
+  const auto index = parse_int(number);
+  const bool known = index && *index > 0 && static_cast<size_t>(*index) < words.size();
+  return known ? words[static_cast<size_t>(*index)] : std::string_view();
+}
+
+/// "1/2/4": architecture, vendor and model as NCCL's topology numbers them.
+std::string cpu_text(std::string_view detail) {
+  static constexpr std::string_view kArchitectures[] = {"", "x86", "POWER", "ARM", "mixed"};
+  static constexpr std::string_view kVendors[] = {"", "Intel", "AMD", "Zhaoxin", "mixed vendors"};
+  const auto parts = split(detail, '/');
+  if (parts.size() != 3) return std::string(detail);
+  const std::string_view architecture = word_at(parts[0], kArchitectures);
+  const std::string_view vendor = word_at(parts[1], kVendors);
+  if (architecture.empty()) return std::string(detail);
+  return fmt::format("{}{}{}, model {}", architecture, vendor.empty() ? "" : " ", vendor, parts[2]);
+}
+
+std::string net_text(const SystemNode& node) {
+  std::string text = node.device;
+  if (node.speed < 0) return text;
+  return fmt::format("{}{}{:.2f} GB/s", text, text.empty() ? "" : ", ", node.speed);
+}
+
+std::string detail_of(const SystemNode& node) {
+  if (node.name.kind == "CPU") return cpu_text(node.detail);
+  if (node.name.kind == "NET") return net_text(node);
+  // The bracket of a GPU in a log is its rank in some communicator.
+  if (node.name.kind == "GPU" && parse_int(node.detail)) return {};
+  return node.detail;
+}
+
+std::string owner_of(const HostTopology& topology) {
+  return topology.host.empty() ? topology.source : topology.host;
+}
+
+/// Names of children follow their parent's; those without parent come as they were printed.
+void add_nodes(const HostTopology& topology, int parent, Table& table) {
+  const auto& nodes = topology.system.nodes;
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].parent != parent) continue;
+    const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
+    add_row(table,
+            {owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name), topology.ranks[n],
+             on, link_text(nodes[n].link, nodes[n].bw), "", detail_of(nodes[n])});
+    add_nodes(topology, static_cast<int>(n), table);
+  }
+}
+
+void add_links(const HostTopology& topology, Table& table) {
+  const auto name = [&](int node) {
+    return to_string(topology.system.nodes[static_cast<size_t>(node)].name);
+  };
+  for (const SystemLink& link : topology.system.links) {
+    add_row(table, {owner_of(topology), link.type, name(link.from), -1, name(link.to),
+                    link_text(link.type, link.bw), "", ""});
+  }
+}
+
+/// What a GPU reaches, one row for each kind of path.
+void add_paths(const HostTopology& topology, Table& table) {
+  using Key = std::tuple<int, int, double, std::string>;  // From, hops, minus bandwidth, type.
+  std::map<Key, std::vector<std::string>> reached;
+  for (const SystemPath& path : topology.system.paths) {
+    if (topology.system.nodes[static_cast<size_t>(path.from)].name.kind != "GPU") continue;
+    reached[{path.from, path.hops, -path.bw, path.type}].push_back(
+        to_string(topology.system.nodes[static_cast<size_t>(path.to)].name));
+  }
+  for (const auto& [key, nodes] : reached) {
+    const auto& [from, hops, bw, type] = key;
+    add_row(table, {owner_of(topology), "path",
+                    to_string(topology.system.nodes[static_cast<size_t>(from)].name), -1, "",
+                    link_text(type, -bw), "",
+                    fmt::format("{}: {}", plural(static_cast<uint64_t>(std::max(0, hops)), "hop"),
+                                join(nodes, " "))});
+  }
+}
+
+std::string_view pattern_name(int pattern) {
+  static constexpr std::string_view kNames[] = {"",     "balanced tree", "split tree",    "tree",
+                                                "ring", "NVLS",          "CollNet direct"};
+  const bool known = pattern > 0 && pattern < static_cast<int>(std::size(kNames));
+  return known ? kNames[pattern] : "search";
+}
+
+/// "30.000000/30.000000" → "30.0/30.0".
+std::string short_numbers(std::string_view bw) {
+  std::vector<std::string> parts;
+  for (const std::string_view part : split(bw, '/')) {
+    const auto number = parse_decimal(part);
+    parts.push_back(number ? fmt::format("{:.1f}", *number) : std::string(part));
+  }
+  return join(parts, "/");
+}
+
+void add_searches(const Communicator& comm, Table& table) {
+  for (const GraphSearch& search : comm.graphs.searches) {
+    const SearchedGraph& graph = search.graph;
+    const std::string channels =
+        graph.channels == 0 ? "not possible"
+                            : plural(static_cast<uint64_t>(std::max(0, graph.channels)), "channel");
+    std::string detail = fmt::format("{}, {} GB/s, ranks {}", channels, short_numbers(graph.bw),
+                                     ranges_text(search.ranks));
+    for (const auto& [members, mask] : graph.members.channels) {
+      detail += fmt::format("; {}: {}", channels_text(mask), members);
+    }
+    add_row(table, {comm.id, "search", std::string(pattern_name(graph.pattern)), -1, "", graph.type,
+                    "", detail});
+  }
+}
+
+std::string order_text(const std::vector<int>& order) {
+  std::vector<std::string> ranks;
+  for (const int rank : order) ranks.push_back(std::to_string(rank));
+  return join(ranks, " ");
+}
+
+/// Both parts with a semicolon between them, if there are both.
+std::string both(std::string first, const std::string& second) {
+  if (!first.empty() && !second.empty()) first += "; ";
+  return first + second;
+}
+
+void add_graphs(const Communicator& comm, Table& table) {
+  for (const Ring& ring : comm.graphs.rings) {
+    add_row(table, {comm.id, "ring", channels_text(ring.channels), -1, "", "",
+                    std::string(to_string(ring.check)), both(ring.remark, order_text(ring.order))});
+  }
+  for (const Tree& tree : comm.graphs.trees) {
+    std::string shape = tree.root < 0 ? "" : fmt::format("root {}", tree.root);
+    if (tree.depth >= 0) shape += fmt::format(", depth {}", tree.depth);
+    add_row(table, {comm.id, "tree", channels_text(tree.channels), -1, "", "",
+                    std::string(to_string(tree.check)), both(tree.remark, shape)});
+  }
+}
+
+void add_notes(const Job& job, Table& table) {
+  bool cut = false;
+  for (const HostTopology& topology : job.topologies) {
+    cut |= topology.system.cut;
+    if (topology.source.empty() || topology.host.empty()) continue;
+    table.notes.push_back(fmt::format("{}: read from {}.", topology.host, topology.source));
+  }
+  if (cut) {
+    table.notes.push_back(
+        "Parts of a topology are missing: NCCL cuts long lines, and lines may be torn.");
+  }
+  if (job.topologies.empty()) {
+    table.notes.push_back(
+        "No process prints its host's devices. Set NCCL_DEBUG=INFO with GRAPH among "
+        "NCCL_DEBUG_SUBSYS, or add the file that NCCL_TOPO_DUMP_FILE names.");
+  }
+}
+
+}  // namespace
+
+Table topology_table(const Job& job) {
+  Table table{.name = "topology",
+              .columns = {"of", "part", "name", "rank", "on", "link", "check", "detail"}};
+  for (const HostTopology& topology : job.topologies) {
+    add_nodes(topology, -1, table);
+    add_links(topology, table);
+    add_paths(topology, table);
+  }
+  for (const Communicator& comm : job.communicators) {
+    add_searches(comm, table);
+    add_graphs(comm, table);
+  }
+  add_notes(job, table);
+  return table;
+}
+
+}  // namespace ncclog
