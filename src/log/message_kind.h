@@ -69,13 +69,17 @@ using Recogniser = bool (*)(std::string_view text, Message& message);
 /// `{field...}` takes the rest of the line; `{field:word}` text without blanks; `{field:A|B}` one
 /// of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`, `{:word}`,
 /// `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends at the
-/// FIRST occurrence of the next literal, before the last literal at the end.
+/// FIRST occurrence of the next literal, before the last literal at the end. Blanks in front of a
+/// field's text do not belong to it.
 struct Wording {
   std::string_view text;
   std::string_view example;  ///< A real line's message; a test proves that it
                              ///< fits this kind only.
   /// The message is also recognised where no NCCL header stands before it, as in "Last error:".
   bool quotable = false;
+  /// Fits what no wording before it in its kind fits, and so also fits their examples: cut lines,
+  /// names of plugins that nobody has listed. Nothing else may fit another wording's example.
+  bool general = false;
   /// Matches instead of the holes (log/foreign_lines.h); `text` then only shows the shape, and its
   /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
   Recogniser recognise = nullptr;

@@ -30,7 +30,8 @@ struct EnvSet {
       {.text = "{name:NCCL_COLLNET_ENABLE} set by environment to {value}.",
        .example = "NCCL_COLLNET_ENABLE set by environment to yes."},
       {.text = "{name:word} set by environment to {value...}",
-       .example = "NCCL_SOCKET_IFNAME set by environment to eth0"},
+       .example = "NCCL_SOCKET_IFNAME set by environment to eth0",
+       .general = true},
       {.text = "{name:word} set by environment to",
        .example = "NCCL_SOCKET_IFNAME set by environment to"},
       {.text = "{name:NCCL_IB_HCA|NCCL_SOCKET_IFNAME|NCCL_OOB_NET_IFNAME|NCCL_TUNER_PLUGIN} set to "

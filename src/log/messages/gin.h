@@ -52,7 +52,8 @@ struct GinNote {
                "is not null but net device type|DOCA Error|DOCA failure|Elastic GIN: rank|Error on "
                "GFD test|GIN Error on gin context|GIN plugin|IB device|Invalid GIN gdaki backend "
                "version|Invalid GIN proxy backend version|No shared contexts are available} {...}",
-       .example = "Cannot get backend version for invalid GIN type 3"},
+       .example = "Cannot get backend version for invalid GIN type 3",
+       .general = true},
       {.text = "{text:RMA v13|RMA: trying to send to non-connected peer|Requested number of "
                "exclusive GIN contexts|Rma Proxy create context: invalid rank stride|The "
                "application was compiled with too old version of NCCL. It was compiled with NCCL "

@@ -96,7 +96,8 @@ struct GraphFailed {
                "generate unique busId after|Only matched|Tried to merge too many NICs.|Tried "
                "merging multiple devices together and failed.} {...}",
        .example = "TOPO/NET : Can't find busId of child 0 mlx5_0",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };

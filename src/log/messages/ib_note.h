@@ -114,7 +114,8 @@ struct IbFailover {
                "device} {...}",
        .example = "NET/IB: ncclIbTest: Resiliency context (comm=0x7f10a0) is configured with 3 "
                   "recovery QPs",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
       {.text =
            "NET/IB: {:word}: {text:Sender marked that alive messages batch completed for "
            "device|Sender posting initial|Sender prepared alive message|Sender received an ACK "

@@ -37,7 +37,8 @@ struct NetDevices {
        .example = "NET/IB : Using ; OOB eth0:10.2.2.3<0>"},
       // Lists longer than NCCL's buffer are cut, with the interface.
       {.text = "NET/{network:IB|Socket|FastSocket} : Using {devices...}",
-       .example = "NET/Socket : Using [0]eth0:10.2.2.3<0> [1]eth1:10.3.2.3<0>"},
+       .example = "NET/Socket : Using [0]eth0:10.2.2.3<0> [1]eth1:10.3.2.3<0>",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("network", self.network);
@@ -241,11 +242,13 @@ struct GpuDirect {
                   "read 0, mode Default)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "
                "(distance {distance})",
-       .example = "GPU Direct RDMA Disabled for GPU/0-659456 (rank 3) - NET/0-1 (distance 8 > 5)"},
+       .example = "GPU Direct RDMA Disabled for GPU/0-659456 (rank 3) - NET/0-1 (distance 8 > 5)",
+       .general = true},
       // Networks of plugins.
       {.text =
            "NET/{network} : GPU Direct RDMA {state:Enabled|Disabled} for HCA {hca:int} '{device}'",
-       .example = "NET/AWS Libfabric : GPU Direct RDMA Enabled for HCA 0 'rdmap16s27'"},
+       .example = "NET/AWS Libfabric : GPU Direct RDMA Enabled for HCA 0 'rdmap16s27'",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("state", self.state);

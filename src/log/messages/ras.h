@@ -159,10 +159,6 @@ struct RasNote {
        .example = "RAS collective mlx5_0:12 timeout warning (3s) -- 3 responses missing"},
       {.text = "RAS {text:connect retry timeout} ({:int}s) on socket connection with {}",
        .example = "RAS connect retry timeout (3s) on socket connection with mlx5_0"},
-      {.text = "RAS {text:link} {:int}: {} fallback connection {:int} with {}",
-       .example = "RAS link 3: mlx5_0 fallback connection 3 with mlx5_0"},
-      {.text = "RAS {text:link} {:int}: {} primary connection with {}",
-       .example = "RAS link 3: mlx5_0 primary connection with mlx5_0"},
       {.text = "RAS {text:link} {:int}: adding external fallback connection {:int} with {}",
        .example = "RAS link 3: adding external fallback connection 3 with mlx5_0"},
       {.text =
@@ -242,6 +238,12 @@ struct RasNote {
       {.text = "RAS {text:word} socket connection with {...}",
        .example = "RAS current socket connection with 10.1.2.3<54043> closed by peer on receive; "
                   "terminating it"},
+      {.text = "RAS {text:link} {:int}: {} fallback connection {:int} with {}",
+       .example = "RAS link 3: retrying fallback connection 3 with 10.1.2.3<54043>",
+       .general = true},
+      {.text = "RAS {text:link} {:int}: {} primary connection with {}",
+       .example = "RAS link 3: retrying primary connection with 10.1.2.3<54043>",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };

@@ -34,7 +34,8 @@ struct ShmCreateFailed {
       {.text = "Error while creating shared memory segment {name} (size {size}), error: {error...}",
        .example = "Error while creating shared memory segment /dev/shm/nccl-hZE4Lz (size 9637888), "
                   "error: No space left",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
       {.text = "Error while creating shared memory segment {name} (size {size})",
        .example = "Error while creating shared memory segment nccl-shm-recv-6756c86b2c094cc9-0-0-1 "
                   "(size 9637888)",
@@ -69,7 +70,8 @@ struct ShmAttachFailed {
            "Error while attaching to shared memory segment {name} (size {size}), error: {error...}",
        .example = "Error while attaching to shared memory segment /dev/shm/nccl-hZE4Lz (size 0), "
                   "error: No such file",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
       {.text = "Error while attaching to shared memory segment {name} (size {size})",
        .example = "Error while attaching to shared memory segment "
                   "nccl-shm-send-6756c86b2c094cc9-0-0-1 (size 4096)",
@@ -101,7 +103,8 @@ struct ShmExtendFailed {
       {.text = "Error: failed to extend {name} to {size} bytes, error: {error...}",
        .example =
            "Error: failed to extend /dev/shm/nccl-hZE4Lz to 9637892 bytes, error: No space left",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
       {.text = "Error: failed to extend {name} to {size} bytes",
        .example = "Error: failed to extend /dev/shm/nccl-hZE4Lz to 9637892 bytes",
        .quotable = true},
@@ -131,7 +134,8 @@ struct ShmFileFailed {
       {.text = "Error: failed to create shared memory file {name}, error {error...}",
        .example = "Error: failed to create shared memory file /dev/shm/nccl-XXXXXX, error "
                   "Read-only file system",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("name", self.name);
@@ -265,9 +269,11 @@ struct SystemCallFailed {
        .example = "Call to posix_fallocate failed : No space left on device",
        .quotable = true},
       {.text = "Call to {call} failed: {error...}",
-       .example = "Call to setsockopt TCP NODELAY failed: Operation not permitted"},
+       .example = "Call to setsockopt TCP NODELAY failed: Operation not permitted",
+       .general = true},
       {.text = "Call to {call} failed : {error...}",
-       .example = "Call to setrlimit failed : Operation not permitted"},
+       .example = "Call to setrlimit failed : Operation not permitted",
+       .general = true},
       {.text = "{call:sched_getaffinity|sched_setaffinity} failed with error: {error...}",
        .example = "sched_getaffinity failed with error: Invalid argument"},
       {.text = "{call:close} failed: {error...}", .example = "close failed: Bad file descriptor"},

@@ -30,19 +30,22 @@ struct ChannelConnected {
                "[{direction:send|receive}] via {path...}",
        .example = "Channel 03/0 : 5[5] -> 8[0] [send] via NET/IB/2/GDRDMA"},
       {.text = "Channel {channel}/{:int} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
-       .example = "Channel 00/0 : 2[2] -> 3[3] via P2P/CUMEM"},
+       .example = "Channel 00/0 : 2[2] -> 3[3] via P2P/CUMEM",
+       .general = true},
       // SHM in every release, all paths up to 2.11.
       {.text = "Channel {channel} : {src_rank}[{}] -> {dst_rank}[{}] [{direction:send|receive}] "
                "via {path...}",
        .example = "Channel 01 : 7[b2000] -> 8[1a000] [send] via NET/IB/0/GDRDMA"},
       {.text = "Channel {channel} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
-       .example = "Channel 01 : 0[1a000] -> 1[1b000] via SHM/direct/direct"},
+       .example = "Channel 01 : 0[1a000] -> 1[1b000] via SHM/direct/direct",
+       .general = true},
       // 2.4 to 2.6.
       {.text = "Ring {channel} : {src_rank}[{}] -> {dst_rank}[{}] [{direction:send|receive}] via "
                "{path...}",
        .example = "Ring 00 : 7[7] -> 8[0] [receive] via NET/Socket/0"},
       {.text = "Ring {channel} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
-       .example = "Ring 00 : 0[0] -> 1[1] via P2P/direct pointer"},
+       .example = "Ring 00 : 0[0] -> 1[1] via P2P/direct pointer",
+       .general = true},
       {.text = "Ring {channel} : {src_rank} -> {dst_rank} [{direction:send|receive}] via {path...}",
        .example = "Ring 00 : 1 -> 2 [send] via NET/Socket/0"},
       {.text = "Ring {channel} : {src_rank} -> {dst_rank} via {path...}",

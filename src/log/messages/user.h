@@ -250,7 +250,8 @@ struct VersionMismatch {
       {.text = "NCCL version mismatch with remote peer {peer} (local: {:word}, remote {})",
        .example =
            "NCCL version mismatch with remote peer 10.1.2.3<41822> (local: 2.30.7, remote 2.29.7)",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rank", self.rank);

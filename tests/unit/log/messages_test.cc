@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -63,11 +64,30 @@ TEST(Messages, ExamplesAreOfTheirOwnKind) {
   });
 }
 
-TEST(Messages, ExamplesAreOfNoOtherKind) {
+/// Whether `wording` is looked at before `other`, in the list of one kind.
+bool stands_before(const Wording& wording, const Wording& other) { return &wording < &other; }
+
+TEST(Messages, ExamplesFitNoOtherWording) {
   for_every_wording([](const Kind& kind, const Wording& wording) {
     for (const WordingPattern* match : all_wordings().all_matches(wording.example, kind.source)) {
-      EXPECT_EQ(match->kind->name, kind.name) << "also fits " << match->wording->text;
+      if (match->wording == &wording) continue;
+      const Wording& other = *match->wording;
+      EXPECT_TRUE(match->kind == &kind && other.general && stands_before(wording, other))
+          << "also fits " << describe(*match->kind, other)
+          << "\nmake one of them narrower, or mark a later one of the same kind as general";
     }
+  });
+}
+
+TEST(Messages, GeneralWordingsAreGeneral) {
+  for_every_wording([](const Kind& kind, const Wording& wording) {
+    if (!wording.general) return;
+    const auto fits = [&](const Wording& other) {
+      Message ignored;
+      return &other != &wording &&
+             match_wording(compile_wording(kind, wording), other.example, ignored);
+    };
+    EXPECT_TRUE(std::any_of(kind.wordings.begin(), kind.wordings.end(), fits));
   });
 }
 
