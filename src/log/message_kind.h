@@ -69,7 +69,7 @@ using Recogniser = bool (*)(std::string_view text, Message& message);
 /// `{field...}` takes the rest of the line; `{field:word}` text without blanks; `{field:A|B}` one
 /// of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`, `{:word}`,
 /// `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends at the
-/// FIRST occurrence of the next literal, before the last literal at the end. Blanks in front of a
+/// FIRST occurrence of the next literal, before the last literal at the end. Blanks around a
 /// field's text do not belong to it.
 struct Wording {
   std::string_view text;

@@ -147,12 +147,6 @@ size_t hole_length(const PatternStep& step, std::string_view text, std::string_v
   return kNoMatch;
 }
 
-/// Some of NCCL's formats have no blank before a text that brings its own: "Bootstrap : Using%s".
-std::string_view without_leading_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  return text;
-}
-
 }  // namespace
 
 WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
@@ -202,8 +196,8 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
         before_last ? length_before_last(text, next) : hole_length(step, text, next);
     if (length == kNoMatch) return false;
     if (step.field >= 0) {
-      message.fields[static_cast<size_t>(step.field)] =
-          without_leading_blanks(text.substr(0, length));
+      // Some formats have no blank before a text that brings its own: "Bootstrap : Using%s".
+      message.fields[static_cast<size_t>(step.field)] = trim(text.substr(0, length));
     }
     text.remove_prefix(length);
   }

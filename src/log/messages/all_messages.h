@@ -23,6 +23,7 @@
 #include "log/messages/lifecycle.h"
 #include "log/messages/misc.h"
 #include "log/messages/network.h"
+#include "log/messages/nvls.h"
 #include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
 #include "log/messages/progress.h"
@@ -56,13 +57,14 @@ struct JoinKinds<Kinds<A...>, Kinds<B...>, More...> {
 
 /// Common messages first: wordings that share a first word are tried in this order.
 using AllMessages =
-    JoinKinds<LifecycleMessages, TransportMessages, CollectiveMessages, EnvironmentMessages,
-              NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
-              TopologyMessages, TuningMessages, PluginMessages, ShmMessages, SocketMessages,
-              IbMessages, IbPortMessages, AllocMessages, RasMessages, CudaMessages, UserMessages,
-              GraphFailedMessages, IbNoteMessages, GinMessages, MiscMessages, WatchdogMessages,
-              FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
-              TorchrunMessages, ShellMessages, TorchNotes, PastedMessages, ProgressMessages>::Type;
+    JoinKinds<LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages,
+              EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
+              ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
+              ShmMessages, SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages,
+              CudaMessages, UserMessages, GraphFailedMessages, IbNoteMessages, GinMessages,
+              MiscMessages, WatchdogMessages, FlightRecordMessages, DesyncMessages, StoreMessages,
+              ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes, PastedMessages,
+              ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -25,8 +25,8 @@ struct BootstrapInterface {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
   static constexpr Wording kWordings[] = {
-      {.text = "Bootstrap : Using {devices...}", .example = "Bootstrap : Using ib0:10.1.2.3<0>"},
-      {.text = "Bootstrap: Using {devices...}", .example = "Bootstrap: Using ib0:10.1.2.3<0>"},
+      {.text = "Bootstrap : Using{devices...}", .example = "Bootstrap : Using ib0:10.1.2.3<0>"},
+      {.text = "Bootstrap: Using{devices...}", .example = "Bootstrap: Using ib0:10.1.2.3<0>"},
   };
   static void each_field(auto& self, auto&& visit) { visit("devices", self.devices); }
 };

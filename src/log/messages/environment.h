@@ -69,6 +69,19 @@ struct EnvInvalid {
   }
 };
 
+/// The application's rings were given by NCCL_RINGS or a file (init.cc, up to 2.4.8).
+struct RingsSet {
+  int rings = -1;
+
+  static constexpr std::string_view kKind = "rings_set";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Env;
+  static constexpr Wording kWordings[] = {
+      {.text = "{rings} ring(s) set by environment", .example = "2 ring(s) set by environment"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("rings", self.rings); }
+};
+
 /// A value that is a list of names was turned into a number (init.cc, 2.29.2 and later).
 struct EnvParsed {
   std::string_view name;
@@ -194,6 +207,6 @@ struct ConfigReset {
 };
 
 using EnvironmentMessages =
-    Kinds<EnvSet, EnvInvalid, EnvParsed, EnvCorrected, CommConfig, ConfigReset>;
+    Kinds<EnvSet, EnvInvalid, RingsSet, EnvParsed, EnvCorrected, CommConfig, ConfigReset>;
 
 }  // namespace ncclog

@@ -293,6 +293,11 @@ struct IbModifyQpRetry {
                "retrying {attempt}/{attempts} after {:int} msec of sleep",
        .example = "Call to ibv_modify_qp failed with 110 Connection timed out, on dev mlx5_0:1, "
                   "curr state INIT, next state RTR, retrying 1/20 after 100 msec of sleep"},
+      {.text = "Call to ibv_modify_qp failed with {errno} {error}, {}, retrying "
+               "{attempt}/{attempts} after {:int} msec of sleep",
+       .example = "Call to ibv_modify_qp failed with 110 Connection timed out, mlx5_0, retrying "
+                  "1/20 after 100 msec of sleep",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("errno", self.error_number);

@@ -207,13 +207,12 @@ struct IbNote {
                "NCCL_IB_MERGE_NICS}",
        .example =
            "Detected a mix of single and multiple-port NICs. Force-disabling NCCL_IB_MERGE_NICS"},
-      {.text = "{text:Cannot store sizes of|Listencomm in unknown state|Data Direct DMA Interface "
-               "is detected for} {...}",
+      {.text = "{text:Cannot store sizes of|Listencomm in unknown state} {...}",
        .example = "Cannot store sizes of 3 requests in a 32-bits field"},
       {.text = "NET/IB : {text:Cannot allocate any more virtual devices|Cannot use physical "
                "device|Local mergedDev|Requested properties for GIN GDAKI NIC|Requested properties "
                "for vNic|Trying to use non-existant virtual device|Trying to use non-existent "
-               "virtual device|Invalid NCCL_NET_FORCE_MERGE specified|Made virtual device|There "
+               "virtual device|Invalid NCCL_NET_FORCE_MERGE specified|There "
                "are mismatched physical devices between local} {...}",
        .example = "NET/IB : Cannot allocate any more virtual devices (3)",
        .quotable = true},
@@ -247,8 +246,8 @@ struct IbNote {
        .example = "NET/IB: Error in mlx5dv_get_data_direct_sysfs_path with device mlx5_0",
        .quotable = true},
       {.text = "NET/IB: {text:open failed in ncclIbRoceGetVersionNum:|read failed in "
-               "ncclIbRoceGetVersionNum:|wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM and|Data Direct "
-               "DMA Interface is detected for|Subnet-aware routing: overriding dev} {...}",
+               "ncclIbRoceGetVersionNum:|wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM and|Subnet-aware "
+               "routing: overriding dev} {...}",
        .example = "NET/IB: open failed in ncclIbRoceGetVersionNum: mlx5_0",
        .quotable = true},
       {.text = "NET/IB: {text:sendReq}({:hex})->events={...}",

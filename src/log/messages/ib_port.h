@@ -205,27 +205,120 @@ struct IbDevicesIncompatible {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-/// A queue pair's numbers and addresses (net_ib.cc, net_ib/connect.cc); subsystem NET.
+/// A queue pair's numbers and addresses (net_ib.cc, net_ib/connect.cc; subsystem NET). One line
+/// each for the local and the remote end, which look alike.
 struct IbQueuePair {
-  std::string_view text;  ///< The rest of the line.
+  std::string_view device;  ///< "NCCL Dev 0", "NCCL MergedDev 8"; empty up to 2.19.
+  int ib_device = -1;
+  int port = -1;
+  int qp = -1;
+  int mtu = -1;          ///< ibv_mtu: 5 is 4096 bytes.
+  int lid = -1;          ///< InfiniBand; -1 for RoCE.
+  int gid_index = -1;    ///< RoCE; -1 for InfiniBand.
+  std::string_view gid;  ///< "subnet/interface", two hexadecimal numbers as in memory.
+  std::string_view ece;  ///< Enhanced connection establishment, as printed; empty if not.
 
   static constexpr std::string_view kKind = "ib_queue_pair";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
   static constexpr Wording kWordings[] = {
-      {.text = "NET/IB: Dev {:int} Port {text...}",
-       .example = "NET/IB: Dev 0 Port 1 qpn 4711 mtu 5 GID 3 (0/0402010AFFFF0000)"},
-      {.text = "NET/IB: IbDev {:int} Port {text...}",
+      {.text = "NET/IB: Dev {ib_device} Port {port} qpn {qp} mtu {mtu} LID {lid}",
+       .example = "NET/IB: Dev 0 Port 1 qpn 4711 mtu 5 LID 12"},
+      {.text = "NET/IB: Dev {ib_device} Port {port} qpn {qp} mtu {mtu} GID {gid_index} ({gid})",
+       .example = "NET/IB: Dev 0 Port 1 qpn 4711 mtu 5 GID 3 (80FE/402010AFFFF0000)"},
+      {.text = "NET/IB: Dev {ib_device} Port {port} qpn {qp} mtu {mtu} query_ece={ece} GID "
+               "{gid_index} ({gid})",
+       .example = "NET/IB: Dev 0 Port 1 qpn 4711 mtu 5 query_ece={supported=1, vendor_id=0x15b3, "
+                  "options=0x0, comp_mask=0x0} GID 3 (80FE/402010AFFFF0000)"},
+      {.text =
+           "NET/IB: {:Dev|IbDev} {ib_device} Port {port} qpn {qp} {:set_ece|query_ece}={ece...}",
        .example = "NET/IB: IbDev 0 Port 1 qpn 4711 set_ece={supported=1, vendor_id=0x15b3, "
                   "options=0x0, comp_mask=0x0}"},
-      {.text = "NET/IB: {:NCCL Dev|Dev|NCCL MergedDev} {:int} IbDev {:int} Port {text...}",
+      {.text = "NET/IB: {:word}: {device} IbDev {ib_device} Port {port} qp_num {qp} mtu {mtu} LID "
+               "{lid} {...}",
+       .example = "NET/IB: ncclIbConnect: NCCL Dev 0 IbDev 0 Port 1 qp_num 4711 mtu 5 LID 12 "
+                  "subnet-prefix 65152  FLID 0 ctsFifoRkey=0x1a2b ctsFifoLkey=0x1a2b"},
+      {.text = "NET/IB: {:word}: {device} IbDev {ib_device} Port {port} qp_num {qp} mtu {mtu} GID "
+               "{gid_index} ({gid}) {...}",
+       .example = "NET/IB: ncclIbConnect: NCCL Dev 0 IbDev 0 Port 1 qp_num 4711 mtu 5 GID 3 "
+                  "(80FE/402010AFFFF0000) ctsFifoRkey=0x1a ctsFifoLkey=0x1a"},
+      // 2.20.3 to 2.29.3.
+      {.text = "NET/IB: {device} IbDev {ib_device} Port {port} qpn {qp} mtu {mtu} LID {lid} {...}",
        .example = "NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 4711 mtu 5 LID 12 subnet-prefix 65152  "
                   "FLID 0 fifoRkey=0x1a2b fifoLkey=0x1a2b"},
-      {.text = "NET/IB: {:word}: {:NCCL Dev|Dev|NCCL MergedDev} {:int} IbDev {:int} Port {text...}",
-       .example = "NET/IB: ncclIbConnect: NCCL Dev 0 IbDev 0 Port 1 qp_num 4711 mtu 5 GID 3 "
-                  "(0/402010AFFFF0000) ctsFifoRkey=0x1a ctsFifoLkey=0x1a"},
+      {.text = "NET/IB: {device} IbDev {ib_device} Port {port} qpn {qp} mtu {mtu} GID {gid_index} "
+               "({gid}) {...}",
+       .example = "NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 4711 mtu 5 GID 3 (80FE/402010AFFFF0000) "
+                  "fifoRkey=0x1a2b fifoLkey=0x1a2b"},
+      {.text = "NET/IB: {device} IbDev {ib_device} Port {port} qpn {qp} mtu {mtu} query_ece={ece} "
+               "GID {gid_index} ({gid}) {...}",
+       .example = "NET/IB: NCCL Dev 0 IbDev 0 Port 1 qpn 4711 mtu 5 query_ece={supported=0, "
+                  "vendor_id=0x0, options=0x0, comp_mask=0x0} GID 3 (80FE/402010AFFFF0000) "
+                  "fifoRkey=0x1a2b fifoLkey=0x1a2b"},
   };
-  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+  static void each_field(auto& self, auto&& visit) {
+    visit("device", self.device);
+    visit("ib_device", self.ib_device);
+    visit("port", self.port);
+    visit("qp", self.qp);
+    visit("mtu", self.mtu);
+    visit("lid", self.lid);
+    visit("gid_index", self.gid_index);
+    visit("gid", self.gid);
+    visit("ece", self.ece);
+  }
+};
+
+/// Ports were fused into one device, one by one or with NCCL_NET_FORCE_MERGE (net_ib.cc, 2.24.3 and
+/// later).
+struct IbVirtualDevice {
+  int index = -1;
+  std::string_view name;  ///< "mlx5_1+mlx5_2".
+  int speed = -1;         ///< Mbit/s.
+  int devices = -1;       ///< Ports in it.
+  int rail = -1;          ///< -1 up to 2.30.4.
+  int plane = -1;         ///< -1 up to 2.30.4.
+
+  static constexpr std::string_view kKind = "ib_virtual_device";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Wording kWordings[] = {
+      {.text =
+           "NET/IB : Made virtual device [{index}] name={name:word} speed={speed} ndevs={devices}",
+       .example = "NET/IB : Made virtual device [8] name=mlx5_1+mlx5_2 speed=800000 ndevs=2"},
+      {.text = "NET/IB : Made virtual device [{index}] name={name:word} speed={speed} "
+               "ndevs={devices} rail={rail} plane={plane}",
+       .example = "NET/IB : Made virtual device [8] name=mlx5_1+mlx5_2 speed=800000 ndevs=2 rail=0 "
+                  "plane=1"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("index", self.index);
+    visit("name", self.name);
+    visit("speed", self.speed);
+    visit("devices", self.devices);
+    visit("rail", self.rail);
+    visit("plane", self.plane);
+  }
+};
+
+/// The NIC reaches GPU memory past the CPU (net_ib.cc, 2.27.3 and later).
+struct IbDataDirect {
+  std::string_view device;
+
+  static constexpr std::string_view kKind = "ib_data_direct";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Wording kWordings[] = {
+      {.text = "NET/IB: Data Direct DMA Interface is detected for device {device...}",
+       .example = "NET/IB: Data Direct DMA Interface is detected for device mlx5_0"},
+      // 2.27.6 and 2.27.7.
+      {.text = "NET/IB: Data Direct DMA Interface is detected for device:{device...}",
+       .example = "NET/IB: Data Direct DMA Interface is detected for device:mlx5_0"},
+      // 2.27.3 and 2.27.5.
+      {.text = "Data Direct DMA Interface is detected for device:{device...}",
+       .example = "Data Direct DMA Interface is detected for device:mlx5_0"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("device", self.device); }
 };
 
 /// NCCL's own advice behind a completion error or a refused queue pair (2.30.7). Several follow
@@ -244,6 +337,7 @@ struct IbHint {
 };
 
 using IbPortMessages = Kinds<IbAsyncEvent, IbFatalEvent, FatalErrorSeen, GidChanged, IbSpeedChanged,
-                             IbCollectiveMismatch, IbDevicesIncompatible, IbQueuePair, IbHint>;
+                             IbCollectiveMismatch, IbDevicesIncompatible, IbQueuePair,
+                             IbVirtualDevice, IbDataDirect, IbHint>;
 
 }  // namespace ncclog

@@ -389,7 +389,7 @@ struct CommGrow {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "ncclCommGrow: {text:new|existing} rank creating new communicator with {:int} total "
+      {.text = "ncclCommGrow: {text:word} rank creating new communicator with {:int} total "
                "ranks",
        .example = "ncclCommGrow: new rank creating new communicator with 17 total ranks"},
       {.text =

@@ -26,17 +26,13 @@ struct NetDevices {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
   static constexpr Wording kWordings[] = {
-      {.text = "NET/{network:IB} : Using [RO]; OOB {oob...}",
-       .example = "NET/IB : Using [RO]; OOB eth0:10.2.2.3<0>"},
-      {.text = "NET/{network:IB} : Using {devices} [RO]; OOB {oob...}",
+      {.text = "NET/{network:IB} : Using{devices} [RO]; OOB {oob...}",
        .example = "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB ib0:10.1.2.3<0>"},
       // Without relaxed ordering, and up to 2.11.4.
-      {.text = "NET/{network:IB} : Using {devices} ; OOB {oob...}",
+      {.text = "NET/{network:IB} : Using{devices} ; OOB {oob...}",
        .example = "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB ; OOB ib0:10.1.2.3<0>"},
-      {.text = "NET/{network:IB} : Using ; OOB {oob...}",
-       .example = "NET/IB : Using ; OOB eth0:10.2.2.3<0>"},
       // Lists longer than NCCL's buffer are cut, with the interface.
-      {.text = "NET/{network:IB|Socket|FastSocket} : Using {devices...}",
+      {.text = "NET/{network:IB|Socket|FastSocket} : Using{devices...}",
        .example = "NET/Socket : Using [0]eth0:10.2.2.3<0> [1]eth1:10.3.2.3<0>",
        .general = true},
   };
@@ -173,6 +169,10 @@ struct NetSpeedUnknown {
        .example = "Could not get speed from /sys/class/net/eth0/speed. Defaulting to 10 Gbps."},
       {.text = "Could not get speed for interface {interface}. Defaulting to 10 Gbps.",
        .example = "Could not get speed for interface eth0. Defaulting to 10 Gbps."},
+      {.text = "Could not get speed from {interface}. Defaulting to 10 Gbps.",
+       .example =
+           "Could not get speed from /sys/devices/virtual/net/team0/speed. Defaulting to 10 Gbps.",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) { visit("interface", self.interface); }
 };
@@ -203,6 +203,8 @@ struct GpuDirect {
   /// Bus id, device or rank, by release; empty if the line is about the NIC alone.
   std::string_view gpu;
   std::string_view distance;  ///< "4 <= 5", path types of the release.
+  std::string_view mode;      ///< "Default" or "PCI", from 2.26.2 on; else empty.
+  std::string_view pxn;       ///< "using PXN via GPU/0-724992,": through another GPU; else empty.
   int read = -1;              ///< 1 if sends may read GPU memory; -1 if not printed.
 
   static constexpr std::string_view kKind = "gpu_direct";
@@ -219,15 +221,15 @@ struct GpuDirect {
                "{gpu:word} / HCA {hca:word} '{device}' (no module or not supported by GPU)",
        .example = "NET/IB : GPU Direct RDMA Disabled for GPU 0[0] / HCA 1 'mlx5_1' (no module or "
                   "not supported by GPU)"},
-      {.text = "NET/{network:IB|Socket} : GPU Direct RDMA {state:Enabled|Disabled} for GPU "
+      {.text = "NET/{network} : GPU Direct RDMA {state:Enabled|Disabled} for GPU "
                "{gpu:word} / HCA {hca:word} (distance {distance}), read {read}",
        .example =
            "NET/IB : GPU Direct RDMA Enabled for GPU a1000 / HCA 1 (distance 2 < 3), read 1"},
-      {.text = "NET/{network:IB|Socket} : GPU Direct RDMA {state:Enabled|Disabled} for GPU "
+      {.text = "NET/{network} : GPU Direct RDMA {state:Enabled|Disabled} for GPU "
                "{gpu:word} / HCA {hca:word} (distance {distance})",
        .example = "NET/IB : GPU Direct RDMA Disabled for GPU a1000 / HCA 1 (distance 4 >= 3)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for GPU {gpu:word} / HCA {hca:word} "
-               "(distance {distance}), read {read} mode {:word}",
+               "(distance {distance}), read {read} mode {mode:word}",
        .example =
            "GPU Direct RDMA Enabled for GPU 3 / HCA 1 (distance 4 <= 5), read 0 mode Default"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for GPU {gpu:word} / HCA {hca:word} "
@@ -237,17 +239,20 @@ struct GpuDirect {
                "(distance {distance})",
        .example = "GPU Direct RDMA Disabled for GPU a1000 / HCA 1 (distance 7 > 4)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "
-               "({}distance {distance}, read {read}, mode {:word})",
-       .example = "GPU Direct RDMA Enabled for GPU/0-659456 (rank 3) - NET/0-1 (distance 4 <= 5, "
-                  "read 0, mode Default)"},
+               "({pxn}distance {distance}, read {read}, mode {mode:word})",
+       .example = "GPU Direct RDMA Enabled for GPU/0-659456 (rank 3) - NET/0-1 ( using PXN via "
+                  "GPU/0-724992, distance 4 <= 5, read 0, mode Default)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "
                "(distance {distance})",
        .example = "GPU Direct RDMA Disabled for GPU/0-659456 (rank 3) - NET/0-1 (distance 8 > 5)",
        .general = true},
       // Networks of plugins.
-      {.text =
-           "NET/{network} : GPU Direct RDMA {state:Enabled|Disabled} for HCA {hca:int} '{device}'",
+      {.text = "NET/{network} : GPU Direct RDMA {state:word} for HCA {hca:int} '{device}'",
        .example = "NET/AWS Libfabric : GPU Direct RDMA Enabled for HCA 0 'rdmap16s27'",
+       .general = true},
+      // Cut lines of 2.29.
+      {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu...}",
+       .example = "GPU Direct RDMA Enabled for GPU/0-659456",
        .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
@@ -258,6 +263,8 @@ struct GpuDirect {
     visit("gpu", self.gpu);
     visit("distance", self.distance);
     visit("read", self.read);
+    visit("mode", self.mode);
+    visit("pxn", self.pxn);
   }
 };
 

@@ -25,13 +25,12 @@ struct PluginMissing {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "{type:NET|TUNER|PROFILER|ENV|GIN|RMA}/Plugin: Could not find: {name}. Using "
-               "internal {...}",
+      {.text = "{type:word}/Plugin: Could not find:{name}. Using internal {...}",
        .example = "NET/Plugin: Could not find: libnccl-net.so. Using internal network plugin."},
-      {.text = "{type:NET|TUNER|PROFILER|ENV|GIN|RMA}/Plugin: Could not find: {name}.",
+      {.text = "{type:word}/Plugin: Could not find:{name}.",
        .example = "PROFILER/Plugin: Could not find: libnccl-profiler.so.",
        .general = true},
-      {.text = "{type:NET|TUNER|PROFILER|ENV|GIN|RMA}/Plugin: Could not find: {name...}",
+      {.text = "{type:word}/Plugin: Could not find:{name...}",
        .example = "NET/Plugin: Could not find: fastsocket libnccl-net-fastsocket.so",
        .general = true},
       {.text = "{type:NET|TUNER}/Plugin: No plugin found ({name})",
@@ -85,7 +84,7 @@ struct PluginLoadFailed {
                "default tuner instead.",
        .example = "Tuner: plugin load 'libnccl-tuner.so' returned error (2 : file too short), "
                   "using default tuner instead."},
-      {.text = "{type:NET|TUNER|PROFILER|ENV|GIN|RMA}/Plugin: {name:word}: {error...}",
+      {.text = "{type:word}/Plugin: {name:word}: {error...}",
        .example = "NET/Plugin: libnccl-net.so: libfabric.so.1: cannot open shared object file: No "
                   "such file or directory"},
       {.text = "{type:GIN|RMA}/Plugin: Failed to load external plugin {name:word}, {error...}",
@@ -226,6 +225,89 @@ struct PluginTooOld {
   static void each_field(auto& self, auto&& visit) { visit("type", self.type); }
 };
 
+/// A plugin was asked for by name (net.cc, tuner.cc, plugin_open.cc, 2.11.4 to 2.27.7); later
+/// releases only report the variable.
+struct PluginNamed {
+  std::string_view type;  ///< "NET", "TUNER" …; empty up to 2.20, where it is the network plugin.
+  std::string_view name;
+
+  static constexpr std::string_view kKind = "plugin_named";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Env;
+  static constexpr Wording kWordings[] = {
+      {.text = "{type:word}/Plugin: Plugin name set by env to {name...}",
+       .example = "NET/Plugin: Plugin name set by env to libnccl-net-ours.so"},
+      {.text = "Plugin name set by env to {name...}", .example = "Plugin name set by env to ours"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("type", self.type);
+    visit("name", self.name);
+  }
+};
+
+/// Plugins that are not even tried (plugin_open.cc, 2.27.3 and later).
+struct PluginsDisabled {
+  std::string_view type;  ///< "GIN" or "RMA"; empty: not said.
+  std::string_view names;
+
+  static constexpr std::string_view kKind = "plugins_disabled";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Wording kWordings[] = {
+      {.text = "Disabling external plugins: {names...}",
+       .example = "Disabling external plugins: libnccl-net.so"},
+      {.text = "{type:GIN|RMA}/Plugin: Disabling external plugins: {names...}",
+       .example = "GIN/Plugin: Disabling external plugins: libnccl-gin.so"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("type", self.type);
+    visit("names", self.names);
+  }
+};
+
+/// A communicator got a plugin for one-sided operations (gin/*.cc, rma/*.cc, 2.28.7 and later).
+struct PluginAssigned {
+  std::string_view type;  ///< "GIN" or "RMA".
+  std::string_view name;
+  int backend = -1;  ///< Type of GIN backend; -1 if not printed.
+
+  static constexpr std::string_view kKind = "plugin_assigned";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Wording kWordings[] = {
+      {.text = "{type:GIN}/Plugin: Assigned plugin {name} type {backend} to comm",
+       .example = "GIN/Plugin: Assigned plugin IB type 3 to comm"},
+      {.text = "{type:RMA}/Plugin: Assigned plugin {name} to comm",
+       .example = "RMA/Plugin: Assigned plugin IB to comm"},
+      // 2.28.7 to 2.30.4.
+      {.text = "Assigned {type:GIN|RMA} plugin {name} to comm",
+       .example = "Assigned GIN plugin IB to comm"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("type", self.type);
+    visit("name", self.name);
+    visit("backend", self.backend);
+  }
+};
+
+/// Whether the network unpacks data on the GPU (init.cc, 2.19.1 and later).
+struct NetDeviceType {
+  std::string_view type;  ///< "non-device" (to 2.21.5) or "NCCL_NET_DEVICE_UNPACK".
+  int version = -1;
+
+  static constexpr std::string_view kKind = "net_device_type";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Wording kWordings[] = {
+      {.text = "Using {type:non-device|NCCL_NET_DEVICE_UNPACK} net plugin version {version}",
+       .example = "Using non-device net plugin version 0"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("type", self.type);
+    visit("version", self.version);
+  }
+};
+
 /// What else the plugin loaders say; nothing is wrong.
 struct PluginNote {
   std::string_view text;
@@ -234,13 +316,6 @@ struct PluginNote {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "{text:Disabling external plugins}: {...}",
-       .example = "Disabling external plugins: libnccl-net.so"},
-      {.text = "{:GIN|RMA}/Plugin: {text:Disabling external plugins}: {...}",
-       .example = "GIN/Plugin: Disabling external plugins: libnccl-gin.so"},
-      {.text = "{:NET|TUNER|PROFILER|GIN|RMA}/Plugin: Plugin name set by env to {text...}",
-       .example = "NET/Plugin: Plugin name set by env to libnccl-net-ours.so"},
-      {.text = "Plugin name set by env to {text...}", .example = "Plugin name set by env to ours"},
       {.text = "{:NET|TUNER}/Plugin: Using internal {text} plugin.",
        .example = "NET/Plugin: Using internal network plugin."},
       {.text = "{:ENV|PROFILER}/Plugin: Closing {text...}",
@@ -254,18 +329,12 @@ struct PluginNote {
       {.text = "{:GIN|RMA}/Plugin: Unloading plugin {text...}",
        .example = "GIN/Plugin: Unloading plugin libnccl-gin.so"},
       {.text = "Unloading plugin {text...}", .example = "Unloading plugin libnccl-net.so"},
-      {.text = "{:GIN|RMA}/Plugin: Assigned plugin {text} to comm",
-       .example = "RMA/Plugin: Assigned plugin IB to comm"},
-      {.text = "Assigned {text:GIN|RMA} plugin {} to comm",
-       .example = "Assigned GIN plugin IB to comm"},
       {.text = "{:GIN|RMA}/Plugin: Failed to initialize any {text...}",
        .example = "RMA/Plugin: Failed to initialize any plugin"},
       {.text = "Failed to initialize any GIN plugin",
        .example = "Failed to initialize any GIN plugin"},
       {.text = "GIN/Plugin: Skipping {text...}",
        .example = "GIN/Plugin: Skipping plugin ours index 1 type 2: NCCL_GIN_TYPE=3 requested"},
-      {.text = "Using {text:non-device|NCCL_NET_DEVICE_UNPACK} net plugin version {:int}",
-       .example = "Using non-device net plugin version 0"},
       {.text = "Profiler event mask: {text...}",
        .example = "Profiler event mask: 0x3 (3) - Enabled: group coll"},
       {.text = "Profiler init failed with error {text}. Continue without profiler.",
@@ -277,6 +346,7 @@ struct PluginNote {
 };
 
 using PluginMessages = Kinds<PluginMissing, PluginLoadFailed, PluginLoaded, PluginFileLoaded,
-                             PluginUnsupported, PluginSymbolMissing, PluginTooOld, PluginNote>;
+                             PluginUnsupported, PluginSymbolMissing, PluginTooOld, PluginNamed,
+                             PluginsDisabled, PluginAssigned, NetDeviceType, PluginNote>;
 
 }  // namespace ncclog

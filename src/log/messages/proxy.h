@@ -131,7 +131,7 @@ struct ProxyFailed {
       {.text = "[Proxy service] {text:Too many connections} ({:int} max)",
        .example = "[Proxy service] Too many connections (256 max)",
        .quotable = true},
-      {.text = "[{:Proxy Progress|Proxy Service|Proxy Service UDS}] {text:Failed to set CUDA "
+      {.text = "[{}] {text:Failed to set CUDA "
                "device|Failed to set CUDA context on device|Failed to create CUDA context on "
                "device} {...}",
        .example = "[Proxy Progress] Failed to set CUDA device 3",
@@ -143,7 +143,7 @@ struct ProxyFailed {
       {.text = "{text:Unable to create thread context due to old driver}, disabling.",
        .example = "Unable to create thread context due to old driver, disabling.",
        .quotable = true},
-      {.text = "[{:Proxy Progress|Proxy Service|Proxy Service UDS}] {text:Unable to create thread "
+      {.text = "[{}] {text:Unable to create thread "
                "context due to old driver}, disabling cuda context.",
        .example = "[Proxy Progress] Unable to create thread context due to old driver, disabling "
                   "cuda context.",

@@ -88,29 +88,37 @@ struct TopologyPaths {
 
 /// A result of the search for channels (graph/search.cc).
 struct GraphPattern {
-  int pattern = -1;       ///< 1 to 3 trees, 4 ring, 5 NVLS, 6 CollNet direct.
-  int channels = -1;      ///< 0: not possible.
-  std::string_view bw;    ///< "intra/inter", GB/s.
-  std::string_view type;  ///< Path types "intra/inter".
+  int pattern = -1;        ///< 1 to 3 trees, 4 ring, 5 NVLS, 6 CollNet direct.
+  int cross_nic = -1;      ///< NCCL_CROSS_NIC: 0 no, 1 yes, 2 if it helps.
+  int channels = -1;       ///< 0: not possible.
+  std::string_view bw;     ///< "intra/inter", GB/s.
+  int nvlink = -1;         ///< 2.5 only.
+  int same_channels = -1;  ///< 1: every node uses the same order.
+  std::string_view type;   ///< Path types "intra/inter".
 
   static constexpr std::string_view kKind = "graph_pattern";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Graph;
   static constexpr Wording kWordings[] = {
-      {.text = "Pattern {pattern}, crossNic {:int}, nChannels {channels}, {:bw|speed} {bw:word}, "
-               "type {type:word}, sameChannels {:int}",
+      {.text =
+           "Pattern {pattern}, crossNic {cross_nic}, nChannels {channels}, {:bw|speed} {bw:word}, "
+           "type {type:word}, sameChannels {same_channels}",
        .example = "Pattern 4, crossNic 0, nChannels 16, bw 40.000000/40.000000, type NVL/PIX, "
                   "sameChannels 1"},
-      {.text = "Pattern {pattern}, crossNic {:int}, nChannels {channels}, speed {bw:word}, nvlink "
-               "{:int}, type {type:word}, sameChannels {:int}",
+      {.text =
+           "Pattern {pattern}, crossNic {cross_nic}, nChannels {channels}, speed {bw:word}, nvlink "
+           "{nvlink}, type {type:word}, sameChannels {same_channels}",
        .example =
            "Pattern 4, crossNic 0, nChannels 2, speed 21/21, nvlink 1, type 1, sameChannels 1"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("pattern", self.pattern);
+    visit("cross_nic", self.cross_nic);
     visit("channels", self.channels);
     visit("bw", self.bw);
     visit("type", self.type);
+    visit("nvlink", self.nvlink);
+    visit("same_channels", self.same_channels);
   }
 };
 
@@ -221,6 +229,8 @@ struct TopologyNote {
                   "C2C link will be used by LL128."},
       {.text = "{text:Assuming NVLink is connected to NVswitch}",
        .example = "Assuming NVLink is connected to NVswitch"},
+      {.text = "{:int}/{:int} -> {:word} : {text:Assuming NVLink is connected to NVswitch}",
+       .example = "0/1 -> 068000 : Assuming NVLink is connected to NVswitch"},
       {.text = "NVLink target {text...}",
        .example = "NVLink target 0000:05:00.0 not visible, assuming NVSwitch"},
       {.text = "Could not get device class for NVLink target {text...}",

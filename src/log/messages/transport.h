@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "log/message_kind.h"
@@ -16,8 +17,13 @@ namespace ncclog {
 /// connections by (channel, src_rank, dst_rank), never by lines.
 struct ChannelConnected {
   int channel = -1;
+  int index = -1;  ///< 0 collectives, 1 point-to-point; -1 for SHM and in old releases.
   int src_rank = -1;
   int dst_rank = -1;
+  /// Physical GPU index; its bus id from 2.5.6 to 2.18.1, by transport in 2.4. Empty if not
+  /// printed.
+  std::string_view src_dev;
+  std::string_view dst_dev;
   std::string_view direction;  ///< "send" or "receive" on network paths, else empty.
   /// As printed after "via": "P2P/CUMEM", "SHM/direct", "NET/IB/0/GDRDMA".
   std::string_view path;
@@ -26,24 +32,27 @@ struct ChannelConnected {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "Channel {channel}/{:int} : {src_rank}[{}] -> {dst_rank}[{}] "
+      {.text = "Channel {channel}/{index} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] "
                "[{direction:send|receive}] via {path...}",
        .example = "Channel 03/0 : 5[5] -> 8[0] [send] via NET/IB/2/GDRDMA"},
-      {.text = "Channel {channel}/{:int} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
+      {.text = "Channel {channel}/{index} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] via "
+               "{path...}",
        .example = "Channel 00/0 : 2[2] -> 3[3] via P2P/CUMEM",
        .general = true},
       // SHM in every release, all paths up to 2.11.
-      {.text = "Channel {channel} : {src_rank}[{}] -> {dst_rank}[{}] [{direction:send|receive}] "
+      {.text = "Channel {channel} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] "
+               "[{direction:send|receive}] "
                "via {path...}",
        .example = "Channel 01 : 7[b2000] -> 8[1a000] [send] via NET/IB/0/GDRDMA"},
-      {.text = "Channel {channel} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
+      {.text = "Channel {channel} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] via {path...}",
        .example = "Channel 01 : 0[1a000] -> 1[1b000] via SHM/direct/direct",
        .general = true},
       // 2.4 to 2.6.
-      {.text = "Ring {channel} : {src_rank}[{}] -> {dst_rank}[{}] [{direction:send|receive}] via "
+      {.text = "Ring {channel} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] "
+               "[{direction:send|receive}] via "
                "{path...}",
        .example = "Ring 00 : 7[7] -> 8[0] [receive] via NET/Socket/0"},
-      {.text = "Ring {channel} : {src_rank}[{}] -> {dst_rank}[{}] via {path...}",
+      {.text = "Ring {channel} : {src_rank}[{src_dev}] -> {dst_rank}[{dst_dev}] via {path...}",
        .example = "Ring 00 : 0[0] -> 1[1] via P2P/direct pointer",
        .general = true},
       {.text = "Ring {channel} : {src_rank} -> {dst_rank} [{direction:send|receive}] via {path...}",
@@ -53,8 +62,11 @@ struct ChannelConnected {
   };
   static void each_field(auto& self, auto&& visit) {
     visit("channel", self.channel);
+    visit("index", self.index);
     visit("src_rank", self.src_rank);
     visit("dst_rank", self.dst_rank);
+    visit("src_dev", self.src_dev);
+    visit("dst_dev", self.dst_dev);
     visit("direction", self.direction);
     visit("path", self.path);
   }
@@ -137,7 +149,7 @@ struct Trees {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "Trees {text...}", .example = "Trees [0] 1/4/-1->0->-1 [1] 1/-1/-1->0->5"},
+      {.text = "Trees{text...}", .example = "Trees [0] 1/4/-1->0->-1 [1] 1/-1/-1->0->5"},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
@@ -265,6 +277,33 @@ struct P2pCheck {
   }
 };
 
+/// The size of the pieces in which point-to-point data is sent (init.cc, 2.16.2 and later).
+struct P2pChunkSize {
+  int64_t bytes = -1;
+
+  static constexpr std::string_view kKind = "p2p_chunk_size";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Wording kWordings[] = {
+      {.text = "P2P Chunksize set to {bytes}", .example = "P2P Chunksize set to 131072"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("bytes", self.bytes); }
+};
+
+/// How many point-to-point operations are launched together (init.cc, 2.28.7 and later).
+struct P2pGroupSize {
+  int size = -1;
+
+  static constexpr std::string_view kKind = "p2p_group_size";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Graph;
+  static constexpr Wording kWordings[] = {
+      {.text = "{:word}: group size used is {size}",
+       .example = "ncclP2pSchedule: group size used is 4"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("size", self.size); }
+};
+
 /// Peer access was asked for and is not there, or a buffer was shared (transport/p2p.cc).
 struct P2pNote {
   std::string_view text;
@@ -288,15 +327,10 @@ struct P2pNote {
                   "buffer 0x7f3f7e600000 size 10485760 ipcDesc 0x7f3f1c"},
       {.text = "Set Access for buffer {text...}",
        .example = "Set Access for buffer 0x7f3f7e600000 size 10485760 on dev 3"},
-      {.text = "P2P Chunksize set to {text:int}", .example = "P2P Chunksize set to 131072"},
       {.text = "Tuning P2P operations with maxP2pPeers = {text:int}",
        .example = "Tuning P2P operations with maxP2pPeers = 8"},
       {.text = "Max P2P Peers {:int} is too high, capping to communicator size {text:int}",
        .example = "Max P2P Peers 64 is too high, capping to communicator size 16"},
-      {.text = "{:ncclP2pSchedule}: group size used is {text:int}",
-       .example = "ncclP2pSchedule: group size used is 4"},
-      {.text = "Cross-clique P2P enabled: {text...}",
-       .example = "Cross-clique P2P enabled: nvlDomainSize=36 cliqueSize=18"},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
@@ -309,10 +343,6 @@ struct CollnetNote {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "Communicator has {:int} nodes which is less than CollNet node threshold {:int}, "
-               "{text:disabling CollNet}",
-       .example = "Communicator has 2 nodes which is less than CollNet node threshold 3, disabling "
-                  "CollNet"},
       {.text = "Cannot initialize CollNet, {text...}",
        .example = "Cannot initialize CollNet, using point-to-point network instead"},
       {.text = "CollNet currently only supports {text...}",
@@ -323,11 +353,6 @@ struct CollnetNote {
       {.text = "CollNet sizes: {text...}", .example = "CollNet sizes: want=1 got=2"},
       {.text = "Child comms (nRanks {:int}) {text:fails to share parent comms} {...}",
        .example = "Child comms (nRanks 4) fails to share parent comms (nRanks 8) sharp resources"},
-      {.text = "{:CollNet|CollNetDirect} channel {:int} rank {text...}",
-       .example = "CollNetDirect channel 0 rank 3 down 0 1 nDown 2 up 3 nUp 1 nHeads 2 headRank 0 "
-                  "out 0 shift 1"},
-      {.text = "CollNet Channel {:int} rank {text...}",
-       .example = "CollNet Channel 0 rank 3 up 4 down 2"},
       {.text = "CollNet [{:recv|send}] : rank {text...}",
        .example =
            "CollNet [send] : rank 3 collNetRank 0 collNetNranks 2 received connect from rank 4"},
@@ -344,17 +369,6 @@ struct NvlsNote {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Nvls;
   static constexpr Wording kWordings[] = {
-      {.text = "NVLS comm {:hex} {text...}",
-       .example = "NVLS comm 0x7f10a0 headRank 0 nHeads 8 nvlsRanks 8 buffSize 1048576 "
-                  "nvlsPerRankSize 201326592 nvlsTotalSize 1610612736"},
-      {.text = "NVLS Head {:int}: {text...}", .example = "NVLS Head 10: 10 18"},
-      // The number is padded to two columns.
-      {.text = "NVLS Head  {:int}: {text...}", .example = "NVLS Head  0:  0  8"},
-      {.text = "NVLS Trees : {text...}", .example = "NVLS Trees : 8/-1/-1->0->-1 8/-1/-1->0->-1"},
-      {.text = "NVLS tuning: {text...}",
-       .example = "NVLS tuning: nChannels 16 chunkSize 131072 treeMaxChunkSize 65536"},
-      {.text = "NVLS {:Creating|Created} Multicast group {text...}",
-       .example = "NVLS Creating Multicast group nranks 8 size 536870912 on rank 0"},
       {.text = "NVLS {:Bind mem|Unbind MC handle|Unmap mem UC handle|Mapped MC buffer at|Mapped UC "
                "at|importing shareableHandle|symmetric alloc mc buffer} {text...}",
        .example = "NVLS Unbind MC handle 7f21e0 size 536870912 dev 3"},
@@ -362,12 +376,6 @@ struct NvlsNote {
       {.text = "NVLS rank {text...}",
        .example = "NVLS rank 3 (dev 3) alloc done, ucptr 0x7f21e0 ucgran 2097152 mcptr 0x7f31e0 "
                   "mcgran 2097152 size 2097152 (4096)"},
-      {.text = "MNNVL busId {text...}",
-       .example = "MNNVL busId 0x80 fabric UUID 0.0 cliqueId 0x0 state 3 healthMask 0x0"},
-      {.text = "MNNVL {:int} cliqueId {text...}",
-       .example = "MNNVL 1 cliqueId 7ffe cliqueSize 18 cliqueRank 3"},
-      {.text = "MNNVL rack serial {text...}",
-       .example = "MNNVL rack serial 0 slot 3 tray 1 hostId 1 peerType 1 moduleId 2"},
       {.text = "MNNVL matching peer {text...}",
        .example = "MNNVL matching peer 0x80 UUID 12.34 cliqueId 0x7ffe"},
       {.text = "Multiple ranks on the same GPU detected and allowed. {text...}",
@@ -381,8 +389,9 @@ struct NvlsNote {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-using TransportMessages = Kinds<ChannelConnected, CollnetChannelConnected, RingMembers,
-                                RingNeighbours, Trees, TreeNeighbours, ChannelCounts, P2pDisabled,
-                                P2pDisabledNvlink, P2pCheck, P2pNote, CollnetNote, NvlsNote>;
+using TransportMessages =
+    Kinds<ChannelConnected, CollnetChannelConnected, RingMembers, RingNeighbours, Trees,
+          TreeNeighbours, ChannelCounts, P2pDisabled, P2pDisabledNvlink, P2pCheck, P2pChunkSize,
+          P2pGroupSize, P2pNote, CollnetNote, NvlsNote>;
 
 }  // namespace ncclog

@@ -73,7 +73,7 @@ struct FuncMatrix {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Env;
   static constexpr Wording kWordings[] = {
-      {.text = "Enabled NCCL Func/Proto/Algo Matrix:",
+      {.text = "Enabled NCCL Func/Proto/Algo Matrix:{...}",
        .example = "Enabled NCCL Func/Proto/Algo Matrix:"},
   };
   static void each_field(auto&, auto&&) {}

@@ -72,9 +72,9 @@ struct ConfidentialComputing {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
-      {.text = "CC {state:On|Off}, workFifoBytes {work_fifo_bytes}",
+      {.text = "CC {state:word}, workFifoBytes {work_fifo_bytes}",
        .example = "CC Off, workFifoBytes 1048576"},
-      {.text = "CC {state:On|Off}, Multi-GPU CC {:On|Off}, workFifoBytes {work_fifo_bytes}",
+      {.text = "CC {state:word}, Multi-GPU CC {:word}, workFifoBytes {work_fifo_bytes}",
        .example = "CC Off, Multi-GPU CC Off, workFifoBytes 1048576"},
       {.text = "CC {state:On}, Multi-GPU CC Off (No inter-GPU communication protection)",
        .example = "CC On, Multi-GPU CC Off (No inter-GPU communication protection)"},

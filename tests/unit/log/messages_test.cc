@@ -201,8 +201,10 @@ TEST(Messages, TellApartWhatLooksAlike) {
       {"Error while attaching to shared memory segment \xD0\x03 (size 0), error: No such file or "
        "directory (2)",
        "shm_attach_failed", "code", "2"},
-      {"ncclAllReduce(7f21e0,7f21e0,1,7,0,0,0x7f10a0,(nil))", "call_trace", "arguments",
-       "7f21e0,7f21e0,1,7,0,0,0x7f10a0,(nil)"},
+      {"ncclAllReduce(7f21e0,7f21e0,1,7,0,0,0x7f10a0,(nil))", "call_trace", "op", "AllReduce"},
+      {"Bootstrap : Using ib0:10.1.2.3<0>", "bootstrap_interface", "devices", "ib0:10.1.2.3<0>"},
+      {"CollNet channel 0 rank 3 down nDown 0 up 3 nUp 1 nHeads 1 headRank -1 out 0 shift 1",
+       "collnet_channel", "up", "3"},
       {"socketProgress: Connection closed by remote peer ", "peer_closed", "peer", ""},
       {"transport/net.cc:1034 -> 6", "error_trace", "code", "6"},
       {"NET/IB: Got completion from peer 10.1.2.3<41822> with status=IBV_WC_RETRY_EXC_ERR(12) "
