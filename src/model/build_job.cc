@@ -13,6 +13,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.inputs = std::move(inputs);
   job.units = std::move(units);
   job.losses = losses;
+  job.unknown = shard.take_unknown();
   for (auto& [speaker, log] : shard.take_speakers()) {
     log.speaker = speaker;
     const JobUnit* unit = unit_of(job, log.first);

@@ -129,6 +129,7 @@ struct Job {
   std::vector<SpeakerLog> logs;  ///< Everything that was said, by speaker in sorted order.
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
+  UnknownShapes unknown;  ///< NCCL lines that no wording fits.
   Network network;
   std::vector<HostTopology> topologies;         ///< By host, then source.
   std::vector<EnvironmentSetting> environment;  ///< By name, then value.

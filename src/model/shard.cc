@@ -43,7 +43,9 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
     return true;
   }
   if (kind == kKindIndex<ChannelConnected>) {
-    log.connections.add(where, read_message<ChannelConnected>(message));
+    using Channel = ChannelConnected;
+    log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
+                                            &Channel::dst_rank, &Channel::path>(message));
     return true;
   }
   if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
@@ -139,6 +141,7 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   const bool says_something = !event.header.message.empty() || !matched.empty();
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
+  if (event.fate == LineFate::Unrecognised) unknown_.add(where, line.text, event);
   SpeakerLog& log = speaker_of(event);
   if (event.header.torn) {
     losses_.add(Loss::LineTorn);
@@ -151,6 +154,7 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
 
 void Shard::merge(Shard&& later) {
   losses_ += later.losses_;
+  unknown_.merge(std::move(later.unknown_));
   for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
   limit_speakers();
 }

@@ -22,6 +22,7 @@
 #include "model/init_section.h"
 #include "model/record.h"
 #include "model/speaker.h"
+#include "model/unknown_shapes.h"
 
 namespace ncclog {
 
@@ -64,6 +65,9 @@ class Shard {
   const std::map<Speaker, SpeakerLog>& speakers() const { return speakers_; }
   std::map<Speaker, SpeakerLog> take_speakers() { return std::move(speakers_); }
 
+  /// NCCL lines that no wording fits, whoever printed them.
+  UnknownShapes take_unknown() { return std::move(unknown_); }
+
   /// Only the line counts and what is dropped here; reading errors are the input layer's.
   const LossTable& losses() const { return losses_; }
 
@@ -78,6 +82,7 @@ class Shard {
   uint64_t input_;
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
   LossTable losses_;
+  UnknownShapes unknown_;
 
   struct Recent {
     std::string host;

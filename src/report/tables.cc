@@ -14,6 +14,7 @@ constexpr TableKind kTables[] = {
     {"net", "network, plugin and interfaces, by host", network_table},
     {"channels", "each connection: from rank, to rank, path, channels", channels_table},
     {"topology", "devices of each host, rings and trees of each communicator", topology_table},
+    {"unknown", "NCCL lines that no wording fits, by shape, to report them", unknown_table},
 };
 
 }  // namespace

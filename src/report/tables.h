@@ -27,6 +27,7 @@ Table ranks_table(const Job& job);  ///< One row per rank: where it is and what 
 Table communicators_table(const Job& job);
 Table environment_table(const Job& job);
 Table network_table(const Job& job);
+Table unknown_table(const Job& job);   ///< One row per shape of NCCL lines that no wording fits.
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
 Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.
 
