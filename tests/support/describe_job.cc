@@ -96,6 +96,15 @@ std::string describe(const Job& job, const CommSegment& segment, Places places) 
   return text;
 }
 
+std::string describe(const Job& job, const UnknownShapes& unknown, Places places) {
+  std::string text;
+  for (const auto& [shape, lines] : unknown.shapes) {
+    text += fmt::format("unknown {} x{} levels={:x}{}\n", shape, lines.count, lines.levels,
+                        place(job, lines.first, places));
+  }
+  return text;
+}
+
 std::string describe(const Job& job, const SpeakerLog& log, Places places) {
   const Speaker& speaker = log.speaker;
   std::string text = fmt::format("log host={} pid={} rank={} local={} input={} lines={} task={}\n",
@@ -139,6 +148,7 @@ std::string describe_job(const Job& job, Places places) {
   for (const Process& process : job.processes) text += describe(job, process, places);
   for (const Communicator& comm : job.communicators) text += describe(comm);
   for (const HostTopology& topology : job.topologies) text += describe(topology);
+  text += describe(job, job.unknown, places);
   for (const SpeakerLog& log : job.logs) text += describe(job, log, places);
   return text;
 }

@@ -36,6 +36,7 @@
 #include "log/messages/topology.h"
 #include "log/messages/torch_notes.h"
 #include "log/messages/torchrun.h"
+#include "log/messages/trace.h"
 #include "log/messages/transport.h"
 #include "log/messages/tuning.h"
 #include "log/messages/user.h"
