@@ -54,9 +54,9 @@ ExitStatus export_events(const ExportOptions& options, Console& console) {
   const auto units = cut_units(inputs, {.unit_bytes = std::numeric_limits<uint64_t>::max()});
   ExitStatus status = ExitStatus::Fine;
   if (csv) console.out += event_csv_heading();
-  for (const Unit& unit : units) {
-    InputWalk walk(unit, inputs[unit.input]);
-    bool wanted = true;
+  bool wanted = true;
+  for (size_t u = 0; wanted && u < units.size(); ++u) {
+    InputWalk walk(units[u], inputs[units[u].input]);
     while (UnitReader* input = wanted ? walk.next() : nullptr) {
       wanted = export_input(*input, walk.current().path, csv ? append_event_csv : append_event_json,
                             console);

@@ -14,6 +14,7 @@
 #include "log/messages/environment.h"
 #include "log/messages/error.h"
 #include "log/messages/exception.h"
+#include "log/messages/external_plugin.h"
 #include "log/messages/flight_record.h"
 #include "log/messages/gin.h"
 #include "log/messages/graph_failed.h"
@@ -63,9 +64,9 @@ using AllMessages =
               ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
               ShmMessages, SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages,
               CudaMessages, UserMessages, GraphFailedMessages, IbNoteMessages, GinMessages,
-              MiscMessages, WatchdogMessages, FlightRecordMessages, DesyncMessages, StoreMessages,
-              ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes, PastedMessages,
-              ProgressMessages>::Type;
+              MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages, DesyncMessages,
+              StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes,
+              PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -60,7 +60,7 @@ TEST(UnknownShapes, AreBoundedAndTheSameWhereverTheyAreCut) {
 TEST(UnknownTable, SaysHowToReportAndWhatWasLeftOut) {
   Job job;
   job.inputs = {{.path = "a.log"}};
-  job.units = {{.input = 0, .first_line = 0}};
+  job.units = {{}};
   EXPECT_EQ(unknown_table(job).notes.front(), "Every NCCL line here fits a known wording.");
   job.unknown = shapes_of({"n:1:2 [0] NCCL INFO Frobnicated 3 rails"}, 0, 1);
   job.unknown.other = 5;
