@@ -38,10 +38,11 @@ bool take_quoted(Scanner& scan, std::string& shape) {
 bool take_path(Scanner& scan, std::string& shape) {
   if (scan.peek() != '/' || (!shape.empty() && is_word(shape.back()))) return false;
   Scanner behind = scan;
-  const std::string_view path =
+  std::string_view path =
       behind.take_while([](char c) { return is_name_char(c) || c == '/' || c == ':'; });
+  while (!is_word(path.back()) && path.size() > 1) path.remove_suffix(1);
   if (path.find('/', 1) == path.npos) return false;
-  scan = behind;
+  scan.skip(path);
   shape += '#';
   return true;
 }

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "input/find_inputs.h"
 #include "input/read_unit.h"
@@ -34,7 +36,8 @@ TEST(CatalogueCases, NcclLinesOfTheSampleLogsAreRecognised) {
     ++share.total;
     share.recognised += event.fate == LineFate::Recognised ? 1 : 0;
   });
-  for (const std::string& path : find_inputs({(source_dir() / "sample_logs").string()})) {
+  const std::vector<std::string> wanted = {(source_dir() / "sample_logs").string()};
+  for (const std::string& path : find_inputs(wanted)) {
     read_unit({}, path, {}, [&events](const Line& line) { events.add(line); });
     events.finish();
   }

@@ -79,18 +79,6 @@ TEST(Messages, ExamplesFitNoOtherWording) {
   });
 }
 
-TEST(Messages, GeneralWordingsAreGeneral) {
-  for_every_wording([](const Kind& kind, const Wording& wording) {
-    if (!wording.general) return;
-    const auto fits = [&](const Wording& other) {
-      Message ignored;
-      return &other != &wording &&
-             match_wording(compile_wording(kind, wording), other.example, ignored);
-    };
-    EXPECT_TRUE(std::any_of(kind.wordings.begin(), kind.wordings.end(), fits));
-  });
-}
-
 TEST(Messages, ExamplesAreFoundByTheirOwnWordingFirst) {
   for_every_wording([](const Kind& kind, const Wording& wording) {
     Message own;

@@ -62,7 +62,7 @@ TEST(WordingPattern, TakesTextsApart) {
       {"is {text:available|not available} on", "is not available on", "not available|||"},
       {"[{text:Proxy|Proxy Service}]", "[Proxy Service]", "Proxy Service|||"},
       {"is {text:a|b}", "is c", "no"},
-      {"Channel {number} : {text:ints}", "Channel 00 :    0   1 12", "   0   1 12|00||"},
+      {"Channel {number} : {text:ints}", "Channel 00 :    0   1 12", "0   1 12|00||"},
       {"Channel {number} : {text:ints}", "Channel 00 : 0 1 2...", "0 1 2...|00||"},
       {"Channel {number} : {text:ints}", "Channel 00 : 0[0] -> 1[1]", "no"},
       {"Channel {number} : {text:ints}", "Channel 00 : ", "no"},
