@@ -88,7 +88,7 @@ TEST(CatalogueCases, FormatsOfTheCatalogueAreRecognised) {
   for (const char* subsystem : {"INIT", "NET", "GRAPH", "TUNING", "COLL", "ENV", "P2P", "SHM",
                                 "BOOTSTRAP", "PROXY", "NVLS"}) {
     const Share share = share_of(recent, subsystem);
-    EXPECT_GE(share.percent(), 95)
+    EXPECT_GE(share.percent(), 90)
         << subsystem << ": " << share.recognised << " of " << share.total;
   }
 }
