@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/read_document.h"
 #include "input/input_walk.h"
 #include "log/event.h"
 #include "model/build_job.h"
@@ -71,6 +72,7 @@ using Walked = std::vector<std::vector<WalkedInput>>;
 
 /// What one readable thing says.
 Shard read_input(UnitReader& input, const WalkedInput& name, const LineMatcher& matcher) {
+  if (is_document(input.content())) return read_document(input, name);
   LogReader reader(name.number, name.input_number, matcher);
   for (Line line; input.next(line);) reader.add(line);
   return reader.finish();
@@ -125,7 +127,8 @@ uint64_t bytes_on_disk(const std::string& path, uint64_t bytes_read) {
 JobInput describe(const WalkedInput& walked) {
   JobInput input;
   input.path = walked.path;
-  input.format = walked.format;
+  const Content content = walked.result.content;
+  input.format = is_document(content) ? std::string(to_string(content)) : walked.format;
   input.is_archive = walked.is_archive;
   input.bytes = walked.result.bytes;
   if (!walked.is_member) input.bytes = bytes_on_disk(input.path, input.bytes);

@@ -21,7 +21,7 @@ enum class Loss {
   NulBytes,          ///< A line held NUL bytes, as sparse or truncated files do.
   InputCut,          ///< A compressed input ended before its end marker.
   InputUnreadable,   ///< An input could not be opened or decoded at all.
-  InputSkipped,      ///< An input is not a log (a binary, a Flight Recorder dump).
+  InputSkipped,      ///< An input is not a log (a binary, an image).
   RecordsDropped,    ///< A process printed more different lines of one kind than are kept.
   ProcessesDropped,  ///< Lines of processes beyond those kept; torn lines can invent names.
   SizeLimit,         ///< A compressed input expanded past the limit and was read up to it.

@@ -60,7 +60,7 @@ constexpr ContentRow kContentRows[] = {
     {"text", ""},
     {"empty", ""},
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
-    {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log; it is not parsed."},
+    {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"elf", "A program, library or core dump, not a text log."},
     {"sqlite", "An SQLite database, not a text log."},
@@ -91,10 +91,22 @@ bool holds_any(std::string_view head, std::span<const std::string_view> words) {
                      [&](std::string_view word) { return head.find(word) != head.npos; });
 }
 
+/// Protocols 2 to 5 start with 0x80 and their number and continue with a dict, list, frame or other
+/// opcode, never with a plain UTF-8 tail byte.
+bool is_pickle(std::string_view head) {
+  return head.size() >= 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
+}
+
+/// Protocols 0 and 1 have no such start: a dict of theirs begins with "(d" or "}q".
+bool is_old_pickle_dict(std::string_view head) {
+  return head.starts_with("(dp") || head.starts_with("}q");
+}
+
 /// torch/csrc/distributed/c10d/FlightRecorder: the top-level keys, in the pickle as bare strings.
+/// PyTorch writes protocol 2; people who loaded and saved a dump have any other.
 bool is_flight_recorder_pickle(std::string_view head) {
   static constexpr std::string_view kKeys[] = {"pg_config", "pg_status", "entries"};
-  return head.starts_with("\x80\x02") && holds_any(head, kKeys);
+  return (is_pickle(head) || is_old_pickle_dict(head)) && holds_any(head, kKeys);
 }
 
 /// The JSON form sorts its keys, so a long "entries" can push "pg_config" out of the head: then a
@@ -108,12 +120,6 @@ bool is_flight_recorder_json(std::string_view head) {
   if (start == head.npos || head[start] != '{') return false;
   if (holds_any(head, kTopKeys)) return true;
   return head.find("\"entries\"") != head.npos && holds_any(head, kEntryKeys);
-}
-
-/// Protocols 2 to 5 start with 0x80 and their number and continue with a dict, list, frame or other
-/// opcode, never with a plain UTF-8 tail byte.
-bool is_pickle(std::string_view head) {
-  return head.size() >= 3 && head[0] == '\x80' && head[1] >= 2 && head[1] <= 5;
 }
 
 bool is_control(char c) {

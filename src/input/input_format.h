@@ -22,7 +22,7 @@ enum class Content {
   Text,   ///< A log: parsed. Also with some NULs, invalid UTF-8 or terminal codes in it.
   Empty,  ///< No byte at all.
   Utf16,
-  FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON.
+  FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
   Pickle,          ///< Some other Python pickle.
   Elf,             ///< A program, a library or a core dump.
   Sqlite,
@@ -49,12 +49,15 @@ std::string_view to_string(Compression compression);
 /// "text", "flight_recorder": lower case, stable, for reports.
 std::string_view to_string(Content content);
 
-/// One sentence on why such an input is not parsed; empty for Text and Empty.
+/// One sentence on why such an input is not read as lines; empty for Text and Empty.
 std::string_view content_note(Content content);
 
 /// Whether an input of this kind is read as lines.
 constexpr bool is_log(Content content) {
   return content == Content::Text || content == Content::Empty;
 }
+
+/// Whether an input of this kind is a structured companion of a log, read whole.
+constexpr bool is_document(Content content) { return content == Content::FlightRecorder; }
 
 }  // namespace ncclog

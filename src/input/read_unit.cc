@@ -122,7 +122,7 @@ UnitResult UnitReader::finish() {
   add_state(source_.state(), result_);
   if (!refusal_.empty()) {
     result_.status = InputStatus::Unreadable;
-    result_.note = refusal_;
+    result_.note = result_.note.empty() ? refusal_ : refusal_ + " " + result_.note;
     result_.losses = {};
     result_.losses.add(Loss::InputUnreadable);
   } else if (!is_log(result_.content) && !is_read_) {

@@ -14,6 +14,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.units = std::move(units);
   job.losses = losses;
   job.unknown = shard.take_unknown();
+  job.flight_recorders = shard.take_flight_recorders();
   for (auto& [speaker, log] : shard.take_speakers()) {
     log.speaker = speaker;
     const JobUnit* unit = unit_of(job, log.first);
@@ -28,6 +29,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_graphs(job);
   build_topologies(job);
   build_summary(job);
+  build_flight_recorders(job);
   return job;
 }
 

@@ -26,4 +26,8 @@ void build_topologies(Job& job);
 /// Settings, versions, hosts and the size of the job. Needs the processes and communicators.
 void build_summary(Job& job);
 
+/// Sorts the dumps and ties them to processes where that is certain. Needs the processes and
+/// communicators.
+void build_flight_recorders(Job& job);
+
 }  // namespace ncclog

@@ -156,6 +156,8 @@ void Shard::merge(Shard&& later) {
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
   for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
+  std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
+            std::back_inserter(flight_recorders_));
   limit_speakers();
 }
 

@@ -20,6 +20,7 @@
 #include "model/comm_segment.h"
 #include "model/connections.h"
 #include "model/init_section.h"
+#include "model/flight_recorder.h"
 #include "model/record.h"
 #include "model/speaker.h"
 #include "model/unknown_shapes.h"
@@ -59,6 +60,9 @@ class Shard {
   /// `lines` is the number of input lines the record spans.
   void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
 
+  /// Adds what a dump beside the logs says.
+  void add(FlightRecorderDump&& dump) { flight_recorders_.push_back(std::move(dump)); }
+
   /// Appends what a later stretch holds; `later` is spent.
   void merge(Shard&& later);
 
@@ -67,6 +71,7 @@ class Shard {
 
   /// NCCL lines that no wording fits, whoever printed them.
   UnknownShapes take_unknown() { return std::move(unknown_); }
+  std::vector<FlightRecorderDump> take_flight_recorders() { return std::move(flight_recorders_); }
 
   /// Only the line counts and what is dropped here; reading errors are the input layer's.
   const LossTable& losses() const { return losses_; }
@@ -81,6 +86,7 @@ class Shard {
   uint64_t unit_;
   uint64_t input_;
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
+  std::vector<FlightRecorderDump> flight_recorders_;  ///< In input order.
   LossTable losses_;
   UnknownShapes unknown_;
 

@@ -15,6 +15,8 @@ constexpr TableKind kTables[] = {
     {"channels", "each connection: from rank, to rank, path, channels", channels_table},
     {"topology", "devices of each host, rings and trees of each communicator", topology_table},
     {"unknown", "NCCL lines that no wording fits, by shape, to report them", unknown_table},
+    {"flight-recorder", "each rank's progress by process group, from PyTorch's dumps",
+     flight_recorder_table},
 };
 
 }  // namespace

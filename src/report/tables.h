@@ -31,6 +31,9 @@ Table unknown_table(const Job& job);   ///< One row per shape of NCCL lines that
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
 Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.
 
+/// One row per Flight Recorder dump and process group.
+Table flight_recorder_table(const Job& job);
+
 /// The number of calls that most ranks of a communicator made; if no number is that of most, the
 /// largest. Ranks without a line are left out.
 uint64_t usual_calls(const Communicator& comm);

@@ -1,0 +1,18 @@
+// A structured companion of the logs, read whole: which importer takes it, and what is said if none
+// can.
+
+#pragma once
+
+#include "input/input_walk.h"
+#include "model/shard.h"
+
+namespace ncclog {
+
+/// Larger documents are not read: none that a job writes is nearly as large.
+inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
+/// be understood is refused and gives an empty shard.
+Shard read_document(UnitReader& input, const WalkedInput& name);
+
+}  // namespace ncclog

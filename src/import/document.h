@@ -1,0 +1,115 @@
+// What does a structured file say, whatever its notation? A tree of plain values.
+//
+//   pickle  80 02 7d 58 07 00 00 00 "version" 58 03 00 00 00 "2.4" 73 2e
+//   JSON    {"version": "2.4"}            → both: Dict{"version": "2.4"}
+//
+// The values lie in one list and refer to each other by place, so neither building nor dropping a
+// tree recurses, however deep the file nests. A pickle may refer to the same value many times and
+// even to itself: whoever walks a document bounds its work with a DocumentWalk.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace ncclog {
+
+/// Place of a value in Document::values.
+using ValueId = uint32_t;
+
+/// A list or a tuple.
+struct ListValue {
+  std::vector<ValueId> items;
+};
+
+/// Keys and values in the order of the file; a key may stand in it twice.
+struct DictValue {
+  std::vector<std::pair<ValueId, ValueId>> members;
+};
+
+/// monostate: None, null, or a whole number that does not fit 64 bits. Texts are also Python's
+/// bytes; they lie in the bytes that were read or in Document::decoded, and may hold any bytes.
+using Value =
+    std::variant<std::monostate, bool, int64_t, double, std::string_view, ListValue, DictValue>;
+
+/// A file that was read. Its texts are views into the bytes it was read from.
+struct Document {
+  std::vector<Value> values;
+  ValueId root = 0;                 ///< Only if `problem` is empty.
+  std::deque<std::string> decoded;  ///< Texts that the file writes with escapes. Never moves them.
+  std::string problem;  ///< Why the file could not be read, a clause; empty: it was read.
+};
+
+/// Lists and dicts may nest this deep in what is read.
+inline constexpr size_t kMaxNesting = 512;
+
+/// More values than this are refused: about 40 bytes of memory each.
+inline constexpr size_t kMaxValues = size_t{1} << 24;
+
+/// Walks a document with a bounded number of steps, however often its values refer to each other.
+///
+/// The functions answer nullptr, nullopt or nothing where a value is not of the wanted kind.
+class DocumentWalk {
+ public:
+  /// `steps` bounds what all calls together visit and copy: members, items and bytes of text.
+  DocumentWalk(const Document& document, size_t steps) : document_(document), left_(steps) {}
+
+  /// True once the steps are used up: then the rest of the document reads as if it were empty.
+  bool is_spent() const { return left_ == 0; }
+
+  const Value& root() const { return document_.values[document_.root]; }
+
+  /// Calls `use(key, value)` for each member of a dict whose key is a text.
+  template <typename Use>
+  void each_member(const Value& dict, Use&& use) {
+    const auto* found = std::get_if<DictValue>(&dict);
+    if (found == nullptr) return;
+    for (const auto& [key, value] : found->members) {
+      const auto* name = std::get_if<std::string_view>(&document_.values[key]);
+      if (!take(1)) return;
+      if (name != nullptr) use(*name, document_.values[value]);
+    }
+  }
+
+  /// Calls `use(item)` for each item of a list.
+  template <typename Use>
+  void each_item(const Value& list, Use&& use) {
+    const auto* found = std::get_if<ListValue>(&list);
+    if (found == nullptr) return;
+    for (const ValueId item : found->items) {
+      if (!take(1)) return;
+      use(document_.values[item]);
+    }
+  }
+
+  /// The last member of that name; nullptr if there is none.
+  const Value* member(const Value& dict, std::string_view name);
+
+  /// A copy of a text; empty if it is none.
+  std::string text(const Value& value);
+
+  /// Takes `steps` from what is left; false if that is not enough.
+  bool take(size_t steps);
+
+ private:
+  const Document& document_;
+  size_t left_;
+};
+
+/// A whole number, also one written as text ("29") or as 29.0.
+std::optional<int64_t> whole_number(const Value& value);
+
+/// Any number, also one written as text.
+std::optional<double> real_number(const Value& value);
+
+/// true or false, also as 0 or 1.
+std::optional<bool> truth(const Value& value);
+
+}  // namespace ncclog

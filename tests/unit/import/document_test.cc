@@ -1,0 +1,66 @@
+#include "import/document.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "import/read_json.h"
+#include "import/read_pickle.h"
+
+namespace ncclog {
+namespace {
+
+TEST(Document, NumbersAreTakenFromAllTheirForms) {
+  EXPECT_EQ(whole_number(Value(int64_t{-3})), -3);
+  EXPECT_EQ(whole_number(Value(std::string_view("29"))), 29);
+  EXPECT_EQ(whole_number(Value(29.0)), 29);
+  EXPECT_EQ(whole_number(Value(29.5)), std::nullopt);
+  EXPECT_EQ(whole_number(Value(1e300)), std::nullopt);
+  EXPECT_EQ(whole_number(Value(true)), std::nullopt);
+  EXPECT_EQ(whole_number(Value()), std::nullopt);
+  EXPECT_EQ(real_number(Value(0.25)), 0.25);
+  EXPECT_EQ(real_number(Value(std::string_view("0.25"))), 0.25);
+  EXPECT_EQ(real_number(Value(std::string_view("0.25s"))), std::nullopt);
+  EXPECT_EQ(real_number(Value(std::numeric_limits<double>::infinity())), std::nullopt);
+  EXPECT_EQ(truth(Value(true)), true);
+  EXPECT_EQ(truth(Value(int64_t{0})), false);
+  EXPECT_EQ(truth(Value(int64_t{2})), std::nullopt);
+}
+
+TEST(Document, TheLastMemberOfANameCounts) {
+  const Document document = read_json(R"({"a": 1, "b": 2, "a": 3})");
+  DocumentWalk walk(document, 100);
+  ASSERT_NE(walk.member(walk.root(), "a"), nullptr);
+  EXPECT_EQ(whole_number(*walk.member(walk.root(), "a")), 3);
+  EXPECT_EQ(walk.member(walk.root(), "c"), nullptr);
+}
+
+TEST(Document, AWalkEndsEvenWhereTheDocumentDoesNot) {
+  const Document document = read_pickle(std::string_view("]q\0h\0a.", 7));
+  DocumentWalk walk(document, 1000);
+  const Value* list = &walk.root();
+  size_t steps = 0;
+  for (; !walk.is_spent(); ++steps) {
+    const Value* inner = list;
+    walk.each_item(*list, [&](const Value& item) { inner = &item; });
+    list = inner;
+  }
+  EXPECT_EQ(steps, 1000U);
+}
+
+TEST(Document, TextsCountByTheirLength) {
+  const Document document = read_json(R"(["0123456789"])");
+  DocumentWalk walk(document, 12);
+  std::string first;
+  std::string second;
+  walk.each_item(walk.root(), [&](const Value& text) {
+    first = walk.text(text);
+    second = walk.text(text);
+  });
+  EXPECT_EQ(first, "0123456789");
+  EXPECT_EQ(second, "");
+  EXPECT_TRUE(walk.is_spent());
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,84 @@
+#include "model/flight_recorder.h"
+
+#include <gtest/gtest.h>
+
+#include "model/build_job.h"
+#include "model/job_from_text.h"
+
+namespace ncclog {
+namespace {
+
+TEST(FlightRecorderModel, NamesFunctionsAsNcclDoes) {
+  EXPECT_EQ(nccl_function("nccl:all_reduce_barrier"), "AllReduce");
+  EXPECT_EQ(nccl_function("nccl:_all_gather_base"), "AllGather");
+  EXPECT_EQ(nccl_function("nccl:send 3->2"), "Send");
+  EXPECT_EQ(nccl_function("nccl:coalesced"), "");
+  EXPECT_EQ(nccl_function("gloo:all_reduce"), "");
+  EXPECT_EQ(nccl_function(""), "");
+}
+
+TEST(FlightRecorderModel, WritesSizesAsPyTorchDoes) {
+  EXPECT_EQ(sizes_text({}), "");
+  EXPECT_EQ(sizes_text({{}}), "[]");
+  EXPECT_EQ(sizes_text({{2, 4}, {1}}), "[2, 4] [1]");
+  EXPECT_EQ(sizes_text({{2}, {1}, {3}}, 1), "[2] and 2 more");
+}
+
+FlightRecorderDump dump_of(uint64_t unit, int rank, std::vector<int> world) {
+  FlightRecorderDump dump;
+  dump.where.unit = unit;
+  dump.rank = rank;
+  dump.groups.push_back({.name = "0", .ranks = std::move(world)});
+  return dump;
+}
+
+Shard shard_of(FlightRecorderDump dump) {
+  Shard shard(dump.where.unit, dump.where.unit);
+  shard.add(std::move(dump));
+  return shard;
+}
+
+TEST(FlightRecorderModel, DumpsMergeInAnyGroupingAndAreSortedByRank) {
+  const auto job_of = [](bool from_the_right) {
+    Shard a = shard_of(dump_of(0, 2, {0, 1, 2}));
+    Shard b = shard_of(dump_of(1, -1, {}));
+    Shard c = shard_of(dump_of(2, 1, {0, 1, 2}));
+    if (from_the_right) {
+      b.merge(std::move(c));
+      a.merge(std::move(b));
+    } else {
+      a.merge(std::move(b));
+      a.merge(std::move(c));
+    }
+    return build_job(std::move(a), {}, {}, {});
+  };
+  const Job job = job_of(false);
+  ASSERT_EQ(job.flight_recorders.size(), 3U);
+  EXPECT_EQ(job.flight_recorders[0].rank, 1);
+  EXPECT_EQ(job.flight_recorders[1].rank, 2);
+  EXPECT_EQ(job.flight_recorders[2].rank, -1);
+  EXPECT_EQ(job_of(true).flight_recorders, job.flight_recorders);
+}
+
+constexpr std::string_view kTwoRanks =
+    "trainbox:501:540 [0] NCCL INFO ncclCommInitRank comm 0x55aa rank 0 nranks 2 cudaDev 0 nvmlDev "
+    "0 busId 1b000 commId 0x9c1b0e2f - Init COMPLETE\n"
+    "trainbox:502:541 [1] NCCL INFO ncclCommInitRank comm 0x66bb rank 1 nranks 2 cudaDev 1 nvmlDev "
+    "1 busId 43000 commId 0x9c1b0e2f - Init COMPLETE\n";
+
+int process_of(FlightRecorderDump dump) {
+  Shard shard = read_text(kTwoRanks);
+  shard.add(std::move(dump));
+  const Job job = build_job(std::move(shard), {JobInput{.path = "log.txt"}}, {{0, 0, 1}}, {});
+  return job.flight_recorders.at(0).process;
+}
+
+TEST(FlightRecorderModel, ADumpIsTiedToItsProcessOnlyWhereTheWorldsAreTheSame) {
+  EXPECT_EQ(process_of(dump_of(0, 1, {0, 1})), 1);
+  EXPECT_EQ(process_of(dump_of(0, 1, {0, 1, 2, 3})), -1);
+  EXPECT_EQ(process_of(dump_of(0, -1, {0, 1})), -1);
+  EXPECT_EQ(process_of(dump_of(0, 1, {})), -1);
+}
+
+}  // namespace
+}  // namespace ncclog
