@@ -9,8 +9,10 @@
 
 #include "app/analyze.h"
 #include "app/commands.h"
+#include "app/read_document.h"
 #include "app/table_choice.h"
 #include "app/write_event.h"
+#include "app/write_recorded.h"
 #include "input/input_walk.h"
 #include "input/units.h"
 #include "log/event_reader.h"
@@ -23,13 +25,35 @@ constexpr std::string_view kEvents = "events";
 using AppendEvent = void (*)(std::string& out, std::string_view file, uint64_t line,
                              const Event& event);
 
+/// How events and the entries of dumps are written.
+struct EventFormat {
+  AppendEvent append_event;
+  void (*append_recorded)(std::string& out, std::string_view file, const FlightRecorderDump& dump,
+                          size_t index);
+};
+
+/// Writes the entries of a dump; other documents have no events. False once nobody wants more.
+bool export_document(UnitReader& input, const WalkedInput& name, const EventFormat& format,
+                     Console& console) {
+  bool wanted = true;
+  Shard shard = read_document(input, name);
+  for (const FlightRecorderDump& dump : shard.take_flight_recorders()) {
+    for (size_t i = 0; wanted && i < dump.entries.size(); ++i) {
+      format.append_recorded(console.out, name.path, dump, i);
+      wanted = console.pass_on();
+    }
+  }
+  return wanted;
+}
+
 /// Writes the events of one input. False once nobody wants more.
-bool export_input(UnitReader& input, const std::string& path, AppendEvent append,
+bool export_input(UnitReader& input, const WalkedInput& name, const EventFormat& format,
                   Console& console) {
+  if (is_document(input.content())) return export_document(input, name, format, console);
   bool wanted = true;
   EventReader events([&](const Line& record, const Event& event, int) {
     if (!wanted || !is_exported(event)) return;
-    append(console.out, path, record.number, event);
+    format.append_event(console.out, name.path, record.number, event);
     wanted = console.pass_on();
   });
   for (Line line; wanted && input.next(line);) events.add(line);
@@ -49,6 +73,8 @@ ExitStatus comment(const std::vector<WalkedInput>& walked, Console& console) {
 
 ExitStatus export_events(const ExportOptions& options, Console& console) {
   const bool csv = options.format == ExportFormat::Csv;
+  const EventFormat format = csv ? EventFormat{append_event_csv, append_recorded_csv}
+                                 : EventFormat{append_event_json, append_recorded_json};
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   // Uncut inputs number their lines as their files do.
   const auto units = cut_units(inputs, {.unit_bytes = std::numeric_limits<uint64_t>::max()});
@@ -58,8 +84,7 @@ ExitStatus export_events(const ExportOptions& options, Console& console) {
   for (size_t u = 0; wanted && u < units.size(); ++u) {
     InputWalk walk(units[u], inputs[units[u].input]);
     while (UnitReader* input = wanted ? walk.next() : nullptr) {
-      wanted = export_input(*input, walk.current().path, csv ? append_event_csv : append_event_json,
-                            console);
+      wanted = export_input(*input, walk.current(), format, console);
     }
     if (comment(walk.take(), console) == ExitStatus::Partial) status = ExitStatus::Partial;
   }
@@ -81,7 +106,9 @@ ExitStatus run_export(const ExportOptions& options, Console& console) {
 }
 
 std::string export_list() {
-  return table_list() + "  events    each line that is understood, and NCCL lines that are not\n";
+  return table_list() +
+         "  events           each line that is understood, and NCCL lines that are not;\n"
+         "                   also each entry of a Flight Recorder dump\n";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "import/flight_recorder.h"
+#include "import/ras_json.h"
 
 namespace ncclog {
 namespace {
@@ -26,7 +27,6 @@ std::optional<std::string> read_whole(UnitReader& input) {
   return bytes;
 }
 
-/// Puts what the bytes say into `shard`; answers why it could not, a clause, or nothing.
 std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& shard) {
   FlightRecorderImport import = import_flight_recorder(bytes, name.path);
   if (!import.problem.empty()) return std::move(import.problem);
@@ -35,16 +35,35 @@ std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& 
   return {};
 }
 
+std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  RasImport import = import_ras_json(bytes);
+  if (!import.problem.empty()) return std::move(import.problem);
+  import.report.where.unit = name.number;
+  shard.add(std::move(import.report));
+  return {};
+}
+
+/// How documents of one content are read.
+struct Importer {
+  std::string_view what;
+  /// Puts what the bytes say into `shard`; answers why it could not, a clause, or nothing.
+  std::string (*import)(std::string_view bytes, const WalkedInput& name, Shard& shard);
+};
+
+constexpr Importer kDump = {"A Flight Recorder dump", import_dump};
+constexpr Importer kAnswer = {"An answer of NCCL's RAS service", import_answer};
+
 }  // namespace
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {
   Shard shard(name.number, name.input_number);
   const std::optional<std::string> bytes = read_whole(input);
+  const Importer& importer = input.content() == Content::Ras ? kAnswer : kDump;
   const std::string problem =
-      bytes ? import_dump(*bytes, name, shard)
+      bytes ? importer.import(*bytes, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
   if (!problem.empty()) {
-    input.refuse(fmt::format("A Flight Recorder dump that cannot be read: {}.", problem));
+    input.refuse(fmt::format("{} that cannot be read: {}.", importer.what, problem));
   }
   return shard;
 }

@@ -12,7 +12,7 @@ namespace ncclog {
 std::string table_list() {
   std::string list = "Tables:\n";
   for (const TableKind& kind : table_kinds()) {
-    list += fmt::format("  {:<10}{}\n", kind.name, kind.help);
+    list += fmt::format("  {:<17}{}\n", kind.name, kind.help);
   }
   return list;
 }

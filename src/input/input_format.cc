@@ -61,6 +61,7 @@ constexpr ContentRow kContentRows[] = {
     {"empty", ""},
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
+    {"ras", "An answer of NCCL's RAS service, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"elf", "A program, library or core dump, not a text log."},
     {"sqlite", "An SQLite database, not a text log."},
@@ -122,6 +123,13 @@ bool is_flight_recorder_json(std::string_view head) {
   return head.find("\"entries\"") != head.npos && holds_any(head, kEntryKeys);
 }
 
+/// ras/client_support.cc: the keys that stand before the first communicator.
+bool is_ras_json(std::string_view head) {
+  const size_t start = head.find_first_not_of(" \t\r\n");
+  return start != head.npos && head[start] == '{' && head.find("\"nccl_version\"") != head.npos &&
+         head.find("\"communicators_count\"") != head.npos;
+}
+
 bool is_control(char c) {
   constexpr std::string_view kInText = "\t\n\r\f\v\b\a\x1b";
   const auto byte = static_cast<uint8_t>(c);
@@ -178,6 +186,7 @@ Content sniff_content(std::string_view head) {
   if (is_flight_recorder_pickle(head) || is_flight_recorder_json(head)) {
     return Content::FlightRecorder;
   }
+  if (is_ras_json(head)) return Content::Ras;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;
   return is_binary(head) ? Content::Binary : Content::Text;

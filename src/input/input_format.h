@@ -23,6 +23,7 @@ enum class Content {
   Empty,  ///< No byte at all.
   Utf16,
   FlightRecorder,  ///< A dump of torch.distributed's Flight Recorder, pickle or JSON: a document.
+  Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
   Pickle,          ///< Some other Python pickle.
   Elf,             ///< A program, a library or a core dump.
   Sqlite,
@@ -58,6 +59,8 @@ constexpr bool is_log(Content content) {
 }
 
 /// Whether an input of this kind is a structured companion of a log, read whole.
-constexpr bool is_document(Content content) { return content == Content::FlightRecorder; }
+constexpr bool is_document(Content content) {
+  return content == Content::FlightRecorder || content == Content::Ras;
+}
 
 }  // namespace ncclog

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 #include "log/scanner.h"
@@ -110,7 +111,40 @@ bool skip_prompt(Scanner& scan) {
   return (scan.skip('$') || scan.skip('#')) && scan.skip(' ');
 }
 
+/// "8" or "4-8".
+bool is_count_or_range(std::string_view cell) {
+  const size_t dash = std::min(cell.find('-'), cell.size());
+  const bool has_end = dash == cell.size() || parse_int(cell.substr(dash + 1)).has_value();
+  return parse_int(cell.substr(0, dash)) && has_end;
+}
+
+/// "OK" or a list of what is wrong: "INCOMPLETE,MISMATCH".
+bool is_ras_errors(std::string_view cell) {
+  constexpr std::string_view kErrors[] = {"OK", "INCOMPLETE", "ERROR", "MISMATCH"};
+  for (size_t begin = 0; begin <= cell.size();) {
+    const size_t end = std::min(cell.find(',', begin), cell.size());
+    if (!is_one_of(cell.substr(begin, end - begin), kErrors)) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool recognise_ras_communicator_row(std::string_view text, Message& message) {
+  constexpr std::string_view kFields[] = {"group",  "communicators",  "nodes",  "ranks_per_node",
+                                          "nranks", "ranks_in_group", "status", "errors"};
+  constexpr std::string_view kStatuses[] = {"NOCOMM", "INIT", "RUNNING", "FINALIZE", "ABORT"};
+  if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return false;
+  const Columns row = columns_of(text);
+  if (row.count != std::size(kFields)) return false;
+  if (!is_one_of(row[6], kStatuses) || !is_ras_errors(row[7])) return false;
+  for (size_t i = 0; i < 6; ++i) {
+    if (!is_count_or_range(row[i])) return false;
+  }
+  for (size_t i = 0; i < row.count; ++i) message.set(kFields[i], row[i]);
+  return true;
+}
 
 bool recognise_shm_usage(std::string_view text, Message& message) {
   if (!text.ends_with("/dev/shm")) return false;

@@ -18,6 +18,10 @@ namespace ncclog {
 /// A row of df about /dev/shm. Fields size, used, available, percent, mount.
 bool recognise_shm_usage(std::string_view text, Message& message);
 
+/// A row of ncclras' table of communicators. Fields as RasCommunicatorRow
+/// (log/messages/ras_client.h) names them.
+bool recognise_ras_communicator_row(std::string_view text, Message& message);
+
 /// A command line with "ulimit -l" at its end, joined with its answer (log/record_joiner.h). Field
 /// limit.
 bool recognise_memlock_answer(std::string_view text, Message& message);

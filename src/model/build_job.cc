@@ -1,11 +1,27 @@
 #include "model/build_job.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "model/build_steps.h"
+#include "model/ras_text.h"
 #include "model/torn_speakers.h"
 
 namespace ncclog {
+namespace {
+
+/// The answers in files of their own and those among the lines, in input order.
+std::vector<RasReport> join_ras_reports(Shard& shard) {
+  std::vector<RasReport> reports = shard.take_ras_reports();
+  std::vector<RasReport> quoted = read_ras_text(shard.ras_lines().kept);
+  std::move(quoted.begin(), quoted.end(), std::back_inserter(reports));
+  std::stable_sort(reports.begin(), reports.end(),
+                   [](const RasReport& a, const RasReport& b) { return a.where < b.where; });
+  return reports;
+}
+
+}  // namespace
 
 Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
               const LossTable& losses) {
@@ -15,6 +31,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.losses = losses;
   job.unknown = shard.take_unknown();
   job.flight_recorders = shard.take_flight_recorders();
+  job.ras_reports = join_ras_reports(shard);
   for (auto& [speaker, log] : shard.take_speakers()) {
     log.speaker = speaker;
     const JobUnit* unit = unit_of(job, log.first);

@@ -22,8 +22,9 @@ namespace ncclog {
 
 /// One file of the run, or of an archive in it.
 struct JobInput {
-  std::string path;         ///< As found from the user's arguments; "-" is stdin.
-  /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder" of a dump.
+  std::string path;  ///< As found from the user's arguments; "-" is stdin.
+  /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder"
+  /// of a dump, "ras" of what the RAS service answered in JSON.
   std::string format;
   bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
   uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
@@ -132,10 +133,11 @@ struct Job {
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;  ///< NCCL lines that no wording fits.
   Network network;
-  std::vector<HostTopology> topologies;         ///< By host, then source.
-  std::vector<EnvironmentSetting> environment;  ///< By name, then value.
+  std::vector<HostTopology> topologies;              ///< By host, then source.
+  std::vector<EnvironmentSetting> environment;       ///< By name, then value.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
-  std::vector<std::string> nccl_versions;       ///< Distinct, sorted: "2.28.9".
+  std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.
+  std::vector<std::string> nccl_versions;            ///< Distinct, sorted: "2.28.9".
   std::vector<std::string> cuda_versions;
   std::vector<std::string> pytorch_versions;
   std::vector<std::string> hosts;  ///< Distinct, sorted.

@@ -142,6 +142,7 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
   if (event.fate == LineFate::Unrecognised) unknown_.add(where, line.text, event);
+  ras_lines_.add(where, event);
   SpeakerLog& log = speaker_of(event);
   if (event.header.torn) {
     losses_.add(Loss::LineTorn);
@@ -152,12 +153,19 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
+void Shard::add(RasReport&& report) {
+  if (ras_reports_.size() == kMaxRasReports) ras_reports_.erase(ras_reports_.begin());
+  ras_reports_.push_back(std::move(report));
+}
+
 void Shard::merge(Shard&& later) {
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
   for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
   std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
             std::back_inserter(flight_recorders_));
+  ras_lines_.merge(std::move(later.ras_lines_));
+  for (RasReport& report : later.ras_reports_) add(std::move(report));
   limit_speakers();
 }
 

@@ -19,8 +19,10 @@
 #include "log/event.h"
 #include "model/comm_segment.h"
 #include "model/connections.h"
-#include "model/init_section.h"
 #include "model/flight_recorder.h"
+#include "model/init_section.h"
+#include "model/ras_lines.h"
+#include "model/ras_report.h"
 #include "model/record.h"
 #include "model/speaker.h"
 #include "model/unknown_shapes.h"
@@ -63,6 +65,9 @@ class Shard {
   /// Adds what a dump beside the logs says.
   void add(FlightRecorderDump&& dump) { flight_recorders_.push_back(std::move(dump)); }
 
+  /// Adds what the RAS service answered in a file of its own.
+  void add(RasReport&& report);
+
   /// Appends what a later stretch holds; `later` is spent.
   void merge(Shard&& later);
 
@@ -72,6 +77,9 @@ class Shard {
   /// NCCL lines that no wording fits, whoever printed them.
   UnknownShapes take_unknown() { return std::move(unknown_); }
   std::vector<FlightRecorderDump> take_flight_recorders() { return std::move(flight_recorders_); }
+
+  const RasLines& ras_lines() const { return ras_lines_; }
+  std::vector<RasReport> take_ras_reports() { return std::move(ras_reports_); }
 
   /// Only the line counts and what is dropped here; reading errors are the input layer's.
   const LossTable& losses() const { return losses_; }
@@ -87,6 +95,8 @@ class Shard {
   uint64_t input_;
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
   std::vector<FlightRecorderDump> flight_recorders_;  ///< In input order.
+  RasLines ras_lines_;
+  std::vector<RasReport> ras_reports_;  ///< In input order, the last kMaxRasReports.
   LossTable losses_;
   UnknownShapes unknown_;
 

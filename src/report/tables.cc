@@ -17,6 +17,7 @@ constexpr TableKind kTables[] = {
     {"unknown", "NCCL lines that no wording fits, by shape, to report them", unknown_table},
     {"flight-recorder", "each rank's progress by process group, from PyTorch's dumps",
      flight_recorder_table},
+    {"ras", "what NCCL's RAS service said about the running job", ras_table},
 };
 
 }  // namespace

@@ -33,6 +33,7 @@ Table topology_table(const Job& job);  ///< Devices of each host, graphs of each
 
 /// One row per Flight Recorder dump and process group.
 Table flight_recorder_table(const Job& job);
+Table ras_table(const Job& job);  ///< One row per communicator and statement of the RAS service.
 
 /// The number of calls that most ranks of a communicator made; if no number is that of most, the
 /// largest. Ranks without a line are left out.

@@ -73,7 +73,13 @@ constexpr std::string_view kLog =
     "[rank1]:[E105 09:14:02.907718211 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught "
     "collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
     "Timeout(ms)=600000) ran for 600412 milliseconds before timing out.\n"
+    "NCCL version 2.28.9 compiled with CUDA 13.0\n"
+    "#0-0 (cf264af53edbe986) MISMATCH\n"
     "node-a:10:10 [0] NCCL INFO words that no release prints\n"
+    "  Communicator ranks have different AllReduce operation counts\n"
+    "  Rank 0 has launched up to operation 7 -- GPU 0 managed by process 10 on node 10.0.0.1\n"
+    "node-b:11:11 [1] NCCL INFO other words that no release prints\n"
+    "  Rank 1 has not launched any operations -- GPU 1 managed by process 11 on node 10.0.0.2\n"
     "node-b:11:11 [1] NCCL INFO AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x1 count 9 datatype 7 "
     "op 0 root 0 comm 0xb [nranks=2] stream (nil)";
 

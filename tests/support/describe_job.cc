@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "log/messages/all_messages.h"
+#include "support/describe_ras.h"
 
 namespace ncclog {
 namespace {
@@ -128,6 +129,25 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
   return text;
 }
 
+std::string describe(const FlightRecorderGroup& group) {
+  return fmt::format("  group {} {} {} ranks={} enqueued={} started={} completed={}\n", group.pg_id,
+                     group.name, group.description, fmt::join(group.ranks, ","),
+                     group.last_enqueued.value_or(-2), group.last_started.value_or(-2),
+                     group.last_completed.value_or(-2));
+}
+
+std::string describe(const FlightRecorderDump& dump) {
+  std::string text = fmt::format("dump rank={} version={} nccl={} process={}\n", dump.rank,
+                                 dump.version, dump.nccl_version, dump.process);
+  for (const FlightRecorderGroup& group : dump.groups) text += describe(group);
+  for (const FlightRecorderEntry& entry : dump.entries) {
+    text += fmt::format("  entry {} {} {} {} {} {}\n", entry.record_id, entry.group,
+                        entry.collective_seq_id, entry.profiling_name, to_string(entry.state),
+                        sizes_text(entry.input_sizes));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string describe_job(const Job& job, Places places) {
@@ -150,6 +170,10 @@ std::string describe_job(const Job& job, Places places) {
   for (const HostTopology& topology : job.topologies) text += describe(topology);
   text += describe(job, job.unknown, places);
   for (const SpeakerLog& log : job.logs) text += describe(job, log, places);
+  for (const FlightRecorderDump& dump : job.flight_recorders) text += describe(dump);
+  for (const RasReport& report : job.ras_reports) {
+    text += "RAS" + place(job, report.where, places) + " " + testing::describe_ras(report);
+  }
   return text;
 }
 

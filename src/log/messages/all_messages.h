@@ -30,6 +30,7 @@
 #include "log/messages/progress.h"
 #include "log/messages/proxy.h"
 #include "log/messages/ras.h"
+#include "log/messages/ras_client.h"
 #include "log/messages/shell.h"
 #include "log/messages/shm.h"
 #include "log/messages/socket.h"
@@ -63,10 +64,10 @@ using AllMessages =
               EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
               ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
               ShmMessages, SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages,
-              CudaMessages, UserMessages, GraphFailedMessages, IbNoteMessages, GinMessages,
-              MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages, DesyncMessages,
-              StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages, TorchNotes,
-              PastedMessages, ProgressMessages>::Type;
+              RasClientMessages, CudaMessages, UserMessages, GraphFailedMessages, IbNoteMessages,
+              GinMessages, MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages,
+              DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages,
+              TorchNotes, PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -55,6 +55,32 @@ TEST(ReadDocument, WhatCannotBeReadIsNotedAndTheRestIsRead) {
   EXPECT_EQ(job.network.name, "Socket");
 }
 
+constexpr std::string_view kAnswer = R"({
+  "nccl_version": "2.28.9",
+  "communicators_count": 1,
+  "communicators": [{"hash": "0xcf264af53edbe986", "size": 2, "ranks": [], "missing_ranks": []}],
+  "ras": {"timeouts_count": 0}
+})";
+
+TEST(ReadDocument, AnAnswerOfRasIsReadInBothForms) {
+  const TempDir folder;
+  const std::vector<std::string> inputs = {
+      folder.add("ras.json", kAnswer), folder.add("ras.txt", "#0-0 (cf264af53edbe986) MISMATCH\n"),
+      folder.add("cut.json", kAnswer.substr(0, 120))};
+  const Job job = read_job(inputs, {});
+  ASSERT_EQ(job.ras_reports.size(), 2U);
+  EXPECT_EQ(job.ras_reports[0].nccl_version, "2.28.9");
+  EXPECT_EQ(file_line(job, job.ras_reports[0].where).path, inputs[0]);
+  EXPECT_EQ(job.inputs[0].format, "ras");
+  EXPECT_EQ(job.inputs[1].format, "plain");
+  EXPECT_EQ(file_line(job, job.ras_reports[1].where).line, 1U);
+  EXPECT_EQ(job.inputs[2].status, InputStatus::Unreadable);
+  EXPECT_EQ(
+      job.inputs[2].note,
+      "An answer of NCCL's RAS service that cannot be read: the JSON text is malformed or cut "
+      "at byte 121.");
+}
+
 TEST(ReadDocument, ACutCompressionIsSaidToo) {
   const TempDir folder;
   const std::string dump = read_file(sample_logs("size-mismatch") / "fr_3");

@@ -69,8 +69,7 @@ const UnitCase kUnitCases[] = {
      {Loss::InputSkipped}},
     {"a dump",
      "\x80\x02}(X\x09\0\0\0pg_config\n\n"s,
-     "skipped none flight_recorder 0/0/0 A Flight Recorder dump of PyTorch, not a text log; it is "
-     "not parsed.",
+     "skipped none flight_recorder 0/0/0 A Flight Recorder dump of PyTorch, not a text log.",
      {Loss::InputSkipped}},
     {"two lines with NULs",
      "a\0b\0c\nfine\n\0\n"s,
