@@ -7,6 +7,10 @@ constexpr LossRow kLossRows[] = {
     {"line_torn", LossSeverity::Notice,
      "Two processes wrote into one line; the record that was cut off is lost.",
      "Give every process its own file: NCCL_DEBUG_FILE=nccl.%h.%p.log."},
+    {"line_left_out", LossSeverity::DataLoss,
+     "Ray left lines out that were alike but for their numbers: what they said is unknown.",
+     "Run with RAY_DEDUP_LOGS=0, or read the workers' own files under "
+     "/tmp/ray/session_latest/logs."},
     {"line_cut", LossSeverity::Notice,
      "A line was longer than is kept; only its beginning was read.",
      "Look at the line itself: merged output without line ends hides records."},

@@ -16,6 +16,7 @@ namespace ncclog {
 /// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.
 enum class Loss {
   LineTorn,          ///< Two records shared a line; the first, cut off by the second, is lost.
+  LineLeftOut,       ///< Ray printed a line once for several processes; the others' are unknown.
   LineCut,           ///< A line was longer than the reader keeps.
   InvalidUtf8,       ///< A line held bytes that are not UTF-8; shown with replacement characters.
   NulBytes,          ///< A line held NUL bytes, as sparse or truncated files do.

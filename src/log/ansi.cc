@@ -42,7 +42,7 @@ size_t remnant_length(std::string_view text) {
   return scan.skip('m') ? scan.taken() : 0;
 }
 
-/// A line that lost its ESC bytes begins with a colour or resets one.
+/// A line that lost its ESC bytes, or has them spelled out, begins with a colour or resets one.
 bool has_remnants(std::string_view line) {
   if (remnant_length(line) > 0) return true;
   for (size_t at = line.find("[0"); at != line.npos; at = line.find("[0", at + 1)) {
@@ -50,6 +50,19 @@ bool has_remnants(std::string_view line) {
     if (rest.starts_with("[0m") || rest.starts_with("[0;0m")) return true;
   }
   return false;
+}
+
+/// Takes ESC off the end of `text`, as JSON, syslog, "cat -v" and shells spell it.
+void drop_spelled_escape(std::string& text) {
+  constexpr std::string_view kSpellings[] = {"\\u001b", "\\u001B", "\\x1b", "\\x1B",
+                                             "\\033",   "\\e",     "#033",  "^["};
+  for (const std::string_view spelling : kSpellings) {
+    if (!text.ends_with(spelling)) continue;
+    text.resize(text.size() - spelling.size());
+    // JSON inside JSON doubles the backslashes.
+    if (spelling[0] == '\\') text.erase(text.find_last_not_of('\\') + 1);
+    return;
+  }
 }
 
 std::string_view strip(std::string_view line, char begin, size_t (*length_of)(std::string_view),
@@ -62,6 +75,7 @@ std::string_view strip(std::string_view line, char begin, size_t (*length_of)(st
     if (line.empty()) break;
     const size_t length = length_of(line);
     if (length == 0) buffer.push_back(begin);
+    if (length > 0 && begin == '[') drop_spelled_escape(buffer);
     line.remove_prefix(std::max<size_t>(length, 1));
   }
   return buffer;

@@ -7,18 +7,21 @@
 namespace ncclog {
 
 EventReader::EventReader(Receiver receive)
-    : receive_(std::move(receive)),
-      wordings_(all_wordings()),
-      joiner_([this](const Line& record, int lines) {
-        receive_(record, parse_event(record.text, wordings_), lines);
-      }) {}
+    : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
+      joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
+      messages_(all_wordings(), std::move(receive)) {}
 
 void EventReader::add(const Line& line) {
   Line plain = line;
   plain.text = strip_ansi(line.text, plain_);
+  if (unwrapper_.concerns(plain.text)) return unwrapper_.add(plain);
   joiner_.add(plain);
 }
 
-void EventReader::finish() { joiner_.finish(); }
+void EventReader::finish() {
+  unwrapper_.finish();
+  joiner_.finish();
+  messages_.finish();
+}
 
 }  // namespace ncclog

@@ -3,8 +3,9 @@
 //
 //   "\x1b[36mnode07:41:42 [3] NCCL INFO Using network Socket"  →  network_selected{network: Socket}
 //
-// Order is kept. Records that were broken over lines arrive once, with the place of their first
-// line.
+// Records that were broken over lines arrive once, with the place of their first line; several
+// lines in one record of a collector arrive one by one. Order is kept, but for lines whose end a
+// collector wrote later than whole lines of the other stream.
 
 #pragma once
 
@@ -12,16 +13,19 @@
 #include <string>
 
 #include "base/line.h"
+#include "log/broken_message.h"
 #include "log/event.h"
 #include "log/record_joiner.h"
+#include "log/unwrapper.h"
 
 namespace ncclog {
 
-/// Takes the lines of one stretch in order. Not copyable or movable: the joiner calls back into it.
+/// Takes the lines of one stretch in order. Not copyable or movable: its parts call each other.
 class EventReader {
  public:
   /// Receives each record, its text without ANSI codes, what it says, and how many input lines it
-  /// consists of. The views in both live during the call only.
+  /// consists of, 0 for further lines of one collector's record. The views in both live during the
+  /// call only.
   using Receiver = std::function<void(const Line& record, const Event& event, int lines)>;
 
   explicit EventReader(Receiver receive);
@@ -34,10 +38,10 @@ class EventReader {
   void finish();
 
  private:
-  Receiver receive_;
-  const WordingTable& wordings_;
   std::string plain_;  ///< The line without its ANSI codes.
+  Unwrapper unwrapper_;
   RecordJoiner joiner_;
+  BrokenMessage messages_;
 };
 
 }  // namespace ncclog

@@ -183,7 +183,8 @@ std::optional<Header> find_python_record(std::string_view line) {
   const bool names_torch = line.find("torch") != line.npos;
   if (!names_torch && line.find(".cpp:") == line.npos) return std::nullopt;
   const size_t prefix = parse_prefix(line).length;
-  for (size_t at = 0; at <= prefix && at < line.size(); ++at) {
+  const size_t last = std::min(line.find_first_not_of(" \t", prefix), line.size());
+  for (size_t at = 0; at <= last && at < line.size(); ++at) {
     if (!may_begin_record(line.substr(at), names_torch)) continue;
     for (const auto read : kForms) {
       Scanner scan(line.substr(at));

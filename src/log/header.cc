@@ -1,7 +1,12 @@
 #include "log/header.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "log/framework_header.h"
+#include "log/prefix_forms.h"
+#include "log/scanner.h"
+#include "log/time_stamp.h"
 
 namespace ncclog {
 namespace {
@@ -24,8 +29,8 @@ struct Anchor {
   Level level = Level::None;
 };
 
+/// The anchor at `begin`, whatever stands before it.
 std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
-  if (begin > 0 && !is_blank(line[begin - 1])) return std::nullopt;
   const std::string_view rest = line.substr(begin + kAnchor.size());
   for (const LevelWord& candidate : kLevelWords) {
     if (!rest.starts_with(candidate.word)) continue;
@@ -38,18 +43,53 @@ std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
 }
 
 std::optional<Anchor> find_anchor(std::string_view line) {
+  std::optional<Anchor> glued;
   for (size_t at = line.find(kAnchor); at != line.npos; at = line.find(kAnchor, at + 1)) {
-    if (const auto anchor = anchor_at(line, at)) return anchor;
+    const auto anchor = anchor_at(line, at);
+    if (anchor && (at == 0 || is_blank(line[at - 1]))) return anchor;
+    if (anchor && !glued) glued = anchor;
   }
-  return std::nullopt;
+  // "[1,3]<stdout>:NCCL INFO …": quoted without its process, behind a prefix that ends with no
+  // blank.
+  if (glued && parse_prefix(line.substr(0, glued->begin)).length != glued->begin) glued.reset();
+  return glued;
 }
-
-constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 /// Reads digits that end before `end`, leftwards; returns where they begin.
 size_t digits_begin(std::string_view text, size_t end) {
   while (end > 0 && is_digit(text[end - 1])) --end;
   return end;
+}
+
+/// "04:05:06.5-" at the start of a name, where the hours and minutes stand before `name`; its
+/// length.
+size_t clock_tail_length(std::string_view before, std::string_view name) {
+  const bool minutes = before.size() >= 6 && before.ends_with(':') && is_digit(before.end()[-2]) &&
+                       is_digit(before.end()[-3]) && before.end()[-4] == ':' &&
+                       is_digit(before.end()[-5]);
+  Scanner scan(name);
+  if (!minutes || !scan.digits(2)) return 0;
+  if (scan.skip('.') || scan.skip(',')) scan.take_while(is_digit, 9);
+  scan.take_while([](char c) { return c == '-' || c == '_' || c == '.'; });
+  return scan.done() ? 0 : scan.taken();
+}
+
+/// "2026-02-03_04-05-06_" at the start of a name; its length. No host is called by a second.
+size_t dashed_stamp_length(std::string_view name) {
+  const auto is_mark = [](char c) { return c == '-' || c == '_' || c == '.' || c == 'T'; };
+  Scanner scan(name);
+  if (!scan.digits(4)) return 0;
+  for (int i = 0; i < 5; ++i) {
+    scan.take_while(is_mark, 1);
+    if (!scan.digits(2)) return 0;
+  }
+  if (scan.take_while(is_mark).empty()) return 0;
+  return scan.done() ? 0 : scan.taken();
+}
+
+/// "12:00:00", "2026-01-05T12:00:00": two digits everywhere, as no host and process have.
+bool is_clock(std::string_view text) {
+  return clock_length(text) == text.size() || iso_stamp_length(text) == text.size();
 }
 
 /// "host:pid:tid" that ends at `end`; fills the header and returns where the
@@ -61,7 +101,11 @@ std::optional<size_t> process_before(std::string_view text, size_t end, Header& 
   if (pid == tid - 1 || pid < 2 || text[pid - 1] != ':') return std::nullopt;
   size_t host = pid - 1;
   while (host > 0 && is_host_char(text[host - 1])) --host;
+  // NCCL_DEBUG_TIMESTAMP_FORMAT may end without a blank.
+  host += clock_tail_length(text.substr(0, host), text.substr(host, pid - 1 - host));
+  host += dashed_stamp_length(text.substr(host, pid - 1 - host));
   if (host == pid - 1 || pid - 1 - host > kLongestHost) return std::nullopt;
+  if (is_clock(text.substr(host, end - host))) return std::nullopt;
   const auto pid_number = parse_int(text.substr(pid, tid - 1 - pid));
   const auto tid_number = parse_int(text.substr(tid, end - tid));
   if (!pid_number || !tid_number) return std::nullopt;
@@ -97,28 +141,42 @@ std::string_view without_function(std::string_view text) {
   return text.ends_with(')') ? text.substr(0, text.rfind(" (")) : text;
 }
 
-/// True for "… socket.cc:57" and "… socket.cc:57 (socketProgress)": a glance, made for every line.
-bool ends_with_line_number(std::string_view text) {
-  text = without_function(text);
+/// True for "… socket.cc:57", "… socket.cc:57 (socketProgress)", "… [3]" and "… NCCL": a glance,
+/// made for every line.
+bool may_end_in_header(std::string_view text) {
+  if (text.empty()) return false;
+  if (text.back() == 'L') return text.ends_with(" NCCL");
+  const bool device = text.back() == ']';
+  text = device ? text.substr(0, text.size() - 1) : without_function(text);
   const size_t number = digits_begin(text, text.size());
-  return number < text.size() && number > 0 && text[number - 1] == ':';
+  return number < text.size() && number > 0 && text[number - 1] == (device ? '[' : ':');
 }
 
 /// "misc/socket.cc:57 (socketProgress)": where a WARN was raised; plugins put
 /// words there.
-void read_location(std::string_view text, Header& header) {
+bool read_location(std::string_view text, Header& header) {
   text = without_function(without_time(trim(text)));
   const size_t colon = text.rfind(':');
-  if (colon == text.npos) return;
+  if (colon == text.npos) return false;
   const auto line = parse_int(text.substr(colon + 1));
-  if (!line || *line < 0 || *line > 1'000'000) return;
+  if (!line || *line < 0 || *line > 1'000'000) return false;
   header.file = text.substr(0, colon);
   header.line = static_cast<int>(*line);
+  return true;
 }
 
-/// Reads what stands left of the anchor: the rightmost host:pid:tid wins, since
-/// times such as 04:05:06 before it look alike.
-void read_left(std::string_view left, Header& header) {
+/// What stands left of the anchor where the process is not named: people quote lines without it.
+void read_nameless(std::string_view left, Header& header) {
+  const size_t bracket = left.rfind('[');
+  const size_t blank = left.find("] ", std::min(bracket, left.size()));
+  const bool has_device = blank != left.npos && device_length(left.substr(bracket), header) > 0;
+  header.prefix = parse_prefix(has_device ? left.substr(0, bracket) : left);
+  read_location(left.substr(has_device ? blank + 1 : header.prefix.length), header);
+}
+
+/// Reads what stands left of the anchor: the rightmost host:pid:tid wins, since times such as
+/// 04:05:06 before it look alike. True if it was there and all that follows it was understood.
+bool read_left(std::string_view left, Header& header) {
   for (size_t end = left.size(); end > 0; --end) {
     const bool at_end = end == left.size() || is_blank(left[end]);
     if (!at_end || !is_digit(left[end - 1])) continue;
@@ -127,14 +185,12 @@ void read_left(std::string_view left, Header& header) {
     std::string_view rest = left.substr(end);
     while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
     rest.remove_prefix(device_length(rest, header));
-    read_location(rest, header);
+    const bool has_location = read_location(rest, header);
     if (*host > 0) header.prefix = parse_prefix(left.substr(0, *host));
-    return;
+    return has_location || rest.empty();
   }
-  if (!left.empty()) {
-    header.prefix = parse_prefix(left);
-    read_location(left.substr(header.prefix.length), header);
-  }
+  if (!left.empty()) read_nameless(left, header);
+  return false;
 }
 
 }  // namespace
@@ -198,7 +254,25 @@ std::optional<Header> parse_nccl_header(std::string_view line) {
   return header;
 }
 
-Header parse_header(std::string_view line) {
+namespace {
+
+/// Takes Ray's " [repeated 7x across cluster]", with its long hint the first time, off the message.
+void take_repetition(Header& header) {
+  constexpr std::string_view kHint = " (Ray deduplicates logs by default.";
+  constexpr std::string_view kEnd = "x across cluster]";
+  constexpr std::string_view kBegin = " [repeated ";
+  std::string_view text = trim(header.message);
+  if (!text.ends_with(']') && !text.ends_with(')')) return;
+  if (text.ends_with(')')) text = trim(text.substr(0, text.rfind(kHint)));
+  if (!text.ends_with(kEnd)) return;
+  const size_t begin = text.rfind(kBegin);
+  if (begin == text.npos) return;
+  Scanner scan(text.substr(begin + kBegin.size()));
+  if (!scan.number(header.repeated) || scan.rest() != kEnd) return;
+  header.message = text.substr(0, begin);
+}
+
+Header read_header(std::string_view line) {
   if (auto header = parse_nccl_header(line)) return *header;
   if (auto header = parse_framework_header(line)) return *header;
   Header header;
@@ -207,12 +281,21 @@ Header parse_header(std::string_view line) {
   return header;
 }
 
+}  // namespace
+
+Header parse_header(std::string_view line) {
+  Header header = read_header(line);
+  take_repetition(header);
+  return header;
+}
+
 bool is_header_stub(std::string_view line) {
   line = trim(line);
-  if (!ends_with_line_number(line) || find_anchor(line)) return false;
+  if (!may_end_in_header(line)) return false;
+  if (find_anchor(line)) return false;
+  if (line.ends_with(" NCCL")) line.remove_suffix(5);
   Header header;
-  read_left(line, header);
-  return !header.host.empty() && header.line >= 0;
+  return read_left(trim(line), header);
 }
 
 }  // namespace ncclog

@@ -43,6 +43,9 @@ struct Header {
   /// one. Up to 2.1 it is all there is; -1 if not printed.
   int group_rank = -1;
   std::string_view message;  ///< The rest of the line.
+  /// Ray printed this line for so many processes' lines, alike but for their numbers; 0: for
+  /// itself.
+  int repeated = 0;
   /// Another record stands before this one on the line, cut off by it and lost.
   bool torn = false;
 };
@@ -55,8 +58,9 @@ std::optional<Header> parse_nccl_header(std::string_view line);
 /// launcher's prefix.
 Header parse_header(std::string_view line);
 
-/// A line that ends where its "NCCL <LEVEL>" was wrapped onto the next line:
+/// A line that ends inside or right behind its header; the rest was wrapped onto the next line:
 ///   [2025-11-11 16:54:54] node:87133:87286 [1] misc/shmutils.cc:129
+///   node:87133:87286 [1] NCCL
 /// True if all of it reads as such a beginning.
 bool is_header_stub(std::string_view line);
 

@@ -3,8 +3,8 @@
 //   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242, ip=10.0.0.7) …
 //
 // Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
-// shape that ordinary output has too ("name: ", "3: ") counts only where it cannot mean anything
-// else, or where being wrong costs nothing.
+// shape that ordinary output has too ("name: ", "> ", "[3] ") counts only where it cannot mean
+// anything else, or where being wrong costs nothing. The shapes are listed in log/prefix_forms.h.
 
 #pragma once
 
@@ -24,6 +24,8 @@ struct Prefix {
   std::string_view host;     ///< "nodea: ", "[pod/worker-3/pytorch] "; empty if none.
   std::string_view address;  ///< Ray's "ip=" of a remote node; empty if none.
   int64_t pid = -1;          ///< Ray's and vLLM's "pid="; -1 if none.
+  std::string_view time;     ///< The innermost stamp, as printed; empty if none.
+  std::string_view stream;   ///< "stdout", "stderr", "stddiag"; empty if none says.
   /// Title of the tqdm bar that stands, without newline, before the rest of the line: "Validation".
   std::string_view progress_title;
 };

@@ -1,5 +1,8 @@
 #include "log/record_joiner.h"
 
+#include <string>
+#include <tuple>
+
 #include "base/text.h"
 #include "log/header.h"
 
@@ -7,7 +10,8 @@ namespace ncclog {
 namespace {
 
 constexpr size_t kMaxJoinedBytes = 4096;  ///< A wrapped record is a paragraph, not a page.
-constexpr int kMaxJoinedLines = 4;
+constexpr int kMaxPieces = 4;
+constexpr size_t kLongestStub = 512;
 
 /// "… 'ulimit -l'" at the end of a quoted command line: its answer is the next
 /// line.
@@ -22,67 +26,79 @@ bool is_memlock_answer(std::string_view line) {
   return line == "unlimited" || parse_int(line).has_value();
 }
 
-bool starts_with_level(std::string_view line) {
-  return line.starts_with("NCCL WARN ") || line.starts_with("NCCL INFO ");
-}
-
-/// A line that can only be the rest of a wrapped sentence: text that announces
-/// nothing itself.
-bool is_rest_of_record(std::string_view line) {
-  if (trim(line).empty() || starts_with_level(line) || is_header_stub(line)) return false;
-  const Header header = parse_header(line);
-  return header.level == Level::None && header.prefix.length == 0;
+bool is_same_voice(const Prefix& a, const Prefix& b) {
+  return std::tie(a.rank, a.local_rank, a.host, a.address, a.pid) ==
+         std::tie(b.rank, b.local_rank, b.host, b.address, b.pid);
 }
 
 }  // namespace
 
-void RecordJoiner::add(const Line& line) {
+std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun) {
+  if (is_header_stub(line)) return std::nullopt;
+  const Header header = parse_header(line);
+  if (header.level == Level::Framework || !header.host.empty()) return std::nullopt;
+  const size_t prefix = header.prefix.length;
+  if (prefix > 0 && !is_same_voice(header.prefix, parse_header(begun).prefix)) return std::nullopt;
+  const std::string_view rest = trim(line.substr(prefix));
+  return rest.empty() ? std::nullopt : std::optional(rest);
+}
+
+/// True if held_ and `text` are a header that neither is alone.
+bool RecordJoiner::completes_header(std::string_view text) const {
+  const auto header = parse_nccl_header(std::string(trim(held_)) + ' ' + std::string(text));
+  return header && !header->host.empty() && !header->message.empty();
+}
+
+void RecordJoiner::add(const Line& line, int lines) {
   switch (waiting_) {
     case Waiting::Nothing:
       break;
     case Waiting::ForLevel:
-      if (starts_with_level(line.text)) return append(line.text, Waiting::ForRest);
+      if (const auto rest = rest_of_record(line.text, held_); rest && completes_header(*rest))
+        return append(*rest, lines, Waiting::ForRest);
       break;
     case Waiting::ForRest:
-      if (is_rest_of_record(line.text)) return append(line.text, Waiting::ForRest);
+      if (const auto rest = rest_of_record(line.text, held_);
+          rest && parse_header(line.text).level == Level::None)
+        return append(*rest, lines, Waiting::ForRest);
       break;
     case Waiting::ForAnswer:
-      if (is_memlock_answer(line.text)) {
-        append(line.text, Waiting::Nothing);
-        return;
-      }
+      if (const auto rest = rest_of_record(line.text, held_); rest && is_memlock_answer(*rest))
+        return append(*rest, lines, Waiting::Nothing);
       break;
   }
   finish();
-  if (asks_for_memlock(line.text)) return hold(line, Waiting::ForAnswer);
-  if (line.text.size() < 512 && is_header_stub(line.text)) return hold(line, Waiting::ForLevel);
-  receive_(line, 1);
+  if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
+  if (line.text.size() < kLongestStub && is_header_stub(line.text))
+    return hold(line, lines, Waiting::ForLevel);
+  receive_(line, lines);
 }
 
 void RecordJoiner::finish() {
-  if (lines_ == 0) return;
+  if (pieces_ == 0) return;
   Line record = first_;
   record.text = held_;
-  const int lines = lines_;
   waiting_ = Waiting::Nothing;
-  lines_ = 0;
-  receive_(record, lines);
+  pieces_ = 0;
+  receive_(record, lines_);
 }
 
-void RecordJoiner::hold(const Line& line, Waiting waiting) {
+void RecordJoiner::hold(const Line& line, int lines, Waiting waiting) {
   held_.assign(line.text.substr(0, kMaxJoinedBytes));
   first_ = line;
-  lines_ = 1;
+  pieces_ = 1;
+  lines_ = lines;
   waiting_ = waiting;
 }
 
-void RecordJoiner::append(std::string_view text, Waiting waiting) {
+void RecordJoiner::append(std::string_view text, int lines, Waiting waiting) {
   while (!held_.empty() && is_blank(held_.back())) held_.pop_back();
   held_ += ' ';
   held_ += trim(text).substr(0, kMaxJoinedBytes);
-  ++lines_;
+  ++pieces_;
+  lines_ += lines;
   waiting_ = waiting;
-  if (waiting == Waiting::Nothing || lines_ >= kMaxJoinedLines) finish();
+  if (waiting == Waiting::Nothing || pieces_ >= kMaxPieces) finish();
 }
 
 }  // namespace ncclog

@@ -14,12 +14,18 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/line.h"
 
 namespace ncclog {
+
+/// `line` without its prefix, if it may go on with a record that begins with the line `begun`: it
+/// has no header of its own, is not blank, and its prefix is either none or names the same process.
+/// A view into `line`.
+std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun);
 
 /// Hands lines on, joined where a record was broken over several. One joiner reads one stretch.
 class RecordJoiner {
@@ -30,7 +36,8 @@ class RecordJoiner {
 
   explicit RecordJoiner(Receiver receive) : receive_(std::move(receive)) {}
 
-  void add(const Line& line);
+  /// `lines` is how many input lines `line` stands for.
+  void add(const Line& line, int lines = 1);
 
   /// Hands on what is still held back at the end of the stretch.
   void finish();
@@ -38,15 +45,17 @@ class RecordJoiner {
  private:
   enum class Waiting { Nothing, ForLevel, ForRest, ForAnswer };
 
-  void hold(const Line& line, Waiting waiting);
-  void append(std::string_view text, Waiting waiting);
+  void hold(const Line& line, int lines, Waiting waiting);
+  void append(std::string_view text, int lines, Waiting waiting);
+  bool completes_header(std::string_view text) const;
 
   Receiver receive_;
   Waiting waiting_ = Waiting::Nothing;
   std::string held_;  ///< Text of the record held back; meaningful unless
                       ///< Waiting::Nothing.
   Line first_;        ///< Its first line; `text` is unused.
-  int lines_ = 0;
+  int pieces_ = 0;    ///< Lines that held_ consists of.
+  int lines_ = 0;     ///< Input lines that those stand for.
 };
 
 }  // namespace ncclog

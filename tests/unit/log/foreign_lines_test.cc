@@ -49,8 +49,7 @@ constexpr Row kRows[] = {
     {"2026-02-09 11:22:33,123 - INFO - Evaluating on 2000 samples",
      "eval_progress text=- INFO - Evaluating on 2000 samples"},
     {"[INFO|trainer.py:3719] 2026-02-09 11:22:33,123 >> ***** Running Evaluation *****",
-     "eval_progress text=[INFO|trainer.py:3719] 2026-02-09 11:22:33,123 >> ***** Running "
-     "Evaluation *****"},
+     "eval_progress text=***** Running Evaluation *****"},
     {"saving checkpoint at iteration 500", "eval_progress text=saving checkpoint at iteration 500"},
     // Steps.
     {"iteration: 2 | consumed samples: 128 | lr: 3e-4", "iteration_line iteration=2"},

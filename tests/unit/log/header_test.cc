@@ -60,13 +60,30 @@ TEST(Header, ReadsEveryEra) {
       {"3: node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
       {"(TrainWorker pid=4242, ip=10.0.0.7) node07:4121:4188 [3] NCCL INFO x",
        "INFO node07:4121:4188 [3] :-1 | x"},
+      {"[0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
+      {"[1,3]<stdout>:[0] misc/socket.cc:57 NCCL WARN x", "WARN :-1:-1 [0] misc/socket.cc:57 | x"},
+      {"Mon Jan  5 12:00:00 2026[1,3]<stdout>:NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {"2026-01-05T12:00:00 NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {"[default3]:NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {"[0]<stdout>: NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      // NCCL_DEBUG_TIMESTAMP_FORMAT may be anything, and may end without a blank.
+      {"[04:05:06.123]node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"04:05:06node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"2026-02-03T04:05:06.123-node07:4121:4188 [3] NCCL INFO x",
+       "INFO node07:4121:4188 [3] :-1 | x"},
+      {"20260203-040506-node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"Tue 3 Feb 04:05:06 PM CET 2026 node07:4121:4188 [3] a.cc:1 NCCL WARN x",
+       "WARN node07:4121:4188 [3] a.cc:1 | x"},
+      {"1767614400.123 node07:4121:4188 [3] NCCL INFO x", "INFO node07:4121:4188 [3] :-1 | x"},
+      {"2026-worker:4121:4188 [3] NCCL INFO x", "INFO 2026-worker:4121:4188 [3] :-1 | x"},
+      {"1,3:07:4121:4188 [3] NCCL INFO x", "INFO 07:4121:4188 [3] :-1 | x"},
       // The last record counts: it cut the first one off, and is whole but for its host's name.
       {"a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO y", "INFO Channb:3:4 [1] :-1 | y"},
       // Addresses in a message are no header.
       {"a:1:2 [0] NCCL INFO via 10.1.2.3:4:5 [7]", "INFO a:1:2 [0] :-1 | via 10.1.2.3:4:5 [7]"},
       // Numbers that do not fit are no process.
-      {"a:99999999999999999999:2 [0] NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
-      {"node:x:2 [0] NCCL INFO x", "INFO :-1:-1 [-1] :-1 | x"},
+      {"a:99999999999999999999:2 [0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
+      {"node:x:2 [0] NCCL INFO x", "INFO :-1:-1 [0] :-1 | x"},
   };
   for (const Case& c : cases) EXPECT_EQ(show_nccl(c.line), c.header) << c.line;
 }
@@ -85,11 +102,32 @@ TEST(Header, TakesTheRankFromAPrefix) {
   EXPECT_EQ(header.cuda_dev, 0);
 }
 
+TEST(Header, TakesRaysCountOfLeftOutLinesOffTheMessage) {
+  const std::string hint =
+      " (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication, or "
+      "see "
+      "https://docs.ray.io/x for more options.)";
+  const std::string line =
+      "(W pid=5) a:1:2 [0] NCCL INFO NCCL_IB_HCA set to mlx5 [repeated 3x across cluster]";
+  for (const std::string& text : {line, line + hint}) {
+    const Header header = parse_header(text);
+    EXPECT_EQ(header.message, "NCCL_IB_HCA set to mlx5");
+    EXPECT_EQ(header.repeated, 3);
+  }
+  EXPECT_EQ(parse_header("(W pid=5) text [repeated 12x across cluster]").message, "text");
+  EXPECT_EQ(parse_header("(W pid=5) text [repeated x across cluster]").repeated, 0);
+  EXPECT_EQ(parse_header("(W pid=5) text [repeated 3x]").message, "text [repeated 3x]");
+}
+
 TEST(Header, KnowsTheBeginningOfAWrappedRecord) {
   EXPECT_TRUE(is_header_stub("[2026-02-03 04:05:06] node:1:2 [1] misc/shmutils.cc:129"));
   EXPECT_TRUE(is_header_stub("node:1:2 [1] misc/shmutils.cc:129 "));
   EXPECT_TRUE(is_header_stub("node:1:2 [1] misc/shmutils.cc:129 (ncclShmOpen)"));
-  EXPECT_FALSE(is_header_stub("node:1:2 [1]"));
+  EXPECT_TRUE(is_header_stub("node:1:2 [1]"));
+  EXPECT_TRUE(is_header_stub("node:1:2 [1] NCCL"));
+  EXPECT_TRUE(is_header_stub("3: node:1:2 [1] misc/shmutils.cc:129 NCCL "));
+  EXPECT_FALSE(is_header_stub("node:1:2 [1] text [1]"));
+  EXPECT_FALSE(is_header_stub("GPU [1]"));
   EXPECT_FALSE(is_header_stub("node:1:2 [1] NCCL INFO transport/net.cc:1034"));
   EXPECT_FALSE(is_header_stub("misc/shmutils.cc:129"));
   EXPECT_FALSE(is_header_stub(""));

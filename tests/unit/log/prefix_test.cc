@@ -35,6 +35,8 @@ const std::vector<Row> kPrefixes = {
     {"Mon Jan  5 12:00:00 2026[3]<stderr>:text", "text", 3},
     {"Mon Jan  5 12:00:00 2026[1,2]<stderr>:text", "text", 2},
     {"[1,mpirank:3,algo-1]<stdout>:text", "text", 3},
+    {"Mon Jan  5 12:00:00 2026<stdout>:text", "text"},
+    {"<stderr>: text", "text"},
     // srun --label.
     {"3: text", "text", 3},
     {" 3: text", "text", 3},
@@ -54,6 +56,17 @@ const std::vector<Row> kPrefixes = {
     {"2026-01-05T12:00:00.1+01:00 stdout P text", "text"},
     {"2026-01-05T12:00:00.000000001Z [pod/w-3/c] [default1]:text", "text", -1, 1, "w-3"},
     {"worker-1  | text", "text", -1, -1, "worker-1"},
+    {"job_worker.2.k3x9@node-a    | text", "text", -1, -1, "node-a"},
+    {"2026-01-05T12:00:00.000Z\ttext", "text"},
+    {"1767614400000\ttext", "text"},
+    {"2026-01-05T12:00:00Z {pod=\"w-3\", container=\"c\"} text", "text", -1, -1, "w-3"},
+    {"2026-01-05T12:00:00+0000 node-a slurmstepd[77]: text", "text", -1, -1, "node-a"},
+    {"2026-01-05T12:00:00Z node-a kernel: text", "text", -1, -1, "node-a"},
+    {"2026-01-05T12:00:00Z error loading: text", "error loading: text"},
+    {"<30>Jan 05 12:00:00 node-a app[77]: text", "text", -1, -1, "node-a"},
+    {"<134>1 2026-01-05T12:00:00.1Z node-a app 77 ID47 - text", "text", -1, -1, "node-a"},
+    {"<134>1 2026-01-05T12:00:00.1Z node-a app - - [a@1 b=\"c\"] text", "text", -1, -1, "node-a"},
+    {"MESSAGE=text", "text"},
     {"Jan 05 12:00:00 node-a kernel: text", "text", -1, -1, "node-a"},
     {"Jan  5 12:00:00 node-a slurmstepd[77]: text", "text", -1, -1, "node-a"},
     {"[12345.678901] text", "text"},
@@ -73,6 +86,29 @@ const std::vector<Row> kPrefixes = {
     {"2026-01-05 12:00:00 | INFO | train_inner | epoch 001", "epoch 001"},
     {"[titan] 2026-01-05 12:00:00,123 - root - INFO - step:  1", "step:  1"},
     {" [2026-01-05 12:00:00] iteration       10/     500", "iteration       10/     500"},
+    {"2026-01-05 12:00:00.123 | INFO     | train:step:12 - text", "text"},
+    {"2026-01-05 12:00:00,123\tINFO worker.py:1528 -- text", "text"},
+    {"2026-01-05 12:00:00.000001: I external/xla/a.cc:12] text", "text"},
+    {"I0000 00:00:1767614400.000001    4242 a.cc:12] text", "text"},
+    {"I0105 12:00:00.000001    4242 a.cc:12] text", "text"},
+    {"INFO 01-05 12:00:00 [core.py:58] text", "text"},
+    {"INFO 01-05 12:00:00 llm_engine.py:98] text", "text"},
+    {"INFO:train.loop:text", "text"},
+    {"[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> text", "text"},
+    // What mails, issues and terminals add.
+    {"> text", "text"},
+    {"> > >> text", "text"},
+    {"> 3: [rank9]: text", "text", 9},
+    {"    [1,3]<stdout>:text", "text", 3},
+    {"    node-7: 3: text", "text", 3, -1, "node-7"},
+    {" 12 | [rank9]: text", "text", 9},
+    {"12:[rank9]: text", "text", 9},
+    {"  12\tNCCL version 2.20.5+cuda12.4", "NCCL version 2.20.5+cuda12.4"},
+    {"- Traceback (most recent call last):", "Traceback (most recent call last):"},
+    {"[3] [E ProcessGroupNCCL.cpp:828] text", "[E ProcessGroupNCCL.cpp:828] text", 3},
+    {"[11]: NCCL version 2.20.5+cuda12.4", "NCCL version 2.20.5+cuda12.4", 11},
+    {"worker-3 pytorch NCCL version 2.20.5+cuda12.4", "NCCL version 2.20.5+cuda12.4", -1, -1,
+     "worker-3"},
     // A bar without newline, twice.
     {"a:  33%|###  | 5/15 [1:02<2:06, 6.59s/it]a:  40%|###  | 6/15 [1:02<2:06, 6.59s/it]Traceback",
      "Traceback"},
@@ -112,6 +148,17 @@ TEST(ParsePrefix, LeavesOrdinaryOutputAlone) {
       "node105: Test NCCL failure common.cu:1005 'unhandled system error'",
       "host:77:91 [3] text",
       "step | loss",
+      "12 | 34",
+      "  key1: value",
+      "12 text",
+      "- text",
+      ">=2.0",
+      "worker-3 is ready",
+      "{\"a\"} text",
+      "INFO: text",
+      "<unk> text",
+      "<200>Jan 05 12:00:00 node-a app[77]: text",
+      "MESSAGES=1",
       "Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]",
       "[E ProcessGroupNCCL.cpp:828] text",
   };
@@ -125,6 +172,14 @@ TEST(ParsePrefix, KeepsTheGlobalRankWhateverTheLauncherNumbers) {
 
 TEST(ParsePrefix, KeepsRaysAddressOfARemoteNode) {
   EXPECT_EQ(parse_prefix("(W pid=5, ip=10.0.0.7) text").address, "10.0.0.7");
+}
+
+TEST(ParsePrefix, KeepsTimeAndStream) {
+  const Prefix cri = parse_prefix("2026-01-05T12:00:00.1Z stderr F [1,3]<stdout>:text");
+  EXPECT_EQ(cri.time, "2026-01-05T12:00:00.1Z");
+  EXPECT_EQ(cri.stream, "stdout");
+  EXPECT_EQ(parse_prefix("Jan 05 12:00:00 node-a kernel: text").time, "Jan 05 12:00:00");
+  EXPECT_EQ(parse_prefix("3: text").time, "");
 }
 
 TEST(ParsePrefix, NamesTheBarThatGotNoNewline) {
@@ -161,6 +216,10 @@ TEST(StripAnsi, RemovesColoursTitlesAndTheirRemnants) {
       {"text\x1b[", "text"},
       {"[36m(W pid=5)[0m text", "(W pid=5) text"},
       {"step: [1;36m5[0;0m", "step: 5"},
+      {"#033[36mtext#033[0m", "text"},
+      {"^[[36mtext^[[0m", "text"},
+      {"{\"log\":\"\\u001b[36mtext\\u001b[0m\\n\"}", "{\"log\":\"text\\n\"}"},
+      {"{\\\"log\\\":\\\"\\\\u001b[36mtext\\\\u001b[0m\\\"}", "{\\\"log\\\":\\\"text\\\"}"},
       {"[3] text", "[3] text"},
       {"took [20m 3s]", "took [20m 3s]"},
       {"[256m] text", "[256m] text"},

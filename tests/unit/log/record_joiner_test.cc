@@ -42,6 +42,24 @@ TEST(RecordJoiner, JoinsARecordThatAPageWrapped) {
                      "directory (2)"}));
 }
 
+TEST(RecordJoiner, JoinsAHeaderThatWasWrappedAnywhereBehindItsProcess) {
+  EXPECT_EQ(join({"node:1:2 [1]", "NCCL INFO x"}), (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(join({"node:1:2 [1] NCCL ", "INFO x"}), (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(join({"node:1:2", "[1] NCCL INFO x"}), (Records{"1+2: node:1:2 [1] NCCL INFO x"}));
+  EXPECT_EQ(join({"node:1:2 [1] NCCL", "text"}), (Records{"1+1: node:1:2 [1] NCCL", "2+1: text"}));
+  EXPECT_EQ(join({"node:1:2 [1]", "node:1:2 [1] NCCL INFO x"}),
+            (Records{"1+1: node:1:2 [1]", "2+1: node:1:2 [1] NCCL INFO x"}));
+}
+
+TEST(RecordJoiner, JoinsBehindTheSamePrefixOnly) {
+  EXPECT_EQ(join({"3: node:1:2 [1] a.cc:9", "3: NCCL WARN x", "3: y"}),
+            (Records{"1+3: 3: node:1:2 [1] a.cc:9 NCCL WARN x y"}));
+  EXPECT_EQ(join({"[0]<stdout>: node:1:2 [1] a.cc:9", "[0]<stdout>: NCCL WARN x"}),
+            (Records{"1+2: [0]<stdout>: node:1:2 [1] a.cc:9 NCCL WARN x"}));
+  EXPECT_EQ(join({"3: node:1:2 [1] a.cc:9", "NCCL WARN x", "4: y"}),
+            (Records{"1+2: 3: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: 4: y"}));
+}
+
 TEST(RecordJoiner, EndsARecordAtABlankLineOrAHeader) {
   EXPECT_EQ(join({"node:1:2 [1] a.cc:9", "NCCL WARN x", "", "text"}),
             (Records{"1+2: node:1:2 [1] a.cc:9 NCCL WARN x", "3+1: ", "4+1: text"}));
@@ -61,6 +79,8 @@ TEST(RecordJoiner, GivesUpOnAStubThatNothingContinues) {
 TEST(RecordJoiner, PutsAnAnswerBehindItsCommand) {
   EXPECT_EQ(join({"$ mpirun -np 1 bash -c 'ulimit -l'", "8192", "8192"}),
             (Records{"1+2: $ mpirun -np 1 bash -c 'ulimit -l' 8192", "3+1: 8192"}));
+  EXPECT_EQ(join({"[default0]:$ ulimit -l", "[default0]:8192"}),
+            (Records{"1+2: [default0]:$ ulimit -l 8192"}));
   EXPECT_EQ(join({"$ ulimit -l", "unlimited"}), (Records{"1+2: $ ulimit -l unlimited"}));
   EXPECT_EQ(join({"$ ulimit -l", "node:1:2 [1] NCCL INFO y"}),
             (Records{"1+1: $ ulimit -l", "2+1: node:1:2 [1] NCCL INFO y"}));

@@ -1,0 +1,151 @@
+// Prefixes that a framework's own logger writes: vLLM, SGLang, DeepSpeed, torchtitan, fairseq,
+// Hugging Face, Ray, absl and TensorFlow.
+
+#include <algorithm>
+
+#include "log/prefix_forms.h"
+#include "log/time_stamp.h"
+
+namespace ncclog {
+namespace {
+
+constexpr bool is_path_char(char c) { return is_host_char(c) || c == '/' || c == '+'; }
+
+bool is_absl_severity(char c) { return c == 'I' || c == 'W' || c == 'E' || c == 'F'; }
+
+/// "core.py:58] ", "external/xla/a.cc:12] ".
+bool skip_location(Scanner& scan) {
+  int line = 0;
+  const std::string_view file = scan.take_while(is_path_char, kLongestPrefixName);
+  return file.find('.') != file.npos && scan.skip(':') && scan.number(line) && scan.skip("] ");
+}
+
+/// "| INFO | train_inner | ", "- root - INFO - ": logger and level in either order.
+bool named_level(Scanner& scan, char mark) {
+  bool level = false;
+  if (!scan.skip(mark)) return false;
+  for (int i = 0; i < 2; ++i) {
+    std::string_view word;
+    if (!scan.skip(' ') || !scan.until(' ', word, 60) || !scan.skip(mark)) return false;
+    level |= is_logger_level(word);
+  }
+  return level && scan.skip(' ');
+}
+
+/// loguru's "| INFO     | train:step:12 - ".
+bool padded_level(Scanner& scan) {
+  if (!scan.skip("| ") || !is_logger_level(scan.take_while(is_word, 10))) return false;
+  std::string_view place;
+  if (scan.blanks() == 0 || !scan.skip("| ") || !scan.until(' ', place, kLongestPrefixName))
+    return false;
+  return place.find(':') != place.npos && scan.skip("- ");
+}
+
+/// Ray's "INFO worker.py:1528 -- ".
+bool level_and_file(Scanner& scan) {
+  int line = 0;
+  if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(' ')) return false;
+  const std::string_view file = scan.take_while(is_path_char, kLongestPrefixName);
+  return file.ends_with(".py") && scan.skip(':') && scan.number(line) && scan.skip(" -- ");
+}
+
+/// What loggers put behind their time: "[INFO] ", "[logging.py:128:log_dist] ", "[Rank 0] ".
+bool bracketed_word(Scanner& scan, PrefixReading& reading) {
+  std::string_view word;
+  int rank = -1;
+  if (!reading.after_stamp) return false;
+  if (scan.skip("[Rank ")) {
+    if (!scan.number(rank) || !scan.skip("] ")) return false;
+    note_global_rank(reading, rank);
+    return true;
+  }
+  return scan.skip('[') && scan.until(']', word, 80) && scan.skip(' ') &&
+         (is_logger_level(word) || word.find(".py:") != word.npos);
+}
+
+bool marked_level(Scanner& scan, PrefixReading& reading) {
+  if (!reading.after_stamp) return false;
+  Scanner padded = scan;
+  if (scan.peek() != '|' || !padded_level(padded)) return named_level(scan, scan.peek());
+  scan = padded;
+  return true;
+}
+
+/// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
+bool plain_level(Scanner& scan, PrefixReading& reading) {
+  if (!reading.after_stamp) return false;
+  Scanner absl = scan;
+  if (is_absl_severity(absl.peek()) && absl.skip(absl.peek()) && absl.skip(' ') &&
+      skip_location(absl)) {
+    scan = absl;
+    return true;
+  }
+  return level_and_file(scan);
+}
+
+/// vLLM's "INFO 01-05 12:00:00 [core.py:58] "; older releases leave the first bracket out.
+bool vllm_line(Scanner& scan, PrefixReading& reading) {
+  if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(' ')) return false;
+  const std::string_view stamp = scan.rest().substr(0, 14);
+  if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return false;
+  const size_t clock = clock_length(scan.rest());
+  if (clock == 0) return false;
+  scan.skip(scan.rest().substr(0, clock));
+  if (!scan.skip(' ')) return false;
+  scan.skip('[');
+  if (!skip_location(scan)) return false;
+  reading.prefix.time = stamp;
+  return true;
+}
+
+/// "I0105 12:00:00.000001 4242 a.cc:12] ", and before absl is initialised
+/// "I0000 00:00:1767614400.000001 4242 ", the seconds since 1970 in place of the time.
+bool absl_line(Scanner& scan, PrefixReading&) {
+  int64_t thread = -1;
+  if (!is_absl_severity(scan.peek()) || !scan.skip(scan.peek())) return false;
+  const bool early = scan.skip("0000 00:00:");
+  if (early) {
+    if (scan.take_while(is_digit, 12).empty() || !scan.skip('.') || !scan.digits(6)) return false;
+  } else {
+    if (!scan.digits(4) || !scan.skip(' ')) return false;
+    const size_t clock = clock_length(scan.rest());
+    if (clock == 0) return false;
+    scan.skip(scan.rest().substr(0, clock));
+  }
+  return scan.blanks() > 0 && scan.number(thread) && scan.skip(' ') && skip_location(scan);
+}
+
+/// "INFO:train.loop:" of Python's logging without a formatter.
+bool basic_line(Scanner& scan, PrefixReading&) {
+  if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(':')) return false;
+  return !scan.take_while(is_host_char, 80).empty() && scan.skip(':');
+}
+
+/// "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> " of Hugging Face.
+bool hugging_face_line(Scanner& scan, PrefixReading& reading) {
+  if (!scan.skip('[') || !is_logger_level(scan.take_while(is_word, 10)) || !scan.skip('|') ||
+      !skip_location(scan))
+    return false;
+  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
+  if (stamp.empty() || !scan.skip(stamp) || !scan.skip(" >> ")) return false;
+  reading.prefix.time = stamp;
+  return true;
+}
+
+constexpr PrefixForm::After kStamp = PrefixForm::After::Stamp;
+constexpr PrefixForm kForms[] = {
+    {"[", bracketed_word, kStamp}, {"|-", marked_level}, {"DIWECF", plain_level},
+    {"DIWEC", vllm_line},          {"IWEF", absl_line},  {"DIWEC", basic_line},
+    {"[", hugging_face_line},
+};
+
+}  // namespace
+
+bool is_logger_level(std::string_view word) {
+  constexpr std::string_view kLevels[] = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
+  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
+}
+
+std::span<const PrefixForm> logger_prefixes() { return kForms; }
+
+}  // namespace ncclog

@@ -1,0 +1,63 @@
+#include "log/broken_message.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace ncclog {
+namespace {
+
+using Records = std::vector<std::string>;
+
+/// Records as "first line number+lines kind: text"; kind is "?" where no wording fits.
+Records join(const std::vector<std::string>& lines) {
+  Records records;
+  BrokenMessage messages(all_wordings(), [&](const Line& record, const Event& event, int count) {
+    const std::string kind = event.message.kind ? std::string(event.message.kind->name) : "?";
+    records.push_back(std::to_string(record.number) + "+" + std::to_string(count) + " " + kind +
+                      ": " + std::string(record.text));
+  });
+  uint64_t number = 0;
+  for (const std::string& text : lines) {
+    Line line;
+    line.text = text;
+    line.number = ++number;
+    messages.add(line, 1);
+  }
+  messages.finish();
+  return records;
+}
+
+const std::string kBegin = "node:1:2 [0] NCCL INFO comm 0x5e0 rank 3 nranks 8 cudaDev 3 nvmlDev";
+const std::string kRest = "3 busId a1000 commId 0x315c - Init COMPLETE";
+
+TEST(BrokenMessage, IsJoinedWhereAWordingFitsTheLinesTogetherOnly) {
+  EXPECT_EQ(join({kBegin, kRest}), (Records{"1+2 comm_init: " + kBegin + " " + kRest}));
+  EXPECT_EQ(join({kBegin, "3 busId a1000 commId", "0x315c - Init COMPLETE"}),
+            (Records{"1+3 comm_init: " + kBegin + " " + kRest}));
+  // A terminal breaks words too.
+  EXPECT_EQ(join({kBegin + " 3 busId a1000 comm", "Id 0x315c - Init COMPLETE"}),
+            (Records{"1+2 comm_init: " + kBegin + " " + kRest}));
+}
+
+TEST(BrokenMessage, IsJoinedBehindTheSamePrefix) {
+  EXPECT_EQ(join({"3: " + kBegin, "3: " + kRest}),
+            (Records{"1+2 comm_init: 3: " + kBegin + " " + kRest}));
+  EXPECT_EQ(join({"3: " + kBegin, "4: " + kRest}),
+            (Records{"1+1 ?: 3: " + kBegin, "2+1 ?: 4: " + kRest}));
+}
+
+TEST(BrokenMessage, StaysAsItIsWhereNothingFits) {
+  EXPECT_EQ(join({kBegin, "text"}), (Records{"1+1 ?: " + kBegin, "2+1 ?: text"}));
+  EXPECT_EQ(join({kBegin, "", kRest}), (Records{"1+1 ?: " + kBegin, "2+1 ?: ", "3+1 ?: " + kRest}));
+  EXPECT_EQ(join({kBegin, "node:1:3 [0] NCCL INFO Connected all rings", kRest}),
+            (Records{"1+1 ?: " + kBegin,
+                     "2+1 rings_connected: node:1:3 [0] NCCL INFO Connected all rings",
+                     "3+1 ?: " + kRest}));
+  EXPECT_EQ(join({kBegin, "a", "b", "c", "d"}),
+            (Records{"1+1 ?: " + kBegin, "2+1 ?: a", "3+1 ?: b", "4+1 ?: c", "5+1 ?: d"}));
+}
+
+}  // namespace
+}  // namespace ncclog
