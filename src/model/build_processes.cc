@@ -130,7 +130,7 @@ void set_rank(Process& process, const SpeakerLog& log,
     return;
   }
   process.rank = rank_of_paths(log);
-  if (process.rank < 0) process.rank = log.task_rank;
+  if (process.rank < 0) process.rank = std::max(log.task_rank, -1);
 }
 
 /// Processes that NCCL's own lines name, by host and pid.

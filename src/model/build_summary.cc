@@ -59,11 +59,15 @@ void build_versions(Job& job) {
   job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
 }
 
+/// Hosts as NCCL names them. Launchers and collectors have names of their own for them (pods,
+/// services), so theirs count only where NCCL names none.
 void build_hosts(Job& job) {
   std::set<std::string> hosts;
+  std::set<std::string> named_by_prefix;
   for (const Process& process : job.processes) {
-    if (!process.host.empty()) hosts.insert(process.host);
+    if (!process.host.empty()) (process.pid >= 0 ? hosts : named_by_prefix).insert(process.host);
   }
+  if (hosts.empty()) hosts = std::move(named_by_prefix);
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());
 }

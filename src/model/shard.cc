@@ -18,8 +18,9 @@ Speaker name_of(const Header& header, uint64_t input) {
   } else if (header.prefix.rank >= 0) {
     speaker.rank = header.prefix.rank;
   } else {
-    speaker.host = header.prefix.host;
+    // Host and pid together name a process as NCCL does; a pod's name beside Ray's pid does not.
     speaker.pid = header.prefix.pid;
+    if (speaker.pid < 0) speaker.host = header.prefix.host;
     speaker.local_rank = header.prefix.local_rank;
     speaker.input = static_cast<int64_t>(input);
   }
@@ -57,12 +58,21 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
   return false;
 }
 
+/// Adds what one more prefix says to what is known of a task.
+void note_task(int& known, int said) {
+  if (known == SpeakerLog::kNoTask) {
+    known = said;
+  } else if (said != SpeakerLog::kNoTask && said != known) {
+    known = SpeakerLog::kSeveralTasks;
+  }
+}
+
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
   log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
-  if (log.task_rank < 0) log.task_rank = prefix.rank;
-  if (log.task_local_rank < 0) log.task_local_rank = prefix.local_rank;
+  note_task(log.task_rank, prefix.rank);
+  note_task(log.task_local_rank, prefix.local_rank);
 }
 
 void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event,
@@ -93,8 +103,8 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   last = later.last;
   last_text = std::move(later.last_text);
   torn |= later.torn;
-  if (task_rank < 0) task_rank = later.task_rank;
-  if (task_local_rank < 0) task_local_rank = later.task_local_rank;
+  note_task(task_rank, later.task_rank);
+  note_task(task_local_rank, later.task_local_rank);
   subsystems |= later.subsystems;
   merge_lists(records, later.records);
   merge_lists(line_matches, later.line_matches);
@@ -148,6 +158,8 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
     losses_.add(Loss::LineTorn);
     log.torn = true;
   }
+  if (event.header.repeated > 1)
+    losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   note_line(log, where, line.text, event.header.prefix);
   keep_line(log, where, line.text, event, matched);
   if (speakers_.size() > kMaxSpeakers) limit_speakers();

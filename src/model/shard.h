@@ -37,8 +37,10 @@ struct SpeakerLog {
   SourceRef last;
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
   bool torn = false;      ///< Some of its lines cut another process's line off, or were cut off.
-  int task_rank = -1;     ///< Rank that a launcher's prefix gives to an NCCL speaker; -1: none.
-  int task_local_rank = -1;
+  /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
+  /// numbers of a paste, or the stream is torn.
+  int task_rank = kNoTask;
+  int task_local_rank = kNoTask;
   std::bitset<32> subsystems;              ///< By Subsystem: which ones spoke.
   std::map<uint16_t, RecordList> records;  ///< By kind index.
   RecordList unrecognised;                 ///< NCCL lines that no wording fits.
@@ -48,6 +50,9 @@ struct SpeakerLog {
   InitSections inits;
 
   void merge(SpeakerLog&& later);
+
+  static constexpr int kNoTask = -1;
+  static constexpr int kSeveralTasks = -2;
 };
 
 /// Says which of a rulebook's line patterns match a line. May be empty: no patterns.

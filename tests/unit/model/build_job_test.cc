@@ -244,6 +244,36 @@ TEST(BuildJob, ARecordCutOffByAnotherIsLostAndCounted) {
   EXPECT_EQ(job.hosts, std::vector<std::string>{"b"});
 }
 
+TEST(BuildJob, NamesHostsAsNcclDoesWhateverCollectorsCallThem) {
+  constexpr std::string_view kPods =
+      "[pod/worker-0/c] node-a:10:10 [0] NCCL INFO Using network Socket\n"
+      "[pod/worker-0/c] Traceback (most recent call last):\n"
+      "[pod/worker-0/c] (TrainWorker pid=10) Traceback (most recent call last):\n"
+      "worker-1  | Traceback (most recent call last):\n";
+  const Job job = job_from_text(kPods);
+  EXPECT_EQ(job.hosts, std::vector<std::string>{"node-a"});
+  EXPECT_EQ(job.nhosts, 1);
+  EXPECT_EQ(job_from_text("worker-1  | Traceback (most recent call last):\n").hosts,
+            std::vector<std::string>{"worker-1"});
+}
+
+TEST(BuildJob, TakesRanksFromPrefixesUnlessTheyNumberLines) {
+  const auto rank = [](const std::string& text) { return job_from_text(text).processes[0].rank; };
+  const std::string line = "node-a:10:10 [0] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(rank("3: " + line + "3: " + line), 3);
+  EXPECT_EQ(rank("3: " + line + line), 3);
+  EXPECT_EQ(rank("3: " + line + "4: " + line + "3: " + line), -1);
+}
+
+TEST(BuildJob, CountsWhatRayLeftOut) {
+  const Job job = job_from_text(
+      "(W pid=10) node-a:10:10 [0] NCCL INFO NCCL_IB_HCA set to mlx5 [repeated 7x across "
+      "cluster]\n");
+  EXPECT_EQ(job.losses.count(Loss::LineLeftOut), 6u);
+  ASSERT_EQ(job.environment.size(), 1u);
+  EXPECT_EQ(job.environment[0].value, "mlx5");
+}
+
 TEST(BuildJob, EveryLineHasOneFate) {
   const Job job =
       job_from_text(std::string(kTwoRanks) + "step 1\nn:1:1 [0] NCCL INFO no such words\n");
