@@ -196,6 +196,21 @@ CoverageAnswer ask_whole_files(const Job& job) {
               true);
 }
 
+std::string capture_left_out(const Job&) {
+  return "RAY_DEDUP_LOGS=0 makes Ray print every line; the workers' own files lie under "
+         "/tmp/ray/session_latest/logs";
+}
+
+/// Ray prints one of several lines that are alike but for their numbers.
+CoverageAnswer ask_left_out_lines(const Job& job) {
+  const uint64_t lines = job.losses.count(Loss::LineLeftOut);
+  if (lines == 0) return covered();
+  return open(fmt::format("Ray left out {} {} like one that it printed; their ranks, hosts and "
+                          "values are unknown.",
+                          lines, lines == 1 ? "line" : "lines"),
+              true);
+}
+
 constexpr std::array kQuestions = {
     CoverageQuestion{"nccl", "What does NCCL itself say?", ask_nccl, capture_info},
     CoverageQuestion{"all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
@@ -213,6 +228,8 @@ constexpr std::array kQuestions = {
                      capture_framework},
     CoverageQuestion{"whole_files", "What stands in the missing part of the files?",
                      ask_whole_files, capture_whole_files},
+    CoverageQuestion{"left_out_lines", "What did the lines say that Ray left out?",
+                     ask_left_out_lines, capture_left_out},
 };
 
 }  // namespace

@@ -133,10 +133,11 @@ struct Reader {
   int process = -1;
   Settings settings;
   SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
-  bool damaged = false;  ///< Lines of it are torn or unknown: one of them may be the missing one.
+  bool damaged = false;  ///< Lines of it are torn, unknown or left out: maybe the missing one.
 };
 
 bool is_damaged(const Job& job, const Process& process) {
+  if (job.losses.count(Loss::LineLeftOut) > 0) return true;
   return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
     return job.logs[log].torn || job.logs[log].unrecognised.total > 0;
   });

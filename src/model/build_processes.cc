@@ -48,6 +48,7 @@ void join(Job& job, Process& process, size_t index) {
     process.last = log.last;
     process.last_text = log.last_text;
   }
+  process.cut |= job.losses.count(Loss::LineLeftOut) > 0;
   const int64_t input = input_of(job, log.last);
   if (input >= 0) {
     process.cut |= job.inputs[static_cast<size_t>(input)].status == InputStatus::Cut;

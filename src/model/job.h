@@ -55,7 +55,7 @@ struct Process {
   std::vector<size_t> logs;  ///< Into Job::logs.
   std::bitset<32> subsystems;
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
-  bool cut = false;       ///< An input that it spoke in was cut.
+  bool cut = false;       ///< An input that it spoke in was cut, or Ray left lines out.
   SourceRef first;
   SourceRef last;
   std::string last_text;

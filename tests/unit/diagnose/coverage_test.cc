@@ -39,6 +39,9 @@ const Row kRows[] = {
     {"all_ranks", kInit0, "No line speaks for rank 1 of 2; being silent proves nothing."},
     {"all_ranks", "hello\n", "The log does not tell how many ranks there are."},
     {"whole_files", kInit0, ""},
+    {"left_out_lines", kInit0, ""},
+    {"left_out_lines", "(W pid=5) text [repeated 3x across cluster]\n",
+     "Ray left out 2 lines like one that it printed; their ranks, hosts and values are unknown."},
 };
 
 TEST(Coverage, SaysWhatALogCannotAnswer) {
