@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace ncclog {
 namespace {
@@ -63,6 +65,26 @@ TEST(DeviceList, EndsWithAnyBytes) {
       std::string broken = line;
       broken[at] = byte;
       EXPECT_LE(parse_device_list(broken).size(), broken.size());
+    }
+  }
+}
+
+/// NCCL cuts lines at 1023 bytes; from 2.13 to 2.19 bytes from beyond its buffer follow.
+TEST(DeviceList, InventsNoDeviceWhereNcclCutTheLine) {
+  std::string list;
+  for (int i = 0; i < 80; ++i)
+    list += "[" + std::to_string(i) + "]mlx5_" + std::to_string(i) + ":1/RoCE ";
+  for (int i = 0; i < 4; ++i)
+    list += "[" + std::to_string(i) + "]eth" + std::to_string(i) + ":10.1.2.3<0> ";
+  std::set<std::string> names;
+  for (const NetDevice& device : parse_device_list(list)) names.emplace(device.name);
+  ASSERT_EQ(names.size(), 84u);
+  for (size_t size = 0; size < list.size(); ++size) {
+    for (const std::string_view garbage : {"", "\x01\xFE\x7F"}) {
+      const std::string cut = list.substr(0, size) + std::string(garbage);
+      for (const NetDevice& device : parse_device_list(cut)) {
+        EXPECT_TRUE(names.contains(std::string(device.name))) << size << ": " << device.name;
+      }
     }
   }
 }
