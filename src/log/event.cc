@@ -32,6 +32,12 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
   return event;
 }
 
+const Warning* warning_of(const Event& event) {
+  const Level level = event.header.level;
+  const bool may_warn = level == Level::Warn || level == Level::None || level == Level::Framework;
+  return may_warn ? warning_of(event.message) : nullptr;
+}
+
 const WordingTable& all_wordings() {
   static const WordingTable table(all_kinds());
   return table;

@@ -22,6 +22,11 @@ struct Event {
 /// Understands one line whose ANSI codes are already removed. Never throws, whatever the bytes.
 Event parse_event(std::string_view line, const WordingTable& wordings);
 
+/// What a WARN means: of a line at that level, or one that repeats a WARN without its header, as
+/// behind "Last error:". nullptr for other lines and for WARNs that are not known. Valid for the
+/// whole program.
+const Warning* warning_of(const Event& event);
+
 /// The wordings of all kinds that this program knows, built on first use; safe from any thread.
 const WordingTable& all_wordings();
 

@@ -52,6 +52,16 @@ std::string_view Message::field(std::string_view name) const {
   return {};
 }
 
+const Warning* warning_of(const Kind& kind, const Wording& wording) {
+  const bool of_its_own = wording.warning.severity != WarnSeverity::None;
+  const Warning& warning = of_its_own ? wording.warning : kind.warning;
+  return warning.severity > WarnSeverity::Never ? &warning : nullptr;
+}
+
+const Warning* warning_of(const Message& message) {
+  return message.wording == nullptr ? nullptr : warning_of(*message.kind, *message.wording);
+}
+
 void Message::set(std::string_view name, std::string_view text) {
   if (kind == nullptr) return;
   for (size_t i = 0; i < kind->fields.size(); ++i) {

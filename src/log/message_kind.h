@@ -12,7 +12,8 @@
 //   };
 //
 // The member, the hole in the wording, the name that a rule uses and the JSON key are one word.
-// Adding a kind is adding such a struct to a family list in log/messages/; nothing else changes.
+// Adding a kind is adding such a struct to a family list in log/messages/; nothing else changes. A
+// kind of WARNs also has `static constexpr Warning kWarning` (log/warning.h).
 
 #pragma once
 
@@ -22,6 +23,8 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "log/warning.h"
 
 namespace ncclog {
 
@@ -83,6 +86,8 @@ struct Wording {
   /// Matches instead of the holes (log/foreign_lines.h); `text` then only shows the shape, and its
   /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
   Recogniser recognise = nullptr;
+  /// What it means at level WARN, where that is not what the kind's kWarning says.
+  Warning warning{};
 };
 
 /// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is 0.
@@ -108,11 +113,13 @@ struct Kind {
   Subsystem subsystem = Subsystem::None;
   std::span<const Wording> wordings;
   std::vector<Field> fields;
+  Warning warning;  ///< Of the wordings that have none of their own; severity None: no WARN.
 };
 
 /// A line's message, taken apart.
 struct Message {
-  const Kind* kind = nullptr;  ///< nullptr: no wording fits.
+  const Kind* kind = nullptr;        ///< nullptr: no wording fits.
+  const Wording* wording = nullptr;  ///< The wording that fits; static like the kind's texts.
   /// By field index of the kind; empty where the wording has no such hole. Views into the line.
   std::array<std::string_view, kMaxFields> fields{};
 
@@ -122,6 +129,13 @@ struct Message {
   /// Sets the field of that name, for recognisers; a kind without it ignores that.
   void set(std::string_view name, std::string_view text);
 };
+
+/// What the wording means at level WARN; nullptr if NCCL never warns with it. Valid for the whole
+/// program.
+const Warning* warning_of(const Kind& kind, const Wording& wording);
+
+/// What the message means if its line is a WARN; nullptr if no release warns with that wording.
+const Warning* warning_of(const Message& message);
 
 /// A family of kinds: what one header of log/messages/ adds.
 template <typename... T>

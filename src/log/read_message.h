@@ -27,7 +27,8 @@ constexpr FieldType field_type() {
 /// kinds.
 template <typename T>
 Kind make_kind(uint16_t index) {
-  Kind kind{T::kKind, index, T::kSource, T::kSubsystem, T::kWordings, {}};
+  Kind kind{T::kKind, index, T::kSource, T::kSubsystem, T::kWordings, {}, {}};
+  if constexpr (requires { T::kWarning; }) kind.warning = T::kWarning;
   T sample{};
   T::each_field(sample, [&](std::string_view name, auto& member) {
     kind.fields.push_back({name, field_type<std::remove_cvref_t<decltype(member)>>()});

@@ -173,9 +173,14 @@ WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
 
 bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  // Most candidates of a long list end here, before any field is touched.
+  const PatternStep& first = pattern.steps.front();
+  const bool by_holes = pattern.wording->recognise == nullptr && first.hole != HoleType::None;
+  if (by_holes && !text.starts_with(first.literal)) return false;
   std::fill_n(message.fields.begin(), pattern.kind->fields.size(), std::string_view{});
   if (pattern.wording->recognise != nullptr) {
     message.kind = pattern.kind;
+    message.wording = pattern.wording;
     return pattern.wording->recognise(text, message);
   }
   for (size_t i = 0; i < pattern.steps.size(); ++i) {
@@ -203,6 +208,7 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
   }
   if (!text.empty()) return false;
   message.kind = pattern.kind;
+  message.wording = pattern.wording;
   return true;
 }
 

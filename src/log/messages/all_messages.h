@@ -9,6 +9,7 @@
 #include "log/messages/alloc.h"
 #include "log/messages/bootstrap.h"
 #include "log/messages/collective.h"
+#include "log/messages/comm_misuse.h"
 #include "log/messages/cuda.h"
 #include "log/messages/desync.h"
 #include "log/messages/environment.h"
@@ -19,18 +20,27 @@
 #include "log/messages/gin.h"
 #include "log/messages/graph_failed.h"
 #include "log/messages/ib.h"
+#include "log/messages/ib_failover.h"
 #include "log/messages/ib_note.h"
 #include "log/messages/ib_port.h"
+#include "log/messages/ib_request.h"
 #include "log/messages/lifecycle.h"
+#include "log/messages/memory_manager.h"
 #include "log/messages/misc.h"
 #include "log/messages/network.h"
+#include "log/messages/nic_merge.h"
 #include "log/messages/nvls.h"
 #include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
+#include "log/messages/plugin_failed.h"
 #include "log/messages/progress.h"
 #include "log/messages/proxy.h"
+#include "log/messages/proxy_failed.h"
 #include "log/messages/ras.h"
 #include "log/messages/ras_client.h"
+#include "log/messages/rdma_library.h"
+#include "log/messages/rma.h"
+#include "log/messages/scheduling.h"
 #include "log/messages/shell.h"
 #include "log/messages/shm.h"
 #include "log/messages/socket.h"
@@ -44,6 +54,8 @@
 #include "log/messages/user.h"
 #include "log/messages/version.h"
 #include "log/messages/watchdog.h"
+#include "log/messages/window.h"
+#include "log/messages/windows.h"
 
 namespace ncclog {
 
@@ -64,8 +76,11 @@ using AllMessages =
               EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
               ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
               ShmMessages, SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages,
-              RasClientMessages, CudaMessages, UserMessages, GraphFailedMessages, IbNoteMessages,
-              GinMessages, MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages,
+              RasClientMessages, CudaMessages, UserMessages, CommMisuseMessages,
+              GraphFailedMessages, NicMergeMessages, IbRequestMessages, IbFailoverMessages,
+              IbNoteMessages, RdmaLibraryMessages, GinMessages, RmaMessages, WindowMessages,
+              MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages, SchedulingMessages,
+              WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages,
               DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages,
               TorchNotes, PastedMessages, ProgressMessages>::Type;
 

@@ -69,6 +69,61 @@ struct AllocTraced {
   }
 };
 
+/// A user buffer could not be registered (register/*.cc, transport/*.cc, init.cc).
+struct RegistrationFailed {
+  std::string_view text;  ///< NCCL's words, up to the first value.
+
+  static constexpr std::string_view kKind = "registration_failed";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Reg;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "A user buffer could not be registered, so data is copied through NCCL's own buffers and the "
+      "operation is slower. Earlier lines may say why."};
+  static constexpr Wording kWordings[] = {
+      {.text = "{text:Unable to register user buffers}",
+       .example = "Unable to register user buffers"},
+      {.text = "rank {:int} - {text:COLLNET failed to register userbuff} {...}",
+       .example = "rank 3 - COLLNET failed to register userbuff 0x7f10a0 (handle 0x7f10a0), "
+                  "buffSize 3, type mlx5_0, GDR is not enabled"},
+      {.text = "rank {:int} {text:failed to IPC register userbuff|failed to NET register "
+               "userbuff|failed to NVLS register sendbuff} {...}",
+       .example = "rank 3 failed to IPC register userbuff 0x7f10a0 buffSize 3 nPeers 3 isLegacyIpc "
+                  "0x7f10a0"},
+      {.text = "{text:register fails, buffer} {...}",
+       .example = "register fails, buffer 0x7f10a0 (aligned mlx5_0, granularity 3) and size 3 "
+                  "(aligned mlx5_0, granularity 3) for registration",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "A buffer to be registered is not aligned as registration needs. Allocate it "
+                   "with ncclMemAlloc."}},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
+/// A registration could not be taken back (register/*.cc, 2.24.3 and later).
+struct DeregistrationFailed {
+  std::string_view text;  ///< NCCL's words, up to the first value.
+
+  static constexpr std::string_view kKind = "deregistration_failed";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Reg;
+  static constexpr Warning kWarning{
+      WarnSeverity::Info, WarnOrigin::Symptom,
+      "A registration could not be taken back, as happens when the peer or the device is gone. It "
+      "matters only together with an earlier error."};
+  static constexpr Wording kWordings[] = {
+      {.text = "rank {:int} {text:deregister COLLNET buffer handle|deregister IPC "
+               "buffer|deregister NET buffer handle|deregister NVLS buffer} {...}",
+       .example = "rank 3 deregister COLLNET buffer handle 0x7f10a0 proxy rank 3 failed"},
+      {.text = "{text:attaching memory should only reduce refcount by 1 but} {...}",
+       .example = "attaching memory should only reduce refcount by 1 but 3 is passed",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::Internal,
+                   "The use count of a shared segment was to drop by more than one, which NCCL's "
+                   "own code rules out."}},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
 /// A user buffer was registered, reused or given back (register.cc, transport/*.cc).
 struct RegistrationNote {
   std::string_view text;  ///< NCCL's words, up to the first value.
@@ -77,30 +132,25 @@ struct RegistrationNote {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Reg;
   static constexpr Wording kWordings[] = {
-      {.text = "{text:attaching memory should only reduce refcount by 1 but|register fails, "
-               "buffer|Cleanup buffer|Register ptr|Number of segments exceeded maximum number of "
+      {.text = "{text:Cleanup buffer|Register ptr|Number of segments exceeded maximum number of "
                "supported physical segments for p2p|Skipping graph registration for "
                "buffer|Skipping registration for buffer|register comm} {...}",
-       .example = "attaching memory should only reduce refcount by 1 but 3 is passed"},
-      {.text = "rank {:int} - {text:COLLNET failed to register userbuff|NVLS deregistered "
-               "buffer|deregistered buffer|COLLNET deregistered buffer handle|COLLNET register "
-               "userbuff|COLLNET reuse register userbuff|IPC deregistered buffer|IPC graph "
-               "register buffer|IPC local register buffer|IPC local reuse buffer|IPC register "
-               "buffer|IPC registered buffer} {...}",
-       .example =
-           "rank 3 - COLLNET failed to register userbuff 0x7f10a0, buffSize 3, type mlx5_0, GDR 3"},
+       .example = "Cleanup buffer 0x7f10a0 pages 1a2b"},
+      {.text = "rank {:int} - {text:NVLS deregistered buffer|deregistered buffer|COLLNET "
+               "deregistered buffer handle|COLLNET register userbuff|COLLNET reuse register "
+               "userbuff|IPC deregistered buffer|IPC graph register buffer|IPC local register "
+               "buffer|IPC local reuse buffer|IPC register buffer|IPC registered buffer} {...}",
+       .example = "rank 3 - NVLS deregistered buffer 0x7f10a0 on device 3 ucsize 3 mcsize 3"},
       {.text =
            "rank {:int} - {text:IPC registering buffer|IPC reuse buffer|NET register userbuff|NET "
            "reuse buffer|deregistered collnet buffer handle|deregistered net buffer handle} {...}",
        .example = "rank 3 - IPC registering buffer 0x7f10a0 size 12 (baseAddr 0x7f10a0 totalSize "
                   "12 numSegments 3) to peer 3"},
-      {.text = "rank {:int} {text:deregister COLLNET buffer handle|deregister IPC "
-               "buffer|deregister NET buffer handle|deregister NVLS buffer|failed to IPC register "
-               "userbuff|failed to NET register userbuff|failed to NVLS register sendbuff|reuse "
-               "local-registered NVLS sendbuff|reuse local-registered sendbuff|successfully "
-               "graph-registered sendbuff|successfully local-registered NVLS sendbuff|successfully "
-               "local-registered sendbuff} {...}",
-       .example = "rank 3 deregister COLLNET buffer handle 0x7f10a0 proxy rank 3 failed"},
+      {.text = "rank {:int} {text:reuse local-registered NVLS sendbuff|reuse local-registered "
+               "sendbuff|successfully graph-registered sendbuff|successfully local-registered NVLS "
+               "sendbuff|successfully local-registered sendbuff} {...}",
+       .example = "rank 3 reuse local-registered NVLS sendbuff 0x7f10a0, recvbuff 0x7f10a0, "
+                  "sendbuff size 3, recvbuff size 3, reg sendbuff 0x7f10a0, reg recvbuff 0x7f10a0"},
       {.text = "rank {:int} {text:reuse registered NVLS sendbuff|successfully registered NVLS "
                "sendbuff|successfully registered collNet sendbuff} {...}",
        .example = "rank 3 reuse registered NVLS sendbuff 0x7f10a0, recvbuff 0x7f10a0, sendbuff "
@@ -119,46 +169,7 @@ struct RegistrationNote {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-/// Suspending and resuming a communicator's memory (mem_manager.cc, 2.29.7 and later).
-struct MemoryManagerNote {
-  std::string_view text;  ///< NCCL's words, up to the first value.
-
-  static constexpr std::string_view kKind = "memory_manager_note";
-  static constexpr Source kSource = Source::Nccl;
-  static constexpr Subsystem kSubsystem = Subsystem::Alloc;
-  static constexpr Wording kWordings[] = {
-      {.text = "MemManager: {text:AllGather counts failed|Already suspended|Barrier failed during "
-               "resume|Failed to allocate CPU backup for offload|Failed to allocate "
-               "allCounts|Failed to allocate memory entry|Final barrier failed during "
-               "resume|MemStats not supported, memory manager is disabled|Not in suspended "
-               "state|Resume failed, memory manager is disabled|Resume not supported, memory "
-               "manager is disabled|Suspend failed, memory manager is disabled}",
-       .example = "MemManager: AllGather counts failed"},
-      {.text = "MemManager: {text:Suspend not supported, memory manager is "
-               "disabled|Destroyed|Destroying (refCount=0)}",
-       .example = "MemManager: Suspend not supported, memory manager is disabled"},
-      {.text = "MemManager: {text:Buffer} ptr={:hex} already exported to peer rank {:int}",
-       .example = "MemManager: Buffer ptr=0x7f10a0 already exported to peer rank 3"},
-      {.text = "MemManager: {text:Cannot mark export for|Cannot re-import peer buffer from "
-               "rank|Cannot track allocation|Cannot untrack allocation|Could not find matching "
-               "handle info for|FABRIC handle not valid for entry|Failed to copy to CPU "
-               "backup:|Failed to get FD from rank|Failed to grow exportedPeerRanks array "
-               "for|Failed to restore from CPU backup:|Recv from rank|Send to rank} {...}",
-       .example = "MemManager: Cannot mark export for ptr=0x7f10a0, manager not initialized"},
-      {.text = "MemManager: {text:Unknown handle type|cuMemExportToShareableHandle (FABRIC) failed "
-               "for|cuMemImportFromShareableHandle failed for|ncclCuMemMapAndSetAccess failed for "
-               "re-imported|Decremented refCount to|Initialized for device|Untrack size "
-               "mismatch|Shared from parent,} {...}",
-       .example = "MemManager: Unknown handle type 3 for peer import"},
-      {.text = "{text:Memory resume not supported with split_share communicators|Memory suspend "
-               "not supported with split_share communicators} {...}",
-       .example = "Memory resume not supported with split_share communicators (refCount=3)"},
-      {.text = "MemManager: rank {:int} {text:resumed|suspended} {...}",
-       .example = "MemManager: rank 3 resumed 3 local entries, waiting at barrier"},
-  };
-  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
-};
-
-using AllocMessages = Kinds<AllocTraced, RegistrationNote, MemoryManagerNote>;
+using AllocMessages =
+    Kinds<AllocTraced, RegistrationFailed, DeregistrationFailed, RegistrationNote>;
 
 }  // namespace ncclog

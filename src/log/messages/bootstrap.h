@@ -58,6 +58,10 @@ struct BootstrapNoInterface {
   static constexpr std::string_view kKind = "bootstrap_no_interface";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "No usable network interface is left after the filters. Check NCCL_SOCKET_IFNAME and "
+      "NCCL_OOB_NET_IFNAME for typing errors, and the container's network."};
   static constexpr Wording kWordings[] = {
       {.text = "Bootstrap : {text:no socket interface found}",
        .example = "Bootstrap : no socket interface found",
@@ -73,7 +77,9 @@ struct BootstrapNoInterface {
        .quotable = true},
       {.text = "no device found {text:matching} NCCL_OOB_NET_IFNAME={}, ignoring",
        .example = "no device found matching NCCL_OOB_NET_IFNAME=mlx5_9, ignoring",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Degraded, WarnOrigin::User,
+                   "No device fits NCCL_OOB_NET_IFNAME, so the setting is ignored."}},
       {.text = "Net : {text:No interface found in the same subnet as remote address} {...}",
        .example = "Net : No interface found in the same subnet as remote address 10.9.8.7<41822>",
        .quotable = true},
@@ -90,6 +96,9 @@ struct BootstrapRankCountMismatch {
   static constexpr std::string_view kKind = "bootstrap_rank_count_mismatch";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "A rank that reached the rendezvous believes in another world "
+                                    "size. Two jobs share one address, or WORLD_SIZE differs."};
   static constexpr Wording kWordings[] = {
       {.text = "Bootstrap Root : mismatch in rank count from procs {local} : {remote}",
        .example = "Bootstrap Root : mismatch in rank count from procs 16 : 8",
@@ -114,6 +123,9 @@ struct BootstrapRankTwice {
   static constexpr std::string_view kKind = "bootstrap_rank_twice";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "Two processes claim the same rank. Check the launcher's rank "
+                                    "numbers, and for a process left over from an earlier run."};
   static constexpr Wording kWordings[] = {
       {.text = "Bootstrap Root : rank {rank} of {nranks} ranks has already checked in",
        .example = "Bootstrap Root : rank 3 of 16 ranks has already checked in",
@@ -132,6 +144,10 @@ struct BootstrapRankOutOfRange {
   static constexpr std::string_view kKind = "bootstrap_rank_out_of_range";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A rank's number lies outside the share of the rendezvous root that it reached. Check the "
+      "launcher's rank numbers, and for processes of another job."};
   static constexpr Wording kWordings[] = {
       {.text = "Bootstrap Root : localId {local_id} is out of range",
        .example = "Bootstrap Root : localId 31 is out of range",
@@ -149,6 +165,10 @@ struct BootstrapMessageTruncated {
   static constexpr std::string_view kKind = "bootstrap_message_truncated";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Two ranks exchanged messages of different sizes during the rendezvous: they run different "
+      "code, NCCL versions or settings."};
   static constexpr Wording kWordings[] = {
       {.text = "Message truncated : received {received} bytes instead of {expected}",
        .example = "Message truncated : received 256 bytes instead of 512",
@@ -200,6 +220,10 @@ struct BootstrapLeftover {
   static constexpr std::string_view kKind = "bootstrap_leftover";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::Symptom,
+      "The rendezvous was closed while messages of other ranks waited, so a rank left early. Look "
+      "for the first rank that failed."};
   static constexpr Wording kWordings[] = {
       {.text = "Unexpected connections are not empty",
        .example = "Unexpected connections are not empty",
@@ -218,6 +242,9 @@ struct CommIdInvalid {
   static constexpr std::string_view kKind = "comm_id_invalid";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Bootstrap;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::User,
+                                    "NCCL_COMM_ID or NCCL_RAS_ADDR holds no address that NCCL can "
+                                    "read. Write it as ip:port, [ipv6]:port or host:port."};
   static constexpr Wording kWordings[] = {
       {.text = "{text:Invalid NCCL_COMM_ID}, please use format: {...}",
        .example = "Invalid NCCL_COMM_ID, please use format: <ipv4>:<port> or [<ipv6>]:<port> or "
@@ -231,7 +258,10 @@ struct CommIdInvalid {
        .quotable = true},
       {.text = "Net : error encountered when getting address info : {text...}",
        .example = "Net : error encountered when getting address info : Name or service not known",
-       .quotable = true},
+       .quotable = true,
+       .warning =
+           {WarnSeverity::Fatal, WarnOrigin::System,
+            "A host name could not be resolved. Check DNS, and /etc/hosts in the container."}},
       {.text = "Net : {text:Unsupported address family type}",
        .example = "Net : Unsupported address family type"},
   };

@@ -252,6 +252,10 @@ struct SymmetricCheckFailed {
   static constexpr std::string_view kKind = "symmetric_check_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Coll;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "Ranks pass different windows or offsets to one collective over symmetric memory. Register "
+      "the same buffers at the same offsets on all ranks."};
   static constexpr Wording kWordings[] = {
       {.text = "Coll {op:word} size {:int} symmetric registration check failed on rank {rank}: "
                "{text...}",

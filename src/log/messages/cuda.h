@@ -23,6 +23,10 @@ struct CudaFailure {
   static constexpr std::string_view kKind = "cuda_failure";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A CUDA call failed. Often a kernel of the application failed before and NCCL is the first "
+      "to notice; else look at GPU memory, driver and error text."};
   static constexpr Wording kWordings[] = {
       {.text = "Cuda failure '{error}'",
        .example = "Cuda failure 'out of memory'",
@@ -74,6 +78,13 @@ struct CudaAllocFailed {
   static constexpr std::string_view kKind = "cuda_alloc_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Alloc;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Memory could not be had, on the GPU where the text says CUDA, else on the host. Leave more "
+      "of it to NCCL, or lower NCCL_BUFFSIZE and the number of communicators."};
+  static constexpr Warning kAborts{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The host ran out of memory where NCCL cannot return an error, so the process aborts."};
   static constexpr Wording kWordings[] = {
       {.text = "Failed to CUDA {what:malloc|calloc|calloc async|host alloc} {bytes} bytes",
        .example = "Failed to CUDA calloc async 16777216 bytes",
@@ -86,12 +97,14 @@ struct CudaAllocFailed {
        .quotable = true},
       {.text = "Unrecoverable error detected: {what:malloc}(size={bytes}) returned null.",
        .example = "Unrecoverable error detected: malloc(size=65536) returned null.",
-       .quotable = true},
+       .quotable = true,
+       .warning = kAborts},
       {.text = "{:word}:{:int} Unrecoverable error detected: {what:malloc}(size={bytes}) returned "
                "null.",
        .example =
            "misc/utils.cc:234 Unrecoverable error detected: malloc(size=65536) returned null.",
-       .quotable = true},
+       .quotable = true,
+       .warning = kAborts},
       {.text = "Allocation failed", .example = "Allocation failed", .quotable = true},
       {.text = "Allocation failed at {...}",
        .example = "Allocation failed at init.cc:512",
@@ -113,13 +126,18 @@ struct NvlsBindFailed {
   static constexpr std::string_view kKind = "nvls_bind_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Nvls;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The GPU refused multicast memory for NVLink SHARP. Check that nvidia-fabricmanager runs and "
+      "fits the driver, and the NVSwitches; NCCL_NVLS_ENABLE=0 avoids it."};
   static constexpr Wording kWordings[] = {
       {.text = "Failed to bind NVLink SHARP (NVLS) Multicast memory of size {size} : CUDA error "
                "{code} '{error}'. {...}",
        .example = "Failed to bind NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA "
                   "error 401 'the operation cannot be performed in the present state'. Proceeding "
                   "without NVLS support.",
-       .quotable = true},
+       .quotable = true,
+       .warning = kNeverWarned},
       {.text = "Failed to bind NVLink SHARP (NVLS) Multicast memory of size {size} : CUDA error "
                "{code} '{error}'.",
        .example = "Failed to bind NVLink SHARP (NVLS) Multicast memory of size 2097152 : CUDA "
@@ -131,7 +149,8 @@ struct NvlsBindFailed {
                   "error 401 'the operation cannot be performed in the present state'",
        .quotable = true},
       {.text = "Failed to multicast-bind user buffer: CUDA error {code} '{error}'",
-       .example = "Failed to multicast-bind user buffer: CUDA error 1 'invalid argument'"},
+       .example = "Failed to multicast-bind user buffer: CUDA error 1 'invalid argument'",
+       .warning = kNeverWarned},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("size", self.size);
@@ -191,6 +210,10 @@ struct MnnvlFailed {
   static constexpr std::string_view kKind = "mnnvl_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Nvls;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "NVLink across nodes is there but does not work, usually because of IMEX. Check nvidia-imex "
+      "on all nodes and /dev/nvidia-caps-imex-channels in the container."};
   static constexpr Wording kWordings[] = {
       {.text = "MNNVL (cliqueSize {clique_size}) is available but not {...}",
        .example =
@@ -199,7 +222,10 @@ struct MnnvlFailed {
        .quotable = true},
       {.text = "MNNVL is not supported on this system",
        .example = "MNNVL is not supported on this system",
-       .quotable = true},
+       .quotable = true,
+       .warning =
+           {WarnSeverity::Fatal, WarnOrigin::User,
+            "NCCL_MNNVL_ENABLE=1 asks for NVLink across nodes, which this system does not have."}},
   };
   static void each_field(auto& self, auto&& visit) { visit("clique_size", self.clique_size); }
 };
@@ -213,6 +239,10 @@ struct NvmlFailed {
   static constexpr std::string_view kKind = "nvml_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A call to NVML failed: driver and library do not match, MIG is on, or the driver is not in "
+      "the container. Run nvidia-smi there."};
   static constexpr Wording kWordings[] = {
       {.text =
            "{call:nvmlInit|nvmlInit_v2|nvmlShutdown|nvmlDeviceGetCount|nvmlDeviceGetCount_v2|"
@@ -239,7 +269,9 @@ struct NvmlFailed {
       {.text = "Failed to open {call:libnvidia-ml.so.1}",
        .example = "Failed to open libnvidia-ml.so.1",
        .quotable = true},
-      {.text = "Loaded NVML from {call...}", .example = "Loaded NVML from libnvidia-ml.so.1"},
+      {.text = "Loaded NVML from {call...}",
+       .example = "Loaded NVML from libnvidia-ml.so.1",
+       .warning = kNeverWarned},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("call", self.call);
@@ -256,27 +288,43 @@ struct CudaLibraryFailed {
   static constexpr std::string_view kKind = "cuda_library_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "An entry point of the CUDA driver is missing, because the driver is older than NCCL's "
+      "build. Often harmless: NCCL goes without the feature behind it."};
+  static constexpr Warning kNoDriver{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "The CUDA driver library could not be loaded or asked, so CUDA calls fail later. Mount the "
+      "driver's libraries into the container."};
   static constexpr Wording kWordings[] = {
       {.text = "Retrieve {symbol:word} failed with {error...}",
        .example = "Retrieve cuMulticastCreate failed with 500"},
       {.text = "Retrieve {symbol:word} version {:int} failed with {error...}",
        .example = "Retrieve cuMulticastCreate version 12010 failed with 500"},
       {.text = "Failed to load CUDA missing symbol {symbol...}",
-       .example = "Failed to load CUDA missing symbol cuDriverGetVersion"},
+       .example = "Failed to load CUDA missing symbol cuDriverGetVersion",
+       .warning = kNoDriver},
       {.text = "Failed to find CUDA library {symbol...}",
        .example = "Failed to find CUDA library libcuda.so (NCCL_CUDA_PATH='') : cannot open shared "
-                  "object file"},
+                  "object file",
+       .warning = kNoDriver},
       {.text = "ncclOsDlopen({symbol}) failed: {error...}",
-       .example = "ncclOsDlopen(libcuda.so.1) failed: cannot open shared object file"},
+       .example = "ncclOsDlopen(libcuda.so.1) failed: cannot open shared object file",
+       .warning = kNeverWarned},
       {.text = "ncclOsDlsym({symbol}) failed: {error...}",
-       .example = "ncclOsDlsym(cuInit) failed: undefined symbol"},
+       .example = "ncclOsDlsym(cuInit) failed: undefined symbol",
+       .warning = kNeverWarned},
       {.text = "{symbol:cuDriverGetVersion} failed with {error:int}",
-       .example = "cuDriverGetVersion failed with 999"},
+       .example = "cuDriverGetVersion failed with 999",
+       .warning = kNoDriver},
       {.text = "CUDA some PFN functions not found in the library",
        .example = "CUDA some PFN functions not found in the library"},
       {.text =
            "{symbol:CUMEM not supported|CUMEM Host is not supported} prior to CUDA {error:word}",
-       .example = "CUMEM not supported prior to CUDA 11.3"},
+       .example = "CUMEM not supported prior to CUDA 11.3",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "This NCCL was built with a CUDA too old for the memory interface that a "
+                   "setting asks for. Set NCCL_CUMEM_ENABLE=0 or NCCL_CUMEM_HOST_ENABLE=0."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("symbol", self.symbol);
@@ -293,6 +341,10 @@ struct IpcFailed {
   static constexpr std::string_view kKind = "ipc_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::P2p;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A GPU buffer could not be shared with another process or GPU. Check IOMMU and ACS, process "
+      "isolation, MIG, and memory that legacy IPC cannot export."};
   static constexpr Wording kWordings[] = {
       {.text = "{text:failed to peer with device} {:word}: {error...}",
        .example = "failed to peer with device 3(=a1000): 217 peer access is not supported between "
@@ -309,7 +361,10 @@ struct IpcFailed {
        .quotable = true},
       {.text = "[Rem Allocator] {text...}",
        .example = "[Rem Allocator] cudaIpcGetMemHandle failed : invalid argument",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "The thread of NCCL 2.8 to 2.11 that allocates GPU memory for other ranks "
+                   "failed. The text names the step; look at CUDA errors."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("text", self.text);

@@ -111,6 +111,9 @@ struct EnvCorrected {
   static constexpr std::string_view kKind = "env_corrected";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Env;
+  static constexpr Warning kWarning{WarnSeverity::Degraded, WarnOrigin::User,
+                                    "A setting is out of range or malformed, and NCCL uses another "
+                                    "value. The text names the setting; correct or remove it."};
   static constexpr Wording kWordings[] = {
       {.text = "{name:NCCL_MAX_CTAS|NCCL_MIN_CTAS|NCCL_MAX_P2P_PEERS|NCCL_NCHANNELS_PER_NET_PEER|"
                "NCCL_NUM_RMA_CTX} {value:int} is too low, leaving it set at {result:int}",
@@ -124,6 +127,13 @@ struct EnvCorrected {
       {.text = "{name:NCCL_WORK_FIFO_BYTES|NCCL_WORK_FIFO_DEPTH}={value:int} is being ignored "
                "because it is not a power of 2.",
        .example = "NCCL_WORK_FIFO_BYTES=1000 is being ignored because it is not a power of 2."},
+      {.text =
+           "'{name:NCCL_WORK_FIFO_DEPTH}={value:int}' is too small. Minimum value is {result:int}",
+       .example = "'NCCL_WORK_FIFO_DEPTH=64' is too small. Minimum value is 128",
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "The queue of work is too small for this group of operations, so the call "
+                   "fails. Raise or unset NCCL_WORK_FIFO_DEPTH."}},
       {.text = "{name:NCCL_GIN_PROXY_QUEUE_SIZE|NCCL_RMA_PROXY_QUEUE_SIZE} is {value}, using the "
                "default/maximum value instead",
        .example = "NCCL_GIN_PROXY_QUEUE_SIZE is not a power of two, using the default/maximum "

@@ -67,12 +67,18 @@ struct MismatchReported {
        .example =
            "Mismatched collective detected, please check your collective calls at and around rank "
            "3. You can use NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=COLL to see the collective logs",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "Ranks run different collectives, as the GPU code of this old release noticed. "
+                   "Compare the order of calls around the rank that is named."}},
       {.text = "{text:Your program may be hanging}, this may be caused by a collective mismatch "
                "around rank {rank}. {...}",
        .example = "Your program may be hanging, this may be caused by a collective mismatch around "
                   "rank 3. Please check your collective calls at and around this rank.",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Info, WarnOrigin::System,
+                   "Nothing moved for a while, perhaps because ranks run different collectives. It "
+                   "is only a suspicion of this old release."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rank", self.rank);
@@ -87,16 +93,25 @@ struct AsyncJobFailed {
   static constexpr std::string_view kKind = "async_job_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "A step that ran in a helper thread failed, and this line only "
+                                    "passes the result on. The error was printed before it."};
   static constexpr Wording kWordings[] = {
       {.text = "ncclAsyncJobComplete: job {:hex} failed, job error {code}",
        .example = "ncclAsyncJobComplete: job 0x55d0c0de failed, job error 3",
        .quotable = true},
       {.text = "asyncJobLaunch: failed to join thread for job",
        .example = "asyncJobLaunch: failed to join thread for job",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "The helper thread of an initialisation or group call could not be joined. "
+                   "Check the limits on threads and processes."}},
       {.text = "hostStreamPlanCallback() failed : {...}",
        .example = "hostStreamPlanCallback() failed : unhandled system error",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::Symptom,
+                   "The network thread could not be set to work from a stream, and the error "
+                   "surfaces later. Look for an earlier proxy error."}},
   };
   static void each_field(auto& self, auto&& visit) { visit("code", self.code); }
 };
@@ -110,6 +125,10 @@ struct DestroyFailed {
   static constexpr std::string_view kKind = "destroy_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Destroy;
+  static constexpr Warning kWarning{
+      WarnSeverity::Info, WarnOrigin::Symptom,
+      "Something failed while the communicator was destroyed, which follows from an error or abort "
+      "before. It matters only together with that."};
   static constexpr Wording kWordings[] = {
       {.text = "commDestroySync: comm {:hex} rank {:int} {text:sync hostStream|sync deviceStream} "
                "error {code}",
@@ -120,7 +139,10 @@ struct DestroyFailed {
       {.text = "{:commReclaim|ncclProxyStop}: comm {:hex} (rank = {:int}) {text} error {code}",
        .example = "ncclProxyStop: comm 0x7f10a0 (rank = 3) destroys proxy resource error 3"},
       {.text = "ncclCommSetAsyncError: {text:error comm} {:hex} sets state {code}",
-       .example = "ncclCommSetAsyncError: error comm 0x7f10a0 sets state 12"},
+       .example = "ncclCommSetAsyncError: error comm 0x7f10a0 sets state 12",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::Internal,
+                   "A communicator was to be put into a state that does not exist. Suspect memory "
+                   "corruption or an NCCL bug."}},
       {.text = "Legacy IPC cleanup {text:callback failed} comm {...}",
        .example = "Legacy IPC cleanup callback failed comm 0x7f10a0 (rank = 3) cb 0x55d0c0de"},
   };

@@ -34,6 +34,10 @@ struct IbCompletion {
   static constexpr std::string_view kKind = "ib_completion";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A transfer over InfiniBand or RoCE failed. Status 12 means the peer is unreachable or dead, "
+      "13 not ready, 5 follows another error, 4 and 10 point to memory registration."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : Got completion with error {status}, opcode {opcode:int}, len {len}, "
                "vendor err {vendor_err}",
@@ -141,6 +145,32 @@ struct IbCompletion {
            "NET/IB/GIN: Got completion from peer 10.1.2.3<41822> with status=12 opcode=0 len=0 "
            "vendor err 129 (GIN) localGid ::ffff:10.1.2.4 remoteGids::ffff:10.1.2.3 hca mlx5_0",
        .quotable = true},
+      // Cut at NCCL's buffer size.
+      {.text = "NET/IB : Got completion from peer {peer:word} with error {status}, opcode "
+               "{opcode:int}, len {len}, vendor err {vendor_err} ({operation}){...}",
+       .example = "NET/IB : Got completion from peer 10.1.2.3<41822> with error 12, opcode 0, len "
+                  "0, vendor err 129 (Send) localGid ::ffff:10.1",
+       .quotable = true,
+       .general = true},
+      {.text = "NET/IB : Got completion from peer {peer:word} with status={status} "
+               "opcode={opcode:int} len={len} vendor err {vendor_err} ({operation}){...}",
+       .example = "NET/IB : Got completion from peer 10.1.2.3<41822> with status=12 opcode=0 len=0 "
+                  "vendor err 129 (Send) localGid ::ffff:10.1",
+       .quotable = true,
+       .general = true},
+      {.text = "NET/IB: Got completion from peer {peer:word} with status={status} "
+               "opcode={opcode:int} len={len} vendor err {vendor_err} ({operation}){...}",
+       .example = "NET/IB: Got completion from peer 10.1.2.3<41822> with status=12 opcode=0 len=0 "
+                  "vendor err 129 (Send) localGid ::ffff:10.1",
+       .quotable = true,
+       .general = true},
+      {.text = "NET/IB/GIN: Got completion from peer {peer:word} with status={status} "
+               "opcode={opcode:int} len={len} vendor err {vendor_err} ({operation}){...}",
+       .example = "NET/IB/GIN: Got completion from peer 10.1.2.3<41822> with status=12 opcode=0 "
+                  "len=0 vendor err 129 (GIN) localGid ::ffff:10.1",
+       .quotable = true,
+       .general = true},
+
   };
   static void each_field(auto& self, auto&& visit) {
     visit("peer", self.peer);
@@ -165,6 +195,9 @@ struct IbCqeError {
   static constexpr std::string_view kKind = "ib_cqe_error";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "Names the request that the completion error belongs to. The "
+                                    "line about that completion has status and peer."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB: {}Got CQE with error (devIndex={device_index}, req={:hex}, comm={:hex} "
                "({}), wr_id={:int}, qp_num={qp})",
@@ -189,40 +222,104 @@ struct IbCallFailed {
   static constexpr std::string_view kKind = "ib_call_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A call to the RDMA library failed; the text names it and the reason. Check rdma-core, "
+      "/dev/infiniband in the container and the state of the device."};
+  static constexpr Warning kNotConnected{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A queue pair did not change its state, so the connection failed. A time-out means that the "
+      "NICs do not reach each other, an invalid argument a wrong GID index or MTU."};
+  static constexpr Warning kNotRegistered{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Memory could not be registered with the NIC. No memory means the memlock limit (ulimit -l); "
+      "a bad address or argument means no way to GPU memory, or an IOMMU."};
+  static constexpr Warning kNoDmabuf{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "GPU memory could not be registered through DMA-BUF, and NCCL may fall back. It needs kernel "
+      "5.12 and the open GPU driver; test with NCCL_DMABUF_ENABLE=0."};
+  static constexpr Warning kNoRoom{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The NIC or its driver has no room for another queue or protection domain. Fewer "
+      "connections, a higher memlock limit or newer firmware help."};
+  static constexpr Warning kQueueBroken{
+      WarnSeverity::Fatal, WarnOrigin::Internal,
+      "Work was given to a queue that is broken already. Look for the completion error before it."};
   static constexpr Wording kWordings[] = {
+      {.text = "Call to {call:ibv_modify_qp} failed with error {error} errno {errno}",
+       .example = "Call to ibv_modify_qp failed with error Connection timed out errno 110",
+       .quotable = true,
+       .warning = kNotConnected},
+      {.text = "Call to {call:ibv_modify_qp} failed with error {error...}",
+       .example = "Call to ibv_modify_qp failed with error Connection timed out",
+       .quotable = true,
+       .general = true,
+       .warning = kNotConnected},
+      {.text = "Call to {call:ibv_reg_mr|ibv_reg_mr_iova2} failed with error {error...}",
+       .example = "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+       .quotable = true,
+       .warning = kNotRegistered},
+      {.text = "Call to {call:ibv_reg_mr|ibv_reg_mr_iova2} failed",
+       .example = "Call to ibv_reg_mr failed",
+       .quotable = true,
+       .warning = kNotRegistered},
+      {.text = "Call to {call:ibv_reg_dmabuf_mr|mlx5dv_reg_dmabuf_mr} failed with error {error...}",
+       .example = "Call to ibv_reg_dmabuf_mr failed with error Bad address",
+       .quotable = true,
+       .warning = kNoDmabuf},
+      {.text = "NET/MLX5: Call to {call:mlx5dv_reg_dmabuf_mr} failed with error {error...}",
+       .example = "NET/MLX5: Call to mlx5dv_reg_dmabuf_mr failed with error Bad address",
+       .quotable = true,
+       .warning = kNoDmabuf},
+      {.text =
+           "Call to {call:ibv_alloc_pd|ibv_create_cq|ibv_create_qp} failed with error {error...}",
+       .example = "Call to ibv_create_qp failed with error Cannot allocate memory",
+       .quotable = true,
+       .warning = kNoRoom},
+      {.text = "Call to {call:ibv_alloc_pd|ibv_create_cq|ibv_create_qp} failed",
+       .example = "Call to ibv_create_qp failed",
+       .quotable = true,
+       .warning = kNoRoom},
       {.text = "Call to {call:word} failed with error {error} errno {errno}",
        .example = "Call to ibv_query_port failed with error Operation not supported errno 95",
-       .quotable = true},
+       .quotable = true,
+       .general = true},
       {.text = "Call to {call:word} failed with error {error...}",
-       .example = "Call to ibv_reg_mr_iova2 failed with error Cannot allocate memory",
+       .example = "Call to ibv_query_gid failed with error Invalid argument",
        .quotable = true,
        .general = true},
       {.text = "Call to {call:word} failed",
-       .example = "Call to ibv_create_qp failed",
-       .quotable = true},
+       .example = "Call to ibv_open_device failed",
+       .quotable = true,
+       .general = true},
       {.text = "NET/MLX5: Call to {call:word} failed with error {error} errno {errno}",
        .example = "NET/MLX5: Call to mlx5dv_internal_get_data_direct_sysfs_path failed with error "
                   "No such device errno 19",
        .quotable = true},
       {.text = "NET/MLX5: Call to {call:word} failed with error {error...}",
-       .example = "NET/MLX5: Call to mlx5dv_reg_dmabuf_mr failed with error Bad address",
+       .example = "NET/MLX5: Call to mlx5dv_query_device failed with error Operation not supported",
        .quotable = true,
        .general = true},
       {.text = "Call to {call:word} not supported",
-       .example = "Call to ibv_query_ece not supported"},
+       .example = "Call to ibv_query_ece not supported",
+       .warning = kNeverWarned},
       {.text = "Call to {call:word} skipped, {error...}",
-       .example = "Call to ibv_query_ece skipped, internal_name doesn't exist"},
+       .example = "Call to ibv_query_ece skipped, internal_name doesn't exist",
+       .warning = kNeverWarned},
       {.text = "{call:ibv_post_send|ibv_post_recv}() failed with error {error}, Bad WR {...}",
        .example =
            "ibv_post_send() failed with error Invalid argument, Bad WR 0x7f21e0, First WR 0x7f21e0",
-       .quotable = true},
+       .quotable = true,
+       .warning = kQueueBroken},
       {.text = "{call:ibv_post_send|ibv_post_recv}() failed with error {error...}",
        .example = "ibv_post_recv() failed with error Invalid argument",
        .quotable = true,
-       .general = true},
+       .general = true,
+       .warning = kQueueBroken},
       {.text = "Call to {call:ibv_poll_cq}() returned {errno}",
        .example = "Call to ibv_poll_cq() returned -1",
-       .quotable = true},
+       .quotable = true,
+       .warning = kQueueBroken},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("call", self.call);
@@ -247,6 +344,10 @@ struct IbModifyQpFailed {
   static constexpr std::string_view kKind = "ib_modify_qp_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The NICs of two ranks cannot be connected. 110 means they do not reach each other (rails, "
+      "GID, VLAN, link), 22 a wrong GID index or MTU, or InfiniBand mixed with RoCE."};
   static constexpr Wording kWordings[] = {
       {.text = "Call to ibv_modify_qp failed with {errno} {error}, on dev {device:word}:{port}, "
                "curr state {state:word}, next state {next_state:word}, local GID index "

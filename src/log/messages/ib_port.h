@@ -24,6 +24,10 @@ struct IbAsyncEvent {
   static constexpr std::string_view kKind = "ib_async_event";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Info, WarnOrigin::System,
+      "The NIC reports an event of a port. A port error is a link that went down, and traffic over "
+      "it may fail later: check cable and switch."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : {device:word}:{port} Got non-fatal async event: {event}({code})",
        .example = "NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)"},
@@ -34,7 +38,9 @@ struct IbAsyncEvent {
       {.text = "NET/IB : Got async event : {event...}",
        .example = "NET/IB : Got async event : port error"},
       {.text = "NET/IB : {device:word}:{port} unknown event type ({code})",
-       .example = "NET/IB : mlx5_0:1 unknown event type (31)"},
+       .example = "NET/IB : mlx5_0:1 unknown event type (31)",
+       .warning = {WarnSeverity::Info, WarnOrigin::System,
+                   "The NIC reports an event that this NCCL does not know."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("device", self.device);
@@ -54,6 +60,10 @@ struct IbFatalEvent {
   static constexpr std::string_view kKind = "ib_fatal_event";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A NIC, completion queue or queue pair broke, and its communicators are marked as failed. "
+      "Look at firmware and PCI errors; an access error is a wrong key or a freed buffer."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : {device:word}:{port} async fatal event: {event...}",
        .example = "NET/IB : mlx5_0:1 async fatal event: device fatal",
@@ -83,6 +93,9 @@ struct FatalErrorSeen {
   static constexpr std::string_view kKind = "fatal_error_seen";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "An operation found that its communicator is marked as broken. "
+                                    "The asynchronous NIC event printed before says why."};
   static constexpr Wording kWordings[] = {
       {.text = "communicator encountered a fatal error (detected in {function:word})",
        .example = "communicator encountered a fatal error (detected in ncclIbTest)",
@@ -99,6 +112,10 @@ struct GidChanged {
   static constexpr std::string_view kKind = "gid_changed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Info, WarnOrigin::System,
+      "The addresses of a RoCE port changed while the job ran, as through DHCP, bonding or a "
+      "reconfigured interface. Connections made before may fail."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : {device:word}:{port} GID table changed",
        .example = "NET/IB : mlx5_0:1 GID table changed"},
@@ -141,6 +158,10 @@ struct IbCollectiveMismatch {
   static constexpr std::string_view kKind = "ib_collective_mismatch";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The two ends posted different sizes for one message: ranks call different collectives, "
+      "counts or types, or run with different NCCL_ALGO or NCCL_PROTO."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : collective mismatch error local size {local} remote {remote} {...}",
        .example = "NET/IB : collective mismatch error local size 1048576 remote 4194304 addr "
@@ -165,7 +186,10 @@ struct IbCollectiveMismatch {
                "size {remote} addr {...}",
        .example = "NET/IB : req 0/1 tag 1f peer 10.1.2.3<41822> posted incorrect receive info: "
                   "size 4194304 addr 0 rkeys[0]=0",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "A peer's receive request holds a null address or key, or a negative size. "
+                   "Ranks disagree on a collective, or memory was overwritten."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("peer", self.peer);
@@ -181,6 +205,9 @@ struct IbDevicesIncompatible {
   static constexpr std::string_view kKind = "ib_devices_incompatible";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "InfiniBand and RoCE ports were to be joined in one connection "
+                                    "or fused NIC. Select one kind with NCCL_IB_HCA."};
   static constexpr Wording kWordings[] = {
       {.text =
            "NET/IB : {text:Attempted to connect|Attempted to merge} incompatible devices: {...}",

@@ -115,6 +115,10 @@ struct NetAllFailed {
   static constexpr std::string_view kKind = "net_all_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "No network could be set up, or none has the wanted name. The plugin lines before say what "
+      "each one tried; check NCCL_NET and NCCL_NET_PLUGIN."};
   static constexpr Wording kWordings[] = {
       {.text = "Failed to initialize any NET plugin",
        .example = "Failed to initialize any NET plugin",
@@ -130,6 +134,10 @@ struct NetworkNotFound {
   static constexpr std::string_view kKind = "network_not_found";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "NCCL_NET or the program's configuration names a network that is not there. Check the "
+      "spelling, and that its plugin loads and finds devices."};
   static constexpr Wording kWordings[] = {
       {.text = "Error: network {network} not found.",
        .example = "Error: network AWS Libfabric not found.",
@@ -185,6 +193,10 @@ struct RdmaLibraryMissing {
   static constexpr std::string_view kKind = "rdma_library_missing";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "The RDMA library is not installed, so InfiniBand and RoCE are out and NCCL takes another "
+      "network. Install rdma-core if the host has such NICs."};
   static constexpr Wording kWordings[] = {
       {.text = "Failed to open {library:libibverbs.so[.1]|libmlx5.so[.1]}",
        .example = "Failed to open libibverbs.so[.1]"},
@@ -324,6 +336,10 @@ struct IbDeviceOpenFailed {
   static constexpr std::string_view kKind = "ib_device_open_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "An RDMA device exists but does not answer, so it is left out. Check /dev/infiniband in the "
+      "container, its permissions, driver and firmware."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : Unable to {call:open device|query device|query port_num|query port} "
                "{device...}",

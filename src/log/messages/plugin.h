@@ -338,7 +338,10 @@ struct PluginNote {
       {.text = "Profiler event mask: {text...}",
        .example = "Profiler event mask: 0x3 (3) - Enabled: group coll"},
       {.text = "Profiler init failed with error {text}. Continue without profiler.",
-       .example = "Profiler init failed with error (2). Continue without profiler."},
+       .example = "Profiler init failed with error (2). Continue without profiler.",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "The profiler plugin did not start, and the job goes on without it. Check "
+                   "NCCL_PROFILER_PLUGIN."}},
       {.text = "PXN Disabled as plugin is v4", .example = "PXN Disabled as plugin is v4"},
       {.text = "Count not open {text...}", .example = "Count not open libibverbs.so"},
   };

@@ -22,6 +22,9 @@ struct ProxyCallFailed {
   static constexpr std::string_view kKind = "proxy_call_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Proxy;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "What a local rank asked of the proxy thread failed, and this "
+                                    "line only sums up. The error before it is the cause."};
   static constexpr Wording kWordings[] = {
       {.text = "[Proxy Service {:int}] Failed to execute operation {operation:word} from rank "
                "{rank}, retcode {code}",
@@ -50,6 +53,9 @@ struct ProxyPollFailed {
   static constexpr std::string_view kKind = "proxy_poll_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Proxy;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "The proxy thread that this rank asked does not answer any "
+                                    "more. Look for the error that ended it."};
   static constexpr Wording kWordings[] = {
       {.text = "Socket recv failed while polling for opId={operation}",
        .example = "Socket recv failed while polling for opId=0x7f21e0001020",
@@ -65,6 +71,9 @@ struct ProxyPeerLost {
   static constexpr std::string_view kKind = "proxy_peer_lost";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Proxy;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "The connection to a rank of this host broke, so that rank "
+                                    "died or was killed. Look at its log and exit status."};
   static constexpr Wording kWordings[] = {
       {.text = "[Service thread] Could not receive type from localRank {local_rank}, res={:int}, "
                "closed={:int}",
@@ -90,131 +99,6 @@ struct ProxyPeerClosed {
        .example = "[Service thread] Connection closed by localRank 2"},
   };
   static void each_field(auto& self, auto&& visit) { visit("local_rank", self.local_rank); }
-};
-
-/// The proxy threads' other complaints (proxy.cc, transport/net.cc): limits, clean-up, broken
-/// bookkeeping.
-struct ProxyFailed {
-  std::string_view text;
-
-  static constexpr std::string_view kKind = "proxy_failed";
-  static constexpr Source kSource = Source::Nccl;
-  static constexpr Subsystem kSubsystem = Subsystem::Proxy;
-  static constexpr Wording kWordings[] = {
-      {.text = "Rank {:int} has no transport for {text:word} peer {:int} on channel {}",
-       .example = "Rank 3 has no transport for send peer 4 on channel 0/1",
-       .quotable = true},
-      {.text = "[{:int}] Error no transport for {text:word} peer {:int} on channel {}",
-       .example = "[3] Error no transport for send peer 4 on channel 0",
-       .quotable = true},
-      {.text = "Comm {text:hex} is in abort state",
-       .example = "Comm 0x7f10a0 is in abort state",
-       .quotable = true},
-      {.text = "[Proxy Service] {text:Poll failed}: {...}",
-       .example = "[Proxy Service] Poll failed: Bad file descriptor",
-       .quotable = true},
-      {.text = "[Proxy Service] {text:Poll failed} with error {:int}",
-       .example = "[Proxy Service] Poll failed with error 9",
-       .quotable = true},
-      {.text = "[Proxy Service UDS] {text:Poll failed}: {...}",
-       .example = "[Proxy Service UDS] Poll failed: Bad file descriptor",
-       .quotable = true},
-      {.text = "[Proxy Service] {text:WSAPoll failed}: error={:int}",
-       .example = "[Proxy Service] WSAPoll failed: error=10022",
-       .quotable = true},
-      {.text = "[Proxy Service] {text:Get listenSock fd fails|proxyDestroy failed}",
-       .example = "[Proxy Service] proxyDestroy failed",
-       .quotable = true},
-      {.text = "[Proxy Service UDS] {text:Get listenSock fd fails}",
-       .example = "[Proxy Service UDS] Get listenSock fd fails",
-       .quotable = true},
-      {.text = "[Proxy service] {text:Too many connections} ({:int} max)",
-       .example = "[Proxy service] Too many connections (256 max)",
-       .quotable = true},
-      {.text = "[{}] {text:Failed to set CUDA "
-               "device|Failed to set CUDA context on device|Failed to create CUDA context on "
-               "device} {...}",
-       .example = "[Proxy Progress] Failed to set CUDA device 3",
-       .quotable = true},
-      {.text = "{text:Failed to set CUDA context on device|Failed to create CUDA context on "
-               "device} {:int}",
-       .example = "Failed to create CUDA context on device 3",
-       .quotable = true},
-      {.text = "{text:Unable to create thread context due to old driver}, disabling.",
-       .example = "Unable to create thread context due to old driver, disabling.",
-       .quotable = true},
-      {.text = "[{}] {text:Unable to create thread "
-               "context due to old driver}, disabling cuda context.",
-       .example = "[Proxy Progress] Unable to create thread context due to old driver, disabling "
-                  "cuda context.",
-       .quotable = true},
-      {.text = "[Service thread] {text:Accept failed|Unknown command} {...}",
-       .example = "[Service thread] Unknown command 99 from localRank 2",
-       .quotable = true},
-      {.text = "[Service thread] {text:Get|Initialize} peers[{:int}].sock {...}",
-       .example = "[Service thread] Get peers[2].sock fd fails",
-       .quotable = true},
-      {.text =
-           "[Service thread] {text:shm close failed|shm unlink failed|proxy ops shm unlink failed}",
-       .example = "[Service thread] shm close failed",
-       .quotable = true},
-      {.text = "{text:ncclProxyCallBlockingUDS|ncclProxyClientGetFd|ncclProxyClientQueryFdBlocking|"
-               "ncclProxyClientConvertFd} call to {} failed : {...}",
-       .example = "ncclProxyCallBlockingUDS call to tpRank 3(9c1b2f0a) failed : 1",
-       .quotable = true},
-      {.text = "{text:ncclProxyClientConvertFd} call to top parent rank {:int} failed",
-       .example = "ncclProxyClientConvertFd call to top parent rank 3 failed",
-       .quotable = true},
-      {.text = "{text:ncclProxyConnect}: {} out of bounds {...}",
-       .example = "ncclProxyConnect: tpRank 9 out of bounds [0, 8) for rank 3",
-       .quotable = true},
-      {.text = "{text:ncclProxyCallAsync}() - Saw abortFlag while waiting for proxyThread response",
-       .example = "ncclProxyCallAsync() - Saw abortFlag while waiting for proxyThread response",
-       .quotable = true},
-      {.text = "{text:Proxy append mismatch|Proxy append on running operation|Proxy append out of "
-               "bounds|Proxy append out of bound}",
-       .example = "Proxy append on running operation",
-       .quotable = true},
-      {.text = "{text:Unable to post incomplete proxy op chain} {...}",
-       .example = "Unable to post incomplete proxy op chain 3..7 (opCount 42)",
-       .quotable = true},
-      {.text = "{text:Active list loop|Free list loop|List loop} at element {...}",
-       .example = "List loop at element 0-7",
-       .quotable = true},
-      {.text = "Element {text:int} of pool {:int} has been lost",
-       .example = "Element 3 of pool 0 has been lost",
-       .quotable = true},
-      {.text = "{text:Inactive op has next set!|P2p operation is neither send or recv|Attempting "
-               "to dequeue null operation}",
-       .example = "Inactive op has next set!",
-       .quotable = true},
-      {.text = "{text:Could not find pool of op} {:hex}",
-       .example = "Could not find pool of op 0x7f21e0001020",
-       .quotable = true},
-      {.text = "{text:Attempting to dequeue nonexistent async|Couldn't find|Mismatched response "
-               "size for|Storing response for already completed} opId={:hex}",
-       .example = "Couldn't find opId=0x7f21e0001020",
-       .quotable = true},
-      {.text = "{text:Proxy response} for opId={:hex} doesn't match any expected response",
-       .example = "Proxy response for opId=0x7f21e0001020 doesn't match any expected response",
-       .quotable = true},
-      {.text = "{text:recvProxyConnect|sendProxyConnect}: {:reqSize|respSize} is {:int} != {:int}",
-       .example = "sendProxyConnect: reqSize is 64 != 128",
-       .quotable = true},
-      {.text = "{text:recvProxySetup|sendProxySetup}: {:net|collnet} plugin returned invalid value "
-               "for {...}",
-       .example = "sendProxySetup: net plugin returned invalid value for maxP2pBytes 0        "
-                  "[allowed range: 1 - 1073741824]",
-       .quotable = true},
-      {.text = "{text:PXN should not use host buffers for data}",
-       .example = "PXN should not use host buffers for data",
-       .quotable = true},
-      {.text = "{text:Error freeing shared buffer} : freeing ptr {...}",
-       .example = "Error freeing shared buffer : freeing ptr 0x7f21e000 size 4096 (start "
-                  "0x7f21e000 slot size 4096 nslots 16)",
-       .quotable = true},
-  };
-  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
 /// A rank is connected to a proxy of its host (proxy.cc).
@@ -355,7 +239,7 @@ struct ProxyCpuset {
 };
 
 using ProxyMessages =
-    Kinds<ProxyCallFailed, ProxyPollFailed, ProxyPeerLost, ProxyPeerClosed, ProxyFailed,
-          ProxyConnected, ProxyNewConnection, ProxyThread, ProxyOperation, ProxyCpuset>;
+    Kinds<ProxyCallFailed, ProxyPollFailed, ProxyPeerLost, ProxyPeerClosed, ProxyConnected,
+          ProxyNewConnection, ProxyThread, ProxyOperation, ProxyCpuset>;
 
 }  // namespace ncclog

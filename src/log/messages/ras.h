@@ -83,6 +83,29 @@ struct RasTimeout {
   }
 };
 
+/// The RAS service does not understand a peer or a client (ras/*.cc, 2.24.3 and later).
+struct RasProtocolError {
+  std::string_view text;  ///< NCCL's words, up to the first value.
+
+  static constexpr std::string_view kKind = "ras_protocol_error";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Ras;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "The RAS service got a message that it does not understand, from another NCCL version or a "
+      "foreign program on its port. The job itself goes on."};
+  static constexpr Wording kWordings[] = {
+      {.text = "{text:Invalid client status} {...}", .example = "Invalid client status 3"},
+      {.text = "RAS {text:received unknown message type|received unknown notification type} {...}",
+       .example = "RAS received unknown message type (3) from mlx5_0"},
+      {.text = "{text:fatal error - RAS thread terminating}",
+       .example = "fatal error - RAS thread terminating",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "The RAS service gave up; the job goes on without its health reports."}},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
 /// Housekeeping of the RAS service (ras/*.cc).
 struct RasNote {
   std::string_view text;  ///< NCCL's words, up to the first value.
@@ -91,8 +114,6 @@ struct RasNote {
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Ras;
   static constexpr Wording kWordings[] = {
-      {.text = "{text:fatal error - RAS thread terminating}",
-       .example = "fatal error - RAS thread terminating"},
       {.text = "RAS {text:already knew it was dead|collective lacks a list entry -- internal "
                "error?|excessively long input line; terminating the client socket|failed to find a "
                "matching client!|failed to find a matching ongoing collective|failed to find "
@@ -109,12 +130,12 @@ struct RasNote {
                "error from send; terminating the client socket}",
        .example = "RAS socket closed by the client on receive; terminating it"},
       {.text =
-           "RAS {text:received unknown message type|received unknown notification type|collective "
-           "comms merge mismatch for newIdx|collective type mismatch: request|connInit hash "
-           "mismatch (my peersHash|connect-side socket with|connected with|connection "
-           "experiencingDelays|connection from peer|continuing in spite of an unexpected error "
-           "from poll:|deadPeersHash|encountered duplicate data for rank} {...}",
-       .example = "RAS received unknown message type (3) from mlx5_0"},
+           "RAS {text:collective comms merge mismatch for newIdx|collective type mismatch: "
+           "request|connInit hash mismatch (my peersHash|connect-side socket with|connected "
+           "with|connection experiencingDelays|connection from peer|continuing in spite of an "
+           "unexpected error from poll:|deadPeersHash|encountered duplicate data for rank} {...}",
+       .example = "RAS collective comms merge mismatch for newIdx 3: nRanks 3, nMissingRanks 3, "
+                  "commNRanks 3 -- internal error?"},
       {.text = "RAS {text:encountered inconsistent communicator data: size|encountered more "
                "ranks|enqueued message type|failed to find|finished local processing of addRanks "
                "request (new nRasPeers|finished local processing of peersUpdate (new "
@@ -248,6 +269,7 @@ struct RasNote {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-using RasMessages = Kinds<RasListening, RasListenFailed, RasPeerDead, RasTimeout, RasNote>;
+using RasMessages =
+    Kinds<RasListening, RasListenFailed, RasPeerDead, RasTimeout, RasProtocolError, RasNote>;
 
 }  // namespace ncclog

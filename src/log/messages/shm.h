@@ -25,6 +25,10 @@ struct ShmCreateFailed {
   static constexpr std::string_view kKind = "shm_create_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A shared memory segment could not be made, as a rule because /dev/shm is full. The WARN "
+      "before names the step; raise the container's shm size."};
   static constexpr Wording kWordings[] = {
       {.text = "Error while creating shared memory segment {name} (size {size}), error: {error} "
                "({code})",
@@ -60,6 +64,10 @@ struct ShmAttachFailed {
   static constexpr std::string_view kKind = "shm_attach_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A segment made by another rank of this host is not visible here: the ranks have different "
+      "/dev/shm or IPC namespaces. Share /dev/shm, or set NCCL_HOSTID in each container."};
   static constexpr Wording kWordings[] = {
       {.text = "Error while attaching to shared memory segment {name} (size {size}), error: "
                "{error} ({code})",
@@ -95,6 +103,9 @@ struct ShmExtendFailed {
   static constexpr std::string_view kKind = "shm_extend_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "/dev/shm has no room for the segment. Raise --shm-size or "
+                                    "mount a larger tmpfs, and remove left-over nccl-* files."};
   static constexpr Wording kWordings[] = {
       {.text = "Error: failed to extend {name} to {size} bytes, error: {error} ({code})",
        .example = "Error: failed to extend /dev/shm/nccl-hZE4Lz to 9637892 bytes, error: No space "
@@ -126,6 +137,9 @@ struct ShmFileFailed {
   static constexpr std::string_view kKind = "shm_file_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "No file could be made in /dev/shm: it is missing, read-only or holds too many files."};
   static constexpr Wording kWordings[] = {
       {.text = "Error: failed to create shared memory file {name}, error {error} ({code})",
        .example = "Error: failed to create shared memory file /dev/shm/nccl-XXXXXX, error "
@@ -154,6 +168,9 @@ struct ShmMapFailed {
   static constexpr std::string_view kKind = "shm_map_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "A shared memory segment could not be mapped. Check the host's "
+                                    "memory, cgroup and overcommit limits."};
   static constexpr Wording kWordings[] = {
       {.text = "Error: Could not map {name} size {size}, error: {error} ({code})",
        .example = "Error: Could not map /dev/shm/nccl-hZE4Lz size 9637892, error: Cannot allocate "
@@ -207,6 +224,9 @@ struct ShmCleanupFailed {
   static constexpr std::string_view kKind = "shm_cleanup_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Shm;
+  static constexpr Warning kWarning{WarnSeverity::Info, WarnOrigin::Symptom,
+                                    "A segment could not be released, because something else had "
+                                    "removed or unmapped it. Only the clean-up fails."};
   static constexpr Wording kWordings[] = {
       {.text = "unlink shared memory {name} failed, error: {error...}",
        .example = "unlink shared memory /dev/shm/nccl-hZE4Lz failed, error: No such file or "
@@ -255,34 +275,97 @@ struct SystemCallFailed {
   static constexpr std::string_view kKind = "system_call_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A call to the operating system failed; the text names it and the reason. Look at limits on "
+      "open files and memory, and at permissions."};
+  static constexpr Warning kSocket{WarnSeverity::Fatal, WarnOrigin::System,
+                                   "A socket call failed. Check the limit on open files, ports in "
+                                   "use, and the permissions and seccomp rules of the container."};
+  static constexpr Warning kSharedMemory{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Shared memory could not be made, sized or mapped: as a rule /dev/shm is too small. Raise "
+      "the container's shm size."};
+  static constexpr Warning kThread{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A helper thread could not be started, joined or sized. Check the limits on threads and "
+      "processes (pids cgroup), and NCCL_SET_CPU_STACK_SIZE."};
+  static constexpr Warning kFileLimit{WarnSeverity::Fatal, WarnOrigin::System,
+                                      "The limit on open files could not be read or raised, which "
+                                      "the rendezvous of many ranks needs. Check RLIMIT_NOFILE."};
+  static constexpr Warning kAffinity{WarnSeverity::Fatal, WarnOrigin::System,
+                                     "The CPU affinity of a thread could not be read or set. Check "
+                                     "the cpuset of the job or container."};
   static constexpr Wording kWordings[] = {
       {.text = "Call to "
-               "{call:accept|bind|close|connect|fcntl|getifaddrs|getsockname|getsockopt|listen|"
-               "mmap|open|poll|posix_fallocate|read|recv|setsockopt|shm_open|shm_unlink|socket|"
-               "stat|unlink|write} failed: {error...}",
+               "{call:accept|bind|connect|fcntl|getifaddrs|getsockname|getsockopt|listen|poll|recv|"
+               "setsockopt|shutdown|socket} failed: {error...}",
+       .example = "Call to bind failed: Address already in use",
+       .quotable = true,
+       .warning = kSocket},
+      {.text = "Call to {call:mmap|posix_fallocate|shm_open|shm_unlink} failed: {error...}",
+       .example = "Call to posix_fallocate failed: No space left on device",
+       .quotable = true,
+       .warning = kSharedMemory},
+      {.text = "Call to "
+               "{call:pthread_attr_destroy|pthread_attr_getstacksize|pthread_attr_init|pthread_"
+               "attr_setdetachstate|pthread_attr_setstacksize|pthread_create|pthread_detach|"
+               "pthread_join|pthread_setattr_default_np} failed: {error...}",
+       .example = "Call to pthread_create failed: Resource temporarily unavailable",
+       .warning = kThread},
+      {.text = "Call to {call:getrlimit|setrlimit} failed: {error...}",
+       .example = "Call to setrlimit failed: Operation not permitted",
+       .warning = kFileLimit},
+      {.text = "Call to {call:sched_getaffinity|sched_setaffinity} failed: {error...}",
+       .example = "Call to sched_getaffinity failed: Invalid argument",
+       .warning = kAffinity},
+      {.text = "Call to {call:close|open|read|stat|unlink|write} failed: {error...}",
        .example = "Call to open failed: No such file or directory",
        .quotable = true},
       {.text = "Call to "
-               "{call:accept|bind|close|connect|fcntl|getifaddrs|getsockname|getsockopt|listen|"
-               "mmap|open|poll|posix_fallocate|read|recv|setsockopt|shm_open|shm_unlink|socket|"
-               "stat|unlink|write} failed : {error...}",
+               "{call:accept|bind|connect|fcntl|getifaddrs|getsockname|getsockopt|listen|poll|recv|"
+               "setsockopt|shutdown|socket} failed : {error...}",
+       .example = "Call to bind failed : Address already in use",
+       .quotable = true,
+       .warning = kSocket},
+      {.text = "Call to {call:mmap|posix_fallocate|shm_open|shm_unlink} failed : {error...}",
        .example = "Call to posix_fallocate failed : No space left on device",
+       .quotable = true,
+       .warning = kSharedMemory},
+      {.text = "Call to "
+               "{call:pthread_attr_destroy|pthread_attr_getstacksize|pthread_attr_init|pthread_"
+               "attr_setdetachstate|pthread_attr_setstacksize|pthread_create|pthread_detach|"
+               "pthread_join|pthread_setattr_default_np} failed : {error...}",
+       .example = "Call to pthread_create failed : Resource temporarily unavailable",
+       .warning = kThread},
+      {.text = "Call to {call:getrlimit|setrlimit} failed : {error...}",
+       .example = "Call to setrlimit failed : Operation not permitted",
+       .warning = kFileLimit},
+      {.text = "Call to {call:sched_getaffinity|sched_setaffinity} failed : {error...}",
+       .example = "Call to sched_getaffinity failed : Invalid argument",
+       .warning = kAffinity},
+      {.text = "Call to {call:close|open|read|stat|unlink|write} failed : {error...}",
+       .example = "Call to open failed : No such file or directory",
        .quotable = true},
       {.text = "Call to {call} failed: {error...}",
        .example = "Call to setsockopt TCP NODELAY failed: Operation not permitted",
        .general = true},
       {.text = "Call to {call} failed : {error...}",
-       .example = "Call to setrlimit failed : Operation not permitted",
+       .example = "Call to dup2 failed : Bad file descriptor",
        .general = true},
       {.text = "{call:sched_getaffinity|sched_setaffinity} failed with error: {error...}",
-       .example = "sched_getaffinity failed with error: Invalid argument"},
+       .example = "sched_getaffinity failed with error: Invalid argument",
+       .warning = kAffinity},
       {.text = "{call:close} failed: {error...}", .example = "close failed: Bad file descriptor"},
       {.text = "Thread {call:creation|join} failed: {error...}",
-       .example = "Thread creation failed: Resource temporarily unavailable"},
+       .example = "Thread creation failed: Resource temporarily unavailable",
+       .warning = kThread},
       {.text = "Error waiting for {call:pthread_join}: {error...}",
-       .example = "Error waiting for pthread_join: No such process"},
+       .example = "Error waiting for pthread_join: No such process",
+       .warning = kThread},
       {.text = "Error waiting for {call:pthread_join} : {error...}",
-       .example = "Error waiting for pthread_join : No such process"},
+       .example = "Error waiting for pthread_join : No such process",
+       .warning = kThread},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("call", self.call);
@@ -337,6 +420,10 @@ struct UdsFailed {
   static constexpr std::string_view kKind = "uds_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Ranks of one host could not pass a file descriptor over a Unix socket. Check that they "
+      "share a network namespace (NCCL_IPC_USE_ABSTRACT_SOCKET) and that the peer lives."};
   static constexpr Wording kWordings[] = {
       {.text = "UDS: {text:Binding to socket|Sending data over socket|Receiving data over socket} "
                "{} failed : {error...}",

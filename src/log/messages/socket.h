@@ -25,6 +25,10 @@ struct ConnectFailed {
   static constexpr std::string_view kKind = "connect_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A rank could not connect to another: the peer is not there, or the way to it is blocked. "
+      "Check the peer's log, firewall, routing, and NCCL_SOCKET_IFNAME on both hosts."};
   static constexpr Wording kWordings[] = {
       {.text = "Connect to {address} failed : {error...}",
        .example = "Connect to 172.17.0.3<41877> failed : Connection refused",
@@ -112,6 +116,10 @@ struct AcceptFailed {
   static constexpr std::string_view kKind = "accept_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Connections from a peer could not be accepted, and retrying did not help. Check the limit "
+      "on open files and the host's network."};
   static constexpr Wording kWordings[] = {
       {.text = "{:socketTryAccept|ncclOsSocketTryAccept}: Accept failed: {error...}",
        .example = "socketTryAccept: Accept failed: Too many open files",
@@ -141,6 +149,9 @@ struct PeerClosed {
   static constexpr std::string_view kKind = "peer_closed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::Symptom,
+                                    "The other end closed the connection, so it died, was killed "
+                                    "or gave up first. Look at that peer's log."};
   static constexpr Wording kWordings[] = {
       {.text = "Net : Connection closed by remote peer {peer...}",
        .example = "Net : Connection closed by remote peer 10.1.2.3<41822>",
@@ -167,6 +178,10 @@ struct SocketTransferFailed {
   static constexpr std::string_view kKind = "socket_transfer_failed";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Sending to or receiving from a peer failed while the job ran: a link or the peer's host "
+      "went down, or the peer reset the connection. Look at the peer."};
   static constexpr Wording kWordings[] = {
       {.text = "{:socketProgressOpt|ncclOsSocketProgressOpt}: Call to {call:recv from|send to} "
                "{peer:word} failed : {error...}",
@@ -183,7 +198,10 @@ struct SocketTransferFailed {
        .quotable = true},
       {.text = "NET/Socket : socket progress error",
        .example = "NET/Socket : socket progress error",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::Symptom,
+                   "A helper thread of the socket network ended after a failed transfer. The WARN "
+                   "before it says which."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("call", self.call);
@@ -203,6 +221,10 @@ struct SocketHandshakeMismatch {
   static constexpr std::string_view kKind = "socket_handshake_mismatch";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "Something that is no rank of this job connected to an NCCL port: a port scanner, a health "
+      "check, another job or version. The connection is dropped."};
   static constexpr Wording kWordings[] = {
       {.text = "socketFinalizeAccept: wrong {what:magic|type} {got:word} != {expected:word}",
        .example = "socketFinalizeAccept: wrong magic 474554202f != 564ab9f2fc4b9d6c",
@@ -251,6 +273,10 @@ struct BadAddressFamily {
   static constexpr std::string_view kKind = "bad_address_family";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "The address that a peer announced is garbage: neither IPv4 nor IPv6. Look for an earlier "
+      "mismatch between ranks, or memory corruption."};
   static constexpr Wording kWordings[] = {
       {.text = "{:ncclSocketInit|Net }: connecting to address {address} with family {family} is "
                "neither AF_INET({:int}) nor AF_INET6({:int})",
@@ -279,6 +305,10 @@ struct SocketMessageTruncated {
   static constexpr std::string_view kKind = "socket_message_truncated";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A peer sent more than this rank expected: ranks call different collectives, counts or "
+      "types, or differ in settings such as NCCL_ALGO and NCCL_PROTO."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/Socket : peer {peer:word} message truncated : receiving {received} bytes "
                "instead of {expected}. {...}",
@@ -311,6 +341,10 @@ struct SocketLimit {
   static constexpr std::string_view kKind = "socket_limit";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::User,
+      "More socket threads or connections were asked for than NCCL allows, so it takes fewer. "
+      "Lower NCCL_SOCKET_NTHREADS or NCCL_NSOCKS_PERTHREAD."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/Socket : NCCL_SOCKET_NTHREADS is greater than the maximum allowed, setting to "
                "{limit}",
@@ -333,8 +367,13 @@ struct SocketMisuse {
   static constexpr std::string_view kKind = "socket_misuse";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::Internal,
+      "A socket was used in a state that does not allow it, as happens after an earlier failure or "
+      "abort. Look for that one."};
   static constexpr Wording kWordings[] = {
-      {.text = "{function:ncclSocketAccept|ncclSocketConnect|ncclSocketGetAddr|ncclSocketGetFd|"
+      {.text = "{function:ncclIpcSocketGetFd|ncclSocketAccept|ncclSocketConnect|ncclSocketGetAddr|"
+               "ncclSocketGetFd|"
                "ncclSocketListen|ncclSocketPollConnect|ncclSocketProgress|ncclSocketRecv|"
                "ncclSocketSend|ncclSocketSetFd|ncclSocketTryRecv|ncclSocketWait}: {text:pass NULL "
                "socket|file descriptor is -1|socket is invalid}",
@@ -361,7 +400,10 @@ struct SocketMisuse {
        .quotable = true},
       {.text = "{function:ncclSocketInit|Net }: {text:Socket creation failed} : {...}",
        .example = "ncclSocketInit: Socket creation failed : Too many open files",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "No socket could be made. Check the limit on open files and the permissions of "
+                   "the container."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("function", self.function);

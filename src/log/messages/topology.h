@@ -196,7 +196,10 @@ struct TopologyNote {
   static constexpr Subsystem kSubsystem = Subsystem::Graph;
   static constexpr Wording kWordings[] = {
       {.text = "Could not find real path of {text...}",
-       .example = "Could not find real path of /sys/class/pci_bus/fffffff/../../fffffff:ff:f"},
+       .example = "Could not find real path of /sys/class/pci_bus/fffffff/../../fffffff:ff:f",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "A device's place on PCI cannot be read from sysfs, so paths are guessed. Make "
+                   "/sys visible in the container, or give NCCL_TOPO_FILE."}},
       {.text = "Topology detection : could not read {text}, ignoring",
        .example = "Topology detection : could not read "
                   "/sys/devices/pci0000:00/0000:00:08.0/../max_link_speed, ignoring"},
@@ -247,7 +250,10 @@ struct TopologyNote {
        .example = "latencyinter not found in graph, using 0.0"},
       {.text = "KV Convert to int : could not find value of {text...}",
        .example = "KV Convert to int : could not find value of '64.0 GT/s PCIe' in dictionary, "
-                  "falling back to 60"},
+                  "falling back to 60",
+       .warning =
+           {WarnSeverity::Degraded, WarnOrigin::System,
+            "A value in the topology is not in NCCL's table, so a default stands in for it."}},
       {.text = "XML Parse : Ignoring extra attributes (max {text:int})",
        .example = "XML Parse : Ignoring extra attributes (max 16)"},
       {.text = "ncclTopoGetXmlFromSys: {text...}",
@@ -257,7 +263,10 @@ struct TopologyNote {
        .example = "ncclNvmlDeviceGetPciInfoExt: nvmlPciInfoExt_v1: 1"},
       {.text = "{text:No NVML device handle. Skipping nvlink detection.|No NVML, trying to use "
                "CUDA instead}",
-       .example = "No NVML device handle. Skipping nvlink detection."},
+       .example = "No NVML device handle. Skipping nvlink detection.",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "NVML gives no handle for this GPU, so NVLink cannot be detected and GPUs may "
+                   "talk over PCI instead."}},
   };
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };

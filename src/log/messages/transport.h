@@ -239,6 +239,10 @@ struct P2pDisabledNvlink {
   static constexpr std::string_view kKind = "p2p_disabled_nvlink";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Graph;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "GPUs joined by NVLink report that they cannot reach each other's memory. Check NVLink "
+      "errors and the fabric manager; NCCL_IGNORE_DISABLED_P2P=1 goes on without."};
   static constexpr Wording kWordings[] = {
       {.text = "P2P is disabled between NVLINK connected GPUs {dev_a} and {dev_b}. {...}",
        .example = "P2P is disabled between NVLINK connected GPUs 1 and 0. This should not be the "
@@ -344,15 +348,36 @@ struct CollnetNote {
   static constexpr Subsystem kSubsystem = Subsystem::Init;
   static constexpr Wording kWordings[] = {
       {.text = "Cannot initialize CollNet, {text...}",
-       .example = "Cannot initialize CollNet, using point-to-point network instead"},
+       .example = "Cannot initialize CollNet, using point-to-point network instead",
+       .warning =
+           {WarnSeverity::Degraded, WarnOrigin::System,
+            "In-network reduction (CollNet, SHARP) did not start on some rank, so the job goes on "
+            "without it. Check the SHARP daemons; NCCL_COLLNET_ENABLE=0 silences this."}},
       {.text = "CollNet currently only supports {text...}",
-       .example = "CollNet currently only supports up to 8 GPUs per node, disabling CollNet"},
-      {.text = "CollNet does not support {text...}", .example = "CollNet does not support LL128"},
+       .example = "CollNet currently only supports up to 8 GPUs per node, disabling CollNet",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "Nodes have more GPUs than in-network reduction supports in this release, so it "
+                   "is off."}},
+      {.text = "CollNet does not support {text...}",
+       .example = "CollNet does not support LL128",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "The protocol that was asked for does not work with in-network reduction. Unset "
+                   "NCCL_PROTO, or turn CollNet off."}},
       {.text = "CollNet is not supported {text...}",
-       .example = "CollNet is not supported or fails to initialize, ignoring NCCL_ALGO=COLLNET"},
-      {.text = "CollNet sizes: {text...}", .example = "CollNet sizes: want=1 got=2"},
+       .example = "CollNet is not supported or fails to initialize, ignoring NCCL_ALGO=COLLNET",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::User,
+                   "In-network reduction was asked for but is not available, so NCCL_ALGO=COLLNET "
+                   "is ignored."}},
+      {.text = "CollNet sizes: {text...}",
+       .example = "CollNet sizes: want=1 got=2",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "An in-network reduction has another size than this rank expects: ranks call "
+                   "different collectives."}},
       {.text = "Child comms (nRanks {:int}) {text:fails to share parent comms} {...}",
-       .example = "Child comms (nRanks 4) fails to share parent comms (nRanks 8) sharp resources"},
+       .example = "Child comms (nRanks 4) fails to share parent comms (nRanks 8) sharp resources",
+       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
+                   "A child communicator cannot share its parent's in-network reduction and goes "
+                   "on without it, as is expected of smaller ones."}},
       {.text = "CollNet [{:recv|send}] : rank {text...}",
        .example =
            "CollNet [send] : rank 3 collNetRank 0 collNetNranks 2 received connect from rank 4"},
@@ -382,7 +407,10 @@ struct NvlsNote {
        .example = "Multiple ranks on the same GPU detected and allowed. Disabling NVLS."},
       {.text = "NCCL_NVLS_ENABLE has been set to \"1\" and {text...}",
        .example = "NCCL_NVLS_ENABLE has been set to \"1\" and communicator has multiple ranks "
-                  "using the same NVML device. This is not compatible with NCCL_NVLS_ENABLE=1."},
+                  "using the same NVML device. This is not compatible with NCCL_NVLS_ENABLE=1.",
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "NVLink SHARP is forced although several ranks share a GPU, which excludes it. "
+                   "Unset NCCL_NVLS_ENABLE, or give each rank a GPU of its own."}},
       {.text = "{:Binding multicast memory at|Skipping bind multicast for} {text...}",
        .example = "Binding multicast memory at big=10 size=2097152 to team {0 x 8}"},
   };

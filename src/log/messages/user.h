@@ -22,6 +22,10 @@ struct DuplicateGpu {
   static constexpr std::string_view kKind = "duplicate_gpu";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Two ranks of one host use the same GPU. Check LOCAL_RANK, cudaSetDevice and "
+      "CUDA_VISIBLE_DEVICES; sharing on purpose needs NCCL_MULTI_RANK_GPU_ENABLE=1."};
   static constexpr Wording kWordings[] = {
       {.text = "Duplicate GPU detected : rank {rank} and rank {other_rank} both on CUDA device "
                "{bus_id:hex}",
@@ -37,7 +41,8 @@ struct DuplicateGpu {
        .quotable = true},
       {.text =
            "Detected ranks {rank} and {other_rank} sharing GPU with bus {bus_id:hex} on this node",
-       .example = "Detected ranks 0 and 1 sharing GPU with bus 50000 on this node"},
+       .example = "Detected ranks 0 and 1 sharing GPU with bus 50000 on this node",
+       .warning = kNeverWarned},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rank", self.rank);
@@ -56,6 +61,9 @@ struct InvalidRoot {
   static constexpr std::string_view kKind = "invalid_root";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::User,
+                                    "A root or peer lies outside the communicator, often because a "
+                                    "global rank is used inside a smaller group."};
   static constexpr Wording kWordings[] = {
       {.text = "{op:word} : invalid root {root} (root should be in the 0..{nranks} range)",
        .example = "Broadcast : invalid root 8 (root should be in the 0..8 range)",
@@ -79,50 +87,83 @@ struct InvalidArgument {
   static constexpr std::string_view kKind = "invalid_argument";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::User,
+                                    "A required pointer is null: usually the communicator was "
+                                    "destroyed or never finished initialising."};
+  static constexpr Warning kReduction{WarnSeverity::Fatal, WarnOrigin::User,
+                                      "A reduction that the program made belongs to another "
+                                      "communicator or type, or is destroyed already."};
+  static constexpr Warning kUnknownPointer{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "CUDA does not know this buffer: it is host memory, freed, or of another context. The check "
+      "runs because of NCCL_CHECK_POINTERS."};
+  static constexpr Warning kOneSided{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "An argument of a one-sided call is not allowed in this release; the text names it."};
   static constexpr Wording kWordings[] = {
       {.text = "{op:word} : {argument:word} argument is NULL",
        .example = "CommDestroy : comm argument is NULL",
        .quotable = true},
       {.text = "{op:word} : invalid {argument:type|reduction operation} {value:int}",
        .example = "AllReduce : invalid type 12",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "The data type or reduction is unknown to this library. The program was built "
+                   "against newer headers than the NCCL it runs."}},
       {.text =
            "{op:word} : {argument:reduction operation} {value:int} unknown to this communicator",
        .example = "AllReduce : reduction operation 7 unknown to this communicator",
-       .quotable = true},
+       .quotable = true,
+       .warning = kReduction},
       {.text = "{op:word} : {argument:word} {value:hex} is not a valid pointer",
        .example = "AllReduce : sendbuff 0x55d0c0de is not a valid pointer",
-       .quotable = true},
+       .quotable = true,
+       .warning = kUnknownPointer},
       {.text = "{op:word} : {argument:word} is not a valid pointer",
        .example = "AllReduce : sendbuff is not a valid pointer",
-       .quotable = true},
+       .quotable = true,
+       .warning = kUnknownPointer},
       {.text = "{op:ncclRedOpDestroy} : {argument:operator|invalid communicator} {value...}",
        .example = "ncclRedOpDestroy : operator unknown to this communicator.",
-       .quotable = true},
+       .quotable = true,
+       .warning = kReduction},
       // NCCL's typing: two blanks.
       {.text = "{op:ncclRedOpDestroy} :  {argument:operator} {value...}",
        .example = "ncclRedOpDestroy :  operator is garbage.",
-       .quotable = true},
+       .quotable = true,
+       .warning = kReduction},
       {.text = "{argument:Data type} supplied to user-created ncclRedOp_t does not match type "
                "given to reduction operation",
        .example = "Data type supplied to user-created ncclRedOp_t does not match type given to "
                   "reduction operation",
-       .quotable = true},
+       .quotable = true,
+       .warning = kReduction},
       {.text = "{argument:Context|Flags|Signal index} {value:int} is invalid (must be 0)",
        .example = "Context 1 is invalid (must be 0)",
-       .quotable = true},
+       .quotable = true,
+       .warning = kOneSided},
       {.text = "{op:ncclPutSignal|ncclSignal|ncclWaitSignal}: {value...}",
        .example = "ncclPutSignal: peerWin is NULL",
-       .quotable = true},
+       .quotable = true,
+       .warning = kOneSided},
       {.text = "{op:ncclPutSignal} currently {value...}",
        .example = "ncclPutSignal currently does not support VAs with host-backed cuMem segments",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "One-sided puts cannot use memory that is split over several physical segments "
+                   "or backed by the host."}},
       {.text = "{argument:Deregister}: Could not find handle",
        .example = "Deregister: Could not find handle",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "ncclCommDeregister got a handle that this communicator does not know, perhaps "
+                   "for the second time."}},
       {.text = "{argument:FP8 reduction} support begins with sm90 capable devices.",
        .example = "FP8 reduction support begins with sm90 capable devices.",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "Reductions in fp8 need a GPU of generation sm90 or later. Use another data "
+                   "type on this one."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("op", self.op);
@@ -142,6 +183,10 @@ struct WrongDevicePointer {
   static constexpr std::string_view kKind = "wrong_device_pointer";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "A buffer lies on another GPU than the communicator's. Set the right device before "
+      "allocating; the check runs because of NCCL_CHECK_POINTERS."};
   static constexpr Wording kWordings[] = {
       {.text = "{op:word} : {pointer:word} allocated on device {device} mismatchs with NCCL device "
                "{nccl_device}",
@@ -164,6 +209,10 @@ struct InvalidRank {
   static constexpr std::string_view kKind = "invalid_rank";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "A rank, size or device number is out of range. Check RANK, WORLD_SIZE and "
+      "CUDA_VISIBLE_DEVICES as the launcher sets them."};
   static constexpr Wording kWordings[] = {
       {.text = "Invalid rank requested : {rank}/{nranks}",
        .example = "Invalid rank requested : 8/8",
@@ -182,7 +231,10 @@ struct InvalidRank {
        .quotable = true},
       {.text = "improper usage of ncclCommInitRank: nId = {rank}, nranks={nranks}",
        .example = "improper usage of ncclCommInitRank: nId = 9, nranks=8",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "The number of unique ids given to ncclCommInitRankScalable is below one or "
+                   "above the number of ranks."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rank", self.rank);
@@ -199,6 +251,14 @@ struct InvalidConfig {
   static constexpr std::string_view kKind = "invalid_config";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "A field of the communicator's configuration or NCCL_COMM_BLOCKING is out of range. Correct "
+      "the ncclConfig_t of the caller."};
+  static constexpr Warning kNotInitialised{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "A structure was passed without its initialiser, or by a program built against other "
+      "headers. Use the macro that the text names."};
   static constexpr Wording kWordings[] = {
       {.text = "Invalid config {attribute} attribute value {value...}",
        .example = "Invalid config splitShare attribute value 7",
@@ -209,12 +269,14 @@ struct InvalidConfig {
        .quotable = true},
       {.text = "{attribute:ncclConfig_t|ncclSimInfo_t} argument not initialized via {...}",
        .example = "ncclConfig_t argument not initialized via NCCL_CONFIG_INITIALIZER",
-       .quotable = true},
+       .quotable = true,
+       .warning = kNotInitialised},
       {.text = "Cannot {:create device communicator|get communicator properties}: {attribute:word} "
                "argument must be initialized via {...}",
        .example = "Cannot create device communicator: ncclDevCommRequirements_t argument must be "
                   "initialized via NCCL_DEV_COMM_REQUIREMENTS_INITIALIZER",
-       .quotable = true},
+       .quotable = true,
+       .warning = kNotInitialised},
       {.text = "Invalid {attribute:NCCL_COMM_BLOCKING} value {value:int}",
        .example = "Invalid NCCL_COMM_BLOCKING value 7",
        .quotable = true},
@@ -236,6 +298,13 @@ struct VersionMismatch {
   static constexpr std::string_view kKind = "version_mismatch";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{WarnSeverity::Fatal, WarnOrigin::System,
+                                    "Ranks run different NCCL releases. Load the same library on "
+                                    "every node: compare containers, LD_LIBRARY_PATH and wheels."};
+  static constexpr Warning kRasOnly{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "A RAS peer runs another NCCL release, so its connection is dropped. Two jobs share a RAS "
+      "port, or nodes have different libraries."};
   static constexpr Wording kWordings[] = {
       {.text = "Mismatched NCCL version detected : rank {rank} version {version} rank {other_rank} "
                "version {other_version}",
@@ -245,13 +314,15 @@ struct VersionMismatch {
                "{other_version})",
        .example =
            "NCCL version mismatch with remote peer 10.1.2.3<41822> (local: 22809, remote 22703)",
-       .quotable = true},
+       .quotable = true,
+       .warning = kRasOnly},
       // 2.30.3 and later print them as text.
       {.text = "NCCL version mismatch with remote peer {peer} (local: {:word}, remote {})",
        .example =
            "NCCL version mismatch with remote peer 10.1.2.3<41822> (local: 2.30.7, remote 2.29.7)",
        .quotable = true,
-       .general = true},
+       .general = true,
+       .warning = kRasOnly},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rank", self.rank);
@@ -260,92 +331,6 @@ struct VersionMismatch {
     visit("other_version", self.other_version);
     visit("peer", self.peer);
   }
-};
-
-/// A communicator was used where it must not be (init.cc, group.cc, enqueue.cc).
-struct CommMisused {
-  std::string_view text;
-
-  static constexpr std::string_view kKind = "comm_misused";
-  static constexpr Source kSource = Source::Nccl;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "Error: {text:corrupted comm object detected}",
-       .example = "Error: corrupted comm object detected",
-       .quotable = true},
-      {.text =
-           "{text:Attempt to use communicator before the previous operation returned ncclSuccess}",
-       .example = "Attempt to use communicator before the previous operation returned ncclSuccess",
-       .quotable = true},
-      {.text = "comm {:hex} {text:has already been destroyed}",
-       .example = "comm 0x7f10a0 has already been destroyed",
-       .quotable = true},
-      {.text = "{:word}: {text:communicator was revoked}",
-       .example = "ncclAllReduce: communicator was revoked",
-       .quotable = true},
-      {.text = "ncclGroupEnd: {text:not in a group call}.",
-       .example = "ncclGroupEnd: not in a group call.",
-       .quotable = true},
-      {.text = "{text:Blocking and nonblocking communicators are not allowed in the same group}.",
-       .example = "Blocking and nonblocking communicators are not allowed in the same group.",
-       .quotable = true},
-      {.text = "Trying to {text:send to self without a matching recv|recv to self without a "
-               "matching send}",
-       .example = "Trying to send to self without a matching recv",
-       .quotable = true},
-      {.text = "{text:Streams given to a communicator within a NCCL group} must either be all "
-               "uncaptured or all captured by the same graph.",
-       .example = "Streams given to a communicator within a NCCL group must either be all "
-                  "uncaptured or all captured by the same graph.",
-       .quotable = true},
-      {.text =
-           "{text:Either none or all communicators in a ncclGroup() can be CUDA graph captured}.",
-       .example = "Either none or all communicators in a ncclGroup() can be CUDA graph captured.",
-       .quotable = true},
-      {.text = "{text:Illegal to have some communicators in graph mode while others not}",
-       .example = "Illegal to have some communicators in graph mode while others not",
-       .quotable = true},
-      {.text = "Fatal: {text:host threads racing to launch NCCL on same device}.",
-       .example = "Fatal: host threads racing to launch NCCL on same device.",
-       .quotable = true},
-      {.text = "Error : {text:mixing different streams within a group call is not supported}.",
-       .example = "Error : mixing different streams within a group call is not supported.",
-       .quotable = true},
-      {.text = "ncclCommGrow: {text:total ranks|existing ranks must pass|new ranks must pass|magic "
-               "mismatch} {...}",
-       .example = "ncclCommGrow: new ranks must pass non-NULL uniqueId",
-       .quotable = true},
-      {.text = "ncclCommGrow: {text:new rank} {:int} exceeds total ranks {:int}",
-       .example = "ncclCommGrow: new rank 17 exceeds total ranks 16",
-       .quotable = true},
-      {.text = "{text:ncclCommGetUniqueId should not be called when NCCL_COMM_ID is "
-               "set|bootstrapInit: handles and parent are NULL}",
-       .example = "ncclCommGetUniqueId should not be called when NCCL_COMM_ID is set",
-       .quotable = true},
-      {.text = "bcastGrowHandle: {text...}",
-       .example = "bcastGrowHandle: parent comm and handle must be provided",
-       .quotable = true},
-      {.text = "{text:NCCL_COMM_ID cannot be used with more than one ncclUniqueId}",
-       .example = "NCCL_COMM_ID cannot be used with more than one ncclUniqueId",
-       .quotable = true},
-      {.text = "{text:Too many async operations in progress}, max is {:int}",
-       .example = "Too many async operations in progress, max is 128",
-       .quotable = true},
-      {.text = "{text:Too many aggregated operations} {...}",
-       .example = "Too many aggregated operations (128 max)",
-       .quotable = true},
-      {.text = "Trying to launch {text:too many work elements}, max is {:int}",
-       .example = "Trying to launch too many work elements, max is 16",
-       .quotable = true},
-      {.text = "Trying to launch {text:too many collectives}",
-       .example = "Trying to launch too many collectives",
-       .quotable = true},
-      {.text = "{text:NCCL cannot be captured in a graph} if {...}",
-       .example = "NCCL cannot be captured in a graph if either it wasn't built with CUDA runtime "
-                  ">= 11.3 or if the installed CUDA driver < R465.",
-       .quotable = true},
-  };
-  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
 /// Settings leave no way to run an operation (enqueue.cc): NCCL_ALGO or NCCL_PROTO is too
@@ -357,6 +342,10 @@ struct AlgorithmUnavailable {
   static constexpr std::string_view kKind = "algorithm_unavailable";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Tuning;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "No algorithm and protocol is left for this operation and data type. NCCL_ALGO or NCCL_PROTO "
+      "is too narrow, or a tuner plugin forbids the rest."};
   static constexpr Wording kWordings[] = {
       {.text = "{:Error : no|No} algorithm/protocol available for function {function:word} with "
                "datatype {datatype}.{}",
@@ -369,7 +358,10 @@ struct AlgorithmUnavailable {
       {.text = "Error: no symmetric kernel available for function {function:word}.{}",
        .example =
            "Error: no symmetric kernel available for function AllReduce. NCCL_SYM_KERNEL was set.",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::User,
+                   "No kernel for symmetric memory is left for this operation. NCCL_SYM_KERNEL is "
+                   "too narrow."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("function", self.function);
@@ -386,6 +378,10 @@ struct NoTransport {
   static constexpr std::string_view kKind = "no_transport";
   static constexpr Source kSource = Source::Nccl;
   static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "Two ranks cannot reach each other: P2P and shared memory are off or impossible, and no "
+      "network serves them. Check the NCCL_*_DISABLE settings and the NICs."};
   static constexpr Wording kWordings[] = {
       {.text = "No transport found for rank {rank}[{:hex}] -> rank {peer}[{:hex}]",
        .example = "No transport found for rank 0[1a000] -> rank 1[1b000]",
@@ -413,7 +409,10 @@ struct DeviceCountsMixed {
                "{max}). {...}",
        .example = "Detected mixed local Net device counts across ranks (min 7, max 8). Set "
                   "NCCL_IGNORE_NET_MISMATCH=1 to continue.",
-       .quotable = true},
+       .quotable = true,
+       .warning = {WarnSeverity::Fatal, WarnOrigin::System,
+                   "Ranks see different numbers of network devices. Look for a failed NIC, a "
+                   "missing driver or another NCCL_IB_HCA on one node."}},
       {.text = "Local {kind:Net|CollNet} device counts across ranks: min {min} max {max}",
        .example = "Local Net device counts across ranks: min 8 max 8"},
       {.text = "Rank {:int} has {min} local {kind:Net|CollNet} devices (max {max}).",
@@ -427,8 +426,8 @@ struct DeviceCountsMixed {
   }
 };
 
-using UserMessages = Kinds<DuplicateGpu, InvalidRoot, InvalidArgument, WrongDevicePointer,
-                           InvalidRank, InvalidConfig, VersionMismatch, CommMisused,
-                           AlgorithmUnavailable, NoTransport, DeviceCountsMixed>;
+using UserMessages =
+    Kinds<DuplicateGpu, InvalidRoot, InvalidArgument, WrongDevicePointer, InvalidRank,
+          InvalidConfig, VersionMismatch, AlgorithmUnavailable, NoTransport, DeviceCountsMixed>;
 
 }  // namespace ncclog

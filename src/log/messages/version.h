@@ -77,7 +77,10 @@ struct ConfidentialComputing {
       {.text = "CC {state:word}, Multi-GPU CC {:word}, workFifoBytes {work_fifo_bytes}",
        .example = "CC Off, Multi-GPU CC Off, workFifoBytes 1048576"},
       {.text = "CC {state:On}, Multi-GPU CC Off (No inter-GPU communication protection)",
-       .example = "CC On, Multi-GPU CC Off (No inter-GPU communication protection)"},
+       .example = "CC On, Multi-GPU CC Off (No inter-GPU communication protection)",
+       .warning = {WarnSeverity::Info, WarnOrigin::System,
+                   "The GPU runs in confidential-computing mode, but traffic between GPUs is not "
+                   "protected. The job is not affected."}},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("state", self.state);

@@ -1,0 +1,50 @@
+// What does a WARN mean for the job that prints it?
+//
+//   Error: failed to extend /dev/shm/nccl-x to 9637892 bytes
+//   → fatal, of the system: "/dev/shm has no room for the segment, …"
+//
+// A WARN is stated where its wording is: in the kind (`kWarning`) when all of its wordings mean the
+// same, else in the wording itself. Severities follow from what NCCL's source does next. Some WARNs
+// became INFO in later releases and some the other way; a wording fits at both levels.
+
+#pragma once
+
+#include <string_view>
+
+namespace ncclog {
+
+/// What becomes of the call or the communicator.
+enum class WarnSeverity {
+  None,      ///< In a kind: it is no WARN. In a wording: whatever the kind says.
+  Never,     ///< In a wording of a kind that warns: NCCL never warns with this one.
+  Info,      ///< No effect by itself.
+  Degraded,  ///< NCCL goes on without a feature or with another value.
+  Fatal,     ///< The call or the communicator fails.
+};
+
+/// Whose fault it is, as far as the text alone tells.
+enum class WarnOrigin {
+  System,    ///< The host, the network, a driver, or what another rank did.
+  User,      ///< The caller's arguments or settings.
+  Internal,  ///< A check that users cannot fail by configuration: an earlier error or an NCCL bug.
+  Symptom,   ///< Follows from an error that was printed before, here or by another process.
+};
+
+/// Everything the text of a WARN means to its reader.
+struct Warning {
+  WarnSeverity severity = WarnSeverity::None;
+  WarnOrigin origin = WarnOrigin::System;
+  /// One or two sentences: what it means for the job and where to look. At most 240 characters.
+  std::string_view meaning;
+};
+
+/// For wordings at INFO in a kind of WARNs.
+inline constexpr Warning kNeverWarned{WarnSeverity::Never, WarnOrigin::System, {}};
+
+/// "fatal", "degraded", "info"; "" for the others.
+std::string_view to_string(WarnSeverity severity);
+
+/// "system", "user", "internal", "symptom".
+std::string_view to_string(WarnOrigin origin);
+
+}  // namespace ncclog
