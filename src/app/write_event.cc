@@ -68,6 +68,15 @@ void append_speaker(std::string& out, const Header& header) {
   if (header.cuda_dev >= 0) append_number(out, "cuda_dev", header.cuda_dev);
 }
 
+/// What is known about a WARN, as JSON members; nothing for other lines.
+void append_warning(std::string& out, const Event& event) {
+  const Warning* warning = warning_of(event);
+  if (warning == nullptr) return;
+  append_text(out, "severity", to_string(warning->severity));
+  append_text(out, "origin", to_string(warning->origin));
+  append_text(out, "meaning", warning->meaning);
+}
+
 }  // namespace
 
 bool is_exported(const Event& event) {
@@ -90,16 +99,19 @@ void append_event_json(std::string& out, std::string_view file, uint64_t line, c
   append_text(out, "kind", kind_name(event));
   append_key(out, "fields");
   append_fields(out, event.message);
+  append_warning(out, event);
   if (event.message.kind == nullptr) append_text(out, "text", unrecognised_text(event));
   out += "}\n";
 }
 
 std::string event_csv_heading() {
-  return "file,line,host,pid,tid,cuda_dev,level,kind,fields,text\n";
+  return "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n";
 }
 
 void append_event_csv(std::string& out, std::string_view file, uint64_t line, const Event& event) {
   const Header& header = event.header;
+  const Warning* known = warning_of(event);
+  const Warning warning = known == nullptr ? Warning{} : *known;
   std::string fields;
   append_fields(fields, event.message);
   const Cell cells[] = {text_cell(file),
@@ -111,7 +123,10 @@ void append_event_csv(std::string& out, std::string_view file, uint64_t line, co
                         text_cell(exported_level(event)),
                         text_cell(kind_name(event)),
                         text_cell(fields),
-                        text_cell(unrecognised_text(event))};
+                        text_cell(unrecognised_text(event)),
+                        text_cell(to_string(warning.severity)),
+                        text_cell(known == nullptr ? "" : to_string(warning.origin)),
+                        text_cell(warning.meaning)};
   out += csv_row(cells);
 }
 

@@ -3,6 +3,9 @@
 //   {"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":42,"cuda_dev":3,"level":"INFO",
 //    "kind":"network_selected","fields":{"network":"Socket"}}
 //
+// A WARN also has what is known about it: "severity" (fatal, degraded, info), "origin" (system,
+// user, internal, symptom) and "meaning", a sentence or two.
+//
 // Keys that a line has nothing for are left out, but for file, line, level, kind and fields. An
 // NCCL line that no wording fits has the kind "unrecognised", no fields, and its message as "text".
 

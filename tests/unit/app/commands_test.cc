@@ -153,10 +153,12 @@ TEST(Commands, ExportNumbersLinesAsTheirFilesDo) {
                                      "foreign\nn:1:2 [0] NCCL INFO no such thing\n");
   Console console;
   EXPECT_EQ(run_command_line({"export", log, "--format", "csv"}, console), ExitStatus::Fine);
-  EXPECT_EQ(console.out, "file,line,host,pid,tid,cuda_dev,level,kind,fields,text\n" + log +
-                             ",2,n,1,2,0,INFO,network_selected,"
-                             "\"{\"\"network\"\":\"\"Socket\"\"}\",\n" +
-                             log + ",4,n,1,2,0,INFO,unrecognised,{},no such thing\n");
+  EXPECT_EQ(console.out,
+            "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n" +
+                log +
+                ",2,n,1,2,0,INFO,network_selected,"
+                "\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n" +
+                log + ",4,n,1,2,0,INFO,unrecognised,{},no such thing,,,\n");
 }
 
 TEST(Commands, ExportedEventsPassThroughInPieces) {

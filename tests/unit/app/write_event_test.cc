@@ -39,10 +39,24 @@ TEST(WriteEvent, CsvHasTheSameInColumns) {
   append_event_csv(out, "a.txt", 7,
                    parse_event("node07:41:42 [3] NCCL INFO Using network Socket", all_wordings()));
   append_event_csv(out, "a.txt", 8, parse_event("NCCL INFO Frobnicated", all_wordings()));
-  EXPECT_EQ(out,
-            "file,line,host,pid,tid,cuda_dev,level,kind,fields,text\n"
-            "a.txt,7,node07,41,42,3,INFO,network_selected,\"{\"\"network\"\":\"\"Socket\"\"}\",\n"
-            "a.txt,8,,,,,INFO,unrecognised,{},Frobnicated\n");
+  EXPECT_EQ(
+      out,
+      "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n"
+      "a.txt,7,node07,41,42,3,INFO,network_selected,\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n"
+      "a.txt,8,,,,,INFO,unrecognised,{},Frobnicated,,,\n");
+}
+
+TEST(WriteEvent, WarnsHaveSeverityOriginAndMeaning) {
+  const std::string members =
+      R"("severity":"fatal","origin":"symptom","meaning":"The other end closed the connection, )";
+  EXPECT_NE(event_json("n:1:2 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by "
+                       "remote peer n2<41822>")
+                .find(members),
+            std::string::npos);
+  EXPECT_EQ(
+      event_json("n:1:2 [0] NCCL INFO socketProgress: Connection closed by remote peer n2<41>")
+          .find("severity"),
+      std::string::npos);
 }
 
 TEST(WriteEvent, NumbersTooLargeForANumberStayText) {
