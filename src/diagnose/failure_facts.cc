@@ -17,6 +17,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
+#include "diagnose/first_warning.h"
 
 namespace ncclog {
 namespace {
@@ -170,6 +171,14 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   return value;
 }
 
+/// Says something either way: messages quote it.
+FactValue warned(const Job& job, const Instance&) {
+  const auto first = first_warning(job);
+  if (!first) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+  return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
+             {first->line});
+}
+
 constexpr std::array kFacts = {
     Fact{"job.killed", Scope::Job, FactType::Bool,
          "Processes got SIGKILL, and not because the whole job was being ended.", killed},
@@ -180,6 +189,9 @@ constexpr std::array kFacts = {
     Fact{"job.store_root_silent", Scope::Job, FactType::Bool,
          "Ranks wait in the store for a rank that shows neither a failure nor a communicator.",
          store_root_silent},
+    Fact{"job.warned", Scope::Job, FactType::Bool,
+         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
+         warned},
 };
 
 }  // namespace

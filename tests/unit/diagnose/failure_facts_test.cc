@@ -149,5 +149,31 @@ TEST(FailureFacts, SayWhoDied) {
   EXPECT_EQ(testing::fact_of(kKilled, "srun: error: n2: task 5: Killed\n").what, "rank 5 on n2");
 }
 
+TEST(FailureFacts, QuoteTheWarnNearestToACause) {
+  const std::string closed =
+      "n1:7:9 [0] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by remote peer "
+      "n2<41822>\n";
+  const std::string skipped =
+      "n1:7:9 [0] net_ib.cc:57 NCCL WARN NET/IB : Unable to open device mlx5_3\n";
+  const std::string xml = "n2:8:9 [0] graph/xml.cc:57 NCCL WARN XML Parse : Unexpected EOF\n";
+  const std::string info = "n2:8:9 [0] NCCL INFO XML Parse : Unexpected EOF\n";
+  const GuiltyCase rows[] = {
+      {"a symptom comes last", "", closed + xml, "NCCL warns: \"XML Parse : Unexpected EOF\". "},
+      {"so does what NCCL survives", "", skipped + closed,
+       "NCCL warns: \"socketProgress: Connection closed by remote peer n2<41822>\". "},
+      {"among equals the first", "",
+       "n1:7:9 [0] init.cc:57 NCCL WARN Invalid rank requested : 8/8\n" + xml,
+       "NCCL warns: \"Invalid rank requested : 8/8\". "},
+      {"the same words as INFO are no WARN", "", info, "No WARN of NCCL says more."},
+      {"a WARN that nobody knows", "", "n1:7:9 [0] init.cc:57 NCCL WARN Frobnicated\n",
+       "No WARN of NCCL says more."},
+      {"no WARN", "", kRank1, "No WARN of NCCL says more."},
+  };
+  for (const GuiltyCase& row : rows) {
+    const std::string what = testing::fact_of("job.warned", row.log).what;
+    EXPECT_TRUE(what.starts_with(row.answer)) << row.what << ": " << what;
+  }
+}
+
 }  // namespace
 }  // namespace ncclog
