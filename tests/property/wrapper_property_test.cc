@@ -40,7 +40,7 @@ struct Voice {
 using Voices = std::vector<Voice>;
 
 /// Long logs repeat themselves: of one voice this many lines are wrapped.
-constexpr size_t kMostLines = 2000;
+constexpr size_t kMostLines = 900;
 
 std::vector<std::string> sample_names() {
   std::vector<std::string> names;
@@ -301,7 +301,7 @@ TEST_P(WrapperProperty, EveryLauncherGivesTheSameJob) {
 }
 
 TEST_P(WrapperProperty, NestedColouredAndInterleavedLinesGiveTheSameJob) {
-  constexpr int kRounds = 12;
+  constexpr int kRounds = 8;
   std::mt19937 random(17);
   for (int round = 0; round < kRounds; ++round) {
     Voices voices = voices_;
