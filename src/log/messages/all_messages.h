@@ -75,14 +75,14 @@ using AllMessages =
     JoinKinds<LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages,
               EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
               ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
-              ShmMessages, SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages,
-              RasClientMessages, CudaMessages, UserMessages, CommMisuseMessages,
-              GraphFailedMessages, NicMergeMessages, IbRequestMessages, IbFailoverMessages,
-              IbNoteMessages, RdmaLibraryMessages, GinMessages, RmaMessages, WindowMessages,
-              MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages, SchedulingMessages,
-              WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages, FlightRecordMessages,
-              DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages, ShellMessages,
-              TorchNotes, PastedMessages, ProgressMessages>::Type;
+              ExternalPluginMessages, ShmMessages, SocketMessages, IbMessages, IbPortMessages,
+              AllocMessages, RasMessages, RasClientMessages, CudaMessages, UserMessages,
+              CommMisuseMessages, GraphFailedMessages, NicMergeMessages, IbRequestMessages,
+              IbFailoverMessages, IbNoteMessages, RdmaLibraryMessages, GinMessages, RmaMessages,
+              WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
+              SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
+              FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
+              TorchrunMessages, ShellMessages, TorchNotes, PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -216,7 +216,7 @@ struct GpuDirect {
   std::string_view gpu;
   std::string_view distance;  ///< "4 <= 5", path types of the release.
   std::string_view mode;      ///< "Default" or "PCI", from 2.26.2 on; else empty.
-  std::string_view pxn;       ///< "using PXN via GPU/0-724992,": through another GPU; else empty.
+  std::string_view pxn;       ///< "using PXN via GPU/0-724992": through another GPU; else empty.
   int read = -1;              ///< 1 if sends may read GPU memory; -1 if not printed.
 
   static constexpr std::string_view kKind = "gpu_direct";
@@ -251,7 +251,11 @@ struct GpuDirect {
                "(distance {distance})",
        .example = "GPU Direct RDMA Disabled for GPU a1000 / HCA 1 (distance 7 > 4)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "
-               "({pxn}distance {distance}, read {read}, mode {mode:word})",
+               "(distance {distance}, read {read}, mode {mode:word})",
+       .example = "GPU Direct RDMA Enabled for GPU/0-659456 (rank 3) - NET/0-1 (distance 4 <= 5, "
+                  "read 0, mode Default)"},
+      {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "
+               "( {pxn}, distance {distance}, read {read}, mode {mode:word})",
        .example = "GPU Direct RDMA Enabled for GPU/0-659456 (rank 3) - NET/0-1 ( using PXN via "
                   "GPU/0-724992, distance 4 <= 5, read 0, mode Default)"},
       {.text = "GPU Direct RDMA {state:Enabled|Disabled} for {gpu:word} (rank {:int}) - {hca:word} "

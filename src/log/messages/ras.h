@@ -149,14 +149,15 @@ struct RasNote {
                "address family|invalid client status|invalid collective operation status; client "
                "status|keepAlive hash mismatch from|my old rasPeersHash|my peersHash|new incoming "
                "socket connection from} {...}",
-       .example = "RAS handling deadPeer (addr mlx5_0)"},
+       .example = "RAS handling deadPeer (addr 10.1.2.3<54043>)"},
       {.text = "RAS {text:new peer|non-terminating socket with|not waiting for response from|old "
                "peer|overflow of auxPeersBuf: nPeersBuf|overflow of collData: collIdx|overflow of "
                "commsData: collCommIdx|overflow of msgData: msgIdx|overflow of negativeMins: "
                "connsData.nNegativeMins|overflow of newData: newIdx|overflow of rankPeer: "
                "rankPeerIdx|peer connect timeout warning} {...}",
-       .example = "RAS new peer mlx5_0 but there's no room for it: newPeerIdx 3, newNRasPeers 3, "
-                  "nRasPeers 3 -- internal error?"},
+       .example =
+           "RAS new peer 10.1.2.3<54043> but there's no room for it: newPeerIdx 3, newNRasPeers 3, "
+           "nRasPeers 3 -- internal error?"},
       {.text = "RAS {text:peersHash|pid mismatch for the same address|poll returned POLLNVAL on "
                "pollIdx|post-merge discrepancy: found value|post-merge discrepancy: "
                "myPeerIdx|post-merge discrepancy: newPeerIdx|purging collective|ranks discrepancy "
@@ -173,50 +174,55 @@ struct RasNote {
        .example = "RAS sending back a peersUpdate (nPeers 3, nDeadPeers 3)"},
       {.text = "RAS {text:collective} {}:{:int} timeout error ({:int}s) -- giving up on {:int} "
                "missing responses",
-       .example =
-           "RAS collective mlx5_0:12 timeout error (3s) -- giving up on 3 missing responses"},
+       .example = "RAS collective 10.1.2.3<54043>:12 timeout error (3s) -- giving up on 3 missing "
+                  "responses"},
       {.text =
            "RAS {text:collective} {}:{:int} timeout warning ({:int}s) -- {:int} responses missing",
-       .example = "RAS collective mlx5_0:12 timeout warning (3s) -- 3 responses missing"},
+       .example = "RAS collective 10.1.2.3<54043>:12 timeout warning (3s) -- 3 responses missing"},
       {.text = "RAS {text:connect retry timeout} ({:int}s) on socket connection with {}",
-       .example = "RAS connect retry timeout (3s) on socket connection with mlx5_0"},
+       .example = "RAS connect retry timeout (3s) on socket connection with 10.1.2.3<54043>"},
       {.text = "RAS {text:link} {:int}: adding external fallback connection {:int} with {}",
-       .example = "RAS link 3: adding external fallback connection 3 with mlx5_0"},
+       .example = "RAS link 3: adding external fallback connection 3 with 10.1.2.3<54043>"},
       {.text =
            "RAS {text:link} {:int}: adding external fallback with {} as a new primary connection",
-       .example = "RAS link 3: adding external fallback with mlx5_0 as a new primary connection"},
+       .example =
+           "RAS link 3: adding external fallback with 10.1.2.3<54043> as a new primary connection"},
       {.text = "RAS {text:link} {:int}: calculated existing fallback connection {:int} with {}",
-       .example = "RAS link 3: calculated existing fallback connection 3 with mlx5_0"},
+       .example = "RAS link 3: calculated existing fallback connection 3 with 10.1.2.3<54043>"},
       {.text = "RAS {text:link} {:int}: calculated existing primary connection with {}",
-       .example = "RAS link 3: calculated existing primary connection with mlx5_0"},
+       .example = "RAS link 3: calculated existing primary connection with 10.1.2.3<54043>"},
       {.text =
            "RAS {text:link} {:int}: could not add a fallback connection with {} -- internal error?",
-       .example = "RAS link 3: could not add a fallback connection with mlx5_0 -- internal error?"},
+       .example = "RAS link 3: could not add a fallback connection with 10.1.2.3<54043> -- "
+                  "internal error?"},
       {.text = "RAS {text:link} {:int}: dropping {}fallback connection {:int} with {}",
-       .example = "RAS link 3: dropping mlx5_0fallback connection 3 with mlx5_0"},
+       .example = "RAS link 3: dropping former fallback connection 3 with 10.1.2.3<54043>"},
       {.text = "RAS {text:link} {:int}: dropping primary connection with {}",
-       .example = "RAS link 3: dropping primary connection with mlx5_0"},
+       .example = "RAS link 3: dropping primary connection with 10.1.2.3<54043>"},
       {.text = "RAS {text:link} {:int}: former fallback connection 1 with {} is the new primary",
-       .example = "RAS link 3: former fallback connection 1 with mlx5_0 is the new primary"},
+       .example =
+           "RAS link 3: former fallback connection 1 with 10.1.2.3<54043> is the new primary"},
       {.text = "RAS {text:link} {:int}: found connection with {} that has uninitialized peerIdx -- "
                "internal error?",
-       .example = "RAS link 3: found connection with mlx5_0 that has uninitialized peerIdx -- "
-                  "internal error?"},
+       .example =
+           "RAS link 3: found connection with 10.1.2.3<54043> that has uninitialized peerIdx -- "
+           "internal error?"},
       {.text = "RAS {text:link} {:int}: moving {}fallback connection with {} from {:int} to {:int}",
-       .example = "RAS link 3: moving mlx5_0fallback connection with mlx5_0 from 3 to 3"},
+       .example = "RAS link 3: moving former fallback connection with 10.1.2.3<54043> from 3 to 3"},
       {.text = "RAS {text:link} {:int}: no more fallbacks to add (nConns {:int})",
        .example = "RAS link 3: no more fallbacks to add (nConns 3)"},
       {.text = "RAS {text:link} {:int}: no more fallbacks to add (total {:int})",
        .example = "RAS link 3: no more fallbacks to add (total 3)"},
       {.text = "RAS {text:link} {:int}: opening new fallback connection {:int} with {}",
-       .example = "RAS link 3: opening new fallback connection 3 with mlx5_0"},
+       .example = "RAS link 3: opening new fallback connection 3 with 10.1.2.3<54043>"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAdd attempting to replace an existing primary "
                "connection with {} -- internal error?",
        .example = "RAS link 3: rasLinkConnAdd attempting to replace an existing primary connection "
-                  "with mlx5_0 -- internal error?"},
+                  "with 10.1.2.3<54043> -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAdd connection mismatch: linkConn {}, conn {} "
                "(peerIdx {:int}, pretend {:int}, insert {:int}) -- internal error?",
-       .example = "RAS link 3: rasLinkConnAdd connection mismatch: linkConn mlx5_0, conn mlx5_0 "
+       .example = "RAS link 3: rasLinkConnAdd connection mismatch: linkConn 10.1.2.3<54043>, conn "
+                  "10.1.2.3<54043> "
                   "(peerIdx 3, pretend 3, insert 3) -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAdd invoked with invalid peerIdx (pretend "
                "{:int}, insert {:int}) -- internal error?",
@@ -226,16 +232,18 @@ struct RasNote {
            "RAS {text:link} {:int}: rasLinkConnAdd new link index {:int} later in the list than "
            "the old one (insert {:int}, oldLinkConn {}, oldLinkIdx {:int}) -- internal error?",
        .example = "RAS link 3: rasLinkConnAdd new link index 3 later in the list than the old one "
-                  "(insert 3, oldLinkConn mlx5_0, oldLinkIdx 3) -- internal error?"},
+                  "(insert 3, oldLinkConn 10.1.2.3<54043>, oldLinkIdx 3) -- internal error?"},
       {.text =
            "RAS {text:link} {:int}: rasLinkConnAdd peerIdx {:int} mismatch with connection with {} "
            "(pretend {:int}, insert {:int}, oldLinkConn->peerIdx {:int}) -- internal error?",
-       .example = "RAS link 3: rasLinkConnAdd peerIdx 3 mismatch with connection with mlx5_0 "
-                  "(pretend 3, insert 3, oldLinkConn->peerIdx 3) -- internal error?"},
+       .example =
+           "RAS link 3: rasLinkConnAdd peerIdx 3 mismatch with connection with 10.1.2.3<54043> "
+           "(pretend 3, insert 3, oldLinkConn->peerIdx 3) -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal connection mismatch: linkConn {}, "
                "conn {} (peerIdx {:int}) -- internal error?",
-       .example = "RAS link 3: rasLinkConnAddExternal connection mismatch: linkConn mlx5_0, conn "
-                  "mlx5_0 (peerIdx 3) -- internal error?"},
+       .example =
+           "RAS link 3: rasLinkConnAddExternal connection mismatch: linkConn 10.1.2.3<54043>, conn "
+           "10.1.2.3<54043> (peerIdx 3) -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal invoked with nullptr conn (peerIdx "
                "{:int}) -- internal error?",
        .example = "RAS link 3: rasLinkConnAddExternal invoked with nullptr conn (peerIdx 3) -- "
@@ -243,16 +251,16 @@ struct RasNote {
       {.text = "RAS {text:link} {:int}: rasLinkConnAddExternal new link index {:int} later in the "
                "list than the old one (oldLinkConn {}, oldLinkIdx {:int}) -- internal error?",
        .example = "RAS link 3: rasLinkConnAddExternal new link index 3 later in the list than the "
-                  "old one (oldLinkConn mlx5_0, oldLinkIdx 3) -- internal error?"},
+                  "old one (oldLinkConn 10.1.2.3<54043>, oldLinkIdx 3) -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnAddExternald peerIdx {:int} mismatch with "
                "connection with {} (oldLinkConn->peerIdx {:int}) -- internal error?",
        .example = "RAS link 3: rasLinkConnAddExternald peerIdx 3 mismatch with connection with "
-                  "mlx5_0 (oldLinkConn->peerIdx 3) -- internal error?"},
+                  "10.1.2.3<54043> (oldLinkConn->peerIdx 3) -- internal error?"},
       {.text = "RAS {text:link} {:int}: rasLinkConnUpdate invoked with conn {}, peerIdx {:int} -- "
                "internal error?",
-       .example =
-           "RAS link 3: rasLinkConnUpdate invoked with conn mlx5_0, peerIdx 3 -- internal error?"},
-      {.text = "RAS {text:peer} {:int}: {}", .example = "RAS peer 3: mlx5_0mlx5_0"},
+       .example = "RAS link 3: rasLinkConnUpdate invoked with conn 10.1.2.3<54043>, peerIdx 3 -- "
+                  "internal error?"},
+      {.text = "RAS {text:peer} {:int}: {}", .example = "RAS peer 3: 10.1.2.3<54043> (pid 41)"},
       {.text = "RAS {text:word} connection with {...}",
        .example = "RAS established connection with 10.1.2.3<57233> (sendQ empty, "
                   "experiencingDelays 0, startRetryTime 0.00s)"},

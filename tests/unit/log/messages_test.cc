@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "log/event.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "support/paths.h"
 
 namespace ncclog {
 namespace {
@@ -56,6 +58,27 @@ TEST(Messages, KindsHaveNamesOfTheirOwnAndFitTheirFields) {
   }
 }
 
+/// The names of kinds that a header of log/messages/ spells.
+std::vector<std::string> kinds_in(const std::filesystem::path& header) {
+  constexpr std::string_view kMark = "kKind = \"";
+  const std::string text = testing::read_file(header);
+  std::vector<std::string> names;
+  for (size_t at = text.find(kMark); at != text.npos; at = text.find(kMark, at + 1)) {
+    const size_t begin = at + kMark.size();
+    names.push_back(text.substr(begin, text.find('"', begin) - begin));
+  }
+  return names;
+}
+
+TEST(Messages, EveryKindIsInAListOfTheTable) {
+  const auto folder = testing::source_dir() / "src" / "log" / "messages";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    for (const std::string& name : kinds_in(file.path())) {
+      EXPECT_NE(find_kind(name), nullptr) << name << " in " << file.path();
+    }
+  }
+}
+
 TEST(Messages, ExamplesAreOfTheirOwnKind) {
   for_every_wording([](const Kind& kind, const Wording& wording) {
     const Message found = parse(kind, wording.example);
@@ -76,6 +99,18 @@ TEST(Messages, ExamplesFitNoOtherWording) {
           << "also fits " << describe(*match->kind, other)
           << "\nmake one of them narrower, or mark a later one of the same kind as general";
     }
+  });
+}
+
+TEST(Messages, GeneralWordingsAreGeneral) {
+  for_every_wording([](const Kind& kind, const Wording& wording) {
+    if (!wording.general) return;
+    const auto fits = [&](const Wording& other) {
+      Message ignored;
+      return &other != &wording &&
+             match_wording(compile_wording(kind, wording), other.example, ignored);
+    };
+    EXPECT_TRUE(std::any_of(kind.wordings.begin(), kind.wordings.end(), fits));
   });
 }
 
