@@ -18,6 +18,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
+#include "diagnose/within_runs.h"
 #include "log/address.h"
 
 namespace ncclog {
@@ -221,10 +222,11 @@ FactValue ifname_not_used(const Job& job, const Instance&) {
 
 constexpr std::array kFacts = {
     Fact{"job.address_families_differ", Scope::Job, FactType::Bool,
-         "Some ranks use IPv4 and others IPv6 for the bootstrap.", address_families_differ},
+         "Some ranks use IPv4 and others IPv6 for the bootstrap.",
+         within_runs<address_families_differ>},
     Fact{"job.bridge_between_hosts", Scope::Job, FactType::Bool,
          "Hosts advertise addresses of the same private bridge, which each has for itself.",
-         bridge_between_hosts},
+         within_runs<bridge_between_hosts>},
     Fact{"job.ifname_not_used", Scope::Job, FactType::Bool,
          "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.", ifname_not_used},
     Fact{"job.interfaces_share_subnet", Scope::Job, FactType::Bool,
@@ -234,9 +236,10 @@ constexpr std::array kFacts = {
          "A socket network lists interfaces with names of InfiniBand ports.", ipoib_interfaces},
     Fact{"job.loopback_between_hosts", Scope::Job, FactType::Bool,
          "The log names several hosts, and some process uses a loopback address.",
-         loopback_between_hosts},
+         within_runs<loopback_between_hosts>},
     Fact{"job.same_address_on_hosts", Scope::Job, FactType::Bool,
-         "Two hosts advertise the same address for the bootstrap.", same_address_on_hosts},
+         "Two hosts advertise the same address for the bootstrap.",
+         within_runs<same_address_on_hosts>},
     Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
          "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
          virtual_interface},

@@ -19,6 +19,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/minority.h"
 #include "diagnose/nccl_variables.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -286,7 +287,8 @@ FactValue env_differs(const Job& job, const Instance&) {
 
 constexpr std::array kFacts = {
     Fact{"job.env_differs", Scope::Job, FactType::Bool,
-         "Some ranks have a setting or a value that others provably have not.", env_differs},
+         "Some ranks have a setting or a value that others provably have not.",
+         within_runs<env_differs>},
     Fact{"job.misspelt_variables", Scope::Job, FactType::Bool,
          "A command sets an NCCL_* name that is one or two letters away from a real one.",
          misspelt_variables},

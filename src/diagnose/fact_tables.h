@@ -17,11 +17,12 @@ std::span<const Fact> gid_facts();          ///< diagnose/gid_facts.cc: RoCE's G
 std::span<const Fact> host_facts();         ///< diagnose/host_facts.cc: containers, /dev/shm.
 std::span<const Fact> watchdog_facts();     ///< diagnose/watchdog_facts.cc: who waits for whom.
 std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
+std::span<const Fact> run_facts();          ///< diagnose/run_facts.cc: one run or several.
 std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deaths, exceptions.
 
 inline std::vector<std::span<const Fact>> fact_tables() {
   return {job_facts(),  network_facts(),  hca_facts(),         address_facts(), gid_facts(),
-          host_facts(), watchdog_facts(), environment_facts(), failure_facts()};
+          host_facts(), watchdog_facts(), environment_facts(), failure_facts(), run_facts()};
 }
 
 }  // namespace ncclog

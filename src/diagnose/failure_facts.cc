@@ -18,6 +18,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -188,7 +189,7 @@ constexpr std::array kFacts = {
          segfaulted},
     Fact{"job.store_root_silent", Scope::Job, FactType::Bool,
          "Ranks wait in the store for a rank that shows neither a failure nor a communicator.",
-         store_root_silent},
+         within_runs<store_root_silent>},
     Fact{"job.warned", Scope::Job, FactType::Bool,
          "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
          warned},

@@ -16,6 +16,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/hca_lists.h"
 #include "diagnose/minority.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -119,7 +120,8 @@ constexpr std::array kFacts = {
          "One list of RDMA devices holds InfiniBand and RoCE, or NCCL refuses to connect two.",
          hca_link_mix},
     Fact{"job.hca_sets_differ", Scope::Job, FactType::Bool,
-         "Hosts list different numbers of InfiniBand or RoCE devices.", hca_sets_differ},
+         "Hosts list different numbers of InfiniBand or RoCE devices.",
+         within_runs<hca_sets_differ>},
     Fact{"job.slow_hca", Scope::Job, FactType::Bool,
          "One RDMA device has at most a quarter of another's speed.", slow_hca},
 };

@@ -18,6 +18,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -182,7 +183,8 @@ constexpr std::array kFacts = {
     Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
          "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount_small},
     Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,
-         "Hosts of one communicator run different numbers of ranks.", uneven_ranks_per_host},
+         "Hosts of one communicator run different numbers of ranks.",
+         within_runs<uneven_ranks_per_host>},
 };
 
 }  // namespace

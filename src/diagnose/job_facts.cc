@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -233,7 +234,7 @@ constexpr std::array kFacts = {
     Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
          host_count},
     Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
-         "Ranks of one job print different NCCL versions.", mixed_nccl_versions},
+         "Ranks of one job print different NCCL versions.", within_runs<mixed_nccl_versions>},
     Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
     Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
          "NCCL counts more nodes than the log names hosts.", pseudo_hosts},

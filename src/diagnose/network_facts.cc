@@ -17,6 +17,7 @@
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
 #include "diagnose/minority.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -213,7 +214,7 @@ constexpr std::array kFacts = {
          net_within_host},
     Fact{"job.networks_differ", Scope::Job, FactType::Bool,
          "Processes selected different networks, one each, or see different numbers of devices.",
-         networks_differ},
+         within_runs<networks_differ>},
     Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
          "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
          rdma_evidence},

@@ -22,6 +22,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/phase.h"
 #include "diagnose/watchdog_records.h"
+#include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
@@ -297,12 +298,12 @@ constexpr std::array kFacts = {
          watchdog_at_eval},
     Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
          "A few ranks' own lines show that they had not come to the work the others timed out in.",
-         watchdog_behind},
+         within_runs<watchdog_behind>},
     Fact{"job.watchdog_first", Scope::Job, FactType::Text,
          "The collective that timed out first, in words.", watchdog_first},
     Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
          "Ranks of one process group timed out in different collectives at one SeqNum.",
-         watchdog_mismatch},
+         within_runs<watchdog_mismatch>},
 };
 
 }  // namespace

@@ -40,8 +40,10 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     job.logs.push_back(std::move(log));
   }
   join_torn_speakers(job.logs);
+  build_writers(job, shard.writers());
   build_processes(job);
   build_communicators(job);
+  build_runs(job);
   build_network(job);
   build_graphs(job);
   build_topologies(job);

@@ -149,11 +149,19 @@ void add_nccl_processes(Job& job) {
   }
 }
 
+/// Who wrote the file in which a voice speaks that names nobody; no process if that is not certain.
+HostPid writer_of(const Job& job, const Speaker& speaker) {
+  if (speaker.input < 0 || !speaker.host.empty()) return {{}, -1};
+  const JobInput& input = job.inputs[static_cast<size_t>(speaker.input)];
+  return {input.host, input.pid};
+}
+
 /// The processes by what voices call them; -1 where several answer to a name. Torn lines invent
 /// as many voices as processes, so none of them searches.
 struct Directory {
   std::unordered_map<int, int> by_rank;
   std::unordered_map<int64_t, int> by_pid;
+  std::map<HostPid, int> by_name;
   std::map<std::pair<int64_t, int>, int> by_local_rank;  ///< By input and torchrun's number.
 
   void add(const Job& job, size_t index) {
@@ -165,20 +173,21 @@ struct Directory {
     const SpeakerLog& log = job.logs[process.logs.front()];
     if (process.rank >= 0) enter(by_rank, process.rank);
     if (process.pid >= 0) enter(by_pid, process.pid);
+    if (process.pid >= 0) enter(by_name, HostPid(process.host, process.pid));
     const int64_t input = input_of(job, log.first);
     if (log.task_local_rank < 0 || input < 0) return;
     enter(by_local_rank, std::pair(input, log.task_local_rank));
   }
 
   /// The process that `speaker` speaks for; -1 if none or several.
-  int find(const Speaker& speaker) const {
+  int find(const Job& job, const Speaker& speaker) const {
     const auto look_up = [](const auto& names, const auto& name) {
       const auto entry = names.find(name);
       return entry == names.end() ? -1 : entry->second;
     };
     if (speaker.rank >= 0) return look_up(by_rank, speaker.rank);
     if (speaker.pid >= 0) return look_up(by_pid, speaker.pid);
-    if (speaker.local_rank < 0) return -1;
+    if (speaker.local_rank < 0) return look_up(by_name, writer_of(job, speaker));
     return look_up(by_local_rank, std::pair(speaker.input, speaker.local_rank));
   }
 };
@@ -190,7 +199,7 @@ void add_other_speakers(Job& job) {
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const Speaker& speaker = job.logs[i].speaker;
     if (!speaker.host.empty() && speaker.pid >= 0) continue;
-    const int known = directory.find(speaker);
+    const int known = directory.find(job, speaker);
     if (known >= 0) {
       join(job, job.processes[static_cast<size_t>(known)], i);
       continue;

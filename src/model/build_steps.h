@@ -3,15 +3,25 @@
 
 #pragma once
 
+#include <cstdint>
+#include <map>
+
 #include "model/job.h"
 
 namespace ncclog {
+
+/// Finds out who wrote each input and whose the lines without a name are. Needs Job::logs.
+/// `writers` is whom each unit's lines name.
+void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers);
 
 /// Joins the speakers into processes and gives them their global ranks. Needs Job::logs.
 void build_processes(Job& job);
 
 /// Finds the communicators and the state of each of their ranks. Needs the processes.
 void build_communicators(Job& job);
+
+/// Keeps runs apart. Needs the communicators.
+void build_runs(Job& job);
 
 /// Network, plugin and interfaces. Needs the processes.
 void build_network(Job& job);

@@ -67,6 +67,9 @@ void build_hosts(Job& job) {
   for (const Process& process : job.processes) {
     if (!process.host.empty()) (process.pid >= 0 ? hosts : named_by_prefix).insert(process.host);
   }
+  for (const JobInput& input : job.inputs) {
+    if (!input.host.empty()) hosts.insert(input.host);
+  }
   if (hosts.empty()) hosts = std::move(named_by_prefix);
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());

@@ -31,6 +31,10 @@ struct JobInput {
   uint64_t lines = 0;
   InputStatus status = InputStatus::Whole;
   std::string note;  ///< One sentence about what is odd; empty if nothing is.
+  /// The process that wrote it, where its name and other lines make that certain; else empty, -1.
+  std::string host;
+  int64_t pid = -1;
+  int attempt = -1;  ///< Of torchrun to run the job, by the file's folder; -1: none named.
 };
 
 /// Where a unit's lines stand in its input.
@@ -59,6 +63,17 @@ struct Process {
   SourceRef first;
   SourceRef last;
   std::string last_text;
+  int run = -1;            ///< Into Job::runs; -1: there is one, or it is not certain which.
+  bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
+};
+
+/// Processes that communicators join, directly or through others, where the logs certainly hold
+/// several runs.
+struct Run {
+  std::vector<int> processes;  ///< Into Job::processes, sorted.
+  int nranks = -1;             ///< Of its largest communicator.
+  int attempt = -1;            ///< As JobInput::attempt.
+  bool certain = false;        ///< Else it may be a part of one of the others.
 };
 
 /// One rank of a communicator.
@@ -131,7 +146,8 @@ struct Job {
   std::vector<SpeakerLog> logs;  ///< Everything that was said, by speaker in sorted order.
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
-  UnknownShapes unknown;  ///< NCCL lines that no wording fits.
+  UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
+  std::vector<Run> runs;                    ///< In order of their first lines; empty: one run.
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<EnvironmentSetting> environment;       ///< By name, then value.

@@ -49,6 +49,9 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
                                             &Channel::dst_rank, &Channel::path>(message));
     return true;
   }
+  if (kind == kKindIndex<BootstrapInterface> && log.starts.size() < SpeakerLog::kMaxStarts) {
+    log.starts.push_back(where);
+  }
   if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
   if (kind == kKindIndex<CommRankStarted>) {
     log.comms.add(where, read_message<CommRankStarted>(message));
@@ -106,6 +109,8 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   note_task(task_rank, later.task_rank);
   note_task(task_local_rank, later.task_local_rank);
   subsystems |= later.subsystems;
+  starts.insert(starts.end(), later.starts.begin(), later.starts.end());
+  if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
   merge_lists(records, later.records);
   merge_lists(line_matches, later.line_matches);
   unrecognised.merge(std::move(later.unrecognised));
@@ -160,6 +165,7 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   }
   if (event.header.repeated > 1)
     losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
+  note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
   keep_line(log, where, line.text, event, matched);
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
@@ -170,9 +176,25 @@ void Shard::add(RasReport&& report) {
   ras_reports_.push_back(std::move(report));
 }
 
+void Shard::note_writer(const Header& header) {
+  if (header.host.empty() || header.pid < 0 || header.torn) return;
+  StretchWriter& writer = writers_[unit_];
+  if (writer.pid < 0) {
+    writer = {std::string(header.host), header.pid, false};
+  } else if (!writer.several) {
+    writer.several = writer.pid != header.pid || writer.host != header.host;
+  }
+}
+
 void Shard::merge(Shard&& later) {
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
+  for (auto& [unit, writer] : later.writers_) {
+    const auto [known, is_new] = writers_.try_emplace(unit, std::move(writer));
+    if (is_new) continue;
+    known->second.several |=
+        writer.several || known->second.pid != writer.pid || known->second.host != writer.host;
+  }
   for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
   std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
             std::back_inserter(flight_recorders_));

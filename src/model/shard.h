@@ -45,6 +45,10 @@ struct SpeakerLog {
   std::map<uint16_t, RecordList> records;  ///< By kind index.
   RecordList unrecognised;                 ///< NCCL lines that no wording fits.
   std::map<int, RecordList> line_matches;  ///< By pattern of the LineMatcher.
+  /// Lines that NCCL prints once when it is first used, the first kMaxStarts of them: more than one
+  /// are several lives of a pid, copies of NCCL, or copies of a log.
+  std::vector<SourceRef> starts;
+  static constexpr size_t kMaxStarts = 16;
   CommSegments comms;
   Connections connections;
   InitSections inits;
@@ -53,6 +57,13 @@ struct SpeakerLog {
 
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;
+};
+
+/// Whom the NCCL lines of a stretch name.
+struct StretchWriter {
+  std::string host;  ///< Of the first one.
+  int64_t pid = -1;
+  bool several = false;  ///< They name others as well. Torn lines do not count.
 };
 
 /// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
@@ -85,6 +96,8 @@ class Shard {
 
   const RasLines& ras_lines() const { return ras_lines_; }
   std::vector<RasReport> take_ras_reports() { return std::move(ras_reports_); }
+  /// By unit; without those whose lines name nobody.
+  const std::map<uint64_t, StretchWriter>& writers() const { return writers_; }
 
   /// Only the line counts and what is dropped here; reading errors are the input layer's.
   const LossTable& losses() const { return losses_; }
@@ -95,6 +108,7 @@ class Shard {
   void count(LineFate fate, uint64_t lines);
   SpeakerLog& speaker_of(const Event& event);
   void limit_speakers();
+  void note_writer(const Header& header);
 
   uint64_t unit_;
   uint64_t input_;
@@ -104,6 +118,7 @@ class Shard {
   std::vector<RasReport> ras_reports_;  ///< In input order, the last kMaxRasReports.
   LossTable losses_;
   UnknownShapes unknown_;
+  std::map<uint64_t, StretchWriter> writers_;
 
   struct Recent {
     std::string host;
