@@ -154,6 +154,7 @@ Header finish(Header header, std::string_view left, std::string_view message) {
   header.prefix = parse_prefix(left);
   const ProgressBar bar = parse_progress_bar(left.substr(header.prefix.length));
   if (bar.length > 0) header.prefix.progress_title = bar.title;
+  header.unexplained = trim(left.substr(header.prefix.length + bar.length));
   if (rank >= 0) header.prefix.rank = rank;
   header.message = message.substr(0, next_record(message));
   while (take_group_tag(header)) continue;

@@ -153,7 +153,7 @@ bool may_end_in_header(std::string_view text) {
 }
 
 /// "misc/socket.cc:57 (socketProgress)": where a WARN was raised; plugins put
-/// words there.
+/// words there. False if the text names no place.
 bool read_location(std::string_view text, Header& header) {
   text = without_function(without_time(trim(text)));
   const size_t colon = text.rfind(':');
@@ -165,13 +165,20 @@ bool read_location(std::string_view text, Header& header) {
   return true;
 }
 
+/// Reads what stands before a record.
+void read_prefix(std::string_view text, Header& header) {
+  header.prefix = parse_prefix(text);
+  header.unexplained = trim(text.substr(header.prefix.length));
+}
+
 /// What stands left of the anchor where the process is not named: people quote lines without it.
 void read_nameless(std::string_view left, Header& header) {
   const size_t bracket = left.rfind('[');
   const size_t blank = left.find("] ", std::min(bracket, left.size()));
   const bool has_device = blank != left.npos && device_length(left.substr(bracket), header) > 0;
-  header.prefix = parse_prefix(has_device ? left.substr(0, bracket) : left);
-  read_location(left.substr(has_device ? blank + 1 : header.prefix.length), header);
+  read_prefix(has_device ? left.substr(0, bracket) : left, header);
+  const std::string_view rest = has_device ? left.substr(blank + 1) : header.unexplained;
+  if (read_location(rest, header) && !has_device) header.unexplained = {};
 }
 
 /// Reads what stands left of the anchor: the rightmost host:pid:tid wins, since times such as
@@ -186,7 +193,7 @@ bool read_left(std::string_view left, Header& header) {
     while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
     rest.remove_prefix(device_length(rest, header));
     const bool has_location = read_location(rest, header);
-    if (*host > 0) header.prefix = parse_prefix(left.substr(0, *host));
+    if (*host > 0) read_prefix(left.substr(0, *host), header);
     return has_location || rest.empty();
   }
   if (!left.empty()) read_nameless(left, header);
@@ -229,14 +236,15 @@ Header header_at(std::string_view line, const Anchor& anchor) {
 }
 
 /// The last record that begins inside `header`'s message: another process wrote it before the first
-/// one's line was finished. nullopt if the message is whole.
-std::optional<Header> torn_in_by(const Header& header) {
+/// one's line was finished. nullopt if the message is whole. Notes an anchor without a host.
+std::optional<Header> torn_in_by(Header& header) {
   std::optional<Header> last;
   std::string_view rest = header.message;
   while (const auto anchor = find_anchor(rest)) {
     Header inner = header_at(rest, *anchor);
     rest = inner.message;
     if (!inner.host.empty()) last = inner;
+    header.anchored_twice |= inner.host.empty();
   }
   return last;
 }

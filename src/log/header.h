@@ -48,6 +48,11 @@ struct Header {
   int repeated = 0;
   /// Another record stands before this one on the line, cut off by it and lost.
   bool torn = false;
+  /// A second "NCCL <LEVEL>" stands in the message, without a host before it.
+  bool anchored_twice = false;
+  /// Bytes at the start of the line that neither belong to this record nor are a known prefix: a
+  /// launcher that nobody knows, or what is left of another record.
+  std::string_view unexplained;
 };
 
 /// The header of an NCCL line; nullopt if the line has no NCCL anchor.
