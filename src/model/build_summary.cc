@@ -40,6 +40,11 @@ void build_environment(Job& job) {
   }
 }
 
+/// "12.4"; what another process wrote into the line may stand in it.
+bool is_release(std::string_view version) {
+  return version.find_first_not_of("0123456789.") == version.npos;
+}
+
 void build_versions(Job& job) {
   std::set<std::string> nccl;
   std::set<std::string> cuda;
@@ -48,6 +53,7 @@ void build_versions(Job& job) {
     if (!version.empty()) versions.emplace(version);
   };
   for_each_message<NcclVersion>(job, [&](const NcclVersion& message) {
+    if (!is_release(message.cuda)) return;
     add(nccl, message.version);
     add(cuda, message.cuda);
   });
