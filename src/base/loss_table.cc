@@ -11,6 +11,9 @@ constexpr LossRow kLossRows[] = {
      "Ray left lines out that were alike but for their numbers: what they said is unknown.",
      "Run with RAY_DEDUP_LOGS=0, or read the workers' own files under "
      "/tmp/ray/session_latest/logs."},
+    {"line_in_doubt", LossSeverity::Notice,
+     "Near torn lines a line may carry another process's words; it was not used.",
+     "Give every process its own file: NCCL_DEBUG_FILE=nccl.%h.%p.log."},
     {"line_cut", LossSeverity::Notice,
      "A line was longer than is kept; only its beginning was read.",
      "Look at the line itself: merged output without line ends hides records."},

@@ -17,6 +17,7 @@ namespace ncclog {
 enum class Loss {
   LineTorn,          ///< Two records shared a line; the first, cut off by the second, is lost.
   LineLeftOut,       ///< Ray printed a line once for several processes; the others' are unknown.
+  LineInDoubt,       ///< A line near torn ones: it may hold another process's words.
   LineCut,           ///< A line was longer than the reader keeps.
   InvalidUtf8,       ///< A line held bytes that are not UTF-8; shown with replacement characters.
   NulBytes,          ///< A line held NUL bytes, as sparse or truncated files do.

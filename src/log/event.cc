@@ -38,6 +38,24 @@ const Warning* warning_of(const Event& event) {
   return may_warn ? warning_of(event.message) : nullptr;
 }
 
+Event moved(const Event& event, std::string_view from, std::string_view to) {
+  Event result = event;
+  const auto move = [&](std::string_view& view) {
+    const bool inside = view.data() >= from.data() && view.data() <= from.data() + from.size();
+    if (inside) view = to.substr(static_cast<size_t>(view.data() - from.data()), view.size());
+  };
+  Header& header = result.header;
+  for (std::string_view* view :
+       {&header.host, &header.file, &header.process_group, &header.process_group_name,
+        &header.message, &header.unexplained, &header.prefix.host, &header.prefix.address,
+        &header.prefix.progress_title}) {
+    move(*view);
+  }
+  if (result.message.kind == nullptr) return result;
+  for (size_t i = 0; i < result.message.kind->fields.size(); ++i) move(result.message.fields[i]);
+  return result;
+}
+
 const WordingTable& all_wordings() {
   static const WordingTable table(all_kinds());
   return table;

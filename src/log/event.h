@@ -27,6 +27,9 @@ Event parse_event(std::string_view line, const WordingTable& wordings);
 /// whole program.
 const Warning* warning_of(const Event& event);
 
+/// The event over a copy of its line: `to` holds what `from`, which `event` views, holds.
+Event moved(const Event& event, std::string_view from, std::string_view to);
+
 /// The wordings of all kinds that this program knows, built on first use; safe from any thread.
 const WordingTable& all_wordings();
 

@@ -2,11 +2,10 @@
 
 #pragma once
 
-#include <vector>
-
 #include "base/line.h"
 #include "log/event_reader.h"
 #include "model/shard.h"
+#include "model/tear_guard.h"
 
 namespace ncclog {
 
@@ -25,11 +24,8 @@ class LogReader {
   Shard finish();
 
  private:
-  void add_record(const Line& record, const Event& event, int lines);
-
-  const LineMatcher& matcher_;
   Shard shard_;
-  std::vector<int> matched_;  ///< Line patterns that match the current record.
+  TearGuard guard_;
   EventReader events_;
 };
 

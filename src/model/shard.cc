@@ -186,6 +186,15 @@ void Shard::note_writer(const Header& header) {
   }
 }
 
+void Shard::add_in_doubt(const Event& event, int lines) {
+  count(event.fate, static_cast<uint64_t>(lines));
+  losses_.add(event.header.torn ? Loss::LineTorn : Loss::LineInDoubt);
+}
+
+void Shard::note_torn() {
+  for (auto& [speaker, log] : speakers_) log.torn = true;
+}
+
 void Shard::merge(Shard&& later) {
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));

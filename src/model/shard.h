@@ -84,6 +84,13 @@ class Shard {
   /// Adds what the RAS service answered in a file of its own.
   void add(RasReport&& report);
 
+  /// Counts a record that may hold another process's words; nothing of it is kept.
+  void add_in_doubt(const Event& event, int lines);
+
+  /// Says that processes wrote into each other's lines: whatever a speaker does not say proves
+  /// nothing.
+  void note_torn();
+
   /// Appends what a later stretch holds; `later` is spent.
   void merge(Shard&& later);
 

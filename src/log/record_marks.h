@@ -1,0 +1,30 @@
+// Does a text hold the beginning of another process's record?
+//
+//   NET/Socket : Using [0]ethnode-b:52:52 [1] NCCL INFO …     node-b:52:52 [1] begins one
+//   frame #3: c10d::Proc[rank1]:[E1120 …                      [rank1]: begins one
+//
+// Where several processes write into one pipe, a record may be cut anywhere, even inside the name
+// of its host.
+
+#pragma once
+
+#include <string_view>
+
+namespace ncclog {
+
+/// True if "host:pid:tid [dev" stands somewhere in the text, as at the start of NCCL's lines.
+bool holds_process(std::string_view text);
+
+/// True if the text is the beginning of an NCCL header and nothing else: "node-b:52:52 [1] NCCL I".
+/// The last line of a file that was copied too early looks like that.
+bool is_header_beginning(std::string_view text);
+
+/// True if "[rank3]:" or "[default3]:" stands somewhere in the text, as at the start of PyTorch's
+/// records and of what torchrun hands on.
+bool holds_task_tag(std::string_view text);
+
+/// True if `host` is `known` with other bytes written inside, letters among them: "node-node-ba"
+/// for "node-a". Numbers alone may be another host's.
+bool is_interrupted(std::string_view host, std::string_view known);
+
+}  // namespace ncclog
