@@ -145,7 +145,7 @@ FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
   for (const int process : instance.processes) {
     if (fell_back.contains(process)) {
       ++fallen;
-    } else if (past.contains(process)) {
+    } else if (past.contains(process) && !job.processes[static_cast<size_t>(process)].torn) {
       ++well;
     }
   }

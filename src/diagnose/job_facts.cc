@@ -55,7 +55,9 @@ bool prints_nccl(const SpeakerLog& log) {
 }
 
 FactValue has_nccl_lines(const Job& job, const Instance&) {
-  return std::any_of(job.logs.begin(), job.logs.end(), prints_nccl) ? yes({}) : no();
+  return std::any_of(job.logs.begin(), job.logs.end(), prints_nccl) ? yes({})
+         : is_torn(job)                                             ? unknown()
+                                                                    : no();
 }
 
 bool is_complete(const CommRank& rank) {
@@ -100,7 +102,7 @@ FactValue init_unfinished(const Job& job, const Instance&) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.state != RankState::Started || rank.process < 0) continue;
       const Process& process = job.processes[static_cast<size_t>(rank.process)];
-      if (process.cut) continue;
+      if (process.cut || process.torn) continue;
       ranks.push_back(rank.rank);
       processes.push_back(rank.process);
       evidence.push_back({process.last, process.last_text});

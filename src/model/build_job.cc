@@ -41,6 +41,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   }
   join_torn_speakers(job.logs);
   build_writers(job, shard.writers());
+  drop_unplaced_segments(job.logs);
   build_processes(job);
   build_communicators(job);
   build_runs(job);

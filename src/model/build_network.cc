@@ -43,6 +43,8 @@ std::string network_name(const Job& job) {
   Votes listed;
   for (const Process& process : job.processes) {
     selected.add(last_name<NetworkSelected>(job, process, [](const auto& m) { return m.network; }));
+    // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
+    if (process.torn) continue;
     listed.add(last_name<NetDevices>(job, process, [](const auto& m) { return m.network; }));
   }
   const std::string name = selected.winner();

@@ -58,6 +58,11 @@ const InitSection* init_section(const Job& job, const CommRank& rank) {
   return &job.logs[static_cast<size_t>(rank.log)].inits.all()[static_cast<size_t>(rank.section)];
 }
 
+bool is_torn(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(),
+                     [](const SpeakerLog& log) { return log.torn; });
+}
+
 int process_of_rank(const Job& job, int rank) {
   if (rank < 0) return -1;
   return only_process(job, [&](const Process& process) { return process.rank == rank; });

@@ -60,6 +60,7 @@ struct Process {
   std::bitset<32> subsystems;
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
   bool cut = false;       ///< An input that it spoke in was cut, or Ray left lines out.
+  bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
   SourceRef first;
   SourceRef last;
   std::string last_text;
@@ -183,6 +184,9 @@ void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&
 
 /// The section in which that rank was initialised; nullptr if its lines were not seen.
 const InitSection* init_section(const Job& job, const CommRank& rank);
+
+/// True if some process is torn: what the job does not say proves nothing.
+bool is_torn(const Job& job);
 
 /// The process of that global rank; -1 if none or several.
 int process_of_rank(const Job& job, int rank);

@@ -46,7 +46,47 @@ void join(SpeakerLog& whole, SpeakerLog&& torn) {
   whole.torn = true;
 }
 
+constexpr uint64_t kFewLines = 2;
+
+/// True if hardly any line names the process and another one of its pid says much more: containers
+/// share pids, torn lines share them too.
+bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same) {
+  if (!log.torn || log.lines > kFewLines) return false;
+  return std::any_of(same.begin(), same.end(),
+                     [&](size_t other) { return logs[other].lines > 8 * kFewLines; });
+}
+
+/// True if a voice without host and pid is named by hardly any line, none of which says anything:
+/// "6: c10d::…" is the rest of "frame #6: c10d::…", not a launcher's sixth task.
+bool is_stray_voice(const SpeakerLog& log) {
+  const Speaker& speaker = log.speaker;
+  const bool is_process = !speaker.host.empty() && speaker.pid >= 0;
+  const bool is_named = speaker.rank >= 0 || !speaker.host.empty() || speaker.pid >= 0;
+  const bool is_tagged = log.last_text.find("[rank") != log.last_text.npos;
+  if (log.torn && !is_process && is_named && !is_tagged && log.lines <= kFewLines) return true;
+  return !is_process && is_named && log.lines <= kFewLines && log.records.empty() &&
+         log.line_matches.empty() && log.unrecognised.total == 0 && log.comms.all.empty() &&
+         log.connections.all.empty();
+}
+
+void drop_stray_voices(Logs& logs) {
+  const bool others_say_much = std::any_of(
+      logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.lines > 8 * kFewLines; });
+  if (others_say_much) std::erase_if(logs, is_stray_voice);
+}
+
+/// True if a line that tells which communicator it is may be among the lost ones.
+bool is_unplaced(const CommSegment& segment) {
+  return segment.comm_id == 0 && (segment.started.line == 0 || segment.parent != 0);
+}
+
 }  // namespace
+
+void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
+  for (SpeakerLog& log : logs) {
+    if (log.torn) std::erase_if(log.comms.all, is_unplaced);
+  }
+}
 
 void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   std::map<int64_t, std::vector<size_t>> by_pid;
@@ -65,7 +105,13 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
       logs[torn].lines = 0;
     }
   }
+  for (const auto& [pid, same] : by_pid) {
+    for (const size_t i : same) {
+      if (is_splinter(logs[i], logs, same)) logs[i].lines = 0;
+    }
+  }
   std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });
+  drop_stray_voices(logs);
 }
 
 }  // namespace ncclog

@@ -20,6 +20,13 @@ namespace ncclog {
 /// Joins each log whose host is a proper end of another log's host with the same pid to that log;
 /// also each log with torn lines whose host ends with such a host. A host named by at least as many
 /// lines as the other one stays: then both are real.
+///
+/// Forgets names that one or two lines give and that nothing else supports: of a torn log, a second
+/// host of a pid that says much more elsewhere; a task or host that says nothing recognised.
 void join_torn_speakers(std::vector<SpeakerLog>& logs);
+
+/// Forgets what torn logs say about communicators whose id or beginning is lost: whose they are
+/// cannot be told, and a guess would make new ones.
+void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
 
 }  // namespace ncclog

@@ -84,7 +84,8 @@ FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverag
   find_with(rulebook, false, view, coverage, open_needs, findings);
   const bool explained = std::any_of(findings.begin(), findings.end(),
                                      [](const auto& entry) { return is_loud(entry.second); });
-  if (!explained) find_with(rulebook, true, view, coverage, open_needs, findings);
+  // In a torn log the line that explains may be the lost one.
+  if (!explained && !is_torn(view.job())) find_with(rulebook, true, view, coverage, open_needs, findings);
   return findings;
 }
 

@@ -45,6 +45,11 @@ std::vector<const ReadRecord*> of_instance(const std::vector<const ReadRecord*>&
   return result;
 }
 
+bool any_torn(const Job& job, const Instance& instance) {
+  return std::any_of(instance.processes.begin(), instance.processes.end(),
+                     [&](int process) { return job.processes[static_cast<size_t>(process)].torn; });
+}
+
 bool any_full(const std::vector<int>& full, const Instance& instance) {
   return std::any_of(full.begin(), full.end(), [&](int process) {
     return std::binary_search(instance.processes.begin(), instance.processes.end(), process);
@@ -144,7 +149,8 @@ Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reac
   const Instance* where = reached(instance, reach);
   if (where == nullptr) return Answer::Unknown;
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
-  const bool exact = !any_full(*found.full, *where) && !absence_is_unknown_;
+  const bool exact =
+      !any_full(*found.full, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
   const Answer answer = judge_count(count, static_cast<int64_t>(records.size()), exact);
   if (answer == Answer::Yes && !records.empty()) {
     const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
@@ -180,7 +186,7 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
 Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
                         std::vector<Hit>& hits) {
   const auto found = findings_.find(condition.rule);
-  if (found == findings_.end()) return Answer::No;
+  if (found == findings_.end()) return is_torn(view_.job()) ? Answer::Unknown : Answer::No;
   hits.push_back({.finding = &found->second});
   return Answer::Yes;
 }
