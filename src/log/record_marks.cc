@@ -60,7 +60,8 @@ bool is_interrupted(std::string_view host, std::string_view known) {
   while (same < known.size() && host[same] == known[same]) ++same;
   if (same == 0 || same == known.size() || !host.ends_with(known.substr(same))) return false;
   const std::string_view inside = host.substr(same, host.size() - known.size());
-  return std::any_of(inside.begin(), inside.end(), is_alpha);
+  const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
+  return in_word || std::any_of(inside.begin(), inside.end(), is_alpha);
 }
 
 }  // namespace ncclog

@@ -23,8 +23,8 @@ bool is_header_beginning(std::string_view text);
 /// records and of what torchrun hands on.
 bool holds_task_tag(std::string_view text);
 
-/// True if `host` is `known` with other bytes written inside, letters among them: "node-node-ba"
-/// for "node-a". Numbers alone may be another host's.
+/// True if `host` is `known` with other bytes written inside: "node-node-ba" for "node-a". A number
+/// beside a number may be another host's: "worker-12" for "worker-2".
 bool is_interrupted(std::string_view host, std::string_view known);
 
 }  // namespace ncclog
