@@ -210,9 +210,16 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
     if (owner == nullptr) owner = &reader;
   }
   if (owner == nullptr || depends_on_hardware(name)) return result;
+  std::vector<int> without;
   for (const Reader& reader : readers) {
-    if (lacks(reader, *owner, name)) result[""].push_back(reader.process);
+    if (lacks(reader, *owner, name)) without.push_back(reader.process);
   }
+  // One line may be lost, as collectors lose them; where most have the setting that is likelier.
+  const size_t owners =
+      static_cast<size_t>(std::count_if(readers.begin(), readers.end(), [&](const Reader& reader) {
+        return reader.settings.contains(name);
+      }));
+  if (!without.empty() && (without.size() > 1 || owners < 3)) result[""] = std::move(without);
   return result;
 }
 

@@ -87,7 +87,7 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
 void TearGuard::finish() {
   accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix_of_few(shape); });
   // What was cut off may be more than the rest of one line.
-  if (count_ > 0) doubted_ |= held(count_ - 1).sign == Sign::Cut;
+  if (count_ > 0) doubted_ |= is_beginning(held(count_ - 1));
   while (count_ > 0) hand_on_oldest();
   if (doubted_) shard_.note_torn();
 }
@@ -188,6 +188,16 @@ bool TearGuard::is_torn_host(const Header& header) const {
   const Known& known = known_as(header);
   if (known.pid != header.pid || known.host == header.host) return false;
   return known.host.ends_with(header.host) || is_interrupted(header.host, known.host);
+}
+
+/// The stretch ends inside a record of a known process: its file was cut, or copied too early.
+bool TearGuard::is_beginning(const Held& line) const {
+  if (line.sign == Sign::Cut) return true;
+  const std::string_view text = line.event.header.message;
+  if (line.event.header.level != Level::None || text.empty()) return false;
+  return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+    return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
+  });
 }
 
 /// A whole record of a known process.

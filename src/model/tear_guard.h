@@ -78,6 +78,7 @@ class TearGuard {
   size_t record_begin(const Held& line) const;
   bool is_torn_host(const Header& header) const;
 
+  bool is_beginning(const Held& line) const;
   bool is_record(std::string_view text) const;
   bool is_only_reading(size_t first, std::string_view begun, std::string_view rest);
   void join_to_earlier();

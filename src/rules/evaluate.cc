@@ -78,15 +78,22 @@ void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Covera
   }
 }
 
+bool any_loud(const FindingsById& findings) {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const auto& entry) { return is_loud(entry.second); });
+}
+
+/// What the rules find. `withheld`: last resorts find more, which a torn log does not prove.
 FindingsById find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage,
-                      OpenNeeds& open_needs) {
+                      OpenNeeds& open_needs, bool& withheld) {
   FindingsById findings;
   find_with(rulebook, false, view, coverage, open_needs, findings);
-  const bool explained = std::any_of(findings.begin(), findings.end(),
-                                     [](const auto& entry) { return is_loud(entry.second); });
-  // In a torn log the line that explains may be the lost one.
-  if (!explained && !is_torn(view.job())) find_with(rulebook, true, view, coverage, open_needs, findings);
-  return findings;
+  if (any_loud(findings)) return findings;
+  FindingsById all = findings;
+  find_with(rulebook, true, view, coverage, open_needs, all);
+  // In a torn log the line that explains a failure may be the lost one.
+  withheld = is_torn(view.job()) && any_loud(all);
+  return withheld ? findings : all;
 }
 
 std::vector<NotJudged> not_judged(const Job& job, Coverage& coverage, const OpenNeeds& open_needs) {
@@ -105,12 +112,13 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job) {
   JobView view(job);
   Coverage coverage(job);
   OpenNeeds open_needs;
-  FindingsById found = find_all(rulebook, view, coverage, open_needs);
+  bool withheld = false;
+  FindingsById found = find_all(rulebook, view, coverage, open_needs, withheld);
   std::vector<Finding> findings;
   for (auto& [id, finding] : found) findings.push_back(std::move(finding));
   Diagnosis diagnosis;
   diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.verdict = make_verdict(diagnosis.findings, job);
+  diagnosis.verdict = withheld ? torn_verdict() : make_verdict(diagnosis.findings, job);
   diagnosis.not_judged = not_judged(job, coverage, open_needs);
   return diagnosis;
 }

@@ -69,6 +69,13 @@ std::string first_sentence(std::string_view message) {
   return std::string(message);
 }
 
+Verdict torn_verdict() {
+  return {VerdictStatus::CannotJudge,
+          "A failure is reported, but processes tore each other's lines: the one that explains it "
+          "may be among those that are lost.",
+          {}};
+}
+
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   const bool error = has_severity(findings, Severity::Error);
   if (!error && !has_severity(findings, Severity::Warning)) return without_fault(findings, job);

@@ -14,6 +14,9 @@ namespace ncclog {
 /// judged.
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
 
+/// Where a torn log reports a failure and no whole line explains it.
+Verdict torn_verdict();
+
 /// The first sentence of a message: up to a full stop before a blank and an upper-case letter.
 std::string first_sentence(std::string_view message);
 

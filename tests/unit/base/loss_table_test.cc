@@ -69,6 +69,7 @@ TEST(LossTable, RowsStandInTheOrderOfTheirEnumerators) {
       {Loss::LineLeftOut, "line_left_out"},
       {Loss::SizeLimit, "size_limit"},
       {Loss::ProcessesDropped, "processes_dropped"},
+      {Loss::LineInDoubt, "line_in_doubt"},
   };
   ASSERT_EQ(std::size(cases), static_cast<size_t>(Loss::kCount));
   for (const NameCase& c : cases) {

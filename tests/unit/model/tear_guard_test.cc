@@ -156,7 +156,7 @@ TEST(TearGuard, AllSpeakersOfADoubtfulStretchAreTorn) {
 TEST(TearGuard, FileThatEndsInsideARecordIsCutAndNotMerged) {
   constexpr std::string_view kEnds[] = {"node-b:52:52 [1] NCCL I",
                                         "node-b:52:52 [1] NCCL INFO comm 0x7f10 rank 1 nra",
-                                        " 3: node-b:52:52 [1] "};
+                                        " 3: node-b:52:52 [1] ", "node-b:5", "no"};
   for (const std::string_view end : kEnds) {
     EXPECT_EQ(in_doubt(end), 0u) << end;
     const Shard shard = read_text(std::string(kStart) + std::string(end));

@@ -65,6 +65,24 @@ TEST(Evaluate, ALastResortIsJudgedOnlyWhereNothingElseIsLoud) {
   EXPECT_EQ(ids({last, warning}), "warning");
 }
 
+/// The lines of n1, and behind them a tear that nothing repairs.
+std::string torn_after(const std::string& lines) {
+  std::string text = lines;
+  for (int i = 0; i < 100; ++i) text += "n1:7:7 [0] NCCL INFO Connected all rings\n";
+  return text + "n1:7:7 [0] NCCL INFO Connecn1:7:7 [0] NCCL INFO Connected all trees\n";
+}
+
+TEST(Evaluate, InATornLogSilenceAndLastResortsProveNothing) {
+  const Rule silence =
+      sample_rule("silence", "{all: [{event: env_set}, {none: [{event: network_selected}]}]}");
+  EXPECT_EQ(diagnose(rulebook_of({silence}), kSet).findings.size(), 1u);
+  EXPECT_TRUE(diagnose(rulebook_of({silence}), torn_after(kSet)).findings.empty());
+  const Rule last = sample_rule("a-last", "{event: env_set}", "last_resort: true\n");
+  const Diagnosis diagnosis = diagnose(rulebook_of({last}), torn_after(kSet));
+  EXPECT_TRUE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::CannotJudge);
+}
+
 TEST(LineMatcher, IsEmptyWithoutPatterns) {
   EXPECT_FALSE(make_line_matcher(rulebook_of({sample_rule("r", "{event: peer_closed}")})));
 }

@@ -1,0 +1,117 @@
+// A healthy log stays healthy when a part of it is lost: files that were copied too early, lines
+// that a collector dropped, a rank whose file is missing.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/build_job.h"
+#include "model/job_from_text.h"
+#include "model/read_log.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+#include "support/paths.h"
+
+namespace ncclog::testing {
+namespace {
+
+constexpr unsigned kRounds = 40;  ///< Of each sample.
+
+constexpr std::string_view kSamples[] = {"healthy-1node-8gpu",
+                                         "healthy-2node-socket",
+                                         "healthy-coll-iterations",
+                                         "healthy-single-node-no-plugin",
+                                         "timestamps",
+                                         "hostid-pseudo-hosts"};
+
+using Files = std::vector<std::string>;
+
+Files files_of(std::string_view sample) {
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(sample_logs(sample))) {
+    paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  Files files;
+  for (const auto& path : paths) files.push_back(read_file(path));
+  return files;
+}
+
+Shard read_as(uint64_t unit, std::string_view text, const LineMatcher& matcher) {
+  LogReader reader(unit, unit, matcher);
+  for (Line line{{}, 1, 0, false}; !text.empty(); ++line.number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    line.text = text.substr(0, end);
+    reader.add(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return reader.finish();
+}
+
+Diagnosis diagnose(const Files& files, const Rulebook& rulebook, const LineMatcher& matcher) {
+  Shard all;
+  std::vector<JobInput> inputs(files.size());
+  std::vector<JobUnit> units;
+  for (size_t i = 0; i < files.size(); ++i) {
+    all.merge(read_as(i, files[i], matcher));
+    inputs[i].path = "file " + std::to_string(i);
+    units.push_back({i, static_cast<uint32_t>(i), 1});
+  }
+  const LossTable losses = all.losses();
+  return evaluate(rulebook, build_job(std::move(all), std::move(inputs), std::move(units), losses));
+}
+
+void cut_one(Files& files, std::mt19937& random) {
+  std::string& file = files[random() % files.size()];
+  file.resize(random() % (file.size() + 1));
+  // Ends inside a line, as a copy does that was made while NCCL wrote.
+  while (!file.empty() && file.back() == '\n') file.pop_back();
+  if (!file.empty()) file.pop_back();
+}
+
+void lose_file(Files& files, std::mt19937& random) {
+  files.erase(files.begin() + static_cast<long>(random() % files.size()));
+}
+
+void lose_line(Files& files, std::mt19937& random) {
+  std::string& file = files[random() % files.size()];
+  if (file.size() < 2) return;
+  const size_t at = random() % (file.size() - 1);
+  const size_t begin = at == 0 ? 0 : file.rfind('\n', at - 1) + 1;
+  file.erase(begin, file.find('\n', at) + 1 - begin);
+}
+
+struct Row {
+  std::string_view name;
+  std::function<void(Files&, std::mt19937&)> lose;
+};
+
+TEST(LostLinesProperty, HealthyLogsGiveNoWarning) {
+  const Rulebook rulebook = load_rulebook();
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  const Row kRows[] = {
+      {"a file is cut", cut_one}, {"a file is lost", lose_file}, {"a line is lost", lose_line}};
+  for (const std::string_view sample : kSamples) {
+    const Files whole = files_of(sample);
+    for (const Row& row : kRows) {
+      for (unsigned round = 0; round < kRounds; ++round) {
+        std::mt19937 random(round);
+        Files files = whole;
+        row.lose(files, random);
+        for (const Finding& finding : diagnose(files, rulebook, matcher).findings) {
+          EXPECT_EQ(finding.severity, Severity::Info)
+              << sample << ", " << row.name << ", round " << round << ": " << finding.message;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ncclog::testing
