@@ -45,11 +45,15 @@ bool is_header_beginning(std::string_view text) {
 }
 
 bool holds_task_tag(std::string_view text) {
-  for (size_t at = text.find('['); at != text.npos; at = text.find('[', at + 1)) {
+  for (size_t at = text.find('[', 1); at != text.npos; at = text.find('[', at + 1)) {
+    // Behind a blank or a mark it may follow a launcher's own prefix.
+    const bool is_glued = is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
     size_t number = at + 1;
     while (number < text.size() && is_alpha(text[number])) ++number;
     const size_t end = digits_end(text, number);
-    if (number > at + 1 && end > number && text.substr(end).starts_with("]:")) return true;
+    if (is_glued && number > at + 1 && end > number && text.substr(end).starts_with("]:")) {
+      return true;
+    }
   }
   return false;
 }

@@ -19,8 +19,8 @@ bool holds_process(std::string_view text);
 /// The last line of a file that was copied too early looks like that.
 bool is_header_beginning(std::string_view text);
 
-/// True if "[rank3]:" or "[default3]:" stands somewhere in the text, as at the start of PyTorch's
-/// records and of what torchrun hands on.
+/// True if "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
+/// PyTorch's records and of what torchrun hands on.
 bool holds_task_tag(std::string_view text);
 
 /// True if `host` is `known` with other bytes written inside: "node-node-ba" for "node-a". A number

@@ -1,6 +1,7 @@
 #include "model/tear_guard.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "log/messages/all_messages.h"
@@ -14,6 +15,11 @@ constexpr size_t kMaxHeldBytes = size_t{256} << 10;
 
 bool is_nccl(const Header& header) {
   return header.level != Level::None && header.level != Level::Framework;
+}
+
+/// Two hosts of one pid have different places.
+size_t place_of_odd(const Header& header) {
+  return std::hash<std::string_view>{}(header.host) + static_cast<size_t>(header.pid);
 }
 
 /// Place in `text` of a view into it.
@@ -55,11 +61,10 @@ bool holds_another(const Event& event) {
          !is_plausible(event.message);
 }
 
-/// A record without NCCL header, or none at all, with another one's words in the line.
-bool is_merged_foreign(std::string_view text, const Header& header) {
-  const size_t message_end = place_of(header.message, text) + header.message.size();
-  const bool cut = header.level == Level::Framework && message_end != text.size();
-  return cut || !header.unexplained.empty() || holds_task_tag(header.message);
+/// A record of the framework that ends where another one begins.
+bool is_cut_short(std::string_view text, const Header& header) {
+  const size_t end = place_of(header.message, text) + header.message.size();
+  return header.level == Level::Framework && end != text.size();
 }
 
 }  // namespace
@@ -78,10 +83,12 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
   bytes_ += line.text.size();
   line.event = moved(event, record.text, line.text);
   count_shape(line);
+  note_odd(line.event.header);
   find_sign(line);
   const Header& header = line.event.header;
-  const bool merged = line.sign == Sign::Merged;
-  if (header.level == Level::None || (merged && line.begin == 0)) join_to_earlier();
+  const bool no_begin = line.sign == Sign::Merged && line.begin == 0;
+  const bool no_host = header.level != Level::Framework && header.host.empty();
+  if (no_host || no_begin) join_to_earlier();
 }
 
 void TearGuard::finish() {
@@ -105,14 +112,15 @@ void TearGuard::note_speaker(const Header& header) {
   any_host_ = true;
 }
 
+/// Counts what stands before a record, and how its process is called.
 void TearGuard::count_shape(Held& line) {
   const Header& header = line.event.header;
-  const bool is_record = is_nccl(header) && !header.host.empty();
+  const bool has_host = is_nccl(header) && !header.host.empty();
+  const bool is_record = has_host || header.level == Level::Framework;
   const bool is_odd = is_record && !header.torn && !header.unexplained.empty();
   line.shape = is_odd ? shape_of(header.unexplained) : 0;
   if (is_record) prefixes_.add(line.shape);
-  if (!is_odd) return;
-  accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix(shape); });
+  if (is_odd) accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix(shape); });
 }
 
 /// Takes the doubt from held lines before which a launcher's prefix stands after all.
@@ -151,7 +159,8 @@ TearGuard::Sign TearGuard::sign_of(const Held& line, size_t& begin) const {
   const Header& header = line.event.header;
   if (!is_nccl(header)) return foreign_sign(line);
   if (header.host.empty()) {
-    return any_host_ || !header.unexplained.empty() ? Sign::Merged : Sign::None;
+    if (!header.unexplained.empty()) return Sign::Merged;
+    return any_host_ ? cut_sign() : Sign::None;
   }
   begin = record_begin(line);
   if (begin > 0 || is_torn_host(header) || holds_another(line.event)) return Sign::Merged;
@@ -165,7 +174,8 @@ TearGuard::Sign TearGuard::cut_sign() const {
 
 TearGuard::Sign TearGuard::foreign_sign(const Held& line) const {
   const Header& header = line.event.header;
-  if (is_merged_foreign(line.text, header)) return Sign::Merged;
+  if (line.shape != 0 || is_cut_short(line.text, header)) return Sign::Merged;
+  if (holds_task_tag(header.message)) return Sign::Merged;
   if (!any_host_ || !holds_process(line.text)) return Sign::None;
   return is_header_beginning(header.message) ? cut_sign() : Sign::Merged;
 }
@@ -176,7 +186,7 @@ size_t TearGuard::record_begin(const Held& line) const {
   const Header& header = line.event.header;
   const Known& known = known_as(header);
   const bool longer = known.pid == header.pid && known.host.size() < header.host.size() &&
-                      header.host.ends_with(known.host);
+                      header.host.ends_with(known.host) && !is_often(header);
   if (longer) {
     return place_of(header.host, line.text) + header.host.size() - known.host.size();
   }
@@ -186,7 +196,7 @@ size_t TearGuard::record_begin(const Held& line) const {
 /// True if the host is a known one without its beginning, or with something inside.
 bool TearGuard::is_torn_host(const Header& header) const {
   const Known& known = known_as(header);
-  if (known.pid != header.pid || known.host == header.host) return false;
+  if (known.pid != header.pid || known.host == header.host || is_often(header)) return false;
   return known.host.ends_with(header.host) || is_interrupted(header.host, known.host);
 }
 
@@ -198,6 +208,24 @@ bool TearGuard::is_beginning(const Held& line) const {
   return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
     return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
   });
+}
+
+/// True if lines have named this host and pid before, so often that no tear did it.
+bool TearGuard::is_often(const Header& header) const {
+  const Odd& odd = odd_[place_of_odd(header) % odd_.size()];
+  return odd.named.pid == header.pid && odd.named.host == header.host && odd.count >= kOften;
+}
+
+/// Counts how often a name comes that a tear might have made.
+void TearGuard::note_odd(const Header& header) {
+  if (!is_nccl(header) || header.host.empty()) return;
+  const Known& known = known_as(header);
+  if (known.pid != header.pid || known.host == header.host) return;
+  Odd& odd = odd_[place_of_odd(header) % odd_.size()];
+  if (odd.named.pid != header.pid || odd.named.host != header.host) {
+    odd = {{std::string(header.host), header.pid}, 0};
+  }
+  ++odd.count;
 }
 
 /// A whole record of a known process.

@@ -32,6 +32,7 @@ class TearGuard {
   static constexpr size_t kBefore = 64;   ///< Lines before a sign that are in doubt.
   static constexpr size_t kAfter = 192;   ///< Lines after it.
   static constexpr size_t kMaxGap = 16;   ///< Lines from a record's beginning to its rest.
+  static constexpr int kOften = 3;        ///< Lines from which on a host is no torn name.
   static constexpr int kMaxJoins = 1024;  ///< Tries to join pieces, each of which costs some lines.
 
   /// Both must outlive the guard; `matcher` may be empty.
@@ -77,6 +78,8 @@ class TearGuard {
   Sign cut_sign() const;
   size_t record_begin(const Held& line) const;
   bool is_torn_host(const Header& header) const;
+  bool is_often(const Header& header) const;
+  void note_odd(const Header& header);
 
   bool is_beginning(const Held& line) const;
   bool is_record(std::string_view text) const;
@@ -103,7 +106,12 @@ class TearGuard {
   int joins_ = 0;
   bool doubted_ = false;
   UnknownPrefixes prefixes_;
-  bool any_host_ = false;         ///< A whole header was seen.
+  bool any_host_ = false;  ///< A whole header was seen.
+  struct Odd {
+    Known named;
+    int count = 0;
+  };
+  std::array<Odd, 64> odd_;       ///< By host and pid: other hosts of a pid in recent_.
   std::array<Known, 64> recent_;  ///< By pid: who spoke, in lines that are no sign.
   std::string piece_;             ///< Two pieces side by side, while they are looked at.
 };

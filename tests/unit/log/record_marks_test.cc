@@ -42,11 +42,13 @@ TEST(RecordMarks, BeginningOfAHeaderIsNothingElse) {
 TEST(RecordMarks, TaskTagIsSeenAnywhere) {
   constexpr TextRow kRows[] = {
       {"frame #3: c10d::Proc[rank1]:[E1120 21:25:35", true},
-      {"[rank12]:", true},
+      {"Sock[rank12]:", true},
+      {"[rank12]:", false},
+      {"<worker 3> [rank12]:", false},
       {"via P2P/[default1]:CUMEM", true},
       {"Trees [0] 1/-1/-1->0->-1 [1]: [0]eth0:10.1.2.3<0>", false},
-      {"[rank]: [rank1] [rank1:", false},
-      {"[rank1", false},
+      {"x[rank]: x[rank1] x[rank1:", false},
+      {"x[rank1", false},
   };
   for (const TextRow& row : kRows) EXPECT_EQ(holds_task_tag(row.text), row.holds) << row.text;
 }

@@ -134,6 +134,17 @@ TEST(TearGuard, NothingOfDoubtfulLinesIsEvidence) {
   }
 }
 
+TEST(TearGuard, ContainersMayHaveSimilarNamesAndOnePid) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    text += "llm-0:7:7 [0] NCCL INFO Connected all rings\n";
+    text += "llm-worker-0:7:7 [0] NCCL INFO Connected all rings\n";
+  }
+  const Shard shard = read_text(text);
+  EXPECT_EQ(shard.speakers().size(), 2u);
+  EXPECT_LT(shard.losses().count(Loss::LineInDoubt), 300u);
+}
+
 TEST(TearGuard, DoubtEndsSomeLinesAway) {
   std::string text;
   const auto add_lines = [&](size_t count) {

@@ -16,6 +16,12 @@ SpeakerLog log_of(Speaker speaker, uint64_t lines, bool torn) {
   return log;
 }
 
+Speaker rank(int number) {
+  Speaker speaker;
+  speaker.rank = number;
+  return speaker;
+}
+
 Speaker process(std::string host, int64_t pid) { return {.host = std::move(host), .pid = pid}; }
 
 std::vector<std::string> names(const std::vector<SpeakerLog>& logs) {
@@ -46,13 +52,13 @@ TEST(TornSpeakers, NamesThatOnlyATornLineGivesAreForgotten) {
        {log_of(process("gpu-a", 7), 40, false), log_of(process("gpu-b", 7), 1, false)},
        {"gpu-a:7", "gpu-b:7"}},
       {"a frame's number is no rank",
-       {log_of(process("gpu-a", 7), 40, false), log_of({.rank = 6}, 1, false)},
+       {log_of(process("gpu-a", 7), 40, false), log_of(rank(6), 1, false)},
        {"gpu-a:7"}},
       {"a launcher's task",
-       {log_of(process("gpu-a", 7), 40, false), log_of({.rank = 6}, 30, false)},
+       {log_of(process("gpu-a", 7), 40, false), log_of(rank(6), 30, false)},
        {"gpu-a:7", "rank 6"}},
       {"a few lines are all there is",
-       {log_of({.rank = 0}, 1, false), log_of({.rank = 1}, 1, false)},
+       {log_of(rank(0), 1, false), log_of(rank(1), 1, false)},
        {"rank 0", "rank 1"}},
   };
   for (const Row& row : rows) {
