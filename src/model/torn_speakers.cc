@@ -62,8 +62,6 @@ bool is_stray_voice(const SpeakerLog& log) {
   const Speaker& speaker = log.speaker;
   const bool is_process = !speaker.host.empty() && speaker.pid >= 0;
   const bool is_named = speaker.rank >= 0 || !speaker.host.empty() || speaker.pid >= 0;
-  const bool is_tagged = log.last_text.find("[rank") != log.last_text.npos;
-  if (log.torn && !is_process && is_named && !is_tagged && log.lines <= kFewLines) return true;
   return !is_process && is_named && log.lines <= kFewLines && log.records.empty() &&
          log.line_matches.empty() && log.unrecognised.total == 0 && log.comms.all.empty() &&
          log.connections.all.empty();
