@@ -102,7 +102,8 @@ FactValue init_unfinished(const Job& job, const Instance&) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.state != RankState::Started || rank.process < 0) continue;
       const Process& process = job.processes[static_cast<size_t>(rank.process)];
-      if (process.cut || process.torn) continue;
+      // NCCL takes no call before the initialisation ends: then only the line is lost.
+      if (process.cut || process.torn || rank.calls > 0) continue;
       ranks.push_back(rank.rank);
       processes.push_back(rank.process);
       evidence.push_back({process.last, process.last_text});

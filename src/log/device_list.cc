@@ -29,11 +29,10 @@ bool is_device_name(std::string_view name) {
          });
 }
 
-/// "10.2.2.3", "fe80::1c5e:86ff:fee4:151".
+/// "10.2.2.3", "fe80::1c5e:86ff:fee4:151", or the beginning of one where NCCL cut the list; not
+/// another process's words.
 bool is_ip_address(std::string_view text) {
-  const bool v6 = text.find(':') != text.npos;
-  return v6 ? text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos
-            : parse_ipv4(text).has_value();
+  return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF:.") == text.npos;
 }
 
 /// "mlx5_0:1/IB" or "eth0:10.2.2.3<0>". The name is empty where the entry is none of the two.
@@ -47,7 +46,7 @@ NetDevice read_device(std::string_view text, int index) {
   if (rest.find('<') == rest.npos && read_rdma_port(rest, device)) return device;
   device.port = -1;
   const Address address = parse_address(rest);
-  if (address.port < 0 || !is_ip_address(address.ip)) {
+  if (!is_ip_address(address.ip)) {
     device.name = {};
     return device;
   }

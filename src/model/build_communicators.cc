@@ -31,8 +31,6 @@ RankState state_of(const Job& job, const CommMember& member) {
   if (segment.end == CommFate::Destroyed) return RankState::Destroyed;
   if (segment.completed.line != 0) return RankState::Complete;
   if (segment.started.line == 0) return RankState::Unknown;
-  // NCCL takes no call before the initialisation ends; its line may be lost.
-  if (segment.calls.total > 0) return RankState::Complete;
   const Process& process = job.processes[static_cast<size_t>(member.process)];
   return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
 }

@@ -202,7 +202,8 @@ bool TearGuard::is_torn_host(const Header& header) const {
 
 /// The stretch ends inside a record of a known process: its file was cut, or copied too early.
 bool TearGuard::is_beginning(const Held& line) const {
-  if (line.sign == Sign::Cut) return true;
+  // The last word before a crash is often a warning that no wording fits.
+  if (line.sign == Sign::Cut) return line.event.header.level != Level::Warn;
   const std::string_view text = line.event.header.message;
   if (line.event.header.level != Level::None || text.empty()) return false;
   return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {

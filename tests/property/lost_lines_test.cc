@@ -105,6 +105,8 @@ TEST(LostLinesProperty, HealthyLogsGiveNoWarning) {
         Files files = whole;
         row.lose(files, random);
         for (const Finding& finding : diagnose(files, rulebook, matcher).findings) {
+          // It says itself that the log may end early: that is what a hang looks like.
+          if (finding.id == "init-unfinished" && row.name == "a file is cut") continue;
           EXPECT_EQ(finding.severity, Severity::Info)
               << sample << ", " << row.name << ", round " << round << ": " << finding.message;
         }
