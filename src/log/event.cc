@@ -48,7 +48,7 @@ Event moved(const Event& event, std::string_view from, std::string_view to) {
   for (std::string_view* view :
        {&header.host, &header.file, &header.process_group, &header.process_group_name,
         &header.message, &header.unexplained, &header.prefix.host, &header.prefix.address,
-        &header.prefix.progress_title}) {
+        &header.prefix.time, &header.prefix.stream, &header.prefix.progress_title}) {
     move(*view);
   }
   if (result.message.kind == nullptr) return result;

@@ -19,6 +19,8 @@ std::vector<std::string_view> views_of(const Event& event) {
                                          header.message,
                                          header.prefix.host,
                                          header.prefix.address,
+                                         header.prefix.time,
+                                         header.prefix.stream,
                                          header.prefix.progress_title};
   views.insert(views.end(), event.message.fields.begin(), event.message.fields.end());
   return views;
