@@ -44,6 +44,7 @@ CommRank rank_of(const Job& job, const CommMember& member) {
   rank.bus_id = segment.bus_id;
   rank.state = state_of(job, member);
   rank.calls = segment.calls.total;
+  rank.key = segment.key;
   rank.log = member.log;
   rank.segment = member.segment;
   return rank;
@@ -81,6 +82,8 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
     const CommSegment& segment = segment_of(job, member);
     comm.nranks = std::max(comm.nranks, segment.nranks);
     comm.nnodes = std::max(comm.nnodes, segment.nnodes);
+    comm.child_count = std::max(comm.child_count, segment.child_count);
+    comm.color = std::max(comm.color, segment.color);
     hosts.insert(job.processes[static_cast<size_t>(member.process)].host);
     comm.ranks.push_back(rank_of(job, member));
     if (segment.calls.total > 0) {

@@ -69,6 +69,12 @@ void build_graphs(Job& job) {
       const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
       rank.section = directory.find(rank.log, log.comms.all[static_cast<size_t>(rank.segment)]);
     }
+    for (CommRank& rank : comm.ranks) {
+      const InitSection* section = init_section(job, rank);
+      if (section == nullptr) continue;
+      rank.nvml_dev = section->nvml_dev;
+      comm.mnnvl = std::max(comm.mnnvl, section->mnnvl);
+    }
     comm.graphs = graphs_of(job, comm);
   }
 }

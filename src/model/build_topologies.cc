@@ -4,6 +4,8 @@
 // does not use and with those of other hosts that NVLink reaches. The parts are put together by
 // the names of the nodes.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -77,30 +79,35 @@ std::map<std::string, SystemTopology> systems_by_host(const Job& job) {
   return by_host;
 }
 
-using BusIds = std::map<std::pair<std::string, uint64_t>, int>;  ///< Rank by host and bus id.
+/// Who drives a GPU.
+struct GpuUse {
+  int rank = -1;
+  int nvml_dev = -1;
+};
+using BusIds = std::map<std::pair<std::string, uint64_t>, GpuUse>;  ///< By host and bus id.
 
 /// The rank that drives each GPU; ranks of the largest communicator win.
-BusIds ranks_by_bus_id(const Job& job) {
-  BusIds ranks;
+BusIds uses_by_bus_id(const Job& job) {
+  BusIds uses;
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       const auto bus_id = parse_hex(rank.bus_id);
       if (rank.process < 0 || !bus_id) continue;
       const Process& process = job.processes[static_cast<size_t>(rank.process)];
-      ranks.try_emplace({process.host, *bus_id}, process.rank >= 0 ? process.rank : rank.rank);
+      uses.try_emplace({process.host, *bus_id},
+                       GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev});
     }
   }
-  return ranks;
+  return uses;
 }
 
-std::vector<int> ranks_of_nodes(const HostTopology& topology, const BusIds& by_bus_id) {
-  std::vector<int> ranks;
-  for (const SystemNode& node : topology.system.nodes) {
+void add_uses(HostTopology& topology, const BusIds& by_bus_id) {
+  for (SystemNode& node : topology.system.nodes) {
     const auto known = by_bus_id.find({topology.host, node.name.local});
     const bool driven = node.name.kind == "GPU" && known != by_bus_id.end();
-    ranks.push_back(driven ? known->second : -1);
+    topology.ranks.push_back(driven ? known->second.rank : -1);
+    if (driven && node.dev < 0) node.dev = known->second.nvml_dev;
   }
-  return ranks;
 }
 
 using DeviceNames = std::map<std::pair<std::string, uint64_t>, std::string>;  ///< By host, number.
@@ -127,6 +134,21 @@ DeviceNames device_names(const Job& job) {
   return names;
 }
 
+/// What NCCL says about each RDMA device, by host and name: "port 1, IB, 400000 Mbit/s, Mlx5".
+std::map<std::pair<std::string, std::string>, std::string> device_details(const Job& job) {
+  std::map<std::pair<std::string, std::string>, std::string> details;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<IbDevice>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto device = read_message<IbDevice>(event.message);
+      details.try_emplace({process.host, std::string(device.name)},
+                          fmt::format("port {}, {}, {} Mbit/s, {}", device.port, device.link,
+                                      device.speed, device.provider));
+    });
+  }
+  return details;
+}
+
 void name_devices(HostTopology& topology, const DeviceNames& names) {
   for (SystemNode& node : topology.system.nodes) {
     const auto known = names.find({topology.host, node.name.local});
@@ -134,17 +156,32 @@ void name_devices(HostTopology& topology, const DeviceNames& names) {
   }
 }
 
+void note_nvls(Job& job) {
+  for (Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<NvlsSupport>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      process.nvls = read_message<NvlsSupport>(event.message).state == "available" ? 1 : 0;
+    });
+  }
+}
+
 }  // namespace
 
 void build_topologies(Job& job) {
-  const BusIds ranks = ranks_by_bus_id(job);
+  note_nvls(job);
+  const BusIds uses = uses_by_bus_id(job);
   const DeviceNames names = device_names(job);
+  const auto details = device_details(job);
   for (auto& [host, system] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;
     topology.system = std::move(system);
     name_devices(topology, names);
-    topology.ranks = ranks_of_nodes(topology, ranks);
+    for (SystemNode& node : topology.system.nodes) {
+      const auto known = details.find({host, node.device});
+      if (known != details.end()) node.detail = known->second;
+    }
+    add_uses(topology, uses);
     job.topologies.push_back(std::move(topology));
   }
 }

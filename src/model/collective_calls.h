@@ -10,6 +10,7 @@
 #include <compare>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/source_ref.h"
 #include "model/bounded_counts.h"
@@ -32,10 +33,15 @@ struct CollectiveCalls {
   uint64_t total = 0;
   SourceRef first;  ///< line 0: no call.
   SourceRef last;
+  std::string first_stamp;  ///< What stands before the host in the first call's line, cut short:
+                            ///< times and launchers' prefixes. Empty: nothing.
+  std::string last_stamp;   ///< The same of the last call.
   CallSignature last_call;
   BoundedCounts<CallSignature, 1024> by_signature;
 
-  void add(SourceRef where, const CallSignature& call);
+  static constexpr size_t kMaxStampBytes = 96;
+
+  void add(SourceRef where, std::string_view stamp, const CallSignature& call);
   void merge(const CollectiveCalls& later);
   bool operator==(const CollectiveCalls&) const = default;
 };

@@ -23,6 +23,7 @@ void add_facts(CommSegment& segment, const CommSegment& news) {
   keep_known(segment.parent, news.parent, uint64_t{0});
   keep_known(segment.child_count, news.child_count, -1);
   keep_known(segment.color, news.color, -1);
+  keep_known(segment.key, news.key, -1);
   keep_known(segment.nnodes, news.nnodes, -1);
   keep_known(segment.local_ranks, news.local_ranks, -1);
   keep_known(segment.started, news.started, SourceRef{});
@@ -42,6 +43,7 @@ CommSegment facts_of(SourceRef where, const CommInit& init) {
   segment.parent = init.parent.value;
   segment.child_count = init.child_count;
   segment.color = init.color;
+  segment.key = init.key;
   (init.phase == "START" ? segment.started : segment.completed) = where;
   return segment;
 }
@@ -113,7 +115,8 @@ void CommSegments::add(const CommLayout& layout) {
   add(std::move(news));
 }
 
-void CommSegments::add_call(SourceRef where, uint64_t comm, int nranks, const CallSignature& call) {
+void CommSegments::add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+                            const CallSignature& call) {
   CommSegment* segment = latest(comm);
   if (segment == nullptr || has(segment->ended)) {
     CommSegment unknown;
@@ -121,7 +124,7 @@ void CommSegments::add_call(SourceRef where, uint64_t comm, int nranks, const Ca
     segment = &append(std::move(unknown));
   }
   keep_known(segment->nranks, nranks, -1);
-  segment->calls.add(where, call);
+  segment->calls.add(where, stamp, call);
 }
 
 void CommSegments::merge(CommSegments&& later) {

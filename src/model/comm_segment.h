@@ -34,6 +34,7 @@ struct CommSegment {
   uint64_t parent = 0;   ///< Pointer of the parent in this process; 0: not a child.
   int child_count = -1;
   int color = -1;
+  int key = -1;
   int nnodes = -1;  ///< From the layout line of 2.20.3 and later.
   int local_ranks = -1;
   SourceRef started;    ///< Init START; line 0: not seen.
@@ -53,7 +54,9 @@ struct CommSegments {
   void add(SourceRef where, const CommRankStarted& announced);  ///< 2.4.2's Init START.
   void add(SourceRef where, const CommEnd& ended);
   void add(const CommLayout& layout);
-  void add_call(SourceRef where, uint64_t comm, int nranks, const CallSignature& call);
+  /// `stamp` is what stands before the line's host.
+  void add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+                const CallSignature& call);
   void merge(CommSegments&& later);
   bool operator==(const CommSegments&) const = default;
 

@@ -57,6 +57,7 @@ bool read_milestone(SourceRef where, const Event& event, InitSection& section) {
   if (is_a<CommInit>(event)) {
     const auto init = as<CommInit>(event);
     set_pointer(section, init.comm, init.rank);
+    section.nvml_dev = init.nvml_dev;
     const bool start = init.phase == "START";
     (start ? section.started : section.completed) = where;
     section.closed = !start;
@@ -67,6 +68,7 @@ bool read_milestone(SourceRef where, const Event& event, InitSection& section) {
   } else if (is_a<CommLayout>(event)) {
     const auto layout = as<CommLayout>(event);
     set_pointer(section, layout.comm, layout.rank);
+    section.mnnvl = layout.mnnvl;
   } else if (is_a<InitTimings>(event)) {
     const auto timings = as<InitTimings>(event);
     section.timings_total = timings.total;
@@ -164,6 +166,8 @@ void join_graphs(InitSection& section, std::vector<SearchedGraph>&& later) {
 void join(InitSection& section, InitSection&& news) {
   keep_known(section.comm, std::move(news.comm), uint64_t{0});
   keep_known(section.rank, std::move(news.rank), -1);
+  keep_known(section.nvml_dev, std::move(news.nvml_dev), -1);
+  keep_known(section.mnnvl, std::move(news.mnnvl), -1);
   keep_known(section.started, std::move(news.started), SourceRef{});
   keep_known(section.completed, std::move(news.completed), SourceRef{});
   section.closed |= news.closed;

@@ -83,6 +83,8 @@ struct InitSection {
   int64_t tid = -1;
   uint64_t comm = 0;    ///< Pointer; 0: no line of the section names it.
   int rank = -1;        ///< As the lines with the pointer say.
+  int nvml_dev = -1;    ///< Physical index of the rank's GPU.
+  int mnnvl = -1;       ///< 1 if NVLink reaches over several nodes; -1: not printed.
   SourceRef first;      ///< Its first line.
   SourceRef started;    ///< Init START; line 0: not seen.
   SourceRef completed;  ///< Init COMPLETE; line 0: not seen.

@@ -58,6 +58,7 @@ struct Process {
   std::string bus_id;
   std::vector<size_t> logs;  ///< Into Job::logs.
   std::bitset<32> subsystems;
+  int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
   bool cut = false;       ///< An input that it spoke in was cut, or Ray left lines out.
   bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
@@ -87,7 +88,9 @@ struct CommRank {
   uint64_t calls = 0;
   int log = -1;  ///< Into Job::logs, with `segment` the place of its CommSegment there.
   int segment = -1;
-  int section = -1;  ///< Into that log's initialisation sections; -1: none.
+  int key = -1;       ///< Of a split: where the caller wanted the rank to stand.
+  int nvml_dev = -1;  ///< Physical index of its GPU.
+  int section = -1;   ///< Into that log's initialisation sections; -1: none.
 };
 
 struct Communicator {
@@ -97,6 +100,9 @@ struct Communicator {
   int nnodes = -1;                 ///< As NCCL's layout line says; -1: not printed.
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   int parent = -1;                 ///< Into Job::communicators; -1: none or unknown.
+  int child_count = -1;            ///< Number of a child of its parent; -1: not printed.
+  int color = -1;                  ///< Of a split; -1: not printed.
+  int mnnvl = -1;         ///< 1 if NVLink reaches over several of its nodes; -1: not printed.
   bool is_child = false;  ///< Made by split, shrink or grow, even if the parent is unknown.
   /// By rank. Those not seen are listed too when nranks is known, up to 262144 in all of the job.
   std::vector<CommRank> ranks;

@@ -27,20 +27,27 @@ Speaker name_of(const Header& header, uint64_t input) {
   return speaker;
 }
 
-void add_call(SpeakerLog& log, SourceRef where, const Message& message) {
+/// What stands before the host: times, launchers' prefixes.
+std::string_view stamp_of(std::string_view text, const Header& header) {
+  const std::string_view begin = header.host.empty() ? header.message : header.host;
+  return text.substr(0, static_cast<size_t>(begin.data() - text.data()));
+}
+
+void add_call(SpeakerLog& log, SourceRef where, std::string_view stamp, const Message& message) {
   using Call = CollectiveCall;
   const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
                                  &Call::root, &Call::comm, &Call::nranks>(message);
-  log.comms.add_call(where, call.comm.value, call.nranks,
+  log.comms.add_call(where, stamp, call.comm.value, call.nranks,
                      {std::string(call.op), call.count, call.datatype, call.redop, call.root});
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
 /// True if nothing else of the line is kept.
-bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
+bool add_to_ledgers(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event) {
+  const Message& message = event.message;
   const uint16_t kind = message.kind->index;
   if (kind == kKindIndex<CollectiveCall>) {
-    add_call(log, where, message);
+    add_call(log, where, stamp_of(text, event.header), message);
     return true;
   }
   if (kind == kKindIndex<ChannelConnected>) {
@@ -57,6 +64,8 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, const Message& message) {
     log.comms.add(where, read_message<CommRankStarted>(message));
   }
   if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
+  if (kind == kKindIndex<AllocTraced>) log.allocations.add(read_message<AllocTraced>(message));
+  if (kind == kKindIndex<TuningChoice>) log.tuning.add(read_message<TuningChoice>(message));
   if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
   return false;
 }
@@ -82,7 +91,7 @@ void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Ev
                const std::vector<int>& matched) {
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
-  const bool summed_up = recognised && add_to_ledgers(log, where, event.message);
+  const bool summed_up = recognised && add_to_ledgers(log, where, text, event);
   if (recognised && !summed_up) log.inits.add(where, text, event);
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
@@ -117,6 +126,8 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   comms.merge(std::move(later.comms));
   connections.merge(later.connections);
   inits.merge(std::move(later.inits));
+  allocations.merge(later.allocations);
+  tuning.merge(later.tuning);
 }
 
 SpeakerLog& Shard::speaker_of(const Event& event) {

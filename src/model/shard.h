@@ -23,6 +23,7 @@
 #include "model/init_section.h"
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
+#include "model/process_totals.h"
 #include "model/record.h"
 #include "model/speaker.h"
 #include "model/unknown_shapes.h"
@@ -52,6 +53,8 @@ struct SpeakerLog {
   CommSegments comms;
   Connections connections;
   InitSections inits;
+  AllocTotals allocations;
+  TuningUses tuning;
 
   void merge(SpeakerLog&& later);
 

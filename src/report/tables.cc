@@ -14,6 +14,7 @@ constexpr TableKind kTables[] = {
     {"net", "network, plugin and interfaces, by host", network_table},
     {"channels", "each connection: from rank, to rank, path, channels", channels_table},
     {"topology", "devices of each host, rings and trees of each communicator", topology_table},
+    {"timeline", "what happened in each process, in order", timeline_table},
     {"unknown", "NCCL lines that no wording fits, by shape, to report them", unknown_table},
     {"flight-recorder", "each rank's progress by process group, from PyTorch's dumps",
      flight_recorder_table},

@@ -30,6 +30,7 @@ Table network_table(const Job& job);
 Table unknown_table(const Job& job);   ///< One row per shape of NCCL lines that no wording fits.
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
 Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.
+Table timeline_table(const Job& job);  ///< Milestones of each process, in order.
 
 /// One row per Flight Recorder dump and process group.
 Table flight_recorder_table(const Job& job);

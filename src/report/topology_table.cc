@@ -62,17 +62,29 @@ std::string cpu_text(std::string_view detail) {
   return fmt::format("{}{}{}, model {}", architecture, vendor.empty() ? "" : " ", vendor, parts[2]);
 }
 
+/// Both parts with a separator between them, if there are both.
+std::string both(std::string first, std::string_view separator, const std::string& second) {
+  if (!first.empty() && !second.empty()) first += separator;
+  return first + second;
+}
+
 std::string net_text(const SystemNode& node) {
-  std::string text = node.device;
-  if (node.speed < 0) return text;
-  return fmt::format("{}{}{:.2f} GB/s", text, text.empty() ? "" : ", ", node.speed);
+  const std::string speed = node.speed < 0 ? "" : fmt::format("{:.2f} GB/s", node.speed);
+  // Without a blank it is what NCCL prints in brackets: internal numbers, and the speed again.
+  const bool internal = node.detail.find(' ') == node.detail.npos;
+  return both(both(node.device, ", ", speed), ", ", internal ? "" : node.detail);
+}
+
+std::string gpu_text(const SystemNode& node) {
+  // The bracket of a GPU in a log is its rank in some communicator.
+  const std::string detail = parse_int(node.detail) ? "" : node.detail;
+  return both(node.dev < 0 ? "" : fmt::format("NVML {}", node.dev), ", ", detail);
 }
 
 std::string detail_of(const SystemNode& node) {
   if (node.name.kind == "CPU") return cpu_text(node.detail);
   if (node.name.kind == "NET") return net_text(node);
-  // The bracket of a GPU in a log is its rank in some communicator.
-  if (node.name.kind == "GPU" && parse_int(node.detail)) return {};
+  if (node.name.kind == "GPU") return gpu_text(node);
   return node.detail;
 }
 
@@ -161,22 +173,78 @@ std::string order_text(const std::vector<int>& order) {
   return join(ranks, " ");
 }
 
-/// Both parts with a semicolon between them, if there are both.
-std::string both(std::string first, const std::string& second) {
-  if (!first.empty() && !second.empty()) first += "; ";
-  return first + second;
-}
-
 void add_graphs(const Communicator& comm, Table& table) {
   for (const Ring& ring : comm.graphs.rings) {
-    add_row(table, {comm.id, "ring", channels_text(ring.channels), -1, "", "",
-                    std::string(to_string(ring.check)), both(ring.remark, order_text(ring.order))});
+    add_row(table,
+            {comm.id, "ring", channels_text(ring.channels), -1, "", "",
+             std::string(to_string(ring.check)), both(ring.remark, "; ", order_text(ring.order))});
   }
   for (const Tree& tree : comm.graphs.trees) {
     std::string shape = tree.root < 0 ? "" : fmt::format("root {}", tree.root);
     if (tree.depth >= 0) shape += fmt::format(", depth {}", tree.depth);
     add_row(table, {comm.id, "tree", channels_text(tree.channels), -1, "", "",
-                    std::string(to_string(tree.check)), both(tree.remark, shape)});
+                    std::string(to_string(tree.check)), both(tree.remark, "; ", shape)});
+  }
+}
+
+void add_origin(const Job& job, const Communicator& comm, Table& table) {
+  if (comm.is_child) {
+    const std::string parent =
+        comm.parent < 0 ? "" : job.communicators[static_cast<size_t>(comm.parent)].id;
+    const std::string child = comm.child_count < 0 ? "" : fmt::format("child {}", comm.child_count);
+    const std::string color = comm.color < 0 ? "" : fmt::format("color {}", comm.color);
+    add_row(table, {comm.id, "split", "", -1, parent, "", "", both(child, ", ", color)});
+  }
+  const ChannelNumbers& channels = comm.graphs.channels;
+  if (channels.coll >= 0) {
+    add_row(table, {comm.id, "channels", "", -1, "", "", "",
+                    fmt::format("{} coll, {} nvls, {} p2p, {} p2p per peer", channels.coll,
+                                std::max(0, channels.nvls), channels.p2p, channels.p2p_per_peer)});
+  }
+  if (comm.mnnvl == 1) {
+    add_row(table, {comm.id, "MNNVL", "", -1, "", "", "", "NVLink reaches over several nodes"});
+  }
+}
+
+/// What NCCL expects of each operation: latency and bandwidth by algorithm and protocol.
+void add_tuning(const Communicator& comm, Table& table) {
+  std::map<std::string, std::string> by_function;
+  for (const TuningCell& cell : comm.graphs.tuning) {
+    std::string& text = by_function[cell.function];
+    text = both(text, "; ",
+                fmt::format("{} {} {:.1f} us {:.1f} GB/s", cell.algorithm, cell.protocol,
+                            cell.latency_us, cell.bw));
+  }
+  for (const auto& [function, text] : by_function) {
+    add_row(table, {comm.id, "tuning", function, -1, "", "", "", text});
+  }
+}
+
+/// How operations were run, over all processes that print it.
+void add_choices(const Job& job, Table& table) {
+  TuningUses all;
+  for (const SpeakerLog& log : job.logs) all.merge(log.tuning);
+  for (const auto& [key, use] : all.uses) {
+    add_row(table, {"", "choice", key.function, -1, "", both(key.algorithm, " ", key.protocol), "",
+                    fmt::format("{} of {} to {} bytes", plural(use.count, "time"), use.min_bytes,
+                                use.max_bytes)});
+  }
+}
+
+void add_processes(const Job& job, Table& table) {
+  for (const Process& process : job.processes) {
+    AllocTotals allocations;
+    for (const size_t log : process.logs) allocations.merge(job.logs[log].allocations);
+    const std::string name = process.pid < 0 ? "" : fmt::format("pid {}", process.pid);
+    for (const auto& [what, total] : allocations.by_what) {
+      add_row(table,
+              {process.host, "memory", name, process.rank, "", "", "",
+               fmt::format("{}: {}, {} bytes", what, plural(total.count, "time"), total.bytes)});
+    }
+    if (process.nvls >= 0) {
+      add_row(table, {process.host, "NVLS", name, process.rank, "", "", "",
+                      process.nvls == 1 ? "available" : "not available"});
+    }
   }
 }
 
@@ -209,9 +277,13 @@ Table topology_table(const Job& job) {
     add_paths(topology, table);
   }
   for (const Communicator& comm : job.communicators) {
+    add_origin(job, comm, table);
     add_searches(comm, table);
     add_graphs(comm, table);
+    add_tuning(comm, table);
   }
+  add_choices(job, table);
+  add_processes(job, table);
   add_notes(job, table);
   return table;
 }

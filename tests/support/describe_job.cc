@@ -117,6 +117,13 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
                         use.channels, place(job, use.first, places));
   }
   for (const InitSection& section : log.inits.all()) text += describe(section);
+  for (const auto& [what, total] : log.allocations.by_what) {
+    text += fmt::format("  {} x{} {} bytes\n", what, total.count, total.bytes);
+  }
+  for (const auto& [key, use] : log.tuning.uses) {
+    text += fmt::format("  runs {} {} {} x{} {}..{}\n", key.function, key.algorithm, key.protocol,
+                        use.count, use.min_bytes, use.max_bytes);
+  }
   for (const auto& [kind, list] : log.records) {
     text += fmt::format("  {} x{}\n", all_kinds()[kind].name, list.total);
     for (const Record& record : list.kept) {

@@ -78,8 +78,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
       {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"show"},
-       "show: no table named (one of: ranks, comms, env, net, channels, topology, unknown, "
-       "flight-recorder, ras)"},
+       "show: no table named (one of: ranks, comms, env, net, channels, topology, timeline, "
+       "unknown, flight-recorder, ras)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},

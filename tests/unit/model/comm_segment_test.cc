@@ -38,7 +38,9 @@ Step ended(uint64_t comm) {
   return [=](CommSegments& c, SourceRef at) { c.add(at, end(comm)); };
 }
 Step call(uint64_t comm) {
-  return [=](CommSegments& c, SourceRef at) { c.add_call(at, comm, 2, {"AllReduce", 1, 7, 0, 0}); };
+  return [=](CommSegments& c, SourceRef at) {
+    c.add_call(at, "", comm, 2, {"AllReduce", 1, 7, 0, 0});
+  };
 }
 
 Step layout(uint64_t comm) {

@@ -1,0 +1,56 @@
+#include "log/line_time.h"
+
+#include <gtest/gtest.h>
+
+namespace ncclog {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kDay = 86400 * kSecond;
+
+struct Row {
+  const char* head;
+  const char* text;  ///< Empty: no time.
+  int year;
+  int64_t nanoseconds;
+  bool has_zone;
+};
+
+const Row kRows[] = {
+    {"[2026-02-03 04:05:06] node07:41:42 [3] ", "2026-02-03 04:05:06", 2026,
+     33 * kDay + 14706 * kSecond, false},
+    {"2026-01-05T12:00:00.000000001Z ", "2026-01-05T12:00:00.000000001Z", 2026,
+     4 * kDay + 43200 * kSecond + 1, true},
+    {"2026-01-05T12:00:00+02:00 host:1:1 [0] ", "2026-01-05T12:00:00+02:00", 2026,
+     4 * kDay + 36000 * kSecond, true},
+    {"2024-03-01 00:00:00,250 ", "2024-03-01 00:00:00,250", 2024, 60 * kDay + kSecond / 4, false},
+    {"2026-03-01 00:00:00 ", "2026-03-01 00:00:00", 2026, 60 * kDay, false},
+    {"[rank3]:[E717 13:20:49.5 ProcessGroupNCCL.cpp:632] ", "717 13:20:49.5", 0,
+     198 * kDay + 48049 * kSecond + kSecond / 2, false},
+    {"I20260105 12:00:00 4242 x.cpp:1] ", "20260105 12:00:00", 2026, 4 * kDay + 43200 * kSecond,
+     false},
+    {"Jan  5 12:00:00 node07 kernel: ", "Jan  5 12:00:00", 0, 4 * kDay + 43200 * kSecond, false},
+    {"[Mon Jan  5 12:00:00 2026] ", "Mon Jan  5 12:00:00 2026", 0, 4 * kDay + 43200 * kSecond,
+     false},
+    // The collector's stamp wins over NCCL's own.
+    {"2026-01-05T12:00:00Z [2026-01-05 13:00:00] h:1:1 [0] ", "2026-01-05T12:00:00Z", 2026,
+     4 * kDay + 43200 * kSecond, true},
+    {"node07:4121:4188 [3] ", "", 0, 0, false},
+    {"2026-13-05 12:00:00 ", "", 0, 0, false},
+    {"2026-01-00 12:00:00 ", "", 0, 0, false},
+    {"E1 ", "", 0, 0, false},
+    {"", "", 0, 0, false},
+};
+
+TEST(LineTime, IsFoundInFrontOfTheMessage) {
+  for (const Row& row : kRows) {
+    const LineTime time = find_line_time(row.head);
+    EXPECT_EQ(time.text, row.text) << row.head;
+    EXPECT_EQ(time.year, row.year) << row.head;
+    EXPECT_EQ(time.nanoseconds, row.nanoseconds) << row.head;
+    EXPECT_EQ(time.has_zone, row.has_zone) << row.head;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
