@@ -9,6 +9,7 @@
 
 #include "import/flight_recorder.h"
 #include "import/ras_json.h"
+#include "import/topology_xml.h"
 
 namespace ncclog {
 namespace {
@@ -43,6 +44,17 @@ std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard
   return {};
 }
 
+std::string import_devices(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  TopologyImport import = import_topology(bytes);
+  if (!import.problem.empty()) return std::move(import.problem);
+  TopologyFile file;
+  file.where.unit = name.number;
+  file.path = name.path;
+  file.system = std::move(import.system);
+  shard.add(std::move(file));
+  return {};
+}
+
 /// How documents of one content are read.
 struct Importer {
   std::string_view what;
@@ -52,13 +64,19 @@ struct Importer {
 
 constexpr Importer kDump = {"A Flight Recorder dump", import_dump};
 constexpr Importer kAnswer = {"An answer of NCCL's RAS service", import_answer};
+constexpr Importer kDevices = {"A topology file", import_devices};
+
+const Importer& importer_of(Content content) {
+  if (content == Content::Ras) return kAnswer;
+  return content == Content::Topology ? kDevices : kDump;
+}
 
 }  // namespace
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {
   Shard shard(name.number, name.input_number);
   const std::optional<std::string> bytes = read_whole(input);
-  const Importer& importer = input.content() == Content::Ras ? kAnswer : kDump;
+  const Importer& importer = importer_of(input.content());
   const std::string problem =
       bytes ? importer.import(*bytes, name, shard)
             : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);

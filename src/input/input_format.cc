@@ -62,6 +62,7 @@ constexpr ContentRow kContentRows[] = {
     {"utf16", "UTF-16 text; convert it to UTF-8 to have it read."},
     {"flight_recorder", "A Flight Recorder dump of PyTorch, not a text log."},
     {"ras", "An answer of NCCL's RAS service, not a text log."},
+    {"topology", "A topology file of NCCL, not a text log."},
     {"pickle", "A Python pickle, not a text log; it is not parsed and never loaded."},
     {"elf", "A program, library or core dump, not a text log."},
     {"sqlite", "An SQLite database, not a text log."},
@@ -130,6 +131,16 @@ bool is_ras_json(std::string_view head) {
          head.find("\"communicators_count\"") != head.npos;
 }
 
+/// graph/xml.cc: the root element and what stands in it first, perhaps behind an XML declaration.
+bool is_topology_xml(std::string_view head) {
+  static constexpr std::string_view kInside[] = {"<cpu", "<pci", "<nic"};
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  if (head.starts_with("<?xml")) head.remove_prefix(std::min(head.find("?>"), head.size() - 2) + 2);
+  const size_t start = head.find_first_not_of(" \t\r\n");
+  return start != head.npos && head.substr(start).starts_with("<system") &&
+         holds_any(head, kInside);
+}
+
 bool is_control(char c) {
   constexpr std::string_view kInText = "\t\n\r\f\v\b\a\x1b";
   const auto byte = static_cast<uint8_t>(c);
@@ -187,6 +198,7 @@ Content sniff_content(std::string_view head) {
     return Content::FlightRecorder;
   }
   if (is_ras_json(head)) return Content::Ras;
+  if (is_topology_xml(head)) return Content::Topology;
   if (is_pickle(head)) return Content::Pickle;
   if (sniff_compression(head) != Compression::None) return Content::Compressed;
   return is_binary(head) ? Content::Binary : Content::Text;

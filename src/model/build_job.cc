@@ -32,6 +32,9 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.unknown = shard.take_unknown();
   job.flight_recorders = shard.take_flight_recorders();
   job.ras_reports = join_ras_reports(shard);
+  for (TopologyFile& file : shard.take_topology_files()) {
+    job.topologies.push_back({"", std::move(file.path), std::move(file.system), {}});
+  }
   for (auto& [speaker, log] : shard.take_speakers()) {
     log.speaker = speaker;
     const JobUnit* unit = unit_of(job, log.first);

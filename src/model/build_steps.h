@@ -30,7 +30,8 @@ void build_network(Job& job);
 /// communicators.
 void build_graphs(Job& job);
 
-/// The hosts' devices. Needs the communicators with their sections, and the network.
+/// The hosts' devices: those in the logs are added to those of files, which get their hosts. Needs
+/// the communicators with their sections, and the network.
 void build_topologies(Job& job);
 
 /// Settings, versions, hosts and the size of the job. Needs the processes and communicators.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -165,6 +166,28 @@ void note_nvls(Job& job) {
   }
 }
 
+bool is_name_char(char c) { return is_word(c) || c == '-'; }
+
+/// `host` stands in `name` with nothing around it that could be part of it.
+bool names_host(std::string_view name, std::string_view host) {
+  for (size_t at = name.find(host); at != name.npos; at = name.find(host, at + 1)) {
+    const size_t end = at + host.size();
+    const bool begins = at == 0 || !is_name_char(name[at - 1]);
+    if (begins && (end == name.size() || !is_name_char(name[end]))) return true;
+  }
+  return false;
+}
+
+/// The one host of the job that the file's name names; empty if there is none or more than one.
+std::string host_of_file(const Job& job, std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  std::set<std::string> named;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty() && names_host(name, process.host)) named.insert(process.host);
+  }
+  return named.size() == 1 ? *named.begin() : std::string();
+}
+
 }  // namespace
 
 void build_topologies(Job& job) {
@@ -172,18 +195,24 @@ void build_topologies(Job& job) {
   const BusIds uses = uses_by_bus_id(job);
   const DeviceNames names = device_names(job);
   const auto details = device_details(job);
+  for (HostTopology& file : job.topologies) file.host = host_of_file(job, file.source);
   for (auto& [host, system] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;
     topology.system = std::move(system);
     name_devices(topology, names);
-    for (SystemNode& node : topology.system.nodes) {
-      const auto known = details.find({host, node.device});
-      if (known != details.end()) node.detail = known->second;
-    }
-    add_uses(topology, uses);
     job.topologies.push_back(std::move(topology));
   }
+  for (HostTopology& topology : job.topologies) {
+    for (SystemNode& node : topology.system.nodes) {
+      const auto known = details.find({topology.host, node.device});
+      if (known != details.end() && topology.source.empty()) node.detail = known->second;
+    }
+    add_uses(topology, uses);
+  }
+  std::stable_sort(job.topologies.begin(), job.topologies.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.host, a.source) < std::tie(b.host, b.source);
+  });
 }
 
 }  // namespace ncclog

@@ -218,6 +218,8 @@ void Shard::merge(Shard&& later) {
   for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
   std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
             std::back_inserter(flight_recorders_));
+  std::move(later.topology_files_.begin(), later.topology_files_.end(),
+            std::back_inserter(topology_files_));
   ras_lines_.merge(std::move(later.ras_lines_));
   for (RasReport& report : later.ras_reports_) add(std::move(report));
   limit_speakers();

@@ -21,11 +21,12 @@
 #include "model/connections.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
+#include "model/process_totals.h"
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
-#include "model/process_totals.h"
 #include "model/record.h"
 #include "model/speaker.h"
+#include "model/system_topology.h"
 #include "model/unknown_shapes.h"
 
 namespace ncclog {
@@ -94,6 +95,9 @@ class Shard {
   /// nothing.
   void note_torn();
 
+  /// Adds what a topology file says.
+  void add(TopologyFile&& file) { topology_files_.push_back(std::move(file)); }
+
   /// Appends what a later stretch holds; `later` is spent.
   void merge(Shard&& later);
 
@@ -103,6 +107,8 @@ class Shard {
   /// NCCL lines that no wording fits, whoever printed them.
   UnknownShapes take_unknown() { return std::move(unknown_); }
   std::vector<FlightRecorderDump> take_flight_recorders() { return std::move(flight_recorders_); }
+
+  std::vector<TopologyFile> take_topology_files() { return std::move(topology_files_); }
 
   const RasLines& ras_lines() const { return ras_lines_; }
   std::vector<RasReport> take_ras_reports() { return std::move(ras_reports_); }
@@ -124,6 +130,7 @@ class Shard {
   uint64_t input_;
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
   std::vector<FlightRecorderDump> flight_recorders_;  ///< In input order.
+  std::vector<TopologyFile> topology_files_;          ///< In input order.
   RasLines ras_lines_;
   std::vector<RasReport> ras_reports_;  ///< In input order, the last kMaxRasReports.
   LossTable losses_;

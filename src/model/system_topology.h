@@ -86,6 +86,15 @@ struct SystemTopology {
   bool operator==(const SystemTopology&) const = default;
 };
 
+/// A topology that a file beside the logs holds.
+struct TopologyFile {
+  SourceRef where;   ///< Its unit; it has no lines.
+  std::string path;  ///< As the job's inputs name it.
+  SystemTopology system;
+
+  bool operator==(const TopologyFile&) const = default;
+};
+
 /// Takes the lines of one section apart. What does not fit is left out and `cut` is set.
 SystemTopology parse_system(const BoundedLines& lines);
 

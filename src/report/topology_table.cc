@@ -89,7 +89,7 @@ std::string detail_of(const SystemNode& node) {
 }
 
 std::string owner_of(const HostTopology& topology) {
-  return topology.host.empty() ? topology.source : topology.host;
+  return topology.source.empty() ? topology.host : topology.source;
 }
 
 /// Names of children follow their parent's; those without parent come as they were printed.
@@ -253,7 +253,7 @@ void add_notes(const Job& job, Table& table) {
   for (const HostTopology& topology : job.topologies) {
     cut |= topology.system.cut;
     if (topology.source.empty() || topology.host.empty()) continue;
-    table.notes.push_back(fmt::format("{}: read from {}.", topology.host, topology.source));
+    table.notes.push_back(fmt::format("{} names {}.", topology.source, topology.host));
   }
   if (cut) {
     table.notes.push_back(

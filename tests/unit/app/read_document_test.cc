@@ -102,5 +102,29 @@ TEST(ReadDocument, WhatIsFarLargerThanAnyDumpIsNotRead) {
             "A Flight Recorder dump that cannot be read: it is larger than 64 MiB.");
 }
 
+TEST(ReadDocument, ATopologyFileBelongsToTheHostThatItsNameNames) {
+  const TempDir folder;
+  const std::string xml =
+      "<?xml version='1.0'?>\n<system version='1'><cpu numaid='0'><pci busid='0000:19:00.0'><gpu "
+      "dev='3' sm='90' rank='0'/></pci></cpu></system>\n";
+  const std::string log =
+      "node-a:7:8 [0] NCCL INFO comm 0xa rank 5 nranks 8 cudaDev 3 nvmlDev 3 busId 19000 commId "
+      "0xc0 - Init COMPLETE\nnode-a2:9:9 [0] NCCL INFO Using network Socket\n";
+  const std::vector<std::string> inputs = {
+      folder.add("log.txt", log), folder.add("topo.node-a.xml", xml),
+      folder.add("topo.node-a2-node-a.xml", xml), folder.add("topo.xml", xml),
+      folder.add("cut.xml", xml.substr(0, xml.size() - 20))};
+  const Job job = read_job(inputs, {});
+  ASSERT_EQ(job.topologies.size(), 3U);
+  EXPECT_EQ(job.topologies[0].host, "");
+  EXPECT_EQ(job.topologies[1].host, "");
+  EXPECT_EQ(job.topologies[2].host, "node-a");
+  EXPECT_EQ(job.topologies[2].source, inputs[1]);
+  EXPECT_EQ(job.topologies[2].ranks, (std::vector<int>{-1, 5}));
+  EXPECT_EQ(job.inputs[1].format, "topology");
+  EXPECT_EQ(job.inputs[4].status, InputStatus::Unreadable);
+  EXPECT_EQ(job.inputs[4].note.find("A topology file that cannot be read: "), 0U);
+}
+
 }  // namespace
 }  // namespace ncclog
