@@ -84,6 +84,7 @@ std::map<std::string, SystemTopology> systems_by_host(const Job& job) {
 struct GpuUse {
   int rank = -1;
   int nvml_dev = -1;
+  std::string fabric;  ///< "fabric 12ab.34cd, clique 0x7ffe"; empty: it belongs to none.
 };
 using BusIds = std::map<std::pair<std::string, uint64_t>, GpuUse>;  ///< By host and bus id.
 
@@ -96,10 +97,23 @@ BusIds uses_by_bus_id(const Job& job) {
       if (rank.process < 0 || !bus_id) continue;
       const Process& process = job.processes[static_cast<size_t>(rank.process)];
       uses.try_emplace({process.host, *bus_id},
-                       GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev});
+                       GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev, ""});
     }
   }
   return uses;
+}
+
+/// Notes the NVLink fabric of each GPU that belongs to one; a process prints that of its own.
+void add_fabrics(const Job& job, BusIds& uses) {
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<MnnvlFabric>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto gpu = read_message<MnnvlFabric>(event.message);
+      if (gpu.uuid == "0.0") return;
+      uses[{process.host, gpu.bus_id.value}].fabric =
+          fmt::format("fabric {}, clique {:#x}", gpu.uuid, gpu.clique_id.value);
+    });
+  }
 }
 
 void add_uses(HostTopology& topology, const BusIds& by_bus_id) {
@@ -107,7 +121,9 @@ void add_uses(HostTopology& topology, const BusIds& by_bus_id) {
     const auto known = by_bus_id.find({topology.host, node.name.local});
     const bool driven = node.name.kind == "GPU" && known != by_bus_id.end();
     topology.ranks.push_back(driven ? known->second.rank : -1);
-    if (driven && node.dev < 0) node.dev = known->second.nvml_dev;
+    if (!driven) continue;
+    if (node.dev < 0) node.dev = known->second.nvml_dev;
+    if (!known->second.fabric.empty()) node.detail = known->second.fabric;
   }
 }
 
@@ -192,7 +208,8 @@ std::string host_of_file(const Job& job, std::string_view path) {
 
 void build_topologies(Job& job) {
   note_nvls(job);
-  const BusIds uses = uses_by_bus_id(job);
+  BusIds uses = uses_by_bus_id(job);
+  add_fabrics(job, uses);
   const DeviceNames names = device_names(job);
   const auto details = device_details(job);
   for (HostTopology& file : job.topologies) file.host = host_of_file(job, file.source);

@@ -105,7 +105,8 @@ std::string process_lines(int rank, const char* host, const char* bus_id) {
       std::string(host) + ":" + std::to_string(10 + rank) + ":1 [0] NCCL INFO ";
   const std::string id = "comm 0xa rank " + std::to_string(rank) +
                          " nranks 2 cudaDev 0 nvmlDev 0 busId " + bus_id + " commId 0xc0 - Init ";
-  return head + "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>\n" + head +
+  return head + "MNNVL busId 0x60 fabric UUID 12ab.34cd cliqueId 0x7 state 3 healthMask 0x0\n" +
+         head + "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB ib0:10.0.0.1<0>\n" + head +
          "Using network IB\n" + head + id + "START\n" + head + "CPU/0-0 (1/1/2)\n" + head +
          "+ PCI[48.0] - GPU/0-60 (0)\n" + head + "CPU/1-0 (1/1/2)\n" + head +
          "+ PCI[48.0] - GPU/1-60 (1)\n" + head + "+ PCI[48.0] - NIC/1-90\n" + head +
@@ -119,6 +120,8 @@ TEST(SystemTopology, OfAHostLeavesOutTheOtherHostsOfItsNvlinkDomain) {
   ASSERT_EQ(job.topologies[0].system.nodes.size(), 2u);
   EXPECT_EQ(to_string(job.topologies[0].system.nodes[1].name), "GPU/0-60");
   EXPECT_EQ(job.topologies[0].ranks, (std::vector<int>{-1, 0}));
+  EXPECT_EQ(job.topologies[0].system.nodes[1].dev, 0);
+  EXPECT_EQ(job.topologies[0].system.nodes[1].detail, "fabric 12ab.34cd, clique 0x7");
   ASSERT_EQ(job.topologies[1].system.nodes.size(), 4u);
   EXPECT_EQ(job.topologies[1].ranks, (std::vector<int>{-1, 1, -1, -1}));
   EXPECT_EQ(job.topologies[1].system.nodes[3].device, "mlx5_0");
