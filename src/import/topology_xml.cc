@@ -17,7 +17,7 @@ namespace ncclog {
 namespace {
 
 constexpr size_t kMaxDepth = 64;
-constexpr size_t kMaxElements = 100'000;
+constexpr size_t kMaxElements = 10'000;
 
 using Attributes = std::map<std::string_view, std::string_view>;
 
@@ -105,7 +105,7 @@ class TopologyBuilder {
 
   void start(std::string_view name, const Attributes& attributes) {
     if (!problem_.empty()) return;
-    if (++elements_ > kMaxElements) return fail("it has more than 100000 elements");
+    if (++elements_ > kMaxElements) return fail("it has more than 10000 elements");
     if (open_.size() >= kMaxDepth) return fail("it nests more than 64 levels");
     if (open_.empty() && name != "system") return fail("it is no topology");
     Open element;

@@ -28,7 +28,7 @@ struct TopologyImport {
 };
 
 /// Takes a file's bytes apart. Refused are files that are no well-formed XML to their end, that
-/// declare a document type, that nest more than 64 levels or hold more than 100000 elements.
+/// declare a document type, that nest more than 64 levels or hold more than 10000 elements.
 TopologyImport import_topology(std::string_view bytes);
 
 }  // namespace ncclog

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <vector>
 
+#include "log/header.h"
 #include "model/build_steps.h"
 
 namespace ncclog {
@@ -47,6 +49,13 @@ class SectionDirectory {
   std::vector<Sections> by_log_;
 };
 
+/// The last line of a file that is still written, or was cut, may lack its end: "-> 1" of "-> 12".
+bool ends_in_graph_line(const SpeakerLog& log) {
+  const std::string_view message = parse_header(log.last_text).message;
+  return message.starts_with("Ring ") || message.starts_with("Trees ") ||
+         message.starts_with("Channel ");
+}
+
 CommGraphs graphs_of(const Job& job, const Communicator& comm) {
   std::vector<RankSays> sayings;
   bool torn = false;
@@ -54,7 +63,8 @@ CommGraphs graphs_of(const Job& job, const Communicator& comm) {
     const InitSection* section = init_section(job, rank);
     if (section == nullptr) continue;
     sayings.push_back({rank.rank, section});
-    torn |= job.logs[static_cast<size_t>(rank.log)].torn;
+    const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+    torn |= log.torn || ends_in_graph_line(log);
   }
   return build_comm_graphs(comm.nranks, sayings, torn);
 }

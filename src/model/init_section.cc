@@ -22,6 +22,11 @@ void keep_known(T& known, T&& news, const T& unknown) {
   if (known == unknown) known = std::forward<T>(news);
 }
 
+/// NCCL's own buffers are shorter; only hostile lines are cut here.
+constexpr size_t kLongestText = 4096;
+
+std::string kept(std::string_view text) { return std::string(text.substr(0, kLongestText)); }
+
 int indent_of(std::string_view text, std::string_view message) {
   const char* at = message.data();
   int blanks = 0;
@@ -71,8 +76,8 @@ bool read_milestone(SourceRef where, const Event& event, InitSection& section) {
     section.mnnvl = layout.mnnvl;
   } else if (is_a<InitTimings>(event)) {
     const auto timings = as<InitTimings>(event);
-    section.timings_total = timings.total;
-    section.timings = timings.timings;
+    section.timings_total = kept(timings.total);
+    section.timings = kept(timings.timings);
     section.timings_at = where;
     section.closed = true;
   } else {
@@ -87,8 +92,8 @@ bool read_graph(const Event& event, InitSection& section) {
     SearchedGraph graph;
     graph.pattern = pattern.pattern;
     graph.channels = pattern.channels;
-    graph.bw = pattern.bw;
-    graph.type = pattern.type;
+    graph.bw = kept(pattern.bw);
+    graph.type = kept(pattern.type);
     section.graphs.push_back(std::move(graph));
   } else if (is_a<GraphChannel>(event)) {
     // The field lacks the kind of the first member.
@@ -96,7 +101,7 @@ bool read_graph(const Event& event, InitSection& section) {
     const size_t colon = text.find(" : ");
     if (colon == text.npos) return false;
     SearchedGraph graph;
-    graph.members.add(std::string(trim(text.substr(colon + 3))),
+    graph.members.add(kept(trim(text.substr(colon + 3))),
                       channel_bit(as<GraphChannel>(event).channel));
     section.graphs.push_back(std::move(graph));
   } else {
@@ -108,13 +113,14 @@ bool read_graph(const Event& event, InitSection& section) {
 bool read_rings(const Event& event, InitSection& section) {
   if (is_a<RingMembers>(event)) {
     const auto ring = as<RingMembers>(event);
-    section.ring_members.add(std::string(trim(ring.ranks)), channel_bit(ring.channel));
+    section.ring_members.add(kept(trim(ring.ranks)), channel_bit(ring.channel));
   } else if (is_a<RingNeighbours>(event)) {
     const auto ring = as<RingNeighbours>(event);
     section.ring_places.add({ring.rank, ring.prev, ring.next}, channel_bit(ring.channel));
   } else if (is_a<Trees>(event)) {
-    section.trees = as<Trees>(event).text;
-    section.trees_cut = is_nearly_full(event.header);
+    const std::string_view trees = as<Trees>(event).text;
+    section.trees = kept(trees);
+    section.trees_cut = is_nearly_full(event.header) || trees.size() > kLongestText;
   } else if (is_a<ChannelCounts>(event)) {
     const auto counts = as<ChannelCounts>(event);
     section.channels = {counts.coll, counts.nvls, counts.p2p, counts.p2p_per_peer};
@@ -134,8 +140,17 @@ bool read_tables(std::string_view text, const Event& event, InitSection& section
   return true;
 }
 
+template <typename... T>
+bool is_any_of(const Event& event) {
+  return (is_a<T>(event) || ...);
+}
+
 /// What the line says; nullopt if it says nothing about an initialisation.
 std::optional<InitSection> read_line(SourceRef where, std::string_view text, const Event& event) {
+  const bool concerned = is_any_of<CommInit, CommRankStarted, CommLayout, InitTimings, GraphPattern,
+                                   GraphChannel, RingMembers, RingNeighbours, Trees, ChannelCounts,
+                                   SystemHeader, TopologyNode, TopologyPaths, TuningTable>(event);
+  if (!concerned) return std::nullopt;
   InitSection section;
   section.tid = event.header.tid;
   section.first = where;

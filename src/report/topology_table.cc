@@ -92,16 +92,29 @@ std::string owner_of(const HostTopology& topology) {
   return topology.source.empty() ? topology.host : topology.source;
 }
 
-/// Names of children follow their parent's; those without parent come as they were printed.
-void add_nodes(const HostTopology& topology, int parent, Table& table) {
+void add_node(const HostTopology& topology, size_t n, Table& table) {
   const auto& nodes = topology.system.nodes;
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].parent != parent) continue;
-    const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
-    add_row(table,
-            {owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name), topology.ranks[n],
-             on, link_text(nodes[n].link, nodes[n].bw), "", detail_of(nodes[n])});
-    add_nodes(topology, static_cast<int>(n), table);
+  const int parent = nodes[n].parent;
+  const std::string on = parent < 0 ? "" : to_string(nodes[static_cast<size_t>(parent)].name);
+  add_row(table,
+          {owner_of(topology), nodes[n].name.kind, to_string(nodes[n].name), topology.ranks[n], on,
+           link_text(nodes[n].link, nodes[n].bw), "", detail_of(nodes[n])});
+}
+
+/// Every node, those below it right behind it. No recursion: torn lines may nest any depth.
+void add_nodes(const HostTopology& topology, Table& table) {
+  const auto& nodes = topology.system.nodes;
+  std::vector<std::vector<size_t>> below(nodes.size());
+  std::vector<size_t> waiting;  // The next one last.
+  for (size_t n = nodes.size(); n-- > 0;) {
+    const int parent = nodes[n].parent;
+    (parent < 0 ? waiting : below[static_cast<size_t>(parent)]).push_back(n);
+  }
+  while (!waiting.empty()) {
+    const size_t n = waiting.back();
+    waiting.pop_back();
+    add_node(topology, n, table);
+    waiting.insert(waiting.end(), below[n].begin(), below[n].end());
   }
 }
 
@@ -272,7 +285,7 @@ Table topology_table(const Job& job) {
   Table table{.name = "topology",
               .columns = {"of", "part", "name", "rank", "on", "link", "check", "detail"}};
   for (const HostTopology& topology : job.topologies) {
-    add_nodes(topology, -1, table);
+    add_nodes(topology, table);
     add_links(topology, table);
     add_paths(topology, table);
   }

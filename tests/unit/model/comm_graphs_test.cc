@@ -114,5 +114,15 @@ TEST(CommGraphs, AreNotCalledBrokenWhereLinesAreTorn) {
   EXPECT_EQ(torn.communicators.at(0).graphs.rings.at(0).check, GraphCheck::Unknown);
 }
 
+TEST(CommGraphs, AreNotCalledBrokenByALineThatMayLackItsEnd) {
+  const std::string text = init_of(0, "Ring 00 : 1 -> 0 -> 1\n") +
+                           init_of(1, "Ring 00 : 0 -> 1 -> 9\nRing 01 : 0 -> 1 -> 0\n");
+  const size_t end = text.find("Ring 00 : 0 -> 1 -> 9") + 21;
+  const Job whole = job_from_text(text);
+  const Job cut = job_from_text(text.substr(0, end));
+  EXPECT_EQ(whole.communicators.at(0).graphs.rings.at(0).check, GraphCheck::Broken);
+  EXPECT_EQ(cut.communicators.at(0).graphs.rings.at(0).check, GraphCheck::Unknown);
+}
+
 }  // namespace
 }  // namespace ncclog
