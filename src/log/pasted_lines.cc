@@ -5,29 +5,11 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "log/row_columns.h"
 #include "log/scanner.h"
 
 namespace ncclog {
 namespace {
-
-constexpr size_t kMostColumns =
-    24;  ///< More than any of these tables has, but for large GPU hosts.
-
-/// The columns of a row, without allocating.
-struct Columns {
-  std::array<std::string_view, kMostColumns> cells{};
-  size_t count = 0;  ///< At most kMostColumns; further columns are dropped.
-
-  std::string_view operator[](size_t i) const { return i < count ? cells[i] : std::string_view{}; }
-};
-
-Columns columns_of(std::string_view text) {
-  Columns columns;
-  Scanner scan(text);
-  for (scan.blanks(); !scan.done() && columns.count < kMostColumns; scan.blanks())
-    columns.cells[columns.count++] = scan.take_while([](char c) { return !is_blank(c); });
-  return columns;
-}
 
 template <size_t N>
 bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
@@ -82,15 +64,6 @@ std::string_view memlock_answer(std::string_view text) {
 bool is_gid(std::string_view cell) {
   return cell.size() >= 15 && std::count(cell.begin(), cell.end(), ':') == 7 &&
          std::all_of(cell.begin(), cell.end(), [](char c) { return is_hex_digit(c) || c == ':'; });
-}
-
-/// "12.5", "2e-07", "N/A": a measured value of nccl-tests.
-bool is_measure(std::string_view cell) {
-  const auto in_number = [](char c) {
-    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+';
-  };
-  return cell == "N/A" || (!cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
-                           std::all_of(cell.begin(), cell.end(), in_number));
 }
 
 /// Takes a prompt off the start; false if there is none.
@@ -201,45 +174,6 @@ bool recognise_gid_row(std::string_view text, Message& message) {
   if (version == 5) message.set("address", row[4]);
   message.set("version", row[version]);
   message.set("interface", row[version + 1]);
-  return true;
-}
-
-bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
-  if (!text.starts_with("#  ")) return false;
-  const Columns row = columns_of(text);
-  if (row[1] != "Rank") return false;
-  const size_t pid = row[3] == "Group" ? 5 : 3;
-  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
-  const std::string_view bus_id = row[pid + 6];
-  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
-  message.set("rank", row[2]);
-  message.set("pid", row[pid + 1]);
-  message.set("host", row[pid + 3]);
-  message.set("device", row[pid + 5]);
-  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
-  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
-  message.set("gpu", trim(text.substr(gpu)));
-  return true;
-}
-
-bool recognise_nccl_tests_result(std::string_view text, Message& message) {
-  if (text.empty() || !is_digit(text[0]) || text.size() > 250) return false;
-  const Columns row = columns_of(text);
-  // size count type [redop] [root] then twice: time algbw busbw wrong.
-  if (row.count < 11 || row.count > 13 || !parse_int(row[0]) || !parse_int(row[1])) return false;
-  const size_t values = row.count - 8;
-  if (!is_alpha(row[2].front())) return false;
-  for (size_t i = values; i < row.count; ++i) {
-    if (!is_measure(row[i])) return false;
-  }
-  message.set("size", row[0]);
-  message.set("count", row[1]);
-  message.set("datatype", row[2]);
-  if (values > 3) message.set("redop", row[3]);
-  message.set("busbw", row[values + 2]);
-  message.set("wrong", row[values + 3]);
-  message.set("busbw_in_place", row[values + 6]);
-  message.set("wrong_in_place", row[values + 7]);
   return true;
 }
 

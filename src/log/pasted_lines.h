@@ -38,14 +38,6 @@ bool recognise_topo_row(std::string_view text, Message& message);
 /// A row of show_gids. Fields device, port, index, gid, address, version, interface.
 bool recognise_gid_row(std::string_view text, Message& message);
 
-/// "#  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100". Fields rank, pid, host,
-/// device, bus_id, gpu.
-bool recognise_nccl_tests_rank(std::string_view text, Message& message);
-
-/// A result row of nccl-tests. Fields size, count, datatype, redop, busbw, wrong, busbw_in_place,
-/// wrong_in_place.
-bool recognise_nccl_tests_result(std::string_view text, Message& message);
-
 /// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Field command.
 bool recognise_shell_command(std::string_view text, Message& message);
 

@@ -79,6 +79,11 @@ void note_task(int& known, int said) {
   }
 }
 
+/// Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
+bool is_nccl_tests(uint16_t kind) {
+  return kind >= kKindIndex<NcclTestsVersion> && kind <= kKindIndex<NcclTestsBandwidth>;
+}
+
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
@@ -99,6 +104,7 @@ void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Ev
   const auto record = [&] { return make_record(where, text, event, hash); };
   for (const int pattern : matched) log.line_matches[pattern].add(hash, record);
   if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
+  if (recognised && is_nccl_tests(event.message.kind->index)) log.nccl_tests.add(record);
   if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record);
 }
 
@@ -128,6 +134,7 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   inits.merge(std::move(later.inits));
   allocations.merge(later.allocations);
   tuning.merge(later.tuning);
+  nccl_tests.merge(std::move(later.nccl_tests));
 }
 
 SpeakerLog& Shard::speaker_of(const Event& event) {

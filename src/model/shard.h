@@ -21,6 +21,7 @@
 #include "model/connections.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
+#include "model/kept_lines.h"
 #include "model/process_totals.h"
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
@@ -56,6 +57,7 @@ struct SpeakerLog {
   InitSections inits;
   AllocTotals allocations;
   TuningUses tuning;
+  KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
 
   void merge(SpeakerLog&& later);
 

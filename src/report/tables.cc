@@ -19,6 +19,8 @@ constexpr TableKind kTables[] = {
     {"flight-recorder", "each rank's progress by process group, from PyTorch's dumps",
      flight_recorder_table},
     {"ras", "what NCCL's RAS service said about the running job", ras_table},
+    {"nccl-tests", "each size that nccl-tests measured: times, bandwidths, wrong values",
+     nccl_tests_table},
 };
 
 }  // namespace

@@ -172,6 +172,11 @@ std::string describe_job(const Job& job, Places places) {
     text += fmt::format("setting {}={} by {}\n", setting.name, setting.value,
                         fmt::join(setting.processes, ","));
   }
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    text +=
+        fmt::format("nccl-tests {} process={} rows={} busbw={} wrong={}{}\n", run.test, run.process,
+                    run.rows.size(), run.busbw, run.out_of_bounds, place(job, run.first, places));
+  }
   for (const Process& process : job.processes) text += describe(job, process, places);
   for (const Communicator& comm : job.communicators) text += describe(comm);
   for (const HostTopology& topology : job.topologies) text += describe(topology);

@@ -27,6 +27,7 @@
 #include "log/messages/lifecycle.h"
 #include "log/messages/memory_manager.h"
 #include "log/messages/misc.h"
+#include "log/messages/nccl_tests.h"
 #include "log/messages/network.h"
 #include "log/messages/nic_merge.h"
 #include "log/messages/nvls.h"
@@ -82,7 +83,8 @@ using AllMessages =
               WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
               SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
               FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
-              TorchrunMessages, ShellMessages, TorchNotes, PastedMessages, ProgressMessages>::Type;
+              TorchrunMessages, ShellMessages, TorchNotes, NcclTestsMessages, PastedMessages,
+              ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

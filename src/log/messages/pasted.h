@@ -3,7 +3,6 @@
 //   shm              64M   64M     0 100% /dev/shm
 //   GPU0    X       CNS     CNS     CNS
 //   mlx5_0 port 1 ==> ib0 (Up)
-//   #  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100-PCIE-40GB
 //
 // Nothing says which host printed it, unless a file name or a prompt does.
 
@@ -223,149 +222,6 @@ struct IbstatLinkLayer {
   static void each_field(auto& self, auto&& visit) { visit("link", self.link); }
 };
 
-/// nccl-tests lists where each rank runs.
-struct NcclTestsRank {
-  int rank = -1;
-  int64_t pid = -1;
-  std::string_view host;  ///< Cut at the first dot.
-  int device = -1;
-  std::string_view bus_id;  ///< "0x17": without domain and function.
-  std::string_view gpu;
-
-  static constexpr std::string_view kKind = "nccl_tests_rank";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "#  Rank {rank} Group {} Pid {pid} on {host} device {device} [{bus_id}] {gpu...}",
-       .example = "#  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100-PCIE-40GB",
-       .recognise = recognise_nccl_tests_rank},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("rank", self.rank);
-    visit("pid", self.pid);
-    visit("host", self.host);
-    visit("device", self.device);
-    visit("bus_id", self.bus_id);
-    visit("gpu", self.gpu);
-  }
-};
-
-/// A result row of nccl-tests, out of place and in place.
-struct NcclTestsResult {
-  int64_t size = -1;   ///< Bytes.
-  int64_t count = -1;  ///< Elements.
-  std::string_view datatype;
-  std::string_view redop;  ///< Empty for tests without one.
-  std::string_view busbw;  ///< GB/s, out of place.
-  std::string_view wrong;  ///< Wrong values; up to 2.10 the largest error, "2e-07".
-  std::string_view busbw_in_place;
-  std::string_view wrong_in_place;
-
-  static constexpr std::string_view kKind = "nccl_tests_result";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "{size} {count} {datatype} {redop}",
-       .example = "8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0 "
-                  "  5012.1    1.67    3.14      0",
-       .recognise = recognise_nccl_tests_result},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("size", self.size);
-    visit("count", self.count);
-    visit("datatype", self.datatype);
-    visit("redop", self.redop);
-    visit("busbw", self.busbw);
-    visit("wrong", self.wrong);
-    visit("busbw_in_place", self.busbw_in_place);
-    visit("wrong_in_place", self.wrong_in_place);
-  }
-};
-
-/// nccl-tests counts wrong results.
-struct NcclTestsOutOfBounds {
-  int64_t count = -1;
-  std::string_view verdict;  ///< "OK" or "FAILED"
-
-  static constexpr std::string_view kKind = "nccl_tests_out_of_bounds";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "# Out of bounds values : {count} {verdict:OK|FAILED}",
-       .example = "# Out of bounds values : 0 OK"},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("count", self.count);
-    visit("verdict", self.verdict);
-  }
-};
-
-/// The mean bus bandwidth over all sizes.
-struct NcclTestsBandwidth {
-  std::string_view busbw;  ///< GB/s
-
-  static constexpr std::string_view kKind = "nccl_tests_bandwidth";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "# Avg bus bandwidth    : {busbw:word}",
-       .example = "# Avg bus bandwidth    : 3.71538"},
-  };
-  static void each_field(auto& self, auto&& visit) { visit("busbw", self.busbw); }
-};
-
-/// An NCCL or CUDA call of nccl-tests failed.
-struct NcclTestsFailure {
-  std::string_view host;
-  std::string_view api;  ///< "NCCL" or "CUDA"
-  std::string_view file;
-  int line = -1;
-  std::string_view error;
-  std::string_view last_error;  ///< The last NCCL WARN; empty before 2.13 and where there is none.
-
-  static constexpr std::string_view kKind = "nccl_tests_failure";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "{host:word}: Test {api:NCCL|CUDA} failure {file}:{line} '{error} / {last_error}'",
-       .example = "node-a: Test NCCL failure common.cu:1005 'unhandled system error (run with "
-                  "NCCL_DEBUG=INFO for details) / Call to ibv_reg_mr failed'"},
-      {.text = "{host:word}: Test {api:NCCL|CUDA} failure {file}:{line} '{error:internal "
-               "error|invalid argument|invalid usage|unhandled cuda error|unhandled system error}'",
-       .example = "node-a: Test NCCL failure common.cu:345 'unhandled system error'"},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("host", self.host);
-    visit("api", self.api);
-    visit("file", self.file);
-    visit("line", self.line);
-    visit("error", self.error);
-    visit("last_error", self.last_error);
-  }
-};
-
-/// Where that failure was passed on.
-struct NcclTestsTrace {
-  std::string_view host;
-  int64_t pid = -1;
-  std::string_view file;
-  int line = -1;
-
-  static constexpr std::string_view kKind = "nccl_tests_trace";
-  static constexpr Source kSource = Source::Pasted;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = ".. {host:word} pid {pid}: Test failure {file}:{line}",
-       .example = ".. node-a pid 4242: Test failure common.cu:891"},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("host", self.host);
-    visit("pid", self.pid);
-    visit("file", self.file);
-    visit("line", self.line);
-  }
-};
-
 /// A prompt with the command that somebody typed.
 struct ShellCommand {
   std::string_view command;
@@ -418,10 +274,8 @@ struct FabricManagerState {
   }
 };
 
-using PastedMessages =
-    Kinds<ShmUsage, MemlockLimit, P2pMatrixRow, TopoMatrixRow, IbPort, GidRow, IbstatCa,
-          IbstatState, IbstatPhysical, IbstatRate, IbstatLinkLayer, NcclTestsRank, NcclTestsResult,
-          NcclTestsOutOfBounds, NcclTestsBandwidth, NcclTestsFailure, NcclTestsTrace, ShellCommand,
-          ServiceUnit, FabricManagerState>;
+using PastedMessages = Kinds<ShmUsage, MemlockLimit, P2pMatrixRow, TopoMatrixRow, IbPort, GidRow,
+                             IbstatCa, IbstatState, IbstatPhysical, IbstatRate, IbstatLinkLayer,
+                             ShellCommand, ServiceUnit, FabricManagerState>;
 
 }  // namespace ncclog

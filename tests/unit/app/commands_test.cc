@@ -79,7 +79,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"show"},
        "show: no table named (one of: ranks, comms, env, net, channels, topology, timeline, "
-       "unknown, flight-recorder, ras)"},
+       "unknown, flight-recorder, ras, nccl-tests)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},

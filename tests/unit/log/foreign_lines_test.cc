@@ -94,11 +94,13 @@ constexpr Row kRows[] = {
     {"     1048576        262144   float     sum    819.0    1.28    1.92  2e-07    801.3    1.31  "
      "  "
      "1.96  2e-07",
-     "nccl_tests_result size=1048576 count=262144 datatype=float redop=sum busbw=1.92 wrong=2e-07 "
-     "busbw_in_place=1.96 wrong_in_place=2e-07"},
+     "nccl_tests_result size=1048576 count=262144 datatype=float redop=sum time=819.0 algbw=1.28 "
+     "busbw=1.92 wrong=2e-07 time_in_place=801.3 algbw_in_place=1.31 busbw_in_place=1.96 "
+     "wrong_in_place=2e-07"},
     {"8388608 2097152 float sum -1 4915.3 1.71 3.20 4 5012.1 1.67 3.14 N/A",
-     "nccl_tests_result size=8388608 count=2097152 datatype=float redop=sum busbw=3.20 wrong=4 "
-     "busbw_in_place=3.14 wrong_in_place=N/A"},
+     "nccl_tests_result size=8388608 count=2097152 datatype=float redop=sum root=-1 time=4915.3 "
+     "algbw=1.71 busbw=3.20 wrong=4 time_in_place=5012.1 algbw_in_place=1.67 busbw_in_place=3.14 "
+     "wrong_in_place=N/A"},
     // Prompts.
     {"$ ibdev2netdev", "shell_command command=ibdev2netdev"},
     {"[hgx12 ~]# systemctl status nvidia-fabricmanager",

@@ -1,0 +1,93 @@
+// Did nccl-tests get right results, and as fast as it was asked to?
+//
+//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20     12   5012.1 …
+//   # Out of bounds values : 12 FAILED
+//       → job.nccl_tests_wrong = yes, "all_reduce_perf: 12 values out of bounds, first at size 8
+//       MiB"
+//
+// Up to 2.10 the last column is the largest error, which is never zero for floats: such rows are
+// judged by the sum below the table only.
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+
+namespace ncclog {
+namespace {
+
+std::string name_of(const NcclTestsRun& run) { return run.test.empty() ? "nccl-tests" : run.test; }
+
+bool has_wrong_values(const NcclTestsRow& row) {
+  return nccl_tests_wrong_values(row.out_of_place.wrong) > 0 ||
+         nccl_tests_wrong_values(row.in_place.wrong) > 0;
+}
+
+/// "1.5 GiB": bytes as people name sizes, whole where they are whole.
+std::string size_phrase(int64_t bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+/// "all_reduce_perf: wrong values from 8 MiB float sum on, in 3 of 12 sizes"; empty: all is right.
+std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidence) {
+  size_t wrong = 0;
+  std::string first;
+  for (const NcclTestsRow& row : run.rows) {
+    if (!has_wrong_values(row)) continue;
+    if (wrong++ == 0)
+      first = fmt::format("{} {} {}", size_phrase(row.size), row.datatype, row.redop);
+    evidence.push_back({row.where, row.text});
+  }
+  if (wrong > 0) {
+    return fmt::format("{} counts wrong values in {} of {} rows, first at {}", name_of(run), wrong,
+                       run.rows.size(), trim(first));
+  }
+  if (run.out_of_bounds <= 0) return {};
+  return fmt::format("{} counts {} values out of bounds", name_of(run), run.out_of_bounds);
+}
+
+FactValue nccl_tests_wrong(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty()) return unknown();
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    std::string part = wrong_phrase(run, evidence);
+    if (!part.empty()) parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return no();
+  for_each_said<NcclTestsOutOfBounds>(job, [&](const Said<NcclTestsOutOfBounds>& said) {
+    if (said.message.verdict == "FAILED") evidence.push_back(evidence_of(said.record));
+  });
+  return yes(join(parts, "; "), std::move(evidence));
+}
+
+FactValue nccl_tests_slow(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty()) return unknown();
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (run.below_expected) parts.push_back(fmt::format("{}: {} GB/s", name_of(run), run.busbw));
+  }
+  return parts.empty() ? no() : yes(join(parts, "; "));
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.nccl_tests_slow", Scope::Job, FactType::Bool,
+         "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).", nccl_tests_slow},
+    Fact{"job.nccl_tests_wrong", Scope::Job, FactType::Bool,
+         "nccl-tests counts wrong values in results that it checked.", nccl_tests_wrong},
+};
+
+}  // namespace
+
+std::span<const Fact> nccl_tests_facts() { return kFacts; }
+
+}  // namespace ncclog
