@@ -151,11 +151,26 @@ class Collector {
     });
   }
 
+  /// Slurm's and Kubernetes' words are about the job; the kernel kills all sorts of processes.
   void add_oom_kills() {
     for_each_said<OomKill>(job_, [&](const Said<OomKill>& said) {
-      add({DeathBy::Kill, said.message.pid, -1, std::string(said.message.host),
-           evidence_of(said.record)});
+      if (said.message.pid >= 0) return;
+      add({DeathBy::Kill, -1, -1, std::string(said.message.host), evidence_of(said.record)});
     });
+    for (const KernelEvent& event : job_.kernel_events) {
+      if (event.kind == kKindIndex<OomKill>) add_kernel_death(DeathBy::Kill, event);
+      if (event.kind == kKindIndex<KernelSegfault>)
+        add_kernel_death(DeathBy::SegmentationFault, event);
+    }
+  }
+
+  /// Counts if the pid is a process of the job, by NCCL's lines or by another report of its death.
+  void add_kernel_death(DeathBy by, const KernelEvent& event) {
+    if (event.pid < 0) return;
+    const bool reported = std::any_of(deaths_.begin(), deaths_.end(),
+                                      [&](const Death& death) { return death.pid == event.pid; });
+    if (event.relation != KernelRelation::Process && !reported) return;
+    add({by, event.pid, event.rank, event.host, {event.where, event.text}});
   }
 
   void add_container_exits() {

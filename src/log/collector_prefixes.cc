@@ -69,8 +69,20 @@ bool epoch_stamp(Scanner& scan, PrefixReading& reading) {
   return true;
 }
 
+/// "<3>" of dmesg -r, "kern  :err   : " of dmesg -x.
+void skip_priority(Scanner& scan) {
+  Scanner start = scan;
+  int priority = -1;
+  std::string_view level;
+  const bool raw = start.skip('<') && start.number(priority) && start.skip('>');
+  const bool named = scan.rest().starts_with("kern ") && start.until(':', level, 12) &&
+                     start.until(':', level, 12) && start.skip(' ');
+  if (raw || named) scan = start;
+}
+
 /// The kernel's "[12345.678901] ", with dmesg -T "[Mon Jan  5 12:00:00 2026] ".
 bool kernel_stamp(Scanner& scan, PrefixReading& reading) {
+  skip_priority(scan);
   if (!scan.skip('[')) return false;
   const std::string_view month = scan.rest().substr(0, month_stamp_length(scan.rest()));
   if (!month.empty()) {
@@ -175,7 +187,7 @@ constexpr PrefixForm kForms[] = {
     {"0123456789", iso_journal},
     {" [0123456789", iso_stamp, kStamp},
     {"0123456789", epoch_stamp, kStamp},
-    {"[", kernel_stamp},
+    {"[<k", kernel_stamp},
     {kMonths, journal},
     {"<", syslog},
     {"M", exported_message},

@@ -115,6 +115,7 @@ bool is_common_word(std::string_view name) {
 }
 
 bool looks_like_host(std::string_view name) {
+  if (name.starts_with("nvidia-nvswitch")) return false;  // A driver, in the kernel's log.
   bool letter = false;
   bool digit = false;
   for (const char c : name) {

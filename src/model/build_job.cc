@@ -51,6 +51,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_network(job);
   build_graphs(job);
   build_topologies(job);
+  build_kernel_events(job);
   build_nccl_tests(job);
   build_summary(job);
   build_flight_recorders(job);

@@ -33,6 +33,9 @@ void build_graphs(Job& job);
 /// The hosts' devices: those in the logs are added to those of files, which get their hosts. Needs
 /// the communicators with their sections, and the network.
 void build_topologies(Job& job);
+/// What kernels report, tied to hosts and ranks. Needs the processes and communicators.
+void build_kernel_events(Job& job);
+
 /// The runs of nccl-tests and what they measured. Needs the processes.
 void build_nccl_tests(Job& job);
 

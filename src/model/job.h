@@ -15,6 +15,7 @@
 #include "base/loss_table.h"
 #include "base/source_ref.h"
 #include "model/comm_graphs.h"
+#include "model/kernel_events.h"
 #include "model/nccl_tests.h"
 #include "model/shard.h"
 #include "model/system_topology.h"
@@ -159,6 +160,7 @@ struct Job {
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.
   std::vector<EnvironmentSetting> environment;       ///< By name, then value.
+  std::vector<KernelEvent> kernel_events;            ///< In input order.
   std::vector<NcclTestsRun> nccl_tests;              ///< In input order.
   std::vector<FlightRecorderDump> flight_recorders;  ///< By rank, unknown ones last; then by place.
   std::vector<RasReport> ras_reports;                ///< In input order; of all, the last ones.

@@ -172,6 +172,11 @@ std::string describe_job(const Job& job, Places places) {
     text += fmt::format("setting {}={} by {}\n", setting.name, setting.value,
                         fmt::join(setting.processes, ","));
   }
+  for (const KernelEvent& event : job.kernel_events) {
+    text += fmt::format(
+        "kernel {} host={} rank={} relation={} {}{}\n", all_kinds()[event.kind].name, event.host,
+        event.rank, static_cast<int>(event.relation), event.text, place(job, event.where, places));
+  }
   for (const NcclTestsRun& run : job.nccl_tests) {
     text +=
         fmt::format("nccl-tests {} process={} rows={} busbw={} wrong={}{}\n", run.test, run.process,

@@ -24,6 +24,7 @@
 #include "log/messages/ib_note.h"
 #include "log/messages/ib_port.h"
 #include "log/messages/ib_request.h"
+#include "log/messages/kernel.h"
 #include "log/messages/lifecycle.h"
 #include "log/messages/memory_manager.h"
 #include "log/messages/misc.h"
@@ -83,8 +84,8 @@ using AllMessages =
               WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
               SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
               FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
-              TorchrunMessages, ShellMessages, TorchNotes, NcclTestsMessages, PastedMessages,
-              ProgressMessages>::Type;
+              TorchrunMessages, ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages,
+              PastedMessages, ProgressMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -1,8 +1,8 @@
-// How processes ended: what shells, MPI launchers, Slurm and the kernel say about it.
+// How processes ended: what shells, MPI launchers and Slurm say about it.
 //
 //   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
 //   mpirun noticed that process rank 3 with PID 4242 on node node-b exited on signal 9 (Killed).
-//   [12345.678901] Out of memory: Killed process 4242 (python3) total-vm:184467440kB
+//   slurmstepd: error: *** JOB 77 ON node-b CANCELLED AT 2026-01-05T12:00:00 ***
 //
 // The process that was killed says nothing itself; the others report that its connections closed.
 
@@ -77,46 +77,6 @@ struct ProcessExited {
   static void each_field(auto& self, auto&& visit) { visit("exitcode", self.exitcode); }
 };
 
-/// The kernel killed a process because host memory ran out, its own or its control group's.
-struct OomKill {
-  int64_t pid = -1;  ///< -1 if not printed.
-  std::string_view name;
-  std::string_view host;
-  std::string_view step;  ///< Slurm's job step.
-
-  static constexpr std::string_view kKind = "oom_kill";
-  static constexpr Source kSource = Source::Framework;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "Out of memory: {:Killed|Kill} process {pid} ({name}){...}",
-       .example =
-           "Out of memory: Killed process 4242 (python3) total-vm:184467440kB, anon-rss:99999kB"},
-      {.text = "Memory cgroup out of memory: {:Killed|Kill} process {pid} ({name}){...}",
-       .example =
-           "Memory cgroup out of memory: Killed process 4242 (python3) total-vm:184467440kB"},
-      {.text = "{host:word} kernel: {:Out of memory|Memory cgroup out of memory}: {:Killed|Kill} "
-               "process {pid} ({name}){...}",
-       .example =
-           "node-b kernel: Out of memory: Killed process 4242 (python3) total-vm:184467440kB"},
-      {.text = "oom_reaper: reaped process {pid} ({name}){...}",
-       .example = "oom_reaper: reaped process 4242 (python3), now anon-rss:0kB, file-rss:0kB"},
-      {.text = "slurmstepd: error: Detected {:int} {:oom_kill event|oom-kill event(s)} in "
-               "{step:word} {...}",
-       .example = "slurmstepd: error: Detected 1 oom_kill event in StepId=77.0. Some of the step "
-                  "tasks have been OOM Killed."},
-      {.text = "error: Detected {:int} {:oom_kill event|oom-kill event(s)} in {step:word} {...}",
-       .example = "error: Detected 1 oom_kill event in StepId=77.0. Some of the step tasks have "
-                  "been OOM Killed."},
-      {.text = "Reason:{}OOMKilled", .example = "Reason:       OOMKilled"},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("pid", self.pid);
-    visit("name", self.name);
-    visit("host", self.host);
-    visit("step", self.step);
-  }
-};
-
 /// The scheduler ended the job or a step of it.
 struct JobCancelled {
   std::string_view job;  ///< "JOB 77", "STEP 77.0"
@@ -140,28 +100,6 @@ struct JobCancelled {
   }
 };
 
-/// The NVIDIA driver reports a GPU error: 79 fallen off the bus, 74 NVLink, 48, 63, 64, 94, 95
-/// memory.
-struct Xid {
-  std::string_view pci;
-  int code = -1;
-  std::string_view text;
-
-  static constexpr std::string_view kKind = "xid";
-  static constexpr Source kSource = Source::Framework;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "NVRM: Xid (PCI:{pci}): {code}, {text...}",
-       .example =
-           "NVRM: Xid (PCI:0000:19:00): 79, pid=4242, name=python3, GPU has fallen off the bus."},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("pci", self.pci);
-    visit("code", self.code);
-    visit("text", self.text);
-  }
-};
-
-using ShellMessages = Kinds<ProcessEnded, ProcessExited, OomKill, JobCancelled, Xid>;
+using ShellMessages = Kinds<ProcessEnded, ProcessExited, JobCancelled>;
 
 }  // namespace ncclog

@@ -190,7 +190,7 @@ const std::vector<Row> kLaunchers = {
      "total-vm:1kB",
      "oom_kill pid=4242 name=python3"},
     {"[12345.678901] NVRM: Xid (PCI:0000:19:00): 79, pid=4242, GPU has fallen off the bus.",
-     "xid pci=0000:19:00 code=79 text=pid=4242, GPU has fallen off the bus."},
+     "xid bus_id=0000:19:00 code=79 pid=4242 text=GPU has fallen off the bus."},
     {"[2026-01-05 12:00:00,123] [INFO] [launch.py:325:sigkill_handler] Killing subprocess 4243",
      "worker_closing pid=4243"},
 };
