@@ -17,6 +17,7 @@ std::span<const Fact> gid_facts();          ///< diagnose/gid_facts.cc: RoCE's G
 std::span<const Fact> host_facts();         ///< diagnose/host_facts.cc: containers, /dev/shm.
 std::span<const Fact> watchdog_facts();     ///< diagnose/watchdog_facts.cc: who waits for whom.
 std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
+std::span<const Fact> rank_facts();         ///< diagnose/rank_facts.cc: who is which rank.
 std::span<const Fact> kernel_facts();       ///< diagnose/kernel_facts.cc: what kernels report.
 std::span<const Fact> run_facts();          ///< diagnose/run_facts.cc: one run or several.
 std::span<const Fact> graph_facts();        ///< diagnose/graph_facts.cc: rings and trees.
@@ -26,7 +27,7 @@ std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deat
 inline std::vector<std::span<const Fact>> fact_tables() {
   return {job_facts(),     network_facts(),    hca_facts(),         address_facts(), gid_facts(),
           host_facts(),    watchdog_facts(),   environment_facts(), run_facts(),     graph_facts(),
-          failure_facts(), nccl_tests_facts(), kernel_facts()};
+          failure_facts(), nccl_tests_facts(), kernel_facts(),      rank_facts()};
 }
 
 }  // namespace ncclog

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "log/header.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
@@ -180,27 +181,98 @@ struct Directory {
     enter(by_local_rank, std::pair(input, log.task_local_rank));
   }
 
+  template <typename Names, typename Name>
+  static int look_up(const Names& names, const Name& name) {
+    const auto entry = names.find(name);
+    return entry == names.end() ? -1 : entry->second;
+  }
+
   /// The process that `speaker` speaks for; -1 if none or several.
   int find(const Job& job, const Speaker& speaker) const {
-    const auto look_up = [](const auto& names, const auto& name) {
-      const auto entry = names.find(name);
-      return entry == names.end() ? -1 : entry->second;
-    };
     if (speaker.rank >= 0) return look_up(by_rank, speaker.rank);
     if (speaker.pid >= 0) return look_up(by_pid, speaker.pid);
     if (speaker.local_rank < 0) return look_up(by_name, writer_of(job, speaker));
     return look_up(by_local_rank, std::pair(speaker.input, speaker.local_rank));
   }
+
+  /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
+  int find_by_prefix(const Job& job, const SpeakerLog& log) const {
+    const int64_t pid = parse_header(log.last_text).prefix.pid;
+    if (pid >= 0) return look_up(by_pid, pid);
+    if (log.task_local_rank < 0) return -1;
+    const auto input = static_cast<int64_t>(input_of(job, log.first));
+    return look_up(by_local_rank, std::pair(input, log.task_local_rank));
+  }
+};
+
+/// Inputs in which one process of NCCL and one rank of the framework speak: the file of a rank.
+std::map<uint32_t, int> files_of_one_process(const Job& job) {
+  std::map<uint32_t, std::set<int>> processes;
+  std::map<uint32_t, std::set<int>> ranks;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    processes[input_of(job, job.processes[p].first)].insert(static_cast<int>(p));
+    processes[input_of(job, job.processes[p].last)].insert(static_cast<int>(p));
+  }
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.rank >= 0) ranks[input_of(job, log.first)].insert(log.speaker.rank);
+  }
+  std::map<uint32_t, int> files;
+  for (const auto& [input, speaking] : processes) {
+    if (speaking.size() == 1 && ranks[input].size() == 1) files[input] = *speaking.begin();
+  }
+  // One such file may be the output of a whole job in which only one process prints NCCL's lines.
+  return files.size() > 1 ? files : std::map<uint32_t, int>{};
+}
+
+/// Size of the communicator of all ranks; -1 if the largest one that is logged cannot be it.
+int world_size(const Job& job) {
+  int nranks = -1;
+  int highest = -1;
+  for (const SpeakerLog& log : job.logs) {
+    const CommSegment* largest = largest_segment(log);
+    if (largest != nullptr) nranks = std::max(nranks, largest->nranks);
+    highest = std::max(highest, log.speaker.rank);
+  }
+  const bool holds_all = highest < nranks && std::cmp_less_equal(job.processes.size(), nranks);
+  return holds_all ? nranks : -1;
+}
+
+/// Which process says what a framework's "[rank3]" says, by other signs than that number: the
+/// number may be wrong, and then NCCL's own rank wins.
+class Owners {
+ public:
+  Owners(const Job& job, const Directory& directory)
+      : directory_(directory), world_(world_size(job)), files_(files_of_one_process(job)) {}
+
+  /// -1 if nothing but the number tells.
+  int find(const Job& job, const SpeakerLog& log) const {
+    if (log.speaker.rank < 0 || world_ < 0) return -1;
+    int owner = directory_.find_by_prefix(job, log);
+    if (owner < 0) owner = Directory::look_up(files_, input_of(job, log.first));
+    if (owner < 0) return -1;
+    const SpeakerLog& own = job.logs[job.processes[static_cast<size_t>(owner)].logs.front()];
+    const CommSegment* largest = largest_segment(own);
+    const bool has_global_rank = largest != nullptr && largest->nranks == world_ &&
+                                 job.processes[static_cast<size_t>(owner)].rank >= 0;
+    return has_global_rank ? owner : -1;
+  }
+
+ private:
+  const Directory& directory_;
+  int world_;
+  std::map<uint32_t, int> files_;
 };
 
 /// Joins the remaining voices to the processes they name; those that name none stand alone.
 void add_other_speakers(Job& job) {
   Directory directory;
   for (size_t p = 0; p < job.processes.size(); ++p) directory.add(job, p);
+  const Owners owners(job, directory);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const Speaker& speaker = job.logs[i].speaker;
     if (!speaker.host.empty() && speaker.pid >= 0) continue;
-    const int known = directory.find(job, speaker);
+    const int owner = owners.find(job, job.logs[i]);
+    const int known = owner >= 0 ? owner : directory.find(job, speaker);
     if (known >= 0) {
       join(job, job.processes[static_cast<size_t>(known)], i);
       continue;
