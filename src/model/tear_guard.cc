@@ -61,6 +61,16 @@ bool holds_another(const Event& event) {
          !is_plausible(event.message);
 }
 
+/// What stands before a record, as a launcher would close it: "train.sh[3]: ", "w3 | ". A piece of
+/// another process's record has no reason to end like that.
+bool is_closed_prefix(std::string_view unexplained, std::string_view line) {
+  if (unexplained.empty()) return false;
+  const size_t end = place_of(unexplained, line) + unexplained.size();
+  constexpr std::string_view kClosings = "]:|>)";
+  return end < line.size() && is_blank(line[end]) && kClosings.find(line[end - 1]) != line.npos &&
+         !holds_process(unexplained) && unexplained.find("NCCL") == unexplained.npos;
+}
+
 /// A record of the framework that ends where another one begins.
 bool is_cut_short(std::string_view text, const Header& header) {
   const size_t end = place_of(header.message, text) + header.message.size();
@@ -117,7 +127,8 @@ void TearGuard::count_shape(Held& line) {
   const Header& header = line.event.header;
   const bool has_host = is_nccl(header) && !header.host.empty();
   const bool is_record = has_host || header.level == Level::Framework;
-  const bool is_odd = is_record && !header.torn && !header.unexplained.empty();
+  const bool is_odd = is_record && !header.torn && !header.unexplained.empty() &&
+                      !is_closed_prefix(header.unexplained, line.text);
   line.shape = is_odd ? shape_of(header.unexplained) : 0;
   if (is_record) prefixes_.add(line.shape);
   if (is_odd) accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix(shape); });
@@ -159,7 +170,8 @@ TearGuard::Sign TearGuard::sign_of(const Held& line, size_t& begin) const {
   const Header& header = line.event.header;
   if (!is_nccl(header)) return foreign_sign(line);
   if (header.host.empty()) {
-    if (!header.unexplained.empty()) return Sign::Merged;
+    const bool closed = is_closed_prefix(header.unexplained, line.text);
+    if (!header.unexplained.empty() && !closed) return Sign::Merged;
     return any_host_ ? cut_sign() : Sign::None;
   }
   begin = record_begin(line);

@@ -39,12 +39,15 @@ struct Xid {
       {.text = "NVRM: Xid (PCI:{bus_id}): {code}, pid={pid}, {text...}",
        .example =
            "NVRM: Xid (PCI:0000:19:00): 31, pid=4242, Ch 0000000a, intr 00000000. MMU Fault: "
-           "ENGINE GRAPHICS GPC2 faulted"},
+           "ENGINE GRAPHICS GPC2 faulted",
+       .general = true},
       {.text = "NVRM: Xid (PCI:{bus_id}): {code}, {text...}",
-       .example = "NVRM: Xid (PCI:0000:19:00): 63, Row Remapper: New row marked for remapping"},
+       .example = "NVRM: Xid (PCI:0000:19:00): 63, Row Remapper: New row marked for remapping",
+       .general = true},
       {.text = "NVRM: Xid (PCI:{bus_id}): {code}", .example = "NVRM: Xid (PCI:0000:19:00): 48"},
       {.text = "NVRM: Xid ({bus_id}): {code}, {text...}",
-       .example = "NVRM: Xid (0000:19:00): 13, Graphics Exception: ESR 0x505648=0x9"},
+       .example = "NVRM: Xid (0000:19:00): 13, Graphics Exception: ESR 0x505648=0x9",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("bus_id", self.bus_id);
@@ -75,10 +78,12 @@ struct Sxid {
       {.text = "nvidia-nvswitch{nvswitch}: SXid (PCI:{bus_id}): {code}, "
                "{severity:Fatal|Non-fatal}, {text...}",
        .example =
-           "nvidia-nvswitch0: SXid (PCI:0000:06:00.0): 11001, Fatal, ingress invalid command"},
+           "nvidia-nvswitch0: SXid (PCI:0000:06:00.0): 11001, Fatal, ingress invalid command",
+       .general = true},
       {.text = "nvidia-nvswitch{nvswitch}: SXid (PCI:{bus_id}): {code}, {text...}",
        .example = "nvidia-nvswitch0: SXid (PCI:0000:06:00.0): 20034, Severity 1 Engine instance 30 "
-                  "Sub-engine instance 00"},
+                  "Sub-engine instance 00",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("nvswitch", self.nvswitch);

@@ -94,7 +94,8 @@ struct NcclTestsConfig {
                   "iters: 5 iters: 20 validation: 1"},
       // Cut lines and wrappers that print a part.
       {.text = "# nThread {threads} nGpus {gpus} minBytes {min_bytes} maxBytes {max_bytes} {...}",
-       .example = "# nThread 1 nGpus 8 minBytes 34359738368 maxBytes 34359738368 step: 2(factor)"},
+       .example = "# nThread 1 nGpus 8 minBytes 34359738368 maxBytes 34359738368 step: 2(factor)",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("threads", self.threads);
@@ -266,7 +267,8 @@ struct NcclTestsFailure {
        .example = "node-a: Test NCCL failure common.cu:1005 'unhandled system error (run with "
                   "NCCL_DEBUG=INFO for details) / Call to ibv_reg_mr failed'"},
       {.text = "{host:word}: Test {api:NCCL|CUDA} failure {file}:{line} '{error}'",
-       .example = "node-a: Test CUDA failure common.cu:892 'out of memory'"},
+       .example = "node-a: Test CUDA failure common.cu:892 'out of memory'",
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("host", self.host);
