@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "log/prefix_forms.h"
 
 namespace ncclog {
@@ -46,18 +47,24 @@ size_t take_certain(std::string_view text, PrefixReading& reading) {
   return 0;
 }
 
-bool begins_record_or_prefix(std::string_view text) {
+constexpr int kMaxPasted = 4;  ///< Shapes of ordinary output that may stand one after the other.
+
+size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, int more);
+
+/// True if a record follows, behind up to `more` of the shapes that ordinary output has too.
+bool begins_record_or_prefix(std::string_view text, int more) {
   if (begins_record(text)) return true;
   PrefixReading ignored;
-  return take_certain(text, ignored) > 0;
+  return take_certain(text, ignored) > 0 || take_in_front_of_record(text, ignored, more) > 0;
 }
 
 /// Takes one of the shapes that ordinary output has too off `text`.
-size_t take_in_front_of_record(std::string_view text, PrefixReading& reading) {
+size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, int more) {
+  if (more == 0) return 0;
   for (const PrefixForm& form : pasted_prefixes()) {
     PrefixReading attempt = reading;
     const size_t length = form.needs_record ? take(form, text, attempt) : 0;
-    if (length == 0 || !begins_record_or_prefix(text.substr(length))) continue;
+    if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
     reading = attempt;
     reading.after_stamp = false;
     return length;
@@ -70,9 +77,12 @@ size_t take_indented(std::string_view text, PrefixReading& reading) {
   const size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
   if (blanks == 0 || blanks == text.size()) return 0;
   PrefixReading attempt = reading;
-  const size_t length = take_certain(text.substr(blanks), attempt);
+  const std::string_view inner = text.substr(blanks);
+  size_t length = take_certain(inner, attempt);
+  const bool is_word = length > 0 && is_alpha(inner[0]);
+  if (is_word && !begins_record_or_prefix(inner.substr(length), kMaxPasted)) return 0;
+  if (length == 0) length = take_in_front_of_record(inner, attempt, kMaxPasted);
   if (length == 0) return 0;
-  if (is_alpha(text[blanks]) && !begins_record_or_prefix(text.substr(blanks + length))) return 0;
   reading = attempt;
   return blanks + length;
 }
@@ -116,7 +126,7 @@ bool begins_record(std::string_view text) {
                                           "NCCL TRACE",
                                           "NCCL CALL",
                                           "{\""};
-  if (text.empty() || begins_cpp_record(text)) return true;
+  if (trim(text).empty() || begins_cpp_record(text)) return true;
   return std::any_of(std::begin(kStarts), std::end(kStarts),
                      [&](std::string_view start) { return text.starts_with(start); });
 }
@@ -127,7 +137,7 @@ Prefix parse_prefix(std::string_view line) {
     const std::string_view rest = line.substr(reading.prefix.length);
     size_t length = take_certain(rest, reading);
     if (length == 0) length = take_indented(rest, reading);
-    if (length == 0) length = take_in_front_of_record(rest, reading);
+    if (length == 0) length = take_in_front_of_record(rest, reading, kMaxPasted);
     if (length == 0) break;
     reading.prefix.length += length;
   }

@@ -170,8 +170,9 @@ TearGuard::Sign TearGuard::sign_of(const Held& line, size_t& begin) const {
   const Header& header = line.event.header;
   if (!is_nccl(header)) return foreign_sign(line);
   if (header.host.empty()) {
-    const bool closed = is_closed_prefix(header.unexplained, line.text);
-    if (!header.unexplained.empty() && !closed) return Sign::Merged;
+    // "[0] NCCL INFO …" among records that name their process: the end of a header.
+    const bool headless = any_host_ && header.cuda_dev >= 0;
+    if (headless || !header.unexplained.empty()) return Sign::Merged;
     return any_host_ ? cut_sign() : Sign::None;
   }
   begin = record_begin(line);

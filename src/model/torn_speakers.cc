@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "log/record_marks.h"
+
 namespace ncclog {
 namespace {
 
@@ -56,6 +58,25 @@ bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size
                      [&](size_t other) { return logs[other].lines > 8 * kFewLines; });
 }
 
+/// Hosts that more than a few lines name; none where there are so many that looking for torn ones
+/// would take long.
+std::set<std::string_view> usual_hosts(const Logs& logs) {
+  constexpr size_t kMost = 64;
+  std::set<std::string_view> hosts;
+  for (const SpeakerLog& log : logs) {
+    if (log.lines > kFewLines && log.speaker.pid >= 0) hosts.insert(log.speaker.host);
+  }
+  return hosts.size() > kMost ? std::set<std::string_view>{} : hosts;
+}
+
+/// True if hardly any line names the process, on a host whose name is a usual one with something
+/// inside: "gpugpu-no-node-01".
+bool is_on_torn_host(const SpeakerLog& log, const std::set<std::string_view>& hosts) {
+  if (!log.torn || log.lines > kFewLines || hosts.contains(log.speaker.host)) return false;
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [&](std::string_view host) { return is_interrupted(log.speaker.host, host); });
+}
+
 /// True if a voice without host and pid is named by hardly any line, none of which says anything:
 /// "6: c10d::…" is the rest of "frame #6: c10d::…", not a launcher's sixth task.
 bool is_stray_voice(const SpeakerLog& log) {
@@ -103,9 +124,10 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
       logs[torn].lines = 0;
     }
   }
+  const std::set<std::string_view> hosts = usual_hosts(logs);
   for (const auto& [pid, same] : by_pid) {
     for (const size_t i : same) {
-      if (is_splinter(logs[i], logs, same)) logs[i].lines = 0;
+      if (is_splinter(logs[i], logs, same) || is_on_torn_host(logs[i], hosts)) logs[i].lines = 0;
     }
   }
   std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });
