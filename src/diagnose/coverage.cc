@@ -92,6 +92,9 @@ std::string capture_whole_files(const Job&) {
 
 CoverageAnswer ask_nccl(const Job& job) {
   if (has_nccl(job)) return covered();
+  if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
+    return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
+  }
   return open("No line of the log was printed by NCCL itself.", has_recognised(job));
 }
 

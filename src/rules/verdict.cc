@@ -48,13 +48,18 @@ std::string headline_of(const std::vector<Finding>& findings, const Finding& fir
                      : fmt::format("{}; {} other findings follow from it.", sentence, others);
 }
 
+std::string why_unusable(const LossTable& losses) {
+  if (losses.lines == 0) return "There is no line to judge.";
+  if (losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn) > 0) {
+    return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
+  }
+  return "No line of NCCL was found: nothing to judge.";
+}
+
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const bool usable = !findings.empty() || std::any_of(job.logs.begin(), job.logs.end(), is_usable);
   if (usable) return {VerdictStatus::Clean, "No problem found in what these logs can show.", {}};
-  const bool empty = job.losses.lines == 0;
-  return {VerdictStatus::CannotJudge,
-          empty ? "There is no line to judge." : "No line of NCCL was found: nothing to judge.",
-          {}};
+  return {VerdictStatus::CannotJudge, why_unusable(job.losses), {}};
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ constexpr Row kNothing[] = {
     {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
     {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
      "No line of NCCL was found: nothing to judge."},
+    {"node-a:41:41 [0] NCCL INFO cudaDrnode-b:52:52 [1] NCCL INFO cudaDriverVersion 13000\n",
+     "Processes tore each other's lines, so that none of them is sure: nothing to judge."},
 };
 
 TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {
