@@ -39,9 +39,6 @@ struct Voice {
 
 using Voices = std::vector<Voice>;
 
-/// Long logs repeat themselves: of one voice this many lines are wrapped.
-constexpr size_t kMostLines = 900;
-
 std::vector<std::string> sample_names() {
   std::vector<std::string> names;
   for (const auto& entry :
@@ -65,7 +62,7 @@ Voices read_voices(const std::string& name) {
       const bool named = header && !header->host.empty();
       Voice& voice = voices[named ? fmt::format("{}:{}", header->host, header->pid)
                                   : fmt::format("file {}", i)];
-      if (voice.lines.size() < kMostLines) voice.lines.emplace_back(text);
+      voice.lines.emplace_back(text);
       if (named) voice.task.pid = header->pid;
     });
   }
