@@ -117,23 +117,6 @@ bool is_late(const Job& job, SourceRef where) {
                                                                                            where);
 }
 
-/// Training output that came after the exception: it was caught, and the job went on.
-bool went_on(const Job& job, SourceRef where) {
-  constexpr size_t kSteps = 3;
-  size_t steps = 0;
-  for (const SpeakerLog& log : job.logs) {
-    for (const uint16_t kind :
-         {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
-      const auto list = log.records.find(kind);
-      if (list == log.records.end()) continue;
-      for (const Record& record : list->second.kept) {
-        steps += record.where.unit == where.unit && where < record.where;
-      }
-    }
-  }
-  return steps >= kSteps;
-}
-
 /// A traceback of this process stands above the line.
 bool has_traceback(const Job& job, int process, SourceRef where) {
   const auto& logs = job.processes[static_cast<size_t>(process)].logs;
@@ -205,6 +188,22 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
 }
 
 }  // namespace
+
+bool went_on(const Job& job, SourceRef where) {
+  constexpr size_t kSteps = 3;
+  size_t steps = 0;
+  for (const SpeakerLog& log : job.logs) {
+    for (const uint16_t kind :
+         {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
+      const auto list = log.records.find(kind);
+      if (list == log.records.end()) continue;
+      for (const Record& record : list->second.kept) {
+        steps += record.where.unit == where.unit && where < record.where;
+      }
+    }
+  }
+  return steps >= kSteps;
+}
 
 std::vector<ProgramException> first_exceptions(const Job& job) {
   if (nccl_failed_by_itself(job)) return {};

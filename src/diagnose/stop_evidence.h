@@ -1,0 +1,40 @@
+// Did the job stop, or do the logs only end while it runs?
+//
+//   [rank2]:[E1120 … ProcessGroupNCCL.cpp:689] [Rank 2] Watchdog caught collective operation
+//   timeout
+//       → it stopped: "rank 2 reports that ALLREDUCE timed out"
+//   the same communicators, half initialised, and nothing else   → unknown
+//
+// A hang and a snapshot of a job that starts look the same: some ranks are further than others.
+// Only a line that says that somebody gave up, failed, died or was ended tells the two apart.
+// Silence never does, so the answer is "stopped" or unknown.
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "diagnose/fact.h"
+
+namespace ncclog {
+
+/// How it is known that the job stopped, the most telling first.
+enum class StopBy {
+  Timeout,  ///< Somebody waited in a collective, a barrier or the store until a limit.
+  Failure,  ///< A call of NCCL or CUDA or the program failed.
+  Death,    ///< A process was killed or crashed, or its launcher saw it end with an error.
+  Ended,    ///< The scheduler or the launcher was told to end the job; perhaps it was fine.
+};
+
+struct StopEvidence {
+  StopBy by = StopBy::Timeout;
+  std::string what;  ///< "rank 2 reports that ALLREDUCE timed out"; valid UTF-8.
+  Evidence line;     ///< The line that shows it.
+};
+
+/// The most telling evidence that the job stopped, the first such line of the input; nullopt:
+/// unknown. Where torchrun started the workers anew, lines before that prove nothing in the same
+/// unit of input. Pure.
+std::optional<StopEvidence> stop_evidence(const Job& job);
+
+}  // namespace ncclog

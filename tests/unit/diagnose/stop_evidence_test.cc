@@ -1,0 +1,78 @@
+#include "diagnose/stop_evidence.h"
+
+#include <gtest/gtest.h>
+
+#include "model/job_from_text.h"
+
+namespace ncclog {
+namespace {
+
+const std::string kStart =
+    "n1:4242:4242 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 cudaDev 1 nvmlDev 1 "
+    "busId 3d000 commId 0x77 - Init START\n";
+const std::string kWatchdog =
+    "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+    "collective operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+    "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+const std::string kRaised =
+    "[rank2]: Traceback (most recent call last):\n"
+    "[rank2]: ValueError: no such shard\n";
+const std::string kAgent =
+    "E0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/api.py:826] ";
+const std::string kFailed =
+    kAgent + "failed (exitcode: 1) local_rank: 1 (pid: 4242) of binary: python\n";
+const std::string kRestart =
+    kAgent + "[default] Worker group FAILED. 2/3 attempts left; will restart worker group\n";
+
+struct Row {
+  std::string_view name;
+  std::string log;
+  std::string_view what;  ///< Empty: unknown.
+};
+
+const Row kRows[] = {
+    {"a job that starts", kStart, ""},
+    {"the watchdog", kStart + kWatchdog, "rank 0 reports that ALLREDUCE timed out"},
+    {"the store",
+     "[rank3]: torch.distributed.DistBackendError: [3] is setting up NCCL communicator and "
+     "retrieving ncclUniqueId from [0] via c10d key-value store by key '1', but store->get('1') "
+     "got error: wait timeout after 20000ms, keys: /default_pg/0//cuda//1\n",
+     "rank 3 waited in the store for an ncclUniqueId in vain"},
+    {"a timeout says more than an exception before it", kRaised + kWatchdog,
+     "rank 0 reports that ALLREDUCE timed out"},
+    {"an exception of the program", kRaised, "rank 2 raised ValueError: no such shard"},
+    {"an exception that was caught",
+     kRaised + "iteration: 3 | loss: 2.1\niteration: 4 | loss: 2.0\niteration: 5 | loss: 1.9\n",
+     ""},
+    {"a WARN after which the call fails",
+     "n1:4242:4242 [1] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-x to "
+     "9637892 bytes\n",
+     "NCCL warns: \"Error: failed to extend /dev/shm/nccl-x to 9637892 bytes\""},
+    {"a peer that closed its socket, as at every end",
+     "n1:4242:4242 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote "
+     "peer n2<41822>\n",
+     ""},
+    {"a kill", "bash: line 1:  9 Killed                  env RANK=3 python3 train.py\n",
+     "rank 3 was killed"},
+    {"an abort that only the shell reports",
+     "bash: line 1:  9 Aborted                 python3 train.py\n", "a process ended: Aborted"},
+    {"torchrun", kFailed, "a process ended with exit code 1"},
+    {"torchrun that starts the workers anew", kFailed + kRestart + kStart, ""},
+    {"what comes after the new start", kFailed + kRestart + kStart + kWatchdog,
+     "rank 0 reports that ALLREDUCE timed out"},
+    {"the scheduler",
+     "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n",
+     "the scheduler cancelled the job"},
+};
+
+TEST(StopEvidence, IsALineThatSaysWhy) {
+  for (const Row& row : kRows) {
+    const auto evidence = stop_evidence(job_from_text(row.log));
+    EXPECT_EQ(evidence ? evidence->what : "", row.what) << row.name;
+    const std::string line = evidence ? evidence->line.text : "";
+    EXPECT_NE(row.log.find(line), row.log.npos) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
