@@ -43,7 +43,7 @@ CommRank rank_of(const Job& job, const CommMember& member) {
   rank.cuda_dev = segment.cuda_dev;
   rank.bus_id = segment.bus_id;
   rank.state = state_of(job, member);
-  rank.calls = segment.calls.total;
+  rank.calls = calls_of(segment).total;
   rank.key = segment.key;
   rank.log = member.log;
   rank.segment = member.segment;
@@ -86,8 +86,8 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
     comm.color = std::max(comm.color, segment.color);
     hosts.insert(job.processes[static_cast<size_t>(member.process)].host);
     comm.ranks.push_back(rank_of(job, member));
-    if (segment.calls.total > 0) {
-      comm.calls = std::max(comm.calls.value_or(0), segment.calls.total);
+    if (calls_of(segment).total > 0) {
+      comm.calls = std::max(comm.calls.value_or(0), calls_of(segment).total);
     }
   }
   hosts.erase("");

@@ -1,6 +1,34 @@
 #include "model/collective_calls.h"
 
+#include <iterator>
+
 namespace ncclog {
+
+void PeerMessages::add(int64_t elements, int datatype) {
+  // Send and Recv of one message share size and datatype, but not their names.
+  hash = extended_hash(hash, {.count = elements, .datatype = datatype});
+  ++count;
+}
+
+void PeerMessages::merge(const PeerMessages& later) {
+  hash = joined_hash(hash, later.hash, later.count);
+  count += later.count;
+}
+
+void CollectiveCalls::add_message(const CallSignature& call) {
+  if (call.op != "Send" && call.op != "Recv") return;
+  PeerTotals& peer = peers[call.root];
+  (call.op == "Send" ? peer.sent : peer.received).add(call.count, call.datatype);
+  limit_peers();
+}
+
+void CollectiveCalls::limit_peers() {
+  while (peers.size() > kMaxPeers) {
+    const auto highest = std::prev(peers.end());
+    other_peers += highest->second.sent.count + highest->second.received.count;
+    peers.erase(highest);
+  }
+}
 
 void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSignature& call) {
   stamp = stamp.substr(0, kMaxStampBytes);
@@ -12,6 +40,11 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last_stamp.assign(stamp);
   last_call = call;
   by_signature.add(call);
+  if (is_point_to_point(call.op)) {
+    add_message(call);
+  } else {
+    collectives.add(where, call);
+  }
 }
 
 void CollectiveCalls::merge(const CollectiveCalls& later) {
@@ -25,6 +58,13 @@ void CollectiveCalls::merge(const CollectiveCalls& later) {
   last_stamp = later.last_stamp;
   last_call = later.last_call;
   by_signature.merge(later.by_signature);
+  collectives.merge(later.collectives);
+  for (const auto& [rank, peer] : later.peers) {
+    peers[rank].sent.merge(peer.sent);
+    peers[rank].received.merge(peer.received);
+  }
+  other_peers += later.other_peers;
+  limit_peers();
 }
 
 }  // namespace ncclog

@@ -7,25 +7,34 @@
 
 #pragma once
 
-#include <compare>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
 #include "base/source_ref.h"
 #include "model/bounded_counts.h"
+#include "model/call_sequence.h"
+#include "model/call_signature.h"
 
 namespace ncclog {
 
-/// What must agree between the ranks of one collective.
-struct CallSignature {
-  std::string function;  ///< As NCCL names it: "AllReduce".
-  int64_t count = 0;     ///< Elements as printed; bytes for AllGather and Broadcast in 2.7 to 2.21.
-  int datatype = -1;
-  int redop = -1;
-  int root = -1;  ///< The peer for Send and Recv.
+/// Messages to one peer, or from it. Those that meet have equal counts and equal hashes.
+struct PeerMessages {
+  uint64_t count = 0;
+  uint64_t hash = 0;  ///< Of their sizes and datatypes, in order.
 
-  auto operator<=>(const CallSignature&) const = default;
+  void add(int64_t elements, int datatype);
+  void merge(const PeerMessages& later);
+  bool operator==(const PeerMessages&) const = default;
+};
+
+/// Send and Recv by peer.
+struct PeerTotals {
+  PeerMessages sent;
+  PeerMessages received;
+
+  bool operator==(const PeerTotals&) const = default;
 };
 
 /// Calls of one process on one communicator.
@@ -37,13 +46,22 @@ struct CollectiveCalls {
                             ///< times and launchers' prefixes. Empty: nothing.
   std::string last_stamp;   ///< The same of the last call.
   CallSignature last_call;
-  BoundedCounts<CallSignature, 1024> by_signature;
+  BoundedCounts<CallSignature, 192> by_signature;
+  CallSequence collectives;  ///< Without point-to-point operations.
+  /// By rank of the peer in the communicator: the lowest kMaxPeers of them.
+  std::map<int, PeerTotals> peers;
+  uint64_t other_peers = 0;  ///< Messages with peers that are not kept.
 
   static constexpr size_t kMaxStampBytes = 96;
+  static constexpr size_t kMaxPeers = 256;
 
   void add(SourceRef where, std::string_view stamp, const CallSignature& call);
   void merge(const CollectiveCalls& later);
   bool operator==(const CollectiveCalls&) const = default;
+
+ private:
+  void add_message(const CallSignature& call);
+  void limit_peers();
 };
 
 }  // namespace ncclog

@@ -53,12 +53,16 @@ CommSegment facts_of(SourceRef where, const CommInit& init) {
 /// and COMPLETE lines come before the first call.
 bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
   if (has(earlier.ended) || has(later.started)) return true;
-  const bool in_use = has(earlier.completed) || earlier.calls.total > 0;
+  const bool in_use = has(earlier.completed) || earlier.calls.total + earlier.traces.total > 0;
   const bool comes_up = has(later.completed) || later.nnodes >= 0 || later.local_ranks >= 0;
   return in_use && comes_up;
 }
 
 }  // namespace
+
+const CollectiveCalls& calls_of(const CommSegment& segment) {
+  return segment.traces.total > segment.calls.total ? segment.traces : segment.calls;
+}
 
 CommSegment* CommSegments::latest(uint64_t comm) {
   const auto found = latest_.find(comm);
@@ -77,6 +81,7 @@ void CommSegments::add(CommSegment&& news) {
   } else {
     add_facts(*earlier, news);
     earlier->calls.merge(news.calls);
+    earlier->traces.merge(news.traces);
   }
 }
 
@@ -115,16 +120,25 @@ void CommSegments::add(const CommLayout& layout) {
   add(std::move(news));
 }
 
+/// The life that a call belongs to; a new one if none is there or the last one has ended.
+CommSegment& CommSegments::living(uint64_t comm) {
+  CommSegment* segment = latest(comm);
+  if (segment != nullptr && !has(segment->ended)) return *segment;
+  CommSegment unknown;
+  unknown.comm = comm;
+  return append(std::move(unknown));
+}
+
 void CommSegments::add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
                             const CallSignature& call) {
-  CommSegment* segment = latest(comm);
-  if (segment == nullptr || has(segment->ended)) {
-    CommSegment unknown;
-    unknown.comm = comm;
-    segment = &append(std::move(unknown));
-  }
-  keep_known(segment->nranks, nranks, -1);
-  segment->calls.add(where, stamp, call);
+  CommSegment& segment = living(comm);
+  keep_known(segment.nranks, nranks, -1);
+  segment.calls.add(where, stamp, call);
+}
+
+void CommSegments::add_trace(SourceRef where, std::string_view stamp, uint64_t comm,
+                             const CallSignature& call) {
+  living(comm).traces.add(where, stamp, call);
 }
 
 void CommSegments::merge(CommSegments&& later) {

@@ -41,10 +41,14 @@ struct CommSegment {
   SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
   SourceRef ended;      ///< Destroy or Abort COMPLETE; line 0: not seen.
   CommFate end = CommFate::None;
-  CollectiveCalls calls;
+  CollectiveCalls calls;   ///< By COLL lines.
+  CollectiveCalls traces;  ///< By CALL lines: the same calls once more where both are printed.
 
   bool operator==(const CommSegment&) const = default;
 };
+
+/// The calls of a segment, from the one kind of line that tells more of them.
+const CollectiveCalls& calls_of(const CommSegment& segment);
 
 /// The communicators of one process in the order in which their lives began.
 struct CommSegments {
@@ -57,11 +61,13 @@ struct CommSegments {
   /// `stamp` is what stands before the line's host.
   void add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
                 const CallSignature& call);
+  void add_trace(SourceRef where, std::string_view stamp, uint64_t comm, const CallSignature& call);
   void merge(CommSegments&& later);
   bool operator==(const CommSegments&) const = default;
 
  private:
   CommSegment* latest(uint64_t comm);
+  CommSegment& living(uint64_t comm);
   CommSegment& append(CommSegment&& segment);
   void add(CommSegment&& news);
 

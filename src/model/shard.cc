@@ -38,7 +38,15 @@ void add_call(SpeakerLog& log, SourceRef where, std::string_view stamp, const Me
   const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
                                  &Call::root, &Call::comm, &Call::nranks>(message);
   log.comms.add_call(where, stamp, call.comm.value, call.nranks,
-                     {std::string(call.op), call.count, call.datatype, call.redop, call.root});
+                     {call.op, call.count, call.datatype, call.redop, call.root});
+}
+
+/// ncclBcast's trace gives its own name, its COLL line that of ncclBroadcast.
+void add_trace(SpeakerLog& log, SourceRef where, std::string_view stamp, const Message& message) {
+  const auto call = read_message<CallTrace>(message);
+  const std::string_view op = call.op == "Bcast" ? "Broadcast" : call.op;
+  log.comms.add_trace(where, stamp, call.comm.value,
+                      {op, call.count, call.datatype, call.redop, call.root});
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -48,6 +56,10 @@ bool add_to_ledgers(SpeakerLog& log, SourceRef where, std::string_view text, con
   const uint16_t kind = message.kind->index;
   if (kind == kKindIndex<CollectiveCall>) {
     add_call(log, where, stamp_of(text, event.header), message);
+    return true;
+  }
+  if (kind == kKindIndex<CallTrace>) {
+    add_trace(log, where, stamp_of(text, event.header), message);
     return true;
   }
   if (kind == kKindIndex<ChannelConnected>) {

@@ -160,7 +160,7 @@ void add_ends(const Process& process, const SpeakerLog& log,
 
 std::string call_text(const std::string& id, const CollectiveCalls& calls) {
   const CallSignature& call = calls.last_call;
-  return fmt::format("{}, {} with count {}, call {}", id, call.function, call.count, calls.total);
+  return fmt::format("{}, {} with count {}, call {}", id, call.op.view(), call.count, calls.total);
 }
 
 std::string init_text(const Communicator& comm, const CommRank& rank) {
@@ -190,12 +190,12 @@ void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
   add(segment.completed, "init end", end_of_init_text(job, comm, rank));
   const bool aborted = segment.end == CommFate::Aborted;
   add(segment.ended, aborted ? "aborted" : "destroyed", comm.id);
-  if (segment.calls.total == 0) return;
-  Milestone first = milestone(segment.calls.first, "first call", comm.id);
-  set_time(first, segment.calls.first_stamp);
+  if (calls_of(segment).total == 0) return;
+  Milestone first = milestone(calls_of(segment).first, "first call", comm.id);
+  set_time(first, calls_of(segment).first_stamp);
   all.push_back(std::move(first));
-  Milestone last = milestone(segment.calls.last, "last call", call_text(comm.id, segment.calls));
-  set_time(last, segment.calls.last_stamp);
+  Milestone last = milestone(calls_of(segment).last, "last call", call_text(comm.id, calls_of(segment)));
+  set_time(last, calls_of(segment).last_stamp);
   all.push_back(std::move(last));
 }
 

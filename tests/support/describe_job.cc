@@ -91,7 +91,7 @@ std::string describe(const Job& job, const CommSegment& segment, Places places) 
                   segment.comm_id, segment.calls.total, place(job, segment.started, places),
                   place(job, segment.completed, places), place(job, segment.ended, places));
   for (const auto& [call, n] : segment.calls.by_signature.counts) {
-    text += fmt::format("    {} {} {} {} {} x{}\n", call.function, call.count, call.datatype,
+    text += fmt::format("    {} {} {} {} {} x{}\n", call.op.view(), call.count, call.datatype,
                         call.redop, call.root, n);
   }
   return text;

@@ -1,0 +1,106 @@
+#include "model/call_sequence.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ncclog {
+namespace {
+
+CallSignature all_reduce(int64_t count) { return {"AllReduce", count, 7, 0, 0}; }
+
+/// Calls number `from` to `to`, of which each has a size of its own.
+CallSequence sequence(uint64_t from, uint64_t to) {
+  CallSequence result;
+  for (uint64_t i = from; i < to; ++i) result.add({0, i + 1}, all_reduce(static_cast<int64_t>(i)));
+  return result;
+}
+
+uint64_t hash_of_first(uint64_t length) { return sequence(0, length).hash(); }
+
+TEST(CallSequence, KeepsTheLastCallsWithTheirPlaces) {
+  const CallSequence calls = sequence(0, 1000);
+  EXPECT_EQ(calls.size(), 1000u);
+  EXPECT_EQ(calls.kept_from(), 1000 - CallSequence::kKept);
+  EXPECT_EQ(calls.call(calls.kept_from() - 1), nullptr);
+  EXPECT_EQ(calls.call(1000), nullptr);
+  ASSERT_NE(calls.call(999), nullptr);
+  EXPECT_EQ(*calls.call(999), (PlacedCall{{0, 1000}, all_reduce(999)}));
+  EXPECT_EQ(calls.call(calls.kept_from())->call, all_reduce(1000 - CallSequence::kKept));
+}
+
+TEST(CallSequence, KnowsTheHashOfEveryPrefixThatEndsWithinTheKeptCalls) {
+  const CallSequence calls = sequence(0, 1000);
+  for (uint64_t length = calls.kept_from(); length <= 1000; ++length) {
+    EXPECT_EQ(calls.prefix_hash(length), hash_of_first(length)) << length;
+  }
+  EXPECT_EQ(calls.prefix_hash(1001), std::nullopt);
+  EXPECT_EQ(calls.prefix_hash(3), std::nullopt);
+}
+
+TEST(CallSequence, ChecksPlacesFromTheFirstCallOn) {
+  const CallSequence calls = sequence(0, 100000);
+  ASSERT_FALSE(calls.checkpoints().empty());
+  EXPECT_LE(calls.checkpoints().size(), CallSequence::kMaxCheckpoints);
+  EXPECT_EQ(calls.checkpoints().front(), (CallCheckpoint{0, 0, {0, 1}}));
+  for (const CallCheckpoint& point : calls.checkpoints()) {
+    EXPECT_EQ(point.hash, hash_of_first(point.index)) << point.index;
+    EXPECT_EQ(point.where.line, point.index + 1);
+    EXPECT_EQ(calls.prefix_hash(point.index), point.hash);
+  }
+}
+
+TEST(CallSequence, JoinsToWhatReadingInOneGoGives) {
+  const CallSequence whole = sequence(0, 2000);
+  for (const uint64_t cut : {0, 1, 63, 64, 65, 383, 384, 385, 1000, 1999, 2000}) {
+    CallSequence joined = sequence(0, cut);
+    joined.merge(sequence(cut, 2000));
+    EXPECT_EQ(joined, whole) << cut;
+    for (const CallCheckpoint& point : joined.checkpoints()) {
+      EXPECT_EQ(point.hash, hash_of_first(point.index)) << cut << " " << point.index;
+    }
+  }
+}
+
+TEST(CallSequence, JoinsInAnyGrouping) {
+  const CallSequence whole = sequence(0, 1500);
+  CallSequence left = sequence(0, 500);
+  left.merge(sequence(500, 900));
+  left.merge(sequence(900, 1500));
+  CallSequence right = sequence(500, 900);
+  right.merge(sequence(900, 1500));
+  CallSequence outer = sequence(0, 500);
+  outer.merge(right);
+  EXPECT_EQ(left, whole);
+  EXPECT_EQ(outer, whole);
+}
+
+TEST(CallSequence, HashesTellEveryFieldApart) {
+  const CallSignature call = all_reduce(64);
+  const std::vector<CallSignature> others = {{"AllGather", 64, 7, 0, 0},
+                                             {"AllReduce", 65, 7, 0, 0},
+                                             {"AllReduce", 64, 8, 0, 0},
+                                             {"AllReduce", 64, 7, 1, 0},
+                                             {"AllReduce", 64, 7, 0, 1}};
+  for (const CallSignature& other : others) {
+    EXPECT_NE(extended_hash(0, call), extended_hash(0, other));
+  }
+  EXPECT_NE(extended_hash(extended_hash(0, call), others[0]),
+            extended_hash(extended_hash(0, others[0]), call));
+}
+
+TEST(CallSequence, UserMadeReductionsAreAlikeWhateverTheirNumber) {
+  EXPECT_EQ(extended_hash(0, {"AllReduce", 64, 7, 5, 0}),
+            extended_hash(0, {"AllReduce", 64, 7, 2094837, 0}));
+  EXPECT_NE(extended_hash(0, {"AllReduce", 64, 7, 4, 0}),
+            extended_hash(0, {"AllReduce", 64, 7, 5, 0}));
+}
+
+TEST(OpName, CutsWhatIsLongerThanAnyOperation) {
+  EXPECT_EQ(OpName("ReduceScatter").view(), "ReduceScatter");
+  EXPECT_EQ(OpName("").view(), "");
+  EXPECT_EQ(OpName("AVeryLongOperation").view(), "AVeryLongOperat");
+}
+
+}  // namespace
+}  // namespace ncclog
