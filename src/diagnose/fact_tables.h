@@ -16,6 +16,8 @@ std::span<const Fact> address_facts();      ///< diagnose/address_facts.cc: reac
 std::span<const Fact> gid_facts();          ///< diagnose/gid_facts.cc: RoCE's GID tables.
 std::span<const Fact> host_facts();         ///< diagnose/host_facts.cc: containers, /dev/shm.
 std::span<const Fact> watchdog_facts();     ///< diagnose/watchdog_facts.cc: who waits for whom.
+std::span<const Fact> hang_facts();         ///< diagnose/hang_facts.cc: who holds the job up.
+std::span<const Fact> mismatch_facts();     ///< diagnose/mismatch_facts.cc: calls that differ.
 std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
 std::span<const Fact> rank_facts();         ///< diagnose/rank_facts.cc: who is which rank.
 std::span<const Fact> kernel_facts();       ///< diagnose/kernel_facts.cc: what kernels report.
@@ -28,7 +30,8 @@ std::span<const Fact> stop_facts();         ///< diagnose/stop_evidence.cc: whet
 inline std::vector<std::span<const Fact>> fact_tables() {
   return {job_facts(),     network_facts(),    hca_facts(),         address_facts(), gid_facts(),
           host_facts(),    watchdog_facts(),   environment_facts(), run_facts(),     graph_facts(),
-          failure_facts(), nccl_tests_facts(), kernel_facts(),      rank_facts(),    stop_facts()};
+          failure_facts(), nccl_tests_facts(), kernel_facts(),      rank_facts(),    stop_facts(),
+          hang_facts(),    mismatch_facts()};
 }
 
 }  // namespace ncclog

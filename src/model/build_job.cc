@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/build_steps.h"
+#include "model/first_difference.h"
 #include "model/ras_text.h"
 #include "model/torn_speakers.h"
 
@@ -48,6 +49,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_processes(job);
   build_communicators(job);
   build_runs(job);
+  find_differences(job, {});
   build_network(job);
   build_graphs(job);
   build_topologies(job);

@@ -14,6 +14,7 @@
 #include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
+#include "model/call_difference.h"
 #include "model/comm_graphs.h"
 #include "model/kernel_events.h"
 #include "model/nccl_tests.h"
@@ -110,6 +111,8 @@ struct Communicator {
   std::vector<CommRank> ranks;
   std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
   CommGraphs graphs;
+  /// Between those of its ranks whose calls the logs cover; nullopt: their calls are alike.
+  std::optional<FirstDifference> difference;
 };
 
 /// A host's devices, put together from all that its processes print, or from a topology file.

@@ -78,6 +78,18 @@ void add_parties(const std::vector<Party>& parties, Finding& finding) {
   finding.subject.pid = first.pid;
 }
 
+/// Id of the instance's communicator, else of the one that a fact names; empty: none.
+std::string communicator_of(const Job& job, const std::vector<Firing>& firings) {
+  const int communicator = firings.front().instance->communicator;
+  if (communicator >= 0) return job.communicators[static_cast<size_t>(communicator)].id;
+  for (const Firing& firing : firings) {
+    for (const Hit& hit : firing.hits) {
+      if (hit.value != nullptr && !hit.value->communicator.empty()) return hit.value->communicator;
+    }
+  }
+  return {};
+}
+
 Finding texts_of(const Rule& rule) {
   Finding finding;
   finding.id = rule.id;
@@ -100,10 +112,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   Finding finding = texts_of(rule);
   const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
-  const int communicator = firings.front().instance->communicator;
-  if (communicator >= 0) {
-    finding.subject.communicator = view.job().communicators[static_cast<size_t>(communicator)].id;
-  }
+  finding.subject.communicator = communicator_of(view.job(), firings);
   add_evidence(firings, finding);
   inherit_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);

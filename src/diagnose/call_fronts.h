@@ -1,0 +1,41 @@
+// How far had the ranks of a communicator come, and who is behind?
+//
+//   world, 8 ranks: call 28 was entered by ranks 0-4, 6 and 7; rank 5 had made 28 calls (0 … 27)
+//       → front 28, behind {5}, unknown {}
+//
+// Only collectives count; their order is the same on all ranks. Ranks whose calls the logs do not
+// cover are listed as unknown and are never behind.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/job.h"
+
+namespace ncclog {
+
+struct CallFront {
+  int communicator = -1;     ///< Into Job::communicators.
+  uint64_t front = 0;        ///< Calls that every counted rank made: the first one open is this.
+  uint64_t furthest = 0;     ///< Most calls of a rank.
+  std::vector<int> behind;   ///< Counted ranks at the front; into Communicator::ranks.
+  std::vector<int> ahead;    ///< Those that entered the call there; empty if nobody did.
+  std::vector<int> unknown;  ///< Not counted: no file, no call lines, cut, torn.
+  int unseen = 0;            ///< Ranks of which not even a number is known.
+
+  bool is_open() const { return !ahead.empty(); }
+  bool knows_all() const { return unknown.empty() && unseen == 0; }
+};
+
+/// The front of a communicator whose ranks made the same calls as far as they came; if they did
+/// not, nothing is behind or ahead.
+CallFront call_front(const Job& job, int communicator);
+
+/// Fronts of all communicators on which collectives were called, in order.
+std::vector<CallFront> call_fronts(const Job& job);
+
+/// The call that those ahead entered and those behind did not; nullptr if it is no longer kept.
+const PlacedCall* open_call(const Job& job, const CallFront& front);
+
+}  // namespace ncclog

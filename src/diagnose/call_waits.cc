@@ -1,0 +1,226 @@
+#include "diagnose/call_waits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+/// Points of the graph: waiters, and between those ahead and those behind one point for each
+/// front, so that a front of n ranks has n edges and not n * n / 4.
+class WaitGraph {
+ public:
+  int point_of(const Waiter& waiter) {
+    const auto [entry, is_new] = points_.try_emplace(waiter, static_cast<int>(edges_.size()));
+    if (is_new) add_point(waiter);
+    return entry->second;
+  }
+  int new_point() { return add_point({}); }
+  void add_edge(int from, int to) { edges_[static_cast<size_t>(from)].push_back(to); }
+
+  /// Waiters of the strongly connected parts that no edge leaves and that somebody waits for.
+  std::vector<std::vector<Waiter>> sinks() {
+    std::vector<std::vector<Waiter>> result;
+    for (const std::vector<int>& part : parts()) {
+      std::vector<Waiter> waiters;
+      for (const int point : part) {
+        const Waiter& waiter = waiters_[static_cast<size_t>(point)];
+        if (waiter.process >= 0) waiters.push_back(waiter);
+      }
+      if (waiters.empty() || leaves(part) || !is_awaited(part)) continue;
+      std::sort(waiters.begin(), waiters.end());
+      result.push_back(std::move(waiters));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+ private:
+  int add_point(const Waiter& waiter) {
+    edges_.emplace_back();
+    waiters_.push_back(waiter);
+    return static_cast<int>(edges_.size()) - 1;
+  }
+
+  bool leaves(const std::vector<int>& part) const {
+    return std::any_of(part.begin(), part.end(), [&](int point) {
+      const auto& to = edges_[static_cast<size_t>(point)];
+      return std::any_of(to.begin(), to.end(), [&](int other) {
+        return part_of_[static_cast<size_t>(other)] != part_of_[static_cast<size_t>(point)];
+      });
+    });
+  }
+
+  bool is_awaited(const std::vector<int>& part) const {
+    if (part.size() > 1) return true;
+    return std::any_of(edges_.begin(), edges_.end(), [&](const std::vector<int>& to) {
+      return std::find(to.begin(), to.end(), part.front()) != to.end();
+    });
+  }
+
+  /// Tarjan's algorithm without recursion: a chain may be as long as the job has ranks.
+  std::vector<std::vector<int>> parts() {
+    const size_t n = edges_.size();
+    constexpr int kNew = -1;
+    std::vector<int> order(n, kNew);
+    std::vector<int> low(n, 0);
+    std::vector<int> open;
+    std::vector<std::vector<int>> result;
+    part_of_.assign(n, kNew);
+    int next = 0;
+    struct Visit {
+      int point;
+      size_t edge;
+    };
+    for (size_t start = 0; start < n; ++start) {
+      if (order[start] != kNew) continue;
+      std::vector<Visit> path = {{static_cast<int>(start), 0}};
+      while (!path.empty()) {
+        const auto at = static_cast<size_t>(path.back().point);
+        if (path.back().edge == 0 && order[at] == kNew) {
+          order[at] = low[at] = next++;
+          open.push_back(path.back().point);
+        }
+        if (path.back().edge < edges_[at].size()) {
+          const int to = edges_[at][path.back().edge++];
+          if (order[static_cast<size_t>(to)] == kNew) {
+            path.push_back({to, 0});
+          } else if (part_of_[static_cast<size_t>(to)] == kNew) {
+            low[at] = std::min(low[at], order[static_cast<size_t>(to)]);
+          }
+          continue;
+        }
+        if (low[at] == order[at])
+          result.push_back(close_part(open, path.back().point, result.size()));
+        path.pop_back();
+        if (!path.empty()) {
+          auto& before = low[static_cast<size_t>(path.back().point)];
+          before = std::min(before, low[at]);
+        }
+      }
+    }
+    return result;
+  }
+
+  std::vector<int> close_part(std::vector<int>& open, int root, size_t number) {
+    std::vector<int> part;
+    do {
+      part.push_back(open.back());
+      part_of_[static_cast<size_t>(open.back())] = static_cast<int>(number);
+      open.pop_back();
+    } while (part.back() != root);
+    return part;
+  }
+
+  std::map<Waiter, int> points_;
+  std::vector<Waiter> waiters_;  ///< By point; process -1: the point of a front.
+  std::vector<std::vector<int>> edges_;
+  std::vector<int> part_of_;
+};
+
+const CommRank& rank_at(const Job& job, int communicator, int rank) {
+  return job.communicators[static_cast<size_t>(communicator)].ranks[static_cast<size_t>(rank)];
+}
+
+void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
+  if (!front.is_open() || !front.knows_all()) return;
+  const int open = graph.new_point();
+  for (const int r : front.ahead) {
+    graph.add_edge(graph.point_of(waiter_of(rank_at(job, front.communicator, r))), open);
+  }
+  for (const int r : front.behind) {
+    graph.add_edge(open, graph.point_of(waiter_of(rank_at(job, front.communicator, r))));
+  }
+}
+
+void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& graph) {
+  if (messages.sizes_differ) return;
+  const Waiter sender = waiter_of(rank_at(job, messages.communicator, messages.sender));
+  const Waiter receiver = waiter_of(rank_at(job, messages.communicator, messages.receiver));
+  const bool sender_waits = messages.sent > messages.received;
+  const int from = graph.point_of(sender_waits ? sender : receiver);
+  graph.add_edge(from, graph.point_of(sender_waits ? receiver : sender));
+}
+
+bool holds(const Holdup& holdup, const Waiter& waiter) {
+  return std::binary_search(holdup.waiters.begin(), holdup.waiters.end(), waiter);
+}
+
+Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
+  Holdup holdup{std::move(waiters), {}, {}};
+  for (size_t f = 0; f < waits.fronts.size(); ++f) {
+    const CallFront& front = waits.fronts[f];
+    if (!front.knows_all()) continue;
+    if (std::any_of(front.behind.begin(), front.behind.end(), [&](int r) {
+          return holds(holdup, waiter_of(rank_at(job, front.communicator, r)));
+        })) {
+      holdup.fronts.push_back(static_cast<int>(f));
+    }
+  }
+  for (size_t m = 0; m < waits.unmatched.size(); ++m) {
+    const UnmatchedMessages& messages = waits.unmatched[m];
+    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+    if (holds(holdup, waiter_of(rank_at(job, messages.communicator, owing)))) {
+      holdup.unmatched.push_back(m);
+    }
+  }
+  return holdup;
+}
+
+/// Ranks of a communicator that exchanged messages and are counted, by rank.
+std::map<int, int> message_ranks(const Job& job, const Communicator& comm) {
+  std::map<int, int> ranks;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const CommRank& rank = comm.ranks[r];
+    if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
+    if (calls_of(job, rank)->other_peers == 0) ranks[rank.rank] = static_cast<int>(r);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
+
+std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const std::map<int, int> ranks = message_ranks(job, comm);
+  std::map<std::pair<int, int>, std::pair<PeerMessages, PeerMessages>> pairs;
+  for (const auto& [number, r] : ranks) {
+    for (const auto& [peer, totals] : calls_of(job, comm.ranks[static_cast<size_t>(r)])->peers) {
+      if (!ranks.contains(peer)) continue;
+      if (totals.sent.count > 0) pairs[{number, peer}].first = totals.sent;
+      if (totals.received.count > 0) pairs[{peer, number}].second = totals.received;
+    }
+  }
+  std::vector<UnmatchedMessages> result;
+  for (const auto& [pair, messages] : pairs) {
+    const auto& [sent, received] = messages;
+    if (sent == received) continue;
+    result.push_back({communicator, ranks.at(pair.first), ranks.at(pair.second), sent.count,
+                      received.count, sent.count == received.count});
+  }
+  return result;
+}
+
+Waits find_waits(const Job& job) {
+  Waits waits;
+  waits.fronts = call_fronts(job);
+  WaitGraph graph;
+  for (const CallFront& front : waits.fronts) add_front(job, front, graph);
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const UnmatchedMessages& messages : unmatched_messages(job, static_cast<int>(c))) {
+      add_messages(job, messages, graph);
+      waits.unmatched.push_back(messages);
+    }
+  }
+  for (std::vector<Waiter>& sink : graph.sinks()) {
+    waits.holdups.push_back(make_holdup(job, waits, std::move(sink)));
+  }
+  return waits;
+}
+
+}  // namespace ncclog

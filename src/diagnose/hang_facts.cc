@@ -1,0 +1,284 @@
+// Who holds a hanging job up?
+//
+//   a watchdog gave up; rank 5 never entered the world's call 29, and waits for nobody itself
+//       → job.rank_missing_in_collective = yes, rank 5
+//   no line says that the job stopped: the same counts may be a snapshot of a running job
+//       → job.rank_behind = yes, and nobody is named
+//
+// Calls are enqueued ahead of their execution, so that ranks are a few calls apart says nothing in
+// a job that runs. Where somebody waited until a limit, all others had the time to come to where
+// they are stuck, and who waits for nobody holds them up. A rank whose own watchdog fired waits in
+// a collective that it entered, so it is no such rank.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/call_programs.h"
+#include "diagnose/call_waits.h"
+#include "diagnose/call_words.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
+#include "diagnose/within_runs.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kMostNamed = 4;
+
+const std::string& id_of(const Job& job, int communicator) {
+  return job.communicators[static_cast<size_t>(communicator)].id;
+}
+
+bool waited_until_a_limit(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && evidence->by == StopBy::Timeout;
+}
+
+bool ranks_contradict_each_other(const Job& job) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(),
+                     [](const Communicator& comm) { return comm.difference.has_value(); });
+}
+
+std::set<int> processes_that_gave_up(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  return processes;
+}
+
+/// It may wait for a rank that nobody knows.
+bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+    if (front.knows_all()) return false;
+    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+    return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
+    });
+  });
+}
+
+/// Those behind must be the few: where most ranks are, one rank has run ahead.
+bool are_few(const CallFront& front) {
+  return front.behind.size() < front.ahead.size() ||
+         (front.behind.size() == 1 && front.ahead.size() == 1);
+}
+
+/// Ranks that hold others up and wait for nobody.
+std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
+  const std::set<int> gave_up = processes_that_gave_up(job);
+  std::vector<Holdup> result;
+  for (const Holdup& holdup : waits.holdups) {
+    if (holdup.waiters.size() != 1) continue;
+    const Waiter& waiter = holdup.waiters.front();
+    if (gave_up.contains(waiter.process) || may_wait_for_unknown(job, waits, waiter)) continue;
+    result.push_back(holdup);
+  }
+  return result;
+}
+
+/// "ranks 0-4,6,7 entered call 29, AllReduce of 8 float32 (sum), of communicator 0x9c…".
+std::string front_words(const Job& job, const CallFront& front) {
+  const PlacedCall* call = open_call(job, front);
+  const std::string what = call == nullptr ? "" : fmt::format(", {},", call_words(call->call));
+  return fmt::format("{} entered call {}{} of {}",
+                     members_words(job, front.communicator, front.ahead), front.front + 1, what,
+                     communicator_words(job, front.communicator));
+}
+
+std::string late_words(const Job& job, const Waiter& waiter, FactValue& value) {
+  Evidence line;
+  const std::string last = last_call_words(job, waiter, &line);
+  if (line.where.line != 0) value.evidence.push_back(line);
+  const std::string did = last.empty() ? "it made no call at all" : "its last call was " + last;
+  return fmt::format("{} did not; {}", waiter_words(job, waiter), did);
+}
+
+void add_front_evidence(const Job& job, const CallFront& front, FactValue& value) {
+  if (const PlacedCall* call = open_call(job, front)) value.evidence.push_back({call->where, {}});
+}
+
+/// The front in which most ranks wait for one of those that are named.
+const CallFront* widest_front(const Waits& waits, const std::vector<Holdup>& holdups) {
+  const CallFront* widest = nullptr;
+  for (const Holdup& holdup : holdups) {
+    for (const int f : holdup.fronts) {
+      const CallFront& front = waits.fronts[static_cast<size_t>(f)];
+      if (widest == nullptr || front.ahead.size() > widest->ahead.size()) widest = &front;
+    }
+  }
+  return widest;
+}
+
+FactValue rank_missing_in_collective(const Job& job, const Instance&) {
+  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits waits = find_waits(job);
+  std::vector<Holdup> late = idle_holdups(job, waits);
+  std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
+  const CallFront* front = widest_front(waits, late);
+  if (front == nullptr || !are_few(*front)) return unknown();
+  FactValue value = yes({});
+  value.communicator = id_of(job, front->communicator);
+  add_front_evidence(job, *front, value);
+  std::vector<std::string> phrases;
+  for (const Holdup& holdup : late) {
+    const Waiter& waiter = holdup.waiters.front();
+    blame(job, waiter, value);
+    if (phrases.size() < kMostNamed) phrases.push_back(late_words(job, waiter, value));
+  }
+  value.what = fmt::format("{}; {}", front_words(job, *front), join(phrases, "; "));
+  if (late.size() > kMostNamed)
+    value.what += fmt::format("; and {} more", late.size() - kMostNamed);
+  return value;
+}
+
+std::string unknown_words(const Job& job, const CallFront& front) {
+  std::string words;
+  if (!front.unknown.empty()) {
+    words = fmt::format("; of {} the logs do not show it",
+                        members_words(job, front.communicator, front.unknown));
+  }
+  if (front.unseen > 0) words += fmt::format("; {} more were not seen", front.unseen);
+  return words;
+}
+
+/// The open front that a reader should look at first: the one in which most ranks wait.
+const CallFront* largest_open(const std::vector<CallFront>& fronts) {
+  const CallFront* largest = nullptr;
+  for (const CallFront& front : fronts) {
+    if (!front.is_open()) continue;
+    if (largest == nullptr || front.ahead.size() > largest->ahead.size()) largest = &front;
+  }
+  return largest;
+}
+
+FactValue rank_behind(const Job& job, const Instance&) {
+  const std::vector<CallFront> fronts = call_fronts(job);
+  const CallFront* front = largest_open(fronts);
+  if (front == nullptr) return unknown();
+  FactValue value = yes(fmt::format("{}; {} had not{}", front_words(job, *front),
+                                    members_words(job, front->communicator, front->behind),
+                                    unknown_words(job, *front)));
+  value.communicator = id_of(job, front->communicator);
+  add_front_evidence(job, *front, value);
+  return value;
+}
+
+/// "rank 1 … waits in call 4 of communicator a for rank 2 …".
+std::string circle_words(const Job& job, const Waits& waits, const Holdup& circle,
+                         FactValue& value) {
+  std::vector<std::string> phrases;
+  for (const int f : circle.fronts) {
+    const CallFront& front = waits.fronts[static_cast<size_t>(f)];
+    if (phrases.size() == kMostNamed) break;
+    add_front_evidence(job, front, value);
+    phrases.push_back(fmt::format("{} and {} did not", front_words(job, front),
+                                  members_words(job, front.communicator, front.behind)));
+  }
+  return join(phrases, "; ");
+}
+
+FactValue collective_order_inverted(const Job& job, const Instance&) {
+  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits waits = find_waits(job);
+  for (const Holdup& circle : waits.holdups) {
+    if (circle.waiters.size() < 2 || circle.fronts.size() < 2) continue;
+    FactValue value = yes({});
+    value.what = circle_words(job, waits, circle, value);
+    value.communicator =
+        id_of(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator);
+    std::vector<std::string> odd;
+    for (const Waiter& waiter : departed(job, circle.waiters)) {
+      if (may_wait_for_unknown(job, waits, waiter)) continue;
+      blame(job, waiter, value);
+      odd.push_back(waiter_words(job, waiter));
+    }
+    if (!odd.empty()) {
+      value.what += fmt::format(
+          ". {} departed from the order of calls that it had kept so far; the others did not",
+          join(odd, ", "));
+    }
+    return value;
+  }
+  return unknown();
+}
+
+std::string message_words(const Job& job, const UnmatchedMessages& messages) {
+  const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
+  if (messages.sizes_differ) {
+    return fmt::format("{} sent {} messages to {}, of other sizes than those it received",
+                       one(messages.sender), messages.sent, one(messages.receiver));
+  }
+  return fmt::format("{} posted {} Send to {}, which posted {} Recv", one(messages.sender),
+                     messages.sent, one(messages.receiver), messages.received);
+}
+
+FactValue messages_unmatched(const Job& job, const Instance&) {
+  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits waits = find_waits(job);
+  if (waits.unmatched.empty()) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const UnmatchedMessages& messages : waits.unmatched) {
+    if (phrases.size() == kMostNamed) break;
+    value.communicator = id_of(job, messages.communicator);
+    phrases.push_back(message_words(job, messages));
+  }
+  value.what = join(phrases, "; ");
+  for (const Holdup& holdup : idle_holdups(job, waits)) {
+    if (holdup.unmatched.empty()) continue;
+    blame(job, holdup.waiters.front(), value);
+    value.what += "; " + waiter_words(job, holdup.waiters.front()) + " waits for nobody itself";
+  }
+  return value;
+}
+
+/// A collective of the watchdog timed out, all ranks are known, and none lacks anything.
+FactValue all_entered(const Job& job, const Instance&) {
+  if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
+  const Waits waits = find_waits(job);
+  if (waits.fronts.empty() || !waits.unmatched.empty()) return unknown();
+  const bool all_alike =
+      std::all_of(waits.fronts.begin(), waits.fronts.end(),
+                  [](const CallFront& front) { return front.knows_all() && !front.is_open(); });
+  if (!all_alike) return unknown();
+  const CallFront& largest = waits.fronts.front();
+  FactValue value =
+      yes(fmt::format("all {} ranks of {} made the same {} calls",
+                      job.communicators[static_cast<size_t>(largest.communicator)].nranks,
+                      communicator_words(job, largest.communicator), largest.front));
+  value.communicator = id_of(job, largest.communicator);
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.collective_order_inverted", Scope::Job, FactType::Bool,
+         "Somebody waited until a limit, and ranks wait for each other in two communicators.",
+         within_runs<collective_order_inverted>},
+    Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
+         "A watchdog fired although all ranks made the same calls on all communicators.",
+         within_runs<all_entered>},
+    Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
+         "Somebody waited until a limit, and a Send lacks its Recv, or a Recv its Send.",
+         within_runs<messages_unmatched>},
+    Fact{"job.rank_behind", Scope::Job, FactType::Bool,
+         "On some communicator ranks whose calls are known made fewer calls than others.",
+         within_runs<rank_behind>},
+    Fact{
+        "job.rank_missing_in_collective", Scope::Job, FactType::Bool,
+        "Somebody waited until a limit, and a rank that waits for nobody did not enter a call that "
+        "the others entered.",
+        within_runs<rank_missing_in_collective>},
+};
+
+}  // namespace
+
+std::span<const Fact> hang_facts() { return kFacts; }
+
+}  // namespace ncclog
