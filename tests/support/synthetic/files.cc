@@ -1,0 +1,111 @@
+#include "support/synthetic/files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "support/compressed.h"
+#include "support/synthetic/framework_lines.h"
+#include "support/synthetic/nccl_lines.h"
+
+namespace ncclog::testing {
+namespace {
+
+std::string nccl_file(const Layout& layout, const Setting& setting, int rank) {
+  return fmt::format("nccl.{}.{}.log", host_name(layout, rank), pid_of(layout, setting, rank));
+}
+
+std::string file_of(const Layout& layout, const Setting& setting, const SpokenLine& line) {
+  switch (setting.files) {
+    case Files::PerProcess:
+      return line.voice == SpokenLine::Voice::Nccl ? nccl_file(layout, setting, line.rank)
+                                                   : "stdout.log";
+    case Files::PerHost:
+      return host_name(layout, line.rank) + ".log";
+    case Files::Merged:
+      break;
+  }
+  return "train.log";
+}
+
+bool is_captured_stdout(const Setting& setting, const SpokenLine& line) {
+  return setting.files != Files::PerProcess || line.voice != SpokenLine::Voice::Nccl;
+}
+
+std::string prefix_of(const Layout& layout, const Setting& setting, const SpokenLine& line) {
+  if (line.voice == SpokenLine::Voice::Launcher || !is_captured_stdout(setting, line)) return "";
+  switch (setting.prefix) {
+    case LauncherPrefix::None:
+      return "";
+    case LauncherPrefix::TorchrunTee:
+      return fmt::format("[default{}]:", layout.local_rank(line.rank));
+    case LauncherPrefix::MpirunTag:
+      return fmt::format("[1,{}]<stdout>:", line.rank);
+    case LauncherPrefix::Srun:
+      return fmt::format("{}: ", line.rank);
+  }
+  return "";
+}
+
+std::string stamp_of(const SpokenLine& line) {
+  const ClockTime time = clock_time(line.time);
+  return fmt::format("[{} {}.{}] ", time.date, time.second, time.micros);
+}
+
+std::string collector_stamp(const SpokenLine& line) {
+  const ClockTime time = clock_time(line.time);
+  return fmt::format("{}T{}.{}000Z ", time.date, time.second, time.micros);
+}
+
+std::string printed(const Layout& layout, const Setting& setting, const SpokenLine& line) {
+  const bool is_nccl = line.voice == SpokenLine::Voice::Nccl;
+  std::string text = prefix_of(layout, setting, line);
+  if (setting.stamps && setting.release->stamps_all && is_nccl) text += stamp_of(line);
+  text += line.text + "\n";
+  const bool is_collected = setting.files != Files::PerProcess && !setting.release->stamps_all;
+  return setting.stamps && is_collected ? collector_stamp(line) + text : text;
+}
+
+void cut(std::string& text, Seeded& seeded) {
+  const uint64_t end = text.size() * static_cast<uint64_t>(seeded.between(30, 98)) / 100;
+  text.resize(end);
+  // What is left ends inside a line.
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  if (!text.empty()) text.pop_back();
+}
+
+}  // namespace
+
+JobFiles make_files(const Layout& layout, const Setting& setting, const SpokenLines& lines) {
+  std::map<std::string, std::vector<const SpokenLine*>> by_file;
+  for (const SpokenLine& line : lines) by_file[file_of(layout, setting, line)].push_back(&line);
+  JobFiles files;
+  for (auto& [name, of_file] : by_file) {
+    std::stable_sort(of_file.begin(), of_file.end(),
+                     [](const auto* a, const auto* b) { return a->time < b->time; });
+    std::string text;
+    for (const SpokenLine* line : of_file) text += printed(layout, setting, *line);
+    files.emplace_back(name, std::move(text));
+  }
+  return files;
+}
+
+void damage_file(const Layout& layout, const Setting& setting, Fault fault, int rank,
+                 JobFiles& files, Seeded& seeded) {
+  const std::string name = nccl_file(layout, setting, rank);
+  const auto file = std::find_if(files.begin(), files.end(),
+                                 [&](const auto& each) { return each.first == name; });
+  if (file == files.end()) return;
+  if (fault == Fault::LostFile) {
+    files.erase(file);
+  } else if (fault == Fault::CutFile && seeded.chance(40)) {
+    file->first += ".gz";
+    file->second = compressed(Compression::Gzip, file->second);
+    file->second.resize(file->second.size() * static_cast<size_t>(seeded.between(40, 95)) / 100);
+  } else if (fault == Fault::CutFile) {
+    cut(file->second, seeded);
+  }
+}
+
+}  // namespace ncclog::testing

@@ -1,0 +1,94 @@
+#include "support/synthetic/judge.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace ncclog::testing {
+namespace {
+
+/// Ids that may name somebody for what was done.
+struct Allowed {
+  Fault act;
+  std::vector<std::string_view> ids;
+};
+
+/// The watchdog's own rules judge by the same lines as a reader would, so they go with every act.
+constexpr std::string_view kFromWatchdog[] = {"watchdog-rank-behind",
+                                              "watchdog-collective-mismatch"};
+
+const std::vector<Allowed>& allowed_ids() {
+  static const std::vector<Allowed> kAllowed = {
+      {Fault::Stop, {"collective-rank-missing"}},
+      {Fault::Late, {"collective-rank-missing", "collective-all-entered-stall"}},
+      {Fault::Skip,
+       {"collective-rank-missing", "mismatched-collectives", "collective-order-inversion"}},
+      {Fault::Extra,
+       {"collective-rank-missing", "mismatched-collectives", "collective-order-inversion"}},
+      {Fault::Swap, {"mismatched-collectives"}},
+      {Fault::WrongCount, {"mismatched-collectives"}},
+      {Fault::WrongDatatype, {"mismatched-collectives"}},
+      {Fault::WrongRoot, {"mismatched-collectives"}},
+      {Fault::WrongOp, {"mismatched-collectives"}},
+      {Fault::Inversion, {"collective-order-inversion", "collective-rank-missing"}},
+      {Fault::Killed, {"process-killed", "collective-rank-missing"}},
+  };
+  return kAllowed;
+}
+
+bool is_allowed(Fault act, std::string_view id) {
+  const auto& all = allowed_ids();
+  const auto row = std::find_if(all.begin(), all.end(),
+                                [&](const Allowed& allowed) { return allowed.act == act; });
+  if (row == all.end()) return false;
+  const auto is_id = [&](std::string_view each) { return each == id; };
+  return std::any_of(row->ids.begin(), row->ids.end(), is_id) ||
+         std::any_of(std::begin(kFromWatchdog), std::end(kFromWatchdog), is_id);
+}
+
+template <typename T>
+bool is_part(const std::vector<T>& part, const std::vector<T>& whole) {
+  return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+/// The guilty are named, whole and alone, or as one of the sides between which nothing decides.
+bool names_rightly(const Truth& truth, const Finding& finding) {
+  if (finding.ranks.empty()) return is_part(finding.hosts, truth.hosts) || !truth.sides.empty();
+  if (finding.ranks == truth.planted.guilty) return true;
+  return !truth.sides.empty() && is_part(finding.ranks, truth.sides) &&
+         is_part(truth.planted.guilty, finding.ranks);
+}
+
+std::string sentence(const Finding& finding) {
+  return fmt::format("{} {} {} ranks {} hosts {}: {}", to_string(finding.severity),
+                     to_string(finding.role), finding.id, finding.ranks, finding.hosts,
+                     finding.message.substr(0, 400));
+}
+
+}  // namespace
+
+Judgement judge(const SyntheticJob& job, const Diagnosis& diagnosis) {
+  const Truth& truth = job.truth;
+  Judgement judgement;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.severity == Severity::Info || finding.role == Role::Symptom) continue;
+    const bool fits = truth.is_marred && is_allowed(truth.planted.act, finding.id) &&
+                      names_rightly(truth, finding);
+    if (!fits) judgement.wrong.push_back(sentence(finding));
+    judgement.names_guilty |= fits && finding.ranks == truth.planted.guilty;
+  }
+  return judgement;
+}
+
+std::string describe(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.severity != Severity::Info) text += "  " + sentence(finding) + "\n";
+  }
+  return text.empty() ? "  nothing above info\n" : text;
+}
+
+}  // namespace ncclog::testing
