@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "log/messages/all_messages.h"
+
 namespace ncclog {
 namespace {
 
@@ -19,7 +21,9 @@ struct CommKey {
   int child_count = -1;
   int color = -1;
   int nranks = -1;
-  int ordinal = -1;  ///< Without commId and parent: place among its like in the process.
+  /// Without commId and parent: place among its like in the process. Of a child without a number,
+  /// where colors are used again: how many splits of its parent the process has seen before.
+  int ordinal = -1;
 
   auto operator<=>(const CommKey&) const = default;
 };
@@ -44,19 +48,38 @@ CommKey key_of(const CommSegment& segment, int parent) {
   return key;
 }
 
+bool is_unnumbered(const CommKey& key) {
+  return key.comm_id == 0 && key.is_child && key.child_count < 0;
+}
+
+/// A process that sits out a split prints no pointer, so its splits cannot be counted.
+bool sits_splits_out(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<SplitNocolor>);
+  });
+}
+
 /// Joins segments to groups. Invariant: a segment is added after those before it in its process, so
 /// the group of its parent is known.
 class Grouping {
  public:
+  /// `counts_splits`: children that print no number are told apart by their place among the splits
+  /// of their parent.
+  explicit Grouping(bool counts_splits) : counts_splits_(counts_splits) {}
+
   void add_process(int process, int log, const std::vector<CommSegment>& segments) {
     std::unordered_map<uint64_t, int> group_of_pointer;
     std::map<std::pair<int, int>, int> alike;
+    std::unordered_map<uint64_t, int> splits_of;
     for (size_t s = 0; s < segments.size(); ++s) {
       const CommSegment& segment = segments[s];
       const auto known = group_of_pointer.find(segment.parent);
       const int parent = known == group_of_pointer.end() ? -1 : known->second;
       CommKey key = key_of(segment, parent);
       if (key.comm_id == 0 && !key.is_child) key.ordinal = alike[{segment.nranks, segment.rank}]++;
+      if (counts_splits_ && is_unnumbered(key)) {
+        key.ordinal = splits_of[segment.parent]++;
+      }
       const int index = group_for(key, segment.rank);
       CommGroup& group = groups_[static_cast<size_t>(index)];
       group.members.push_back({process, log, static_cast<int>(s)});
@@ -64,6 +87,14 @@ class Grouping {
       if (group.parent < 0 && parent != index) group.parent = parent;
       group_of_pointer[segment.comm] = index;
     }
+  }
+
+  /// True if children of one parent, color and size are several communicators: 2.23.4 prints
+  /// nothing else, and programs use color 0 for the first group of each split.
+  bool reuses_colors() const {
+    return std::any_of(lookalikes_.begin(), lookalikes_.end(), [](const auto& entry) {
+      return is_unnumbered(entry.first) && entry.second.groups.size() > 1;
+    });
   }
 
   /// The groups by key.
@@ -109,6 +140,7 @@ class Grouping {
     return alike.groups[place];
   }
 
+  bool counts_splits_;
   std::map<CommKey, Lookalikes> lookalikes_;
   std::vector<CommGroup> groups_;  ///< In the order in which they were found.
 };
@@ -120,13 +152,18 @@ const CommSegment& segment_of(const Job& job, const CommMember& member) {
 }
 
 std::vector<CommGroup> group_segments(const Job& job) {
-  Grouping grouping;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for (const size_t log : job.processes[p].logs) {
-      grouping.add_process(static_cast<int>(p), static_cast<int>(log), job.logs[log].comms.all);
+  const auto grouped = [&job](bool counts_splits) {
+    Grouping grouping(counts_splits);
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      for (const size_t log : job.processes[p].logs) {
+        grouping.add_process(static_cast<int>(p), static_cast<int>(log), job.logs[log].comms.all);
+      }
     }
-  }
-  return grouping.take();
+    return grouping;
+  };
+  Grouping grouping = grouped(false);
+  const bool counts_splits = grouping.reuses_colors() && !sits_splits_out(job);
+  return counts_splits ? grouped(true).take() : grouping.take();
 }
 
 }  // namespace ncclog

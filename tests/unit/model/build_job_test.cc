@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "model/job_from_text.h"
 #include "model/read_log.h"
 
@@ -106,6 +108,35 @@ TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
     EXPECT_TRUE(job.communicators[child].is_child);
     EXPECT_EQ(job.communicators[child].ranks.size(), 2u);
   }
+}
+
+TEST(BuildJob, SplitsThatUseColorsAgainAreToldApartByTheirOrder) {
+  // Two splits of four ranks, without a number as in 2.23.4: {0 1} {2 3}, then {0 2} {1 3}.
+  std::string text;
+  for (int r = 0; r < 4; ++r) {
+    const std::string pid = std::to_string(10 + r);
+    const std::string at = "n:" + pid + ":" + pid + " [0] NCCL INFO ";
+    const std::string rank = std::to_string(r);
+    const auto child = [&](const std::string& comm, int own, int color) {
+      text += at + "ncclCommSplit comm 0x" + rank + comm + " rank " + std::to_string(own) +
+              " nranks 2 cudaDev 0 nvmlDev 0 busId 60 parent 0x" + rank + "1 color " +
+              std::to_string(color) + " key 0 - Init COMPLETE\n";
+    };
+    text += at + "ncclCommInitRank comm 0x" + rank + "1 rank " + rank +
+            " nranks 4 cudaDev 0 nvmlDev 0 busId 60 commId 0xc0 - Init COMPLETE\n";
+    child("2", r % 2, r / 2);
+    child("3", r / 2, r % 2);
+  }
+  const Job job = job_from_text(text);
+  std::set<std::vector<int>> members;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<int> ranks;
+    for (const CommRank& rank : comm.ranks) {
+      ranks.push_back(job.processes[static_cast<size_t>(rank.process)].rank);
+    }
+    members.insert(ranks);
+  }
+  EXPECT_EQ(members, (std::set<std::vector<int>>{{0, 1, 2, 3}, {0, 1}, {2, 3}, {0, 2}, {1, 3}}));
 }
 
 std::string torn_inits(int count) {
@@ -239,10 +270,10 @@ TEST(BuildJob, ATornHostNameIsNoOtherHost) {
 }
 
 TEST(BuildJob, ARecordCutOffByAnotherIsLostAndCounted) {
-  const Job job = job_from_text(
-      "b:2:2 [0] NCCL INFO Using network Socket\n" +
-      repeated("b:2:2 [0] NCCL INFO Connected all rings", 100) +
-      "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Using network IB\n");
+  const Job job =
+      job_from_text("b:2:2 [0] NCCL INFO Using network Socket\n" +
+                    repeated("b:2:2 [0] NCCL INFO Connected all rings", 100) +
+                    "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Using network IB\n");
   EXPECT_EQ(job.network.name, "Socket");
   EXPECT_EQ(job.losses.count(Loss::LineTorn), 1u);
   EXPECT_EQ(job.hosts, std::vector<std::string>{"b"});
