@@ -17,7 +17,7 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr uint64_t kSeeds = 60;
+constexpr uint64_t kSeeds = 40;
 
 std::vector<Fault> with_none() {
   std::vector<Fault> faults(all_faults().begin(), all_faults().end());
