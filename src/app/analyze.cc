@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/read_again.h"
 #include "app/read_job.h"
 #include "base/error.h"
 #include "base/version.h"
@@ -38,9 +39,11 @@ Job load_job(const InputOptions& options) {
 Report run_pipeline(const AnalyzeOptions& options) {
   const Rulebook rulebook = load_rulebook(options.rules);
   const std::vector<std::string> inputs = wanted_inputs(options.input);
-  Job job =
-      read_job(inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
-  return judge(std::move(job), rulebook);
+  ReadJob read = read_job_with_units(
+      inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  Report report = judge(std::move(read.job), rulebook);
+  fill_evidence(inputs, read.units, report.diagnosis.findings);
+  return report;
 }
 
 Report report_on_text(std::string_view text, const Rulebook& rulebook) {

@@ -11,10 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/read_again.h"
 #include "app/read_document.h"
 #include "input/input_walk.h"
 #include "log/event.h"
 #include "model/build_job.h"
+#include "model/first_difference.h"
 #include "model/read_log.h"
 
 namespace ncclog {
@@ -180,15 +182,22 @@ LossTable reading_losses(const Walked& walked) {
 
 }  // namespace
 
-Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
-  const Units units =
+ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings) {
+  ReadJob read;
+  read.units =
       cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
-  Walked walked(units.size());
-  Shard shard = read_units(inputs, units, settings, walked);
+  Walked walked(read.units.size());
+  Shard shard = read_units(inputs, read.units, settings, walked);
   LossTable losses = shard.losses();
   losses += reading_losses(walked);
   Places places = place_inputs(walked);
-  return build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
+  read.job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
+  find_differences(read.job, call_reader(read.job, inputs, read.units));
+  return read;
+}
+
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
+  return read_job_with_units(inputs, settings).job;
 }
 
 }  // namespace ncclog

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "input/units.h"
 #include "model/job.h"
@@ -22,5 +23,14 @@ struct ReadSettings {
 /// The number of threads changes nothing in the result. Memory is bounded by what the logs'
 /// processes and communicators need: units are merged as soon as all before them are.
 Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
+
+/// A job, and the units in which it was read, so that single ones can be read again.
+struct ReadJob {
+  Job job;
+  std::vector<Unit> units;
+};
+
+/// The same with its units.
+ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings);
 
 }  // namespace ncclog

@@ -6,6 +6,7 @@
 
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "model/read_call.h"
 
 namespace ncclog {
 namespace {
@@ -33,20 +34,12 @@ std::string_view stamp_of(std::string_view text, const Header& header) {
   return text.substr(0, static_cast<size_t>(begin.data() - text.data()));
 }
 
-void add_call(SpeakerLog& log, SourceRef where, std::string_view stamp, const Message& message) {
-  using Call = CollectiveCall;
-  const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
-                                 &Call::root, &Call::comm, &Call::nranks>(message);
-  log.comms.add_call(where, stamp, call.comm.value, call.nranks,
-                     {call.op, call.count, call.datatype, call.redop, call.root});
-}
-
-/// ncclBcast's trace gives its own name, its COLL line that of ncclBroadcast.
-void add_trace(SpeakerLog& log, SourceRef where, std::string_view stamp, const Message& message) {
-  const auto call = read_message<CallTrace>(message);
-  const std::string_view op = call.op == "Bcast" ? "Broadcast" : call.op;
-  log.comms.add_trace(where, stamp, call.comm.value,
-                      {op, call.count, call.datatype, call.redop, call.root});
+void add_call(SpeakerLog& log, SourceRef where, std::string_view stamp, const ReadCall& call) {
+  if (call.is_trace) {
+    log.comms.add_trace(where, stamp, call.comm, call.call);
+  } else {
+    log.comms.add_call(where, stamp, call.comm, call.nranks, call.call);
+  }
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
@@ -54,12 +47,8 @@ void add_trace(SpeakerLog& log, SourceRef where, std::string_view stamp, const M
 bool add_to_ledgers(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event) {
   const Message& message = event.message;
   const uint16_t kind = message.kind->index;
-  if (kind == kKindIndex<CollectiveCall>) {
-    add_call(log, where, stamp_of(text, event.header), message);
-    return true;
-  }
-  if (kind == kKindIndex<CallTrace>) {
-    add_trace(log, where, stamp_of(text, event.header), message);
+  if (const auto call = read_call(event)) {
+    add_call(log, where, stamp_of(text, event.header), *call);
     return true;
   }
   if (kind == kKindIndex<ChannelConnected>) {

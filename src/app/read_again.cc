@@ -1,0 +1,138 @@
+#include "app/read_again.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "input/input_walk.h"
+#include "log/event_reader.h"
+#include "model/read_call.h"
+
+namespace ncclog {
+namespace {
+
+/// Takes a record; false: that was enough.
+using UseRecord = std::function<bool(const Line& record, const Event& event)>;
+
+bool can_be_read_again(const std::string& path) { return path != "-"; }
+
+/// The lines of one readable thing up to where `use` has enough.
+void read_records(UnitReader& input, const UseRecord& use) {
+  bool wants_more = true;
+  EventReader events([&](const Line& record, const Event& event, int) {
+    wants_more = wants_more && use(record, event);
+  });
+  for (Line line; wants_more && input.next(line);) events.add(line);
+  events.finish();
+}
+
+/// Gives the records of the unit or member with that number to `use`; nothing if it is not there.
+void read_again(std::span<const std::string> inputs, std::span<const Unit> units, uint64_t number,
+                const UseRecord& use) {
+  const uint64_t index = number / kNumbersPerUnit;
+  if (index >= units.size()) return;
+  const Unit& unit = units[index];
+  if (!can_be_read_again(inputs[unit.input])) return;
+  InputWalk walk(unit, inputs[unit.input]);
+  while (UnitReader* input = walk.next()) {
+    if (walk.current().number != number) continue;
+    read_records(*input, use);
+    return;
+  }
+}
+
+/// Which calls belong to a sequence.
+struct Caller {
+  std::string host;
+  int64_t pid = -1;
+  uint64_t comm = 0;
+  bool by_traces = false;
+
+  bool made(const Event& event, const ReadCall& call) const {
+    return event.header.pid == pid && event.header.host == host && call.comm == comm &&
+           call.is_trace == by_traces && !is_point_to_point(call.call.op);
+  }
+};
+
+Caller caller_of(const Job& job, const SequenceName& name) {
+  const SpeakerLog& log = job.logs[static_cast<size_t>(name.log)];
+  const CommSegment& segment = log.comms.all[static_cast<size_t>(name.segment)];
+  return {log.speaker.host, log.speaker.pid, segment.comm, &calls_of(segment) == &segment.traces};
+}
+
+/// The units behind `number` in the same input, itself first. A member of an archive is one unit.
+std::vector<uint64_t> units_from(std::span<const Unit> units, uint64_t number) {
+  std::vector<uint64_t> numbers = {number};
+  const uint64_t index = number / kNumbersPerUnit;
+  if (number % kNumbersPerUnit != 0 || index >= units.size()) return numbers;
+  for (uint64_t next = index + 1; next < units.size(); ++next) {
+    if (units[next].input != units[index].input) break;
+    numbers.push_back(next * kNumbersPerUnit);
+  }
+  return numbers;
+}
+
+std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::span<const Unit> units,
+                                   const Caller& caller, SourceRef from, uint64_t most) {
+  std::vector<PlacedCall> calls;
+  for (const uint64_t number : units_from(units, from.unit)) {
+    if (calls.size() >= most) break;
+    read_again(inputs, units, number, [&](const Line& record, const Event& event) {
+      const SourceRef where{number, record.number};
+      const auto call = read_call(event);
+      if (call && from <= where && caller.made(event, *call)) calls.push_back({where, call->call});
+      return calls.size() < most;
+    });
+  }
+  return calls;
+}
+
+using Texts = std::map<SourceRef, std::string>;
+
+/// Adds the texts of the wanted lines of one unit: those of `texts` from `first` on.
+void read_texts(std::span<const std::string> inputs, std::span<const Unit> units, Texts& texts,
+                Texts::iterator first) {
+  const uint64_t number = first->first.unit;
+  const auto end = texts.lower_bound({number + 1, 0});
+  const uint64_t last = std::prev(end)->first.line;
+  read_again(inputs, units, number, [&](const Line& record, const Event&) {
+    const auto wanted = texts.find({number, record.number});
+    if (wanted != texts.end() && wanted->second.empty()) {
+      wanted->second = record.text.substr(0, Record::kMaxTextBytes);
+    }
+    // Records may come a little late, where lines were joined.
+    constexpr uint64_t kSlack = 64;
+    return record.number < last + kSlack;
+  });
+}
+
+}  // namespace
+
+CallReader call_reader(const Job& job, std::span<const std::string> inputs,
+                       std::span<const Unit> units) {
+  return [&job, inputs, units](const SequenceName& name, SourceRef from, uint64_t most) {
+    return read_calls(inputs, units, caller_of(job, name), from, most);
+  };
+}
+
+void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings) {
+  Texts texts;
+  for (const Finding& finding : findings) {
+    for (const Evidence& evidence : finding.evidence) {
+      if (evidence.text.empty() && evidence.where.line != 0) texts[evidence.where];
+    }
+  }
+  for (auto at = texts.begin(); at != texts.end();) {
+    read_texts(inputs, units, texts, at);
+    at = texts.lower_bound({at->first.unit + 1, 0});
+  }
+  for (Finding& finding : findings) {
+    for (Evidence& evidence : finding.evidence) {
+      const auto text = texts.find(evidence.where);
+      if (evidence.text.empty() && text != texts.end()) evidence.text = text->second;
+    }
+  }
+}
+
+}  // namespace ncclog

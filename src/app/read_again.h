@@ -1,0 +1,29 @@
+// The second look: single units are read again for what the first reading did not keep.
+//
+//   where exactly two ranks' calls begin to differ   → the calls between two checkpoints
+//   a line that shows a finding, known by its place  → its text
+//
+// Standard input cannot be read again, and a file may have changed meanwhile: then the exact place
+// stays a range and the line is shown without its text.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "input/units.h"
+#include "model/first_difference.h"
+#include "rules/finding.h"
+
+namespace ncclog {
+
+/// Reads calls of `job` again. `job`, `inputs` and `units`, in which it was read, must outlive it.
+CallReader call_reader(const Job& job, std::span<const std::string> inputs,
+                       std::span<const Unit> units);
+
+/// Sets the texts of evidence that has none.
+void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings);
+
+}  // namespace ncclog
