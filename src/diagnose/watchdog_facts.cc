@@ -115,7 +115,11 @@ std::vector<const TimedOutWork*> outvoted(const Camps& camps) {
 FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
   FactValue value = yes(where + ": " + camps_phrase(camps));
   for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
-  for (const TimedOutWork* work : outvoted(camps)) blame(job, work->rank, work->process, value);
+  std::vector<const TimedOutWork*> named = outvoted(camps);
+  if (named.empty()) {
+    for (const auto& [what, works] : camps) named.insert(named.end(), works.begin(), works.end());
+  }
+  for (const TimedOutWork* work : named) blame(job, work->rank, work->process, value);
   return value;
 }
 
@@ -175,14 +179,21 @@ const StalledWork* most_reported(const std::vector<StalledWork>& all) {
   return most;
 }
 
-/// Ranks whose own lines say that they had enqueued less than `stalled`.
+/// Ranks whose own lines say that they had enqueued less than `stalled`. One that gave up on a work
+/// of another group itself waits there for somebody, and is late only because of that.
 std::map<Who, Behind> behind_by_progress(const Job& job, const StalledWork& stalled) {
   std::map<Who, Behind> result;
+  std::set<Who> elsewhere;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const std::string group = is_default_group(work.group) ? "" : work.group;
+    if (group != stalled.group || is_point_to_point(work.op)) elsewhere.insert(who(work));
+  }
   for (WorkProgress& progress : work_progress(job)) {
     const std::string group = is_default_group(progress.group) ? "" : progress.group;
     if (group != stalled.group || progress.last_enqueued < 0) continue;
     if (progress.last_enqueued >= stalled.seq) continue;
     const Who name{progress.rank, progress.rank >= 0 ? -1 : progress.process};
+    if (elsewhere.contains(name)) continue;
     result.try_emplace(name,
                        Behind{progress.rank, progress.process,
                               fmt::format("had enqueued {} as last work", progress.last_enqueued),

@@ -10,11 +10,6 @@
 namespace ncclog {
 namespace {
 
-/// Sends and receives differ between ranks on purpose, and count by themselves.
-bool is_point_to_point(std::string_view op) {
-  return op == "SEND" || op == "RECV" || op == "RECVANYSOURCE" || op == "COALESCED";
-}
-
 /// The sizes that all ranks must agree on; the others may differ (uneven splits, roots).
 template <typename Work>
 std::string agreed_size(const Work& work) {
@@ -92,6 +87,10 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
 }
 
 }  // namespace
+
+bool is_point_to_point(std::string_view op) {
+  return op == "SEND" || op == "RECV" || op == "RECVANYSOURCE" || op == "COALESCED";
+}
 
 bool is_default_group(std::string_view group) {
   return group.empty() || group == "0" || group == "default_pg";

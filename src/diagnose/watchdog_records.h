@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/fact.h"
@@ -49,6 +50,9 @@ std::vector<TimedOutWork> timed_out_work(const Job& job);
 
 /// All statements about progress, by process.
 std::vector<WorkProgress> work_progress(const Job& job);
+
+/// True for sends and receives: they differ between ranks on purpose, and count by themselves.
+bool is_point_to_point(std::string_view op);
 
 /// True for the name of the group of all ranks: "0" or "default_pg" or, where none is printed, "".
 bool is_default_group(std::string_view group);
