@@ -58,4 +58,20 @@ std::optional<ExplainedWarning> first_warning(const Job& job) {
   return best;
 }
 
+bool reports_own_failure(const Job& job, const Process& process) {
+  const auto is_own_failure = [](const Record& record) {
+    const Warning* warning = warning_of(parse_record(record));
+    return warning != nullptr && warning->severity == WarnSeverity::Fatal &&
+           warning->origin != WarnOrigin::Symptom;
+  };
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& records = job.logs[log].records;
+    return std::any_of(records.begin(), records.end(), [&](const auto& entry) {
+      const auto& [kind, list] = entry;
+      return has_warnings(all_kinds()[kind]) &&
+             std::any_of(list.kept.begin(), list.kept.end(), is_own_failure);
+    });
+  });
+}
+
 }  // namespace ncclog

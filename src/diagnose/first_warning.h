@@ -28,4 +28,8 @@ struct ExplainedWarning {
 /// The WARN that is nearest to a cause; nullopt if there is none whose meaning is known.
 std::optional<ExplainedWarning> first_warning(const Job& job);
 
+/// The process prints a WARN after which its call fails, and not because of an earlier error: it is
+/// no mere victim.
+bool reports_own_failure(const Job& job, const Process& process);
+
 }  // namespace ncclog

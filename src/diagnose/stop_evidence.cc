@@ -11,6 +11,8 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
+#include "log/header.h"
+#include "log/line_time.h"
 
 namespace ncclog {
 namespace {
@@ -184,6 +186,28 @@ std::optional<StopEvidence> stop_evidence(const Job& job) {
   if (!search.found()) find_deaths(job, search);
   if (!search.found()) find_ends(search);
   return search.take();
+}
+
+std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
+  constexpr int64_t kMinute = 60'000'000'000;
+  constexpr int64_t kLong = 10 * kMinute;
+  const LineTime begin = time_of_line(since.text);
+  if (!begin.known()) return std::nullopt;
+  const Process* last = nullptr;
+  int64_t latest = begin.nanoseconds + kLong;
+  for (const Process& process : job.processes) {
+    const LineTime time = time_of_line(process.last_text);
+    const bool comparable =
+        time.known() && time.has_zone == begin.has_zone && time.year == begin.year;
+    if (!comparable || time.nanoseconds < latest) continue;
+    latest = time.nanoseconds;
+    last = &process;
+  }
+  if (last == nullptr) return std::nullopt;
+  return StopEvidence{
+      StopBy::Waiting,
+      fmt::format("other lines go on for {} minutes", (latest - begin.nanoseconds) / kMinute),
+      {last->last, last->last_text}};
 }
 
 std::span<const Fact> stop_facts() { return kFacts; }

@@ -24,6 +24,7 @@ enum class StopBy {
   Failure,  ///< A call of NCCL or CUDA or the program failed.
   Death,    ///< A process was killed or crashed, or its launcher saw it end with an error.
   Ended,    ///< The scheduler or the launcher was told to end the job; perhaps it was fine.
+  Waiting,  ///< Nothing of that, but other lines go on for long behind something unfinished.
 };
 
 struct StopEvidence {
@@ -36,5 +37,10 @@ struct StopEvidence {
 /// unknown. Where torchrun started the workers anew, lines before that prove nothing in the same
 /// unit of input. Pure.
 std::optional<StopEvidence> stop_evidence(const Job& job);
+
+/// The job's last line, if it was printed ten minutes or more after `since`: what should follow on
+/// that line within seconds did not. nullopt where either carries no time, or their clocks do not
+/// compare. The caller knows that nothing followed.
+std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since);
 
 }  // namespace ncclog

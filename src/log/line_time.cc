@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "log/header.h"
 #include "log/scanner.h"
 #include "log/time_stamp.h"
 
@@ -114,6 +115,12 @@ LineTime find_line_time(std::string_view head) {
     if (read_iso(text, time) || read_month(text, time) || read_glog(text, time)) return time;
   }
   return {};
+}
+
+LineTime time_of_line(std::string_view line) {
+  const std::string_view message = trim(parse_header(line).message);
+  if (message.empty()) return {};
+  return find_line_time(line.substr(0, static_cast<size_t>(message.data() - line.data())));
 }
 
 }  // namespace ncclog

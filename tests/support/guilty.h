@@ -17,7 +17,8 @@ inline std::string guilty_answer(std::string_view fact, std::string_view log) {
   const FactValue value = find_fact(fact)->derive(job, job_instance(job));
   std::vector<int> ranks = value.ranks;
   for (const int process : value.processes) {
-    ranks.push_back(job.processes[static_cast<size_t>(process)].rank);
+    const int rank = job.processes[static_cast<size_t>(process)].rank;
+    if (rank >= 0 || value.ranks.empty()) ranks.push_back(rank);
   }
   return fact_text(value) + (ranks.empty() ? "" : " " + ranges_text(ranks));
 }

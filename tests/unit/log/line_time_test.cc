@@ -52,5 +52,12 @@ TEST(LineTime, IsFoundInFrontOfTheMessage) {
   }
 }
 
+TEST(LineTime, OfALineIsThatInFrontOfItsMessage) {
+  EXPECT_EQ(time_of_line("[2026-02-03 04:05:06] n7:41:42 [3] NCCL INFO Using network IB").text,
+            "2026-02-03 04:05:06");
+  EXPECT_EQ(time_of_line("n7:41:42 [3] NCCL INFO until 2026-02-03 04:05:06").text, "");
+  EXPECT_EQ(time_of_line("").text, "");
+}
+
 }  // namespace
 }  // namespace ncclog

@@ -1,0 +1,412 @@
+#include "diagnose/init_progress.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/first_warning.h"
+#include "diagnose/watchdog_records.h"
+
+namespace ncclog {
+namespace {
+
+const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+const CommSegment& segment_of(const Job& job, const CommRank& rank) {
+  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
+}
+
+/// The calls count as well: NCCL takes none before the initialisation ends.
+bool is_complete(const CommSegment& segment) {
+  return segment.completed.line != 0 || segment.calls.total > 0 ||
+         segment.end == CommFate::Destroyed;
+}
+
+/// Its silence proves nothing.
+bool is_doubtful(const Process& process) { return process.cut || process.torn; }
+
+bool holds_segments(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return !job.logs[log].comms.all.empty(); });
+}
+
+template <typename... T>
+bool has_said(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    return (job.logs[log].records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+/// It came to how NCCL finds its network, the last thing before ranks need each other.
+bool chose_network(const Job& job, const Process& process) {
+  return has_said<NetworkSelected>(job, process);
+}
+
+bool began_nccl(const Job& job, const Process& process) {
+  return has_said<NetworkSelected, BootstrapInterface>(job, process);
+}
+
+/// 2014003 for "2.14.3"; text in it counts as 0.
+int64_t release_number(const std::string& version) {
+  int64_t number = 0;
+  const auto parts = split(version, '.');
+  for (size_t i = 0; i < 3; ++i) {
+    const int64_t part = i < parts.size() ? parse_int(parts[i]).value_or(0) : 0;
+    number = number * 1000 + std::clamp<int64_t>(part, 0, 999);
+  }
+  return number;
+}
+
+/// Every NCCL of the job is known and older than that.
+bool is_before(const Job& job, int64_t release) {
+  return !job.nccl_versions.empty() &&
+         std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [&](const std::string& version) { return release_number(version) < release; });
+}
+
+/// Init START exists since 2.18.3.
+bool is_without_start(const Job& job) { return is_before(job, 2'018'003); }
+
+/// What is asked about processes again and again.
+class Voices {
+ public:
+  explicit Voices(const Job& job) : job_(job) {
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      const Process& process = job.processes[p];
+      if (process.rank >= 0) {
+        const auto [entry, is_new] = by_rank_.try_emplace(process.rank, static_cast<int>(p));
+        if (!is_new) entry->second = -1;
+      } else if (is_orphan(process)) {
+        orphans_.push_back(static_cast<int>(p));
+      }
+    }
+  }
+
+  /// The process with that global rank; -1 if none or several.
+  int of_rank(int rank) const {
+    const auto known = by_rank_.find(rank);
+    return known == by_rank_.end() ? -1 : known->second;
+  }
+
+  /// Processes of NCCL that name no rank and no communicator, whole.
+  const std::vector<int>& orphans() const { return orphans_; }
+
+  /// Notes the inputs in which the NCCL lines of a process stand.
+  void note_nccl_inputs(const Process& process) {
+    for (const size_t log : process.logs) {
+      if (job_.logs[log].speaker.pid >= 0) nccl_inputs_.insert(input_of(job_.logs[log]));
+    }
+  }
+
+  /// NCCL's lines of noted processes stand in an input in which `process` speaks: where it prints
+  /// none, it would stand there, too.
+  bool speaks_beside_nccl(const Process& process) const {
+    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+      const int64_t input = input_of(job_.logs[log]);
+      return input >= 0 && nccl_inputs_.contains(input);
+    });
+  }
+
+ private:
+  bool is_orphan(const Process& process) const {
+    return process.has_nccl && process.pid >= 0 && !is_doubtful(process) &&
+           !holds_segments(job_, process);
+  }
+
+  int64_t input_of(const SpeakerLog& log) const {
+    const JobUnit* unit = unit_of(job_, log.last);
+    return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
+  }
+
+  const Job& job_;
+  std::unordered_map<int, int> by_rank_;
+  std::vector<int> orphans_;
+  std::set<int64_t> nccl_inputs_;
+};
+
+/// Work of all ranks came to an end, so their communicator was complete.
+bool job_made_progress(const Job& job) {
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    // The first works of a group are a handshake and the one that waits.
+    if (is_default_group(work.group) && work.seq > 2) return true;
+  }
+  for (const WorkProgress& progress : work_progress(job)) {
+    if (is_default_group(progress.group) && progress.last_completed >= 1) return true;
+  }
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderGroup& group : dump.groups) {
+      if (group.last_completed.value_or(0) >= 1) return true;
+    }
+  }
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (!run.rows.empty()) return true;
+  }
+  uint64_t steps = 0;
+  for (const SpeakerLog& log : job.logs) {
+    const auto list = log.records.find(kKindIndex<IterationLine>);
+    if (list != log.records.end()) steps += list->second.total;
+  }
+  // The first step may be announced before its first collective.
+  return steps >= 2;
+}
+
+/// The communicator was used or ended on some rank, or one that holds at least as many ranks came
+/// up behind it there: so many calls do not wait in a queue.
+bool was_used(const Job& job, const Communicator& comm) {
+  constexpr uint64_t kMostQueued = 1000;
+  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    if (rank.process < 0) return false;
+    const CommSegment& own = segment_of(job, rank);
+    if (own.calls.total > kMostQueued || own.end == CommFate::Destroyed) return true;
+    const auto& all = job.logs[static_cast<size_t>(rank.log)].comms.all;
+    return std::any_of(all.begin() + rank.segment + 1, all.end(), [&](const CommSegment& later) {
+      return later.nranks >= own.nranks && is_complete(later);
+    });
+  });
+}
+
+/// The process did something behind the initialisation that it began at `start`.
+bool went_beyond(const Job& job, int process, SourceRef start,
+                 const std::set<int>& watchdog_ranks) {
+  const Process& speaker = process_at(job, process);
+  if (watchdog_ranks.contains(speaker.rank)) return true;
+  for (const size_t log : speaker.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      const SourceRef began = segment.started.line != 0 ? segment.started : segment.completed;
+      if (start < began && is_complete(segment)) return true;
+    }
+  }
+  return false;
+}
+
+class Search {
+ public:
+  explicit Search(const Job& job) : job_(job), voices_(job), progress_(job_made_progress(job)) {
+    for (const Communicator& comm : job.communicators) {
+      world_size_ = std::max(world_size_, comm.nranks);
+      if (comm.parent >= 0) parents_.insert(comm.parent);
+    }
+    for (const TimedOutWork& work : timed_out_work(job)) watchdog_ranks_.insert(work.rank);
+    watchdog_ranks_.erase(-1);
+    for (const Communicator& comm : job.communicators) {
+      for (const CommRank& rank : comm.ranks) {
+        if (rank.process >= 0) voices_.note_nccl_inputs(process_at(job, rank.process));
+      }
+    }
+  }
+
+  std::vector<UnfinishedInit> run() {
+    std::vector<UnfinishedInit> found;
+    for (size_t c = 0; c < job_.communicators.size(); ++c) {
+      const Communicator& comm = job_.communicators[c];
+      if (!is_judgeable(comm) || parents_.contains(static_cast<int>(c))) continue;
+      UnfinishedInit init = sort_ranks(comm);
+      init.communicator = static_cast<int>(c);
+      if (init.of_all && progress_) continue;
+      if (judge(comm, init)) found.push_back(std::move(init));
+    }
+    if (job_.communicators.empty() && is_without_start(job_) && !progress_) find_nameless(found);
+    return found;
+  }
+
+ private:
+  static bool is_judgeable(const Communicator& comm) {
+    if (comm.nranks < 2 || comm.is_child) return false;
+    if (comm.ranks.size() != static_cast<size_t>(comm.nranks)) return false;
+    return std::none_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
+      return rank.rank < 0 || rank.state == RankState::Unknown;
+    });
+  }
+
+  /// Ranks that are not there go to `unseen` for now.
+  UnfinishedInit sort_ranks(const Communicator& comm) const {
+    UnfinishedInit init;
+    init.nranks = comm.nranks;
+    init.of_all = comm.nranks == world_size_;
+    for (const CommRank& rank : comm.ranks) {
+      const InitRank one{rank.rank, rank.process};
+      if (rank.process < 0) {
+        init.unseen.push_back(one);
+      } else {
+        (is_complete(segment_of(job_, rank)) ? init.complete : init.waiting).push_back(one);
+      }
+    }
+    return init;
+  }
+
+  /// False where there is nothing to tell.
+  bool judge(const Communicator& comm, UnfinishedInit& init) {
+    if (was_used(job_, comm) || any_failed(comm)) return false;
+    if (init.unseen.size() > init.complete.size() + init.waiting.size()) return false;
+    if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                    [&](const InitRank& rank) { return failed(rank.process); })) {
+      return false;
+    }
+    drop_doubtful(comm, init);
+    if (!init.complete.empty()) {
+      add_waiting_without_start(init);
+    } else if (!init.waiting.empty()) {
+      find_missing(init);
+      if (std::any_of(init.missing.begin(), init.missing.end(),
+                      [&](const InitRank& rank) { return failed(rank.process); })) {
+        return false;
+      }
+      init.unseen_host = host_of_unseen(init);
+    }
+    return !init.waiting.empty();
+  }
+
+  static bool any_failed(const Communicator& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(),
+                       [](const CommRank& rank) { return rank.state == RankState::Failed; });
+  }
+
+  bool failed(int process) const {
+    return process >= 0 && reports_own_failure(job_, process_at(job_, process));
+  }
+
+  /// Nothing is said about ranks whose lines are not whole or show that they went on.
+  void drop_doubtful(const Communicator& comm, UnfinishedInit& init) {
+    std::map<int, SourceRef> starts;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process >= 0) starts[rank.rank] = segment_of(job_, rank).started;
+    }
+    std::erase_if(init.waiting, [&](const InitRank& rank) {
+      return is_doubtful(process_at(job_, rank.process)) ||
+             went_beyond(job_, rank.process, starts[rank.rank], watchdog_ranks_);
+    });
+  }
+
+  /// Before 2.18.3: whoever uses NCCL and prints no COMPLETE at all, waits.
+  void add_waiting_without_start(UnfinishedInit& init) {
+    if (!init.of_all || !is_without_start(job_)) return;
+    const bool one_left = init.unseen.size() == 1 && voices_.orphans().size() == 1;
+    std::erase_if(init.unseen, [&](const InitRank& unseen) {
+      const int process = one_left ? voices_.orphans().front() : voices_.of_rank(unseen.rank);
+      if (process < 0 || !waits_without_start(process)) return false;
+      init.waiting.push_back({unseen.rank, process});
+      return true;
+    });
+  }
+
+  bool waits_without_start(int process) const {
+    const Process& speaker = process_at(job_, process);
+    return chose_network(job_, speaker) && !is_doubtful(speaker) && !failed(process) &&
+           !holds_segments(job_, speaker) && !watchdog_ranks_.contains(speaker.rank);
+  }
+
+  /// Moves those from `unseen` to `missing` that the logs cover.
+  void find_missing(UnfinishedInit& init) {
+    if (init.of_all) {
+      find_orphan(init);
+      // NCCL_DEBUG may be set on a few ranks only.
+      const bool are_few = init.unseen.size() < init.waiting.size();
+      std::erase_if(init.unseen, [&](const InitRank& unseen) {
+        const int process = voices_.of_rank(unseen.rank);
+        if (!is_covered(process, init, are_few)) return false;
+        init.missing.push_back({unseen.rank, process});
+        return true;
+      });
+    } else if (all_processes_are_there()) {
+      init.missing = std::exchange(init.unseen, {});
+    }
+  }
+
+  /// One rank is not there, and one process of NCCL says nothing of a rank: they are one.
+  void find_orphan(UnfinishedInit& init) {
+    if (init.unseen.size() != 1 || voices_.orphans().size() != 1) return;
+    const int known = voices_.of_rank(init.unseen.front().rank);
+    if (known >= 0 && process_at(job_, known).has_nccl) return;
+    init.missing.push_back({init.unseen.front().rank, voices_.orphans().front()});
+    init.unseen.clear();
+  }
+
+  bool is_covered(int process, const UnfinishedInit& init, bool are_few) const {
+    if (process < 0) return false;
+    const Process& speaker = process_at(job_, process);
+    if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
+    if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                    [&](const InitRank& rank) { return rank.process == process; })) {
+      return false;
+    }
+    if (speaker.has_nccl && speaker.pid >= 0) return true;
+    return are_few && voices_.speaks_beside_nccl(speaker);
+  }
+
+  /// Every rank of the largest communicator has whole lines.
+  bool all_processes_are_there() const {
+    const auto& ranks = job_.communicators.front().ranks;
+    return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      return rank.process >= 0 && !is_doubtful(process_at(job_, rank.process));
+    });
+  }
+
+  /// The only host that shows one rank less than all others; several ranks on each.
+  std::string host_of_unseen(const UnfinishedInit& init) const {
+    if (init.unseen.size() != 1 || !init.missing.empty() || !init.of_all) return {};
+    std::map<std::string, int> counts;
+    for (const InitRank& rank : init.waiting) ++counts[process_at(job_, rank.process).host];
+    int most = 0;
+    for (const auto& [host, count] : counts) most = std::max(most, count);
+    if (counts.size() == 1 && most >= 2) return counts.begin()->first;
+    std::vector<std::string> short_of_one;
+    for (const auto& [host, count] : counts) {
+      if (count == most) continue;
+      if (count != most - 1) return {};
+      short_of_one.push_back(host);
+    }
+    return short_of_one.size() == 1 ? short_of_one.front() : std::string();
+  }
+
+  /// Before 2.18.3 no line names a communicator before it is complete.
+  void find_nameless(std::vector<UnfinishedInit>& found) {
+    UnfinishedInit init;
+    init.of_all = true;
+    std::vector<int> others;
+    for (size_t p = 0; p < job_.processes.size(); ++p) {
+      const Process& process = job_.processes[p];
+      if (is_doubtful(process) || failed(static_cast<int>(p))) return;
+      if (chose_network(job_, process)) {
+        init.waiting.push_back({process.rank, static_cast<int>(p)});
+        voices_.note_nccl_inputs(process);
+      } else if (process.rank >= 0 || began_nccl(job_, process)) {
+        others.push_back(static_cast<int>(p));
+      }
+    }
+    // A framework's "[rank3]" may be one of the waiting processes if those name no rank.
+    const bool all_named = std::all_of(init.waiting.begin(), init.waiting.end(),
+                                       [](const InitRank& rank) { return rank.rank >= 0; });
+    for (const int process : others) {
+      const Process& speaker = process_at(job_, process);
+      const bool covered =
+          began_nccl(job_, speaker) || (all_named && voices_.speaks_beside_nccl(speaker));
+      (covered ? init.missing : init.unseen).push_back({speaker.rank, process});
+    }
+    if (!all_named) init.unseen.clear();
+    if (others.size() < init.waiting.size() && !init.missing.empty()) {
+      found.push_back(std::move(init));
+    }
+  }
+
+  const Job& job_;
+  Voices voices_;
+  bool progress_;
+  int world_size_ = -1;
+  std::set<int> parents_;         ///< Communicators that have children.
+  std::set<int> watchdog_ranks_;  ///< They report works that timed out: they have communicators.
+};
+
+}  // namespace
+
+bool connects_at_init(const Job& job) { return is_before(job, 2'022'000); }
+
+std::vector<UnfinishedInit> unfinished_inits(const Job& job) { return Search(job).run(); }
+
+}  // namespace ncclog
