@@ -22,6 +22,7 @@
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/late_entries.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
@@ -116,13 +117,49 @@ const CallFront* widest_front(const Waits& waits, const std::vector<Holdup>& hol
   return widest;
 }
 
+/// The shortest limit after which a watchdog gave up; 0: none did, or none is printed.
+int64_t shortest_limit_ms(const Job& job) {
+  int64_t shortest = 0;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.timeout_ms > 0 && (shortest == 0 || work.timeout_ms < shortest)) {
+      shortest = work.timeout_ms;
+    }
+  }
+  return shortest;
+}
+
+/// Those who entered after the others had given up.
+std::vector<LateEntry> too_late(const Job& job) {
+  const int64_t limit_ms = shortest_limit_ms(job);
+  return limit_ms == 0 ? std::vector<LateEntry>{} : late_entries(job, limit_ms);
+}
+
+FactValue came_too_late(const Job& job) {
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const LateEntry& late : too_late(job)) {
+    blame(job, late.waiter, value);
+    if (phrases.size() == kMostNamed) continue;
+    value.communicator = id_of(job, late.communicator);
+    value.evidence.push_back({late.where, {}});
+    phrases.push_back(
+        fmt::format("{} entered call {} of {} {} s after the others, who had given up",
+                    waiter_words(job, late.waiter), late.call + 1,
+                    communicator_words(job, late.communicator), late.seconds));
+  }
+  if (phrases.empty()) return unknown();
+  value.what = join(phrases, "; ");
+  return value;
+}
+
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits waits = find_waits(job);
   std::vector<Holdup> late = idle_holdups(job, waits);
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
-  if (front == nullptr || !are_few(*front)) return unknown();
+  if (front == nullptr) return came_too_late(job);
+  if (!are_few(*front)) return unknown();
   FactValue value = yes({});
   value.communicator = id_of(job, front->communicator);
   add_front_evidence(job, *front, value);
@@ -243,7 +280,7 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 FactValue all_entered(const Job& job, const Instance&) {
   if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
   const Waits waits = find_waits(job);
-  if (waits.fronts.empty() || !waits.unmatched.empty()) return unknown();
+  if (waits.fronts.empty() || !waits.unmatched.empty() || !too_late(job).empty()) return unknown();
   const bool all_alike =
       std::all_of(waits.fronts.begin(), waits.fronts.end(),
                   [](const CallFront& front) { return front.knows_all() && !front.is_open(); });

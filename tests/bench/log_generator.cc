@@ -38,7 +38,9 @@ class Writer {
   }
 
  private:
-  bool is_full() const { return written_ + buffer_.size() >= options_.bytes; }
+  bool is_full() const {
+    return written_ + buffer_.size() >= options_.bytes || calls_ >= options_.calls;
+  }
 
   void flush() {
     out_.write(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
@@ -74,6 +76,7 @@ class Writer {
   }
 
   void iteration() {
+    ++iterations_;
     for (const Collective& call : kIteration) {
       std::vector<int> order(static_cast<size_t>(options_.ranks));
       for (int rank = 0; rank < options_.ranks; ++rank) order[static_cast<size_t>(rank)] = rank;
@@ -88,12 +91,14 @@ class Writer {
   }
 
   void collective(int rank, const Collective& call) {
+    ++calls_;
+    uint64_t count = call.count + (options_.mix == LogMix::Irregular ? iterations_ : 0);
     uint64_t send = 0x7f0000000000 + static_cast<uint64_t>(rank) * 0x100000000 + 0xae00000;
     line(rank,
          "{}: opCount 0 sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm {:#x} "
          "[nranks={}] stream (nil)",
-         call.op, send, call.in_place ? send : send + 0x20000000, call.count, call.datatype,
-         comm(rank), options_.ranks);
+         call.op, send, call.in_place ? send : send + 0x20000000, count, call.datatype, comm(rank),
+         options_.ranks);
   }
 
   void something_else(int rank) {
@@ -117,6 +122,8 @@ class Writer {
   std::mt19937 random_;
   std::string buffer_;
   uint64_t written_ = 0;
+  uint64_t calls_ = 0;
+  uint64_t iterations_ = 0;
 };
 
 }  // namespace

@@ -15,11 +15,13 @@ namespace ncclog::testing {
 
 enum class LogMix {
   Collectives,  ///< The init of every rank, then collective lines only.
+  Irregular,    ///< The same, but no two iterations call with the same counts.
   Everything,   ///< Among them channels, settings, foreign lines of a training script.
 };
 
 struct LogOptions {
-  uint64_t bytes = 1 << 20;  ///< The log ends with the line that reaches this size.
+  uint64_t bytes = 1 << 20;     ///< The log ends with the line that reaches this size,
+  uint64_t calls = UINT64_MAX;  ///< or with this many collective lines.
   int ranks = 8;
   int ranks_per_host = 8;
   uint32_t seed = 1;

@@ -1,0 +1,84 @@
+#include "diagnose/late_entries.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "log/line_time.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+constexpr int64_t kNanosecondsPerMs = 1'000'000;
+
+/// A rank's entry into the last call of a communicator.
+struct Entry {
+  Waiter waiter;
+  SourceRef where;
+  int64_t nanoseconds = 0;
+};
+
+/// The entries into the last call, earliest first; empty if they are not all known.
+std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
+  std::vector<Entry> entries;
+  if (!front.knows_all() || front.is_open()) return entries;
+  std::set<bool> zones;
+  for (const CommRank& rank : job.communicators[static_cast<size_t>(front.communicator)].ranks) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    // What was called last is a collective only where no message may be.
+    if (calls == nullptr || !calls->peers.empty()) return {};
+    const LineTime time = find_line_time(calls->last_stamp);
+    if (!time.known()) return {};
+    zones.insert(time.has_zone);
+    entries.push_back({waiter_of(rank), calls->last, time.nanoseconds});
+  }
+  if (zones.size() != 1) return {};
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.nanoseconds < b.nanoseconds; });
+  return entries;
+}
+
+/// Place of the first entry that is late; entries.size() if none is, or if the late ones are not
+/// the few.
+size_t first_late(const std::vector<Entry>& entries, int64_t limit_ms) {
+  if (entries.size() < 2) return entries.size();
+  const int64_t usual = entries[(entries.size() - 1) / 2].nanoseconds;
+  size_t first = 0;
+  while (first < entries.size() &&
+         entries[first].nanoseconds - usual < limit_ms * kNanosecondsPerMs) {
+    ++first;
+  }
+  const size_t late = entries.size() - first;
+  return 2 * late < entries.size() || (late == 1 && entries.size() == 2) ? first : entries.size();
+}
+
+}  // namespace
+
+std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
+  std::map<Waiter, LateEntry> late;
+  std::set<Waiter> victims;
+  std::map<Waiter, size_t> waiting;
+  for (const CallFront& front : call_fronts(job)) {
+    const std::vector<Entry> entries = last_entries(job, front);
+    const size_t first = first_late(entries, limit_ms);
+    if (first == entries.size()) continue;
+    const int64_t usual = entries[(entries.size() - 1) / 2].nanoseconds;
+    for (size_t i = 0; i < first; ++i) victims.insert(entries[i].waiter);
+    for (size_t i = first; i < entries.size(); ++i) {
+      if (waiting[entries[i].waiter] >= first) continue;
+      waiting[entries[i].waiter] = first;
+      late[entries[i].waiter] = {entries[i].waiter, front.communicator, front.furthest - 1,
+                                 (entries[i].nanoseconds - usual) / (1000 * kNanosecondsPerMs),
+                                 entries[i].where};
+    }
+  }
+  std::vector<LateEntry> result;
+  for (const auto& [waiter, entry] : late) {
+    if (!victims.contains(waiter)) result.push_back(entry);
+  }
+  return result;
+}
+
+}  // namespace ncclog
