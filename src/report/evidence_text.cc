@@ -79,15 +79,22 @@ std::string shape_of(std::string_view line) {
   return shape;
 }
 
-/// The lines to show: of those that many ranks print alike, the first. Of some lines only the
-/// place is kept; they come last.
+/// True for NCCL's lines of the process that the finding is about.
+bool is_of_subject(const Finding& finding, const Evidence& evidence) {
+  const std::string pid = fmt::format(":{}:", finding.subject.pid);
+  return finding.subject.pid >= 0 && evidence.text.find(pid) != std::string::npos;
+}
+
+/// The lines to show: of those that many ranks print alike, the first, and one of the process that
+/// the finding is about. Of some lines only the place is kept; they come last.
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
   std::vector<const Evidence*> shown;
   std::set<std::string> shapes;
   for (const bool has_text : {true, false}) {
     for (const Evidence& evidence : finding.evidence) {
       if (shown.size() == most || has_text == evidence.text.empty()) continue;
-      if (shapes.insert(shape_of(evidence.text)).second) shown.push_back(&evidence);
+      const std::string whose = is_of_subject(finding, evidence) ? "its own: " : "";
+      if (shapes.insert(whose + shape_of(evidence.text)).second) shown.push_back(&evidence);
     }
   }
   return shown;
