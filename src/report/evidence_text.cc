@@ -79,10 +79,11 @@ std::string shape_of(std::string_view line) {
   return shape;
 }
 
-/// True for NCCL's lines of the process that the finding is about.
+/// True for NCCL's lines of the one process that the finding is about.
 bool is_of_subject(const Finding& finding, const Evidence& evidence) {
+  if (finding.ranks.size() != 1 || finding.subject.pid < 0) return false;
   const std::string pid = fmt::format(":{}:", finding.subject.pid);
-  return finding.subject.pid >= 0 && evidence.text.find(pid) != std::string::npos;
+  return evidence.text.find(pid) != std::string::npos;
 }
 
 /// The lines to show: of those that many ranks print alike, the first, and one of the process that

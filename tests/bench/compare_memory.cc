@@ -30,9 +30,7 @@ struct Shape {
 constexpr Shape kShapes[] = {{"regular", LogMix::Collectives}, {"irregular", LogMix::Irregular}};
 
 std::vector<std::vector<std::string>> commands(const std::string& log) {
-  return {{"analyze", log},
-          {"count", log},
-          {"count", log, "--by", "iteration,op", "--iteration", "period"}};
+  return {{"analyze", log}};
 }
 
 double limit_mib(int ranks) { return (64e6 + 64e3 * ranks) / (1 << 20); }
