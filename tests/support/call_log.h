@@ -1,0 +1,48 @@
+// Logs of calls in a few words, for tests.
+//
+//   CallLog log;
+//   log.init(0, 2, 0x77).init(1, 2, 0x77);          two ranks of one communicator
+//   log.call(0, 0x77).call(1, 0x77, "AllGather");   each enters a collective
+//   log.timeout(0, 1);                              rank 0's watchdog gives up on SeqNum 1
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace ncclog::testing {
+
+/// Lines of a job on one host whose rank r is process 50 + r on GPU r. Each process's pointer of a
+/// communicator follows from its commId.
+class CallLog {
+ public:
+  /// Rank `rank` of the job becomes rank `local` (its own number if -1) of a communicator.
+  CallLog& init(int rank, int nranks, uint64_t comm_id, int local = -1);
+
+  /// Says how many ranks a communicator has whose initialisation is not logged.
+  CallLog& size(uint64_t comm_id, int nranks);
+
+  /// A collective, or a message if `op` is Send or Recv; `root` is the peer then.
+  CallLog& call(int rank, uint64_t comm_id, std::string_view op = "AllReduce", int64_t count = 512,
+                int root = 0, int datatype = 7, int redop = 0);
+
+  CallLog& timeout(int rank, int seq, std::string_view op = "ALLREDUCE");
+  CallLog& destroyed(int rank, int nranks, uint64_t comm_id);
+  CallLog& line(std::string_view text);
+
+  /// What stands before the next lines: a time, a launcher's prefix.
+  CallLog& stamp(std::string_view text);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  void nccl(int rank, std::string_view message);
+
+  std::map<uint64_t, int> sizes_;  ///< By commId.
+  std::string stamp_;
+  std::string text_;
+};
+
+}  // namespace ncclog::testing

@@ -1,0 +1,87 @@
+#include "diagnose/call_waits.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "model/job_from_text.h"
+#include "support/call_log.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+
+CallLog world(int nranks) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
+  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 1);
+  return log;
+}
+
+/// "2" for a rank that waits for nobody, "0+1" for a circle; one after the other.
+std::string holdups_of(const CallLog& log) {
+  const Job job = job_from_text(log.text());
+  std::vector<std::string> holdups;
+  for (const Holdup& holdup : find_waits(job).holdups) {
+    std::vector<std::string> ranks;
+    for (const Waiter& waiter : holdup.waiters) ranks.push_back(std::to_string(waiter.cuda_dev));
+    holdups.push_back(join(ranks, "+"));
+  }
+  return join(holdups, " ");
+}
+
+TEST(CallWaits, NobodyWaitsWhereAllMadeTheSameCalls) { EXPECT_EQ(holdups_of(world(3)), ""); }
+
+TEST(CallWaits, TheRankThatDidNotEnterHoldsUpThoseThatDid) {
+  EXPECT_EQ(holdups_of(world(3).call(0, 1).call(2, 1)), "1");
+}
+
+TEST(CallWaits, RanksThatRanAheadWaitForTheLastOneOnly) {
+  EXPECT_EQ(holdups_of(world(3).call(0, 1).call(0, 1).call(0, 1).call(2, 1)), "1");
+}
+
+TEST(CallWaits, ALateRankThatWaitsElsewhereIsNotTheOne) {
+  // Rank 1 did not come to the world's call, because it waits for rank 2 in a pair.
+  CallLog log = world(4);
+  log.init(1, 2, 2, 0).init(2, 2, 2, 1);
+  EXPECT_EQ(holdups_of(log.call(0, 1).call(3, 1).call(1, 2)), "2");
+}
+
+TEST(CallWaits, RanksThatWaitForEachOtherAreACircle) {
+  CallLog log = world(2);
+  log.init(0, 2, 2).init(1, 2, 2);
+  EXPECT_EQ(holdups_of(log.call(0, 1).call(1, 2)), "0+1");
+}
+
+TEST(CallWaits, NothingFollowsFromACommunicatorWithAnUnknownRank) {
+  CallLog log;
+  log.init(0, 3, 1).init(1, 3, 1).call(0, 1).call(1, 1).call(0, 1);
+  EXPECT_EQ(holdups_of(log), "");
+}
+
+TEST(CallWaits, AMessageWithoutItsCounterpartWaitsForThePeer) {
+  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Send", 64, 1)), "1");
+  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1)), "1");
+  EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0)), "");
+}
+
+TEST(CallWaits, ALongChainEndsAtItsLastRank) {
+  constexpr int kRanks = 40;
+  CallLog log = world(kRanks);
+  for (int rank = 0; rank + 1 < kRanks; ++rank) log.call(rank, 1, "Recv", 64, rank + 1);
+  EXPECT_EQ(holdups_of(log), std::to_string(kRanks - 1));
+}
+
+TEST(CallWaits, MessagesOfOtherSizesAreTold) {
+  CallLog log = world(2);
+  log.call(0, 1, "Send", 64, 1).call(1, 1, "Recv", 128, 0);
+  const Job job = job_from_text(log.text());
+  const auto messages = unmatched_messages(job, 0);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_TRUE(messages[0].sizes_differ);
+  EXPECT_EQ(messages[0].sent, 1u);
+}
+
+}  // namespace
+}  // namespace ncclog

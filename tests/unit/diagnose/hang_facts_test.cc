@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "support/call_log.h"
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::fact_of;
+using testing::guilty_answer;
+using testing::GuiltyCase;
+
+constexpr std::string_view kMissing = "job.rank_missing_in_collective";
+constexpr std::string_view kBehind = "job.rank_behind";
+constexpr std::string_view kCircle = "job.collective_order_inverted";
+constexpr std::string_view kMessages = "job.messages_unmatched";
+constexpr std::string_view kAllEntered = "job.collectives_all_entered";
+
+/// `nranks` ranks that made one call together.
+CallLog world(int nranks) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
+  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 1);
+  return log;
+}
+
+/// Two ranks with two communicators, after `loops` times a call on both.
+CallLog two_communicators(int loops) {
+  CallLog log;
+  for (int rank = 0; rank < 2; ++rank) log.init(rank, 2, 1).init(rank, 2, 2);
+  for (int i = 0; i < loops; ++i) {
+    for (int rank = 0; rank < 2; ++rank) log.call(rank, 1).call(rank, 2);
+  }
+  return log;
+}
+
+std::vector<GuiltyCase> cases() {
+  return {
+      {"who did not enter is named where somebody waited until a limit", kMissing,
+       world(3).call(0, 1).call(2, 1).timeout(0, 2).text(), "yes 1"},
+      {"without such a sign nobody is named", kMissing, world(3).call(0, 1).call(2, 1).text(),
+       "unknown"},
+      {"but it is told who was behind", kBehind, world(3).call(0, 1).call(2, 1).text(), "yes"},
+      {"nobody is behind where all made the same calls", kBehind, world(3).text(), "unknown"},
+      {"a rank whose own watchdog fired waits in a call that it entered", kMissing,
+       world(3).call(0, 1).call(2, 1).timeout(0, 2).timeout(1, 1).text(), "unknown"},
+      {"where most are behind, nobody says that they are to blame", kMissing,
+       world(4).call(0, 1).timeout(0, 2).text(), "unknown"},
+      {"a circle is a circle", kCircle,
+       two_communicators(1).call(0, 1).call(1, 2).timeout(0, 2).timeout(1, 2).text(), "yes"},
+      {"of a circle the rank that departs from its past is named", kCircle,
+       two_communicators(12).call(0, 1).call(1, 2).timeout(0, 13).timeout(1, 13).text(), "yes 1"},
+      {"a Send without Recv names the rank that waits for nobody", kMessages,
+       world(2).call(0, 1, "Send", 512, 1).timeout(0, 2, "SEND").text(), "yes 1"},
+      {"messages that match are no news", kMessages,
+       world(2).call(0, 1, "Send", 512, 1).call(1, 1, "Recv", 512, 0).timeout(0, 2, "SEND").text(),
+       "unknown"},
+      {"all entered and a watchdog fired", kAllEntered, world(3).timeout(0, 1).text(), "yes"},
+      {"not where a rank is unknown", kAllEntered,
+       CallLog().init(0, 3, 1).init(1, 3, 1).call(0, 1).call(1, 1).timeout(0, 1).text(), "unknown"},
+      {"not where one is behind", kAllEntered, world(3).call(0, 1).timeout(0, 2).text(), "unknown"},
+  };
+}
+
+TEST(HangFacts, NameWhoHoldsTheJobUpAndNobodyElse) {
+  for (const GuiltyCase& one : cases()) {
+    EXPECT_EQ(guilty_answer(one.fact, one.log), one.answer) << one.what << "\n" << one.log;
+  }
+}
+
+TEST(HangFacts, ARankThatCameAfterTheLimitIsNamedWhereLinesCarryTimes) {
+  CallLog log;
+  log.stamp("[2026-02-03 04:05:06] ");
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1);
+  log.call(0, 1).call(2, 1);
+  log.stamp("[2026-02-03 04:16:06] ").call(1, 1).timeout(0, 1);
+  EXPECT_EQ(guilty_answer(kMissing, log.text()), "yes 1");
+  EXPECT_EQ(guilty_answer(kAllEntered, log.text()), "unknown");
+  EXPECT_NE(fact_of(kMissing, log.text()).what.find("660 s after the others"), std::string::npos);
+}
+
+TEST(HangFacts, SomeSecondsApartAreNoLateness) {
+  CallLog log;
+  log.stamp("[2026-02-03 04:05:06] ");
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1);
+  log.call(0, 1).call(2, 1);
+  log.stamp("[2026-02-03 04:05:46] ").call(1, 1).timeout(0, 1);
+  EXPECT_EQ(guilty_answer(kMissing, log.text()), "unknown");
+  EXPECT_EQ(guilty_answer(kAllEntered, log.text()), "yes");
+}
+
+TEST(HangFacts, SayWhichCallWhereAndWhatTheLateRankDidLast) {
+  const CallLog log =
+      world(3).call(0, 1, "AllGather", 64).call(2, 1, "AllGather", 64).timeout(0, 2);
+  const FactValue value = fact_of(kMissing, log.text());
+  EXPECT_EQ(
+      value.what,
+      "ranks 0,2 entered call 2, AllGather of 64 float32, of communicator 0x1 (3 ranks); rank "
+      "1 (n3, pid 51, GPU 1) did not; its last call was AllReduce of 512 float32 (sum) on "
+      "communicator 0x1 (3 ranks)");
+  EXPECT_EQ(value.communicator, "0x1");
+  EXPECT_EQ(value.evidence.size(), 2u);
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include "support/call_log.h"
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::fact_of;
+using testing::guilty_answer;
+using testing::GuiltyCase;
+
+constexpr std::string_view kMismatched = "job.collectives_mismatched";
+constexpr std::string_view kDiffer = "job.collectives_differ";
+
+CallLog inits(int nranks) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
+  return log;
+}
+
+/// Each rank makes one call with its own number of elements.
+CallLog counts(const std::vector<int64_t>& of_ranks) {
+  CallLog log = inits(static_cast<int>(of_ranks.size()));
+  for (size_t rank = 0; rank < of_ranks.size(); ++rank) {
+    log.call(static_cast<int>(rank), 1, "AllReduce", of_ranks[rank]);
+  }
+  return log;
+}
+
+/// Pairs of ranks, each a communicator that made one call; the second rank of pair 0 is odd.
+CallLog pairs(int number) {
+  CallLog log;
+  for (int pair = 0; pair < number; ++pair) {
+    const auto id = static_cast<uint64_t>(pair + 1);
+    log.init(2 * pair, 2, id, 0).init(2 * pair + 1, 2, id, 1);
+    log.call(2 * pair, id).call(2 * pair + 1, id, "AllReduce", pair == 0 ? 64 : 512);
+  }
+  return log;
+}
+
+/// Two ranks in a loop of a large and a small call; then rank 1 makes the large one smaller.
+CallLog loop_that_breaks() {
+  CallLog log = inits(2);
+  for (int i = 0; i < 12; ++i) {
+    for (int rank = 0; rank < 2; ++rank) log.call(rank, 1).call(rank, 1, "AllReduce", 8);
+  }
+  return log.call(0, 1).call(1, 1, "AllReduce", 256);
+}
+
+std::vector<GuiltyCase> cases() {
+  return {
+      {"three against one", kMismatched, counts({8, 8, 8, 4}).text(), "yes 3"},
+      {"two against two blames nobody", kMismatched, counts({8, 8, 4, 4}).text(), "yes"},
+      {"one against one blames nobody", kMismatched, counts({8, 4}).text(), "yes"},
+      {"all alike", kMismatched, counts({8, 8, 8}).text(), "unknown"},
+      {"a majority of those seen is none where it is no majority of all", kMismatched,
+       CallLog()
+           .init(0, 8, 1)
+           .init(1, 8, 1)
+           .init(2, 8, 1)
+           .call(0, 1)
+           .call(1, 1)
+           .call(2, 1, "AllReduce", 8)
+           .text(),
+       "yes"},
+      {"communicators alike decide between two", kMismatched, pairs(3).text(), "yes 1"},
+      {"the past decides between two", kMismatched, loop_that_breaks().text(), "yes 1"},
+      {"a lost line looks like a skipped call and is only told", kMismatched,
+       inits(2).call(0, 1).call(0, 1, "AllGather").call(1, 1, "AllGather").text(), "unknown"},
+      {"told as such", kDiffer,
+       inits(2).call(0, 1).call(0, 1, "AllGather").call(1, 1, "AllGather").text(), "yes"},
+      {"in a job that stopped it counts", kMismatched,
+       inits(3)
+           .call(0, 1)
+           .call(2, 1)
+           .call(0, 1, "AllGather")
+           .call(1, 1, "AllGather")
+           .call(2, 1, "AllGather")
+           .timeout(0, 1)
+           .text(),
+       "yes 1"},
+      {"user-made reductions are numbered differently on each rank", kMismatched,
+       inits(2).call(0, 1, "AllReduce", 8, 0, 7, 5).call(1, 1, "AllReduce", 8, 0, 7, 91).text(),
+       "unknown"},
+  };
+}
+
+TEST(MismatchFacts, NameTheOddOneOnlyWhereSomethingDecides) {
+  for (const GuiltyCase& one : cases()) {
+    EXPECT_EQ(guilty_answer(one.fact, one.log), one.answer) << one.what << "\n" << one.log;
+  }
+}
+
+TEST(MismatchFacts, SayInWhatTheCallsDiffer) {
+  CallLog log = inits(3);
+  log.call(0, 1, "Broadcast", 8, 0).call(1, 1, "Broadcast", 8, 0).call(2, 1, "Broadcast", 4, 2);
+  EXPECT_EQ(
+      fact_of(kMismatched, log.text()).what,
+      "call 1 of communicator 0x1 (3 ranks): ranks 0,1 called Broadcast of 8 float32, root 0, "
+      "rank 2 called Broadcast of 4 float32, root 2 (count, root differ)");
+}
+
+}  // namespace
+}  // namespace ncclog
