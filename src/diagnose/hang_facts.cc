@@ -33,8 +33,10 @@ namespace {
 
 constexpr size_t kMostNamed = 4;
 
-const std::string& id_of(const Job& job, int communicator) {
-  return job.communicators[static_cast<size_t>(communicator)].id;
+void place_in(const Job& job, int communicator, FactValue& value) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  value.communicator = comm.id;
+  value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
 }
 
 bool waited_until_a_limit(const Job& job) {
@@ -140,7 +142,7 @@ FactValue came_too_late(const Job& job) {
   for (const LateEntry& late : too_late(job)) {
     blame(job, late.waiter, value);
     if (phrases.size() == kMostNamed) continue;
-    value.communicator = id_of(job, late.communicator);
+    place_in(job, late.communicator, value);
     value.evidence.push_back({late.where, {}});
     phrases.push_back(
         fmt::format("{} entered call {} of {} {} s after the others, who had given up",
@@ -161,7 +163,7 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (front == nullptr) return came_too_late(job);
   if (!are_few(*front)) return unknown();
   FactValue value = yes({});
-  value.communicator = id_of(job, front->communicator);
+  place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
   std::vector<std::string> phrases;
   for (const Holdup& holdup : late) {
@@ -202,7 +204,7 @@ FactValue rank_behind(const Job& job, const Instance&) {
   FactValue value = yes(fmt::format("{}; {} had not{}", front_words(job, *front),
                                     members_words(job, front->communicator, front->behind),
                                     unknown_words(job, *front)));
-  value.communicator = id_of(job, front->communicator);
+  place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
   return value;
 }
@@ -228,8 +230,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     if (circle.waiters.size() < 2 || circle.fronts.size() < 2) continue;
     FactValue value = yes({});
     value.what = circle_words(job, waits, circle, value);
-    value.communicator =
-        id_of(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator);
+    place_in(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator, value);
     std::vector<std::string> odd;
     for (const Waiter& waiter : departed(job, circle.waiters)) {
       if (may_wait_for_unknown(job, waits, waiter)) continue;
@@ -264,7 +265,7 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   std::vector<std::string> phrases;
   for (const UnmatchedMessages& messages : waits.unmatched) {
     if (phrases.size() == kMostNamed) break;
-    value.communicator = id_of(job, messages.communicator);
+    place_in(job, messages.communicator, value);
     phrases.push_back(message_words(job, messages));
   }
   value.what = join(phrases, "; ");
@@ -290,7 +291,7 @@ FactValue all_entered(const Job& job, const Instance&) {
       yes(fmt::format("all {} ranks of {} made the same {} calls",
                       job.communicators[static_cast<size_t>(largest.communicator)].nranks,
                       communicator_words(job, largest.communicator), largest.front));
-  value.communicator = id_of(job, largest.communicator);
+  place_in(job, largest.communicator, value);
   return value;
 }
 

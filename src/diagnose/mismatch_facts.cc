@@ -180,6 +180,7 @@ FactValue differences(const Job& job, bool names_the_odd, Wanted&& wanted) {
     const Communicator& comm = job.communicators[c];
     if (!comm.difference || !wanted(comm)) continue;
     if (found++ == 0) value.communicator = comm.id;
+    value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
     if (names_the_odd) {
       for (const Waiter& waiter : odd_ones(job, comm)) blame(job, waiter, value);
     }

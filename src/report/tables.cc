@@ -10,6 +10,8 @@ constexpr TableKind kTables[] = {
     {"ranks", "each rank: where it runs, its state, its calls, the last line it printed",
      ranks_table},
     {"comms", "each communicator: size, ranks seen, their states, calls", communicators_table},
+    {"fronts", "each communicator: the last call all ranks entered, who is ahead, who behind",
+     fronts_table},
     {"env", "each setting NCCL reports, with the ranks that report it", environment_table},
     {"net", "network, plugin and interfaces, by host", network_table},
     {"channels", "each connection: from rank, to rank, path, channels", channels_table},

@@ -25,6 +25,7 @@ const TableKind* find_table_kind(std::string_view name);
 
 Table ranks_table(const Job& job);  ///< One row per rank: where it is and what it said last.
 Table communicators_table(const Job& job);
+Table fronts_table(const Job& job);  ///< report/fronts_table.cc
 Table environment_table(const Job& job);
 Table network_table(const Job& job);
 Table unknown_table(const Job& job);   ///< One row per shape of NCCL lines that no wording fits.

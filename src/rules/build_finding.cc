@@ -90,6 +90,18 @@ std::string communicator_of(const Job& job, const std::vector<Firing>& firings) 
   return {};
 }
 
+/// True if a fact rests on what no line says.
+bool is_inferred(const std::vector<Firing>& firings) {
+  return std::any_of(firings.begin(), firings.end(), [](const Firing& firing) {
+    return std::any_of(firing.hits.begin(), firing.hits.end(),
+                       [](const Hit& hit) { return hit.value != nullptr && hit.value->inferred; });
+  });
+}
+
+Confidence a_grade_less(Confidence confidence) {
+  return confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
+}
+
 Finding texts_of(const Rule& rule) {
   Finding finding;
   finding.id = rule.id;
@@ -113,6 +125,7 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
+  if (is_inferred(firings)) finding.confidence = a_grade_less(finding.confidence);
   add_evidence(firings, finding);
   inherit_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);

@@ -102,5 +102,14 @@ TEST(MismatchFacts, SayInWhatTheCallsDiffer) {
       "rank 2 called Broadcast of 4 float32, root 2 (count, root differ)");
 }
 
+TEST(MismatchFacts, AreLessSureWhereTheCommunicatorIsInferred) {
+  CallLog log;
+  log.size(1, 3).call(0, 1).call(1, 1).call(2, 1, "AllReduce", 8);
+  const FactValue value = fact_of(kMismatched, log.text());
+  EXPECT_TRUE(value.inferred);
+  EXPECT_EQ(value.processes.size(), 1u);
+  EXPECT_FALSE(fact_of(kMismatched, counts({8, 8, 4}).text()).inferred);
+}
+
 }  // namespace
 }  // namespace ncclog
