@@ -78,7 +78,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
       {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"show"},
-       "show: no table named (one of: ranks, comms, env, net, channels, topology, timeline, "
+       "show: no table named (one of: ranks, comms, fronts, env, net, channels, topology, timeline, "
        "unknown, flight-recorder, ras, nccl-tests)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
