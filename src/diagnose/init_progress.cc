@@ -172,6 +172,18 @@ bool was_used(const Job& job, const Communicator& comm) {
   });
 }
 
+/// Lines of an initialisation whose START is not there: it is lost.
+bool lost_its_start(const Job& job, const Process& process) {
+  const auto is_headless = [](const InitSection& section) {
+    const bool holds = section.system.any() || !section.graphs.empty() || !section.trees.empty();
+    return holds && section.started.line == 0 && section.completed.line == 0;
+  };
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& sections = job.logs[log].inits.all();
+    return std::any_of(sections.begin(), sections.end(), is_headless);
+  });
+}
+
 /// The process did something behind the initialisation that it began at `start`.
 bool went_beyond(const Job& job, int process, SourceRef start,
                  const std::set<int>& watchdog_ranks) {
@@ -324,6 +336,7 @@ class Search {
     if (init.unseen.size() != 1 || voices_.orphans().size() != 1) return;
     const int known = voices_.of_rank(init.unseen.front().rank);
     if (known >= 0 && process_at(job_, known).has_nccl) return;
+    if (lost_its_start(job_, process_at(job_, voices_.orphans().front()))) return;
     init.missing.push_back({init.unseen.front().rank, voices_.orphans().front()});
     init.unseen.clear();
   }
@@ -336,6 +349,7 @@ class Search {
                     [&](const InitRank& rank) { return rank.process == process; })) {
       return false;
     }
+    if (lost_its_start(job_, speaker)) return false;
     if (speaker.has_nccl && speaker.pid >= 0) return true;
     return are_few && voices_.speaks_beside_nccl(speaker);
   }
