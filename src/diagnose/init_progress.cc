@@ -220,6 +220,7 @@ class Search {
       const Communicator& comm = job_.communicators[c];
       if (!is_judgeable(comm) || parents_.contains(static_cast<int>(c))) continue;
       UnfinishedInit init = sort_ranks(comm);
+      if (init.waiting.empty() && !may_wait_without_start(init)) continue;
       init.communicator = static_cast<int>(c);
       if (init.of_all && progress_) continue;
       if (judge(comm, init)) found.push_back(std::move(init));
@@ -296,9 +297,13 @@ class Search {
     });
   }
 
+  bool may_wait_without_start(const UnfinishedInit& init) const {
+    return init.of_all && !init.unseen.empty() && is_without_start(job_);
+  }
+
   /// Before 2.18.3: whoever uses NCCL and prints no COMPLETE at all, waits.
   void add_waiting_without_start(UnfinishedInit& init) {
-    if (!init.of_all || !is_without_start(job_)) return;
+    if (!may_wait_without_start(init)) return;
     const bool one_left = init.unseen.size() == 1 && voices_.orphans().size() == 1;
     std::erase_if(init.unseen, [&](const InitRank& unseen) {
       const int process = one_left ? voices_.orphans().front() : voices_.of_rank(unseen.rank);
