@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/read_example.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
@@ -46,7 +47,7 @@ ExitStatus check(const RulesOptions& options, Console& console) {
 
 ExitStatus test(const RulesOptions& options, Console& console) {
   const bool only_added = !options.paths.empty();
-  const RuleTest tested = test_rules(load_rulebook(options.paths), only_added);
+  const RuleTest tested = test_rules(load_rulebook(options.paths), only_added, read_example);
   for (const ExampleFailure& failure : tested.failures) {
     console.out += fmt::format("{}: {}\n", printable(failure.where), printable(failure.what));
   }

@@ -9,15 +9,16 @@
 
 namespace ncclog {
 
-std::span<const Fact> job_facts();          ///< diagnose/job_facts.cc: size, versions, coverage.
-std::span<const Fact> network_facts();      ///< diagnose/network_facts.cc: networks and paths.
-std::span<const Fact> hca_facts();          ///< diagnose/hca_facts.cc: RDMA devices.
-std::span<const Fact> address_facts();      ///< diagnose/address_facts.cc: reachable addresses.
-std::span<const Fact> gid_facts();          ///< diagnose/gid_facts.cc: RoCE's GID tables.
-std::span<const Fact> host_facts();         ///< diagnose/host_facts.cc: containers, /dev/shm.
-std::span<const Fact> watchdog_facts();     ///< diagnose/watchdog_facts.cc: who waits for whom.
+std::span<const Fact> job_facts();       ///< diagnose/job_facts.cc: size, versions, coverage.
+std::span<const Fact> network_facts();   ///< diagnose/network_facts.cc: networks and paths.
+std::span<const Fact> hca_facts();       ///< diagnose/hca_facts.cc: RDMA devices.
+std::span<const Fact> address_facts();   ///< diagnose/address_facts.cc: reachable addresses.
+std::span<const Fact> gid_facts();       ///< diagnose/gid_facts.cc: RoCE's GID tables.
+std::span<const Fact> host_facts();      ///< diagnose/host_facts.cc: containers, /dev/shm.
+std::span<const Fact> watchdog_facts();  ///< diagnose/watchdog_facts.cc: who waits for whom.
 std::span<const Fact> hang_facts();         ///< diagnose/hang_facts.cc: who holds the job up.
 std::span<const Fact> mismatch_facts();     ///< diagnose/mismatch_facts.cc: calls that differ.
+std::span<const Fact> recorder_facts();     ///< diagnose/recorder_facts.cc: Flight Recorder.
 std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
 std::span<const Fact> rank_facts();         ///< diagnose/rank_facts.cc: who is which rank.
 std::span<const Fact> kernel_facts();       ///< diagnose/kernel_facts.cc: what kernels report.
@@ -30,10 +31,11 @@ std::span<const Fact> init_facts();         ///< diagnose/init_facts.cc: who is 
 std::span<const Fact> stop_facts();         ///< diagnose/stop_evidence.cc: whether the job stopped.
 
 inline std::vector<std::span<const Fact>> fact_tables() {
-  return {job_facts(),     network_facts(),    hca_facts(),         address_facts(), gid_facts(),
-          host_facts(),    watchdog_facts(),   environment_facts(), run_facts(),     graph_facts(),
-          failure_facts(), nccl_tests_facts(), kernel_facts(),      rank_facts(),    stop_facts(),
-          hang_facts(),    mismatch_facts(),   init_facts(),        device_facts()};
+  return {job_facts(),           network_facts(), hca_facts(),      address_facts(),
+          gid_facts(),           host_facts(),    watchdog_facts(), environment_facts(),
+          run_facts(),           graph_facts(),   failure_facts(),  nccl_tests_facts(),
+          kernel_facts(),        rank_facts(),    stop_facts(),     hang_facts(),
+          mismatch_facts(),      init_facts(),    device_facts(),   recorder_facts()};
 }
 
 }  // namespace ncclog

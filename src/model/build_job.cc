@@ -7,6 +7,7 @@
 #include "model/build_steps.h"
 #include "model/first_difference.h"
 #include "model/ras_text.h"
+#include "model/short_logs.h"
 #include "model/torn_speakers.h"
 
 namespace ncclog {
@@ -49,6 +50,8 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_processes(job);
   build_communicators(job);
   build_runs(job);
+  build_flight_recorders(job);
+  mark_short_logs(job);
   find_differences(job, {});
   build_network(job);
   build_graphs(job);
@@ -56,7 +59,6 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   build_kernel_events(job);
   build_nccl_tests(job);
   build_summary(job);
-  build_flight_recorders(job);
   return job;
 }
 

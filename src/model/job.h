@@ -63,7 +63,7 @@ struct Process {
   std::bitset<32> subsystems;
   int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
-  bool cut = false;       ///< An input that it spoke in was cut, or Ray left lines out.
+  bool cut = false;       ///< Lines at its end are missing: a cut input, Ray, model/short_logs.h.
   bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
   SourceRef first;
   SourceRef last;

@@ -13,6 +13,7 @@ namespace {
 
 std::string evidence_place(const Job& job, const Evidence& evidence) {
   const FileLine place = file_line(job, evidence.where);
+  if (evidence.where.line == 0) return printable(place.path);
   return printable(fmt::format("{}:{}", place.path, place.line));
 }
 

@@ -28,7 +28,9 @@ class DistinctValues {
   void add(std::string value) {
     if (!value.empty() && seen_.insert(value).second) values_.push_back(std::move(value));
   }
-  std::string text() const { return listed(values_, "(unknown)"); }
+  std::string text(std::string_view otherwise = "(unknown)") const {
+    return listed(values_, otherwise);
+  }
 
  private:
   std::set<std::string> seen_;
@@ -84,7 +86,8 @@ std::string fact_values(const MessagePart& part, JobView& view,
     if (!value.known()) continue;
     values.add(part.type == MessagePart::Type::FactWhat ? value.what : fact_text(value));
   }
-  return values.text();
+  // A message may add clauses that only some logs give.
+  return values.text(part.type == MessagePart::Type::FactWhat ? "" : "(unknown)");
 }
 
 std::string communicator_values(const Job& job, const std::vector<Firing>& firings) {

@@ -2,10 +2,13 @@
 
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/job.h"
+#include "model/shard.h"
 #include "rules/rule.h"
 
 namespace ncclog {
@@ -43,8 +46,11 @@ struct RuleTest {
   std::vector<ExampleFailure> failures;
 };
 
-/// Runs the examples of the rules, or only of those that are not built in. Each example is read
-/// like a log and judged by the whole rulebook.
-RuleTest test_rules(const Rulebook& rulebook, bool only_added);
+/// The job that an example stands for; `matcher` is for its lines.
+using ExampleReader = std::function<Job(std::string_view example, const LineMatcher& matcher)>;
+
+/// Runs the examples of the rules, or only of those that are not built in. Each example is read by
+/// `reader` and judged by the whole rulebook.
+RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader);
 
 }  // namespace ncclog

@@ -1,5 +1,5 @@
 // Every rule carries logs on which it must fire and near misses on which it must not. Here they are
-// read like any other log.
+// judged like any other log.
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "log/messages/all_messages.h"
-#include "model/job_from_text.h"
 #include "rules/evaluate.h"
 #include "rules/rule_tools.h"
 
@@ -37,12 +36,12 @@ std::string kinds_of(const Job& job) {
 
 }  // namespace
 
-RuleTest test_rules(const Rulebook& rulebook, bool only_added) {
+RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
   const LineMatcher matcher = make_line_matcher(rulebook);
   RuleTest result;
   const auto run = [&](const Rule& rule, const Example& example, bool must_fire) {
     ++result.examples;
-    const Job job = job_from_text(example.log, matcher);
+    const Job job = reader(example.log, matcher);
     const Diagnosis diagnosis = evaluate(rulebook, job);
     const bool fires = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                                    [&](const Finding& finding) { return finding.id == rule.id; });

@@ -48,7 +48,11 @@ std::string headline_of(const std::vector<Finding>& findings, const Finding& fir
                      : fmt::format("{}; {} other findings follow from it.", sentence, others);
 }
 
-std::string why_unusable(const LossTable& losses) {
+std::string why_unusable(const LossTable& losses, bool has_dumps) {
+  if (losses.lines == 0 && has_dumps) {
+    return "There are only dumps of the Flight Recorder, and nothing in them shows that the job "
+           "stopped: what the program printed says that.";
+  }
   if (losses.lines == 0) return "There is no line to judge.";
   if (losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn) > 0) {
     return "Processes tore each other's lines, so that none of them is sure: nothing to judge.";
@@ -57,9 +61,11 @@ std::string why_unusable(const LossTable& losses) {
 }
 
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
-  const bool usable = !findings.empty() || std::any_of(job.logs.begin(), job.logs.end(), is_usable);
+  const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
+  const bool usable = !only_dumps && (!findings.empty() ||
+                                      std::any_of(job.logs.begin(), job.logs.end(), is_usable));
   if (usable) return {VerdictStatus::Clean, "No problem found in what these logs can show.", {}};
-  return {VerdictStatus::CannotJudge, why_unusable(job.losses), {}};
+  return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "app/read_example.h"
 #include "rules/load_rules.h"
 #include "rules/rule_tools.h"
 #include "support/temp_dir.h"
@@ -110,8 +111,8 @@ TEST(Rulebook, TestRunsTheExamplesThatWereAdded) {
   Rule rule = sample_rule("my-rule", "{event: network_selected}");
   rule.fires = {{"n1:7:7 [0] NCCL INFO Using network IB", {3, 1}}, {"nothing", {4, 1}}};
   rule.quiet = {{"n1:7:7 [0] NCCL INFO Using network Socket", {5, 1}}};
-  const RuleTest test =
-      test_rules(rulebook_of({std::move(rule), builtin_rule("other", kClosed)}), true);
+  const RuleTest test = test_rules(rulebook_of({std::move(rule), builtin_rule("other", kClosed)}),
+                                   true, read_example);
   EXPECT_EQ(test.rules, 1u);
   EXPECT_EQ(test.examples, 3u);
   ASSERT_EQ(test.failures.size(), 2u);

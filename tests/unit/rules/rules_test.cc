@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "app/read_example.h"
 #include "base/text.h"
 #include "rules/embedded_rules.h"
 #include "rules/load_rules.h"
@@ -27,7 +28,7 @@ std::string failures_of(const RuleTest& test) {
 
 TEST(Rules, EveryExampleDoesWhatItShould) {
   const Rulebook rulebook = load_rulebook();
-  const RuleTest test = test_rules(rulebook, false);
+  const RuleTest test = test_rules(rulebook, false, read_example);
   EXPECT_EQ(failures_of(test), "");
   EXPECT_GT(test.examples, 2 * rulebook.rules.size() - 1);
 }
@@ -106,7 +107,7 @@ TEST(Rules, TheManualsExamplesLoadAndDoWhatTheyShould) {
   const TempDir dir;
   const size_t count = write_manual_rules(dir);
   EXPECT_GE(count, 8u);
-  const RuleTest test = test_rules(load_rulebook({dir.path().string()}), true);
+  const RuleTest test = test_rules(load_rulebook({dir.path().string()}), true, read_example);
   EXPECT_EQ(test.rules, count);
   EXPECT_EQ(failures_of(test), "");
 }

@@ -1,0 +1,39 @@
+// What follows from the Flight Recorder's dumps alone?
+//
+//   rank 5 never called collective 29 of default_pg, in which all others wait   → Late, rank 5
+//   rank 3 called another size at collective 20                                 → Mismatch, rank 3
+//   all ranks called the same 29 collectives, and the last one is open          → Entered
+//
+// That ranks are some calls apart says nothing in a job that runs: somebody must have waited until
+// a limit. Being late is no guilt either: only a rank that waits for nobody itself is named.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/fact.h"
+#include "diagnose/recorder_calls.h"
+
+namespace ncclog {
+
+enum class RecordedKind { Nothing, Late, Mismatch, Entered };
+
+/// What the dumps say about the group that matters most.
+struct RecorderVerdict {
+  RecordedKind kind = RecordedKind::Nothing;
+  std::vector<int> named;  ///< Global ranks that are late, or outvoted; sorted, may be empty.
+  std::string what;        ///< In words, without a full stop.
+  std::string place;  ///< "collective 20 of process group default_pg (4 ranks), at train.py:54".
+  int communicator = -1;        ///< Into Job::communicators, as RecordedGroup::communicator.
+  int64_t number = 0;           ///< The collective that it is about.
+  std::vector<Evidence> dumps;  ///< Of ranks on either side, with the call in words.
+};
+
+/// A mismatch goes before a late rank, and larger groups before smaller ones. Pure.
+RecorderVerdict recorder_verdict(const Job& job);
+
+/// Who is behind in the group in which most wait, whether or not the job stopped; empty: nobody.
+std::string recorded_behind_words(const Job& job);
+
+}  // namespace ncclog
