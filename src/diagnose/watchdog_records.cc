@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "diagnose/fact_answers.h"
 
 namespace ncclog {
@@ -24,6 +25,17 @@ std::string agreed_size(const Work& work) {
     return fmt::format("NumelIn={}", work.numel_in);
   }
   return fmt::format("NumelIn={}, NumelOut={}", work.numel_in, work.numel_out);
+}
+
+/// Elements of a tensor of shape "1024, 16"; -1 if that is no shape, or too many.
+int64_t elements_in(std::string_view shape) {
+  int64_t elements = 1;
+  for (const std::string_view dimension : split(shape, ',')) {
+    const auto size = parse_int(trim(dimension));
+    if (!size || *size < 0 || (*size > 0 && elements > INT64_MAX / *size)) return -1;
+    elements *= *size;
+  }
+  return elements;
 }
 
 /// As the line names its group: newer releases may use a hash for the GUID of the default one.
@@ -75,6 +87,9 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
     work.seq = said.message.seq;
     work.op = said.message.op;
     work.size = agreed_size(said.message);
+    work.numel_in =
+        said.message.shape.empty() ? said.message.numel_in : elements_in(said.message.shape);
+    work.numel_out = said.message.numel_out;
     work.timeout_ms = said.message.timeout_ms;
     work.line = evidence_of(said.record);
     work.group = group_in(said.header);

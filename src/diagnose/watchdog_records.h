@@ -27,9 +27,11 @@ struct TimedOutWork {
   /// Its rank in the group is not its global rank and no line names the group: compare it with
   /// none.
   bool in_unnamed_group = false;
-  int64_t seq = -1;  ///< -1: not printed (before 1.13).
-  std::string op;    ///< "ALLREDUCE", as printed.
-  std::string size;  ///< What has to be equal on all ranks: "NumelIn=1, NumelOut=1".
+  int64_t seq = -1;       ///< -1: not printed (before 1.13).
+  std::string op;         ///< "ALLREDUCE", as printed.
+  std::string size;       ///< What has to be equal on all ranks: "NumelIn=1, NumelOut=1".
+  int64_t numel_in = -1;  ///< Elements; up to 2.0 of the first input tensor; -1: not printed.
+  int64_t numel_out = -1;
   int64_t timeout_ms = 0;
   Evidence line;
 };
