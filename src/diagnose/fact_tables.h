@@ -16,6 +16,7 @@ std::span<const Fact> address_facts();   ///< diagnose/address_facts.cc: reachab
 std::span<const Fact> gid_facts();       ///< diagnose/gid_facts.cc: RoCE's GID tables.
 std::span<const Fact> host_facts();      ///< diagnose/host_facts.cc: containers, /dev/shm.
 std::span<const Fact> watchdog_facts();  ///< diagnose/watchdog_facts.cc: who waits for whom.
+std::span<const Fact> ras_facts();       ///< diagnose/ras_facts.cc: answers of RAS.
 /// diagnose/watchdog_call_facts.cc: watchdogs and lines of calls.
 std::span<const Fact> watchdog_call_facts();
 std::span<const Fact> hang_facts();         ///< diagnose/hang_facts.cc: who holds the job up.
@@ -38,7 +39,7 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           run_facts(),           graph_facts(),   failure_facts(),  nccl_tests_facts(),
           kernel_facts(),        rank_facts(),    stop_facts(),     hang_facts(),
           mismatch_facts(),      init_facts(),    device_facts(),   recorder_facts(),
-          watchdog_call_facts()};
+          watchdog_call_facts(), ras_facts()};
 }
 
 }  // namespace ncclog
