@@ -7,21 +7,32 @@
 #include "base/text.h"
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
-#include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
 
 namespace ncclog {
 namespace {
 
-/// Somebody gave up on a call: a line says so, or a watchdog is done with a call that is open.
-bool waited_until_a_limit(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  if (evidence && evidence->by == StopBy::Timeout) return true;
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    for (const FlightRecorderEntry& entry : dump.entries) {
-      if (is_open(entry) && entry.retired.value_or(false)) return true;
-    }
+/// A work without a group is of the group of all ranks.
+bool is_of(const TimedOutWork& work, const RecordedGroup& group) {
+  if (work.in_unnamed_group) return false;
+  if (!is_default_group(work.group)) return work.group == group.name;
+  return is_default_group(group.name) || group.description == "default_pg";
+}
+
+/// Somebody waited in that call until a limit: a line says so, or a watchdog is done with the call
+/// although it is open. Limits elsewhere prove nothing: the dumps may have been asked for long
+/// before.
+bool somebody_gave_up(const Job& job, const RecordedGroup& group, int64_t number) {
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  if (std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+        return work.seq == number && is_of(work, group);
+      })) {
+    return true;
   }
-  return false;
+  return std::any_of(group.ranks.begin(), group.ranks.end(), [&](const RecordedRank& rank) {
+    const FlightRecorderEntry* call = rank.call(number);
+    return call != nullptr && is_open(*call) && call->retired.value_or(false);
+  });
 }
 
 /// "train.py:54"; empty: the dump has no stacks.
@@ -185,15 +196,17 @@ RecorderVerdict recorder_verdict(const Job& job) {
       return mismatch_verdict(*group, *difference);
     }
   }
-  if (ordered.empty() || !waited_until_a_limit(job)) return {};
+  if (ordered.empty()) return {};
   for (const RecordedGroup* group : ordered) {
     const auto front = recorded_front(*group);
     if (!front || front->idle.empty() || !front->unknown.empty() || !are_few(*front)) continue;
+    if (!somebody_gave_up(job, *group, front->number)) continue;
     return late_verdict(job, *group, *front);
   }
   const RecordedGroup& largest = *ordered.front();
   const int64_t number = recorded_by_all(largest);
   if (number == 0 || !last_is_open(largest, number)) return {};
+  if (!somebody_gave_up(job, largest, number)) return {};
   const FlightRecorderEntry& last = *largest.ranks.front().call(number);
   return {.kind = RecordedKind::Entered,
           .what = fmt::format("all {} ranks called collective {} of {}, {}", largest.ranks.size(),

@@ -68,6 +68,8 @@ std::vector<RecorderCase> cases() {
        waits().with(",\"retired\":true").text() + waits().text() + idle().text(), "yes 2"},
       {"without a sign that somebody gave up nobody is named", kLate, two_wait + idle().text(),
        "unknown"},
+      {"a limit in another call is none in this one", kLate,
+       timeout(0, 9) + two_wait + idle().text(), "unknown"},
       {"but it is told who was behind", kBehind, two_wait + idle().text(), "yes"},
       {"a rank without a dump is unknown", kLate, timeout(0, 3) + two_wait, "unknown"},
       {"and is not behind", kBehind, two_wait, "unknown"},
@@ -133,6 +135,8 @@ std::vector<RecorderCase> cases() {
        logged(3, 2).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait + waits().text(), "yes"},
       {"a rank that came after the dumps were written was late", kLate,
        logged(3, 3).timeout(0, 3).text() + two_wait + idle().text(), "yes 2"},
+      {"dumps that were written long before contradict nothing", kContradicts,
+       logged(3, 8).call(0, 1).call(1, 1).timeout(0, 9).text() + two_wait + waits().text(), "no"},
       {"no dumps contradict nothing", kContradicts, logged(3, 2).timeout(0, 2).text(), "no"},
       {"a log that shows fewer calls than the dump", kLacks,
        logged(3, 1).call(0, 1).call(1, 1).call(0, 1).call(1, 1).timeout(0, 3).text() + two_wait +
