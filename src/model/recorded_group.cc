@@ -15,6 +15,9 @@ using GroupMembers = std::map<int, const FlightRecorderDump*>;
 /// number.
 constexpr size_t kMostRanks = size_t{1} << 20;
 
+/// No job comes as far; numbers beyond are no numbers of calls.
+constexpr int64_t kMostCalls = int64_t{1} << 53;
+
 /// PyTorch's own default, for dumps that name no limit.
 constexpr int64_t kDefaultTimeoutMs = 30 * 60 * 1000;
 
@@ -83,7 +86,8 @@ bool read_calls(const FlightRecorderGroup& group, RecordedRank& rank) {
   for (const FlightRecorderEntry& entry : rank.dump->entries) {
     rank.is_idle &= !is_open(entry);
     if (!is_of(entry, group)) continue;
-    is_plain &= !is_point_to_point(entry) && entry.collective_seq_id > 0;
+    is_plain &= !is_point_to_point(entry) && entry.collective_seq_id > 0 &&
+                entry.collective_seq_id < kMostCalls;
     rank.calls.push_back(&entry);
     rank.enqueued = std::max(rank.enqueued, entry.collective_seq_id);
     if (entry.state == RecordedState::Completed) {
@@ -100,7 +104,7 @@ bool read_calls(const FlightRecorderGroup& group, RecordedRank& rank) {
       std::adjacent_find(rank.calls.begin(), rank.calls.end(), same_number) == rank.calls.end();
   rank.enqueued = std::max(rank.enqueued, group.last_enqueued.value_or(0));
   rank.completed = std::max(rank.completed, group.last_completed.value_or(0));
-  return is_plain;
+  return is_plain && rank.enqueued < kMostCalls;
 }
 
 /// When each call of a dump was made, by group and number.

@@ -12,7 +12,7 @@ DumpLine& DumpLine::add(int64_t seq, int64_t elements, std::string_view op,
       R"("pg_id":0,"process_group":["0","default_pg"],"collective_seq_id":{0},"op_id":{0},)"
       R"("profiling_name":"nccl:{1}","input_sizes":[[{2}]],"output_sizes":[[{2}]],)"
       R"("input_dtypes":["Float"],"state":"{3}","time_created_ns":{4}000000000)",
-      seq, op, elements, state, start_s_ + seq));
+      seq, op, elements, state, start_s_ + seq % 1000000));
   return *this;
 }
 

@@ -98,6 +98,10 @@ std::vector<RecorderCase> cases() {
       {"other operations before it: the numbers may mean other calls", kLate,
        timeout(0, 3) + two_wait + DumpLine(3).done(1).done(2).with(",\"op_id\":7").text(),
        "unknown"},
+      {"numbers that no job reaches", kLate,
+       timeout(0, 3) + DumpLine(2).done(INT64_MAX - 1).open(INT64_MAX).text() +
+           DumpLine(2).done(INT64_MAX - 1).text(),
+       "unknown"},
       {"three against one", kMismatch,
        DumpLine(4).done(1).open(2).text() + DumpLine(4).done(1).open(2).text() +
            DumpLine(4).done(1).open(2).text() + DumpLine(4).done(1).open(2, 256).text(),
