@@ -351,9 +351,19 @@ void TearGuard::hand_on_oldest() {
   line.text.clear();
 }
 
+/// True if the oldest line or one of the kBefore lines behind it is Merged.
+bool TearGuard::is_near_sign() {
+  if (merged_ == 0) return false;
+  const size_t end = std::min(count_, kBefore + 1);
+  for (size_t i = 0; i < end; ++i) {
+    if (held(i).sign == Sign::Merged) return true;
+  }
+  return false;
+}
+
 void TearGuard::hand_on(Held& line) {
   if (line.spent) return;
-  if (merged_ > 0 || since_sign_ < kAfter) {
+  if (since_sign_ < kAfter || is_near_sign()) {
     doubted_ = true;
     shard_.add_in_doubt(line.event, line.lines);
     return;

@@ -66,6 +66,7 @@ class TearGuard {
   };
 
   Held& held(size_t i) { return ring_[(oldest_ + i) % ring_.size()]; }
+  bool is_near_sign();
   const Known& known_as(const Header& header) const;
   void note_speaker(const Header& header);
 
@@ -97,7 +98,8 @@ class TearGuard {
   Shard& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
-  std::array<Held, kBefore + 1> ring_;
+  /// A line leaves when every sign in the kBefore lines behind it has met the rest that may come.
+  std::array<Held, kBefore + kMaxGap + 1> ring_;
   size_t oldest_ = 0;
   size_t count_ = 0;
   size_t bytes_ = 0;            ///< Of the held texts.

@@ -156,6 +156,21 @@ TEST(TearGuard, DoubtEndsSomeLinesAway) {
   EXPECT_EQ(in_doubt(text), TearGuard::kBefore + 1 + TearGuard::kAfter);
 }
 
+TEST(TearGuard, LinesThatLeaveBeforeATearIsMendedAreInNoDoubt) {
+  std::string text;
+  const auto add_lines = [&](size_t lines) {
+    for (size_t i = 0; i < lines; ++i) {
+      text += "node-a:41:41 [0] NCCL INFO cudaDriverVersion " + std::to_string(i) + "\n";
+    }
+  };
+  add_lines(2 * TearGuard::kBefore);
+  text += "step 10 | loss 3.25node-b:52:52 [1] NCCL INFO Connected all rings\n";
+  add_lines(TearGuard::kMaxGap - 1);
+  text += "\n";
+  add_lines(2 * TearGuard::kBefore);
+  EXPECT_EQ(in_doubt(text), 0u);
+}
+
 TEST(TearGuard, AllSpeakersOfADoubtfulStretchAreTorn) {
   const Shard shard = read_text(
       "node-a:41:41 [0] NCCL INFO Using network IB\n" + std::string(2 * TearGuard::kBefore, '\n') +
