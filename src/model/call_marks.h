@@ -1,0 +1,72 @@
+// How many calls had a process made when a step was printed into its file?
+//
+//   iteration: 7 | …                      the 8th marker of this input
+//   node-a:41:41 [0] NCCL INFO AllReduce: …   call 1200 of node-a:41 stands behind 8 markers
+//
+// A marker is the clock of whoever prints it, so a process notes it with its next call: one number
+// pair for each marker between two of its calls, whoever printed it.
+//
+// Both lists are kept as differences, about three bytes an element.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "log/iteration_marker.h"
+
+namespace ncclog {
+
+/// The markers of one input, in its order: the first kMaxKept.
+class InputMarkers {
+ public:
+  static constexpr uint64_t kMaxKept = 8192;
+
+  void add(const Marker& marker);
+  void merge(const InputMarkers& later);
+
+  std::vector<Marker> all() const;           ///< Those that are kept.
+  uint64_t total() const { return total_; }  ///< Kept or not.
+
+  bool operator==(const InputMarkers&) const = default;
+
+ private:
+  std::string bytes_;
+  uint64_t total_ = 0;
+  Marker last_;
+};
+
+/// One call, and how many of its input's markers stand before it.
+struct CallMark {
+  uint64_t input = 0;    ///< Number of the input, as the reader counts them.
+  uint64_t markers = 0;  ///< Markers of that input before the call.
+  uint64_t call = 0;     ///< Number of the call in its process, from 0.
+
+  bool operator==(const CallMark&) const = default;
+};
+
+/// The marks of one process: its first call in each input, and each call before which more markers
+/// stand than before the call that it follows.
+class CallMarks {
+ public:
+  /// Notes that call number `call` stands behind so many markers. Calls come in order.
+  void note(const CallMark& mark);
+
+  /// Appends what a later stretch noted; the process made `calls` calls before it.
+  void merge(const CallMarks& later, uint64_t calls);
+
+  /// Adds to every mark the markers that `earlier`, by input, has before this stretch.
+  void shift(const std::map<uint64_t, InputMarkers>& earlier);
+
+  std::vector<CallMark> all() const;
+
+  bool operator==(const CallMarks&) const = default;
+
+ private:
+  std::string bytes_;  ///< For each mark: inputs, markers and calls more than before.
+  CallMark last_;
+};
+
+}  // namespace ncclog

@@ -1,0 +1,171 @@
+#include "model/call_tape.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace ncclog {
+namespace {
+
+/// Calls that must agree before a distance is taken for a repetition: shorter ones are found inside
+/// every iteration and break at its end.
+constexpr uint64_t kContext = 4;
+/// Earlier calls that are looked at for one.
+constexpr int kMaxSteps = 64;
+
+CallTape::Entry entry_of(int segment, const CallSignature& call) {
+  CallTape::Entry entry{segment, call};
+  if (is_point_to_point(call.op)) entry.call.count = -1;
+  return entry;
+}
+
+}  // namespace
+
+void CallTape::add(int segment, const CallSignature& call) {
+  if (is_full()) {
+    ++total_;
+    return;
+  }
+  const Entry entry = entry_of(segment, call);
+  const uint16_t distance = runs_.empty() ? 0 : runs_.back().distance;
+  const bool foreseen = distance > 0 && entries_[recent(distance)] == entry;
+  const int id = foreseen ? recent(distance) : find_or_add(entry);
+  if (id >= 0) append(static_cast<uint16_t>(id));
+  ++total_;
+}
+
+void CallTape::merge(const CallTape& later, const std::vector<int>& segments) {
+  const uint64_t sum = total_ + later.total_;
+  std::vector<int> ids(later.entries_.size(), -1);
+  if (!is_full()) {
+    for (const uint16_t call : later.calls()) {
+      int& id = ids[call];
+      if (id < 0) {
+        Entry entry = later.entries_[call];
+        if (entry.segment >= 0) entry.segment = segments[static_cast<size_t>(entry.segment)];
+        id = find_or_add(entry);
+      }
+      const uint64_t kept = kept_;
+      if (id >= 0) append(static_cast<uint16_t>(id));
+      if (kept_ == kept) break;
+    }
+  }
+  total_ = sum;
+}
+
+void CallTape::renumber(const std::vector<int>& segments) {
+  for (Entry& entry : entries_) {
+    if (entry.segment >= 0) entry.segment = segments[static_cast<size_t>(entry.segment)];
+  }
+  index_.clear();
+  grow_index();
+}
+
+void CallTape::finish() {
+  if (runs_.size() > kMaxRuns) {
+    runs_.resize(kMaxRuns);
+    kept_ = 0;
+    for (const Run& run : runs_) kept_ += uint64_t{1} + run.copied;
+  }
+  // The kinds stand in the order in which they first came, so those of the prefix come first.
+  size_t kinds = 0;
+  for (const Run& run : runs_) kinds = std::max(kinds, run.id + size_t{1});
+  entries_.resize(kinds);
+  for (auto* unused : {&index_, &recent_, &back_}) *unused = {};
+  last_ = {};
+}
+
+std::vector<uint16_t> CallTape::calls(size_t most) const {
+  std::vector<uint16_t> calls;
+  most = std::min<uint64_t>(most, kept_);
+  calls.reserve(most);
+  for (const Run& run : runs_) {
+    if (calls.size() == most) break;
+    calls.push_back(run.id);
+    const size_t end = std::min<uint64_t>(most, calls.size() + run.copied);
+    while (calls.size() < end) calls.push_back(calls[calls.size() - run.distance]);
+  }
+  return calls;
+}
+
+size_t CallTape::slot_of(const Entry& entry) const {
+  const size_t mask = index_.size() - 1;
+  const auto segment = static_cast<uint64_t>(static_cast<int64_t>(entry.segment));
+  size_t slot = (hash_of(entry.call) + segment * 0x9e3779b97f4a7c15U) & mask;
+  while (index_[slot] != 0 && entries_[index_[slot] - size_t{1}] != entry) slot = (slot + 1) & mask;
+  return slot;
+}
+
+void CallTape::grow_index() {
+  index_.assign(std::max<size_t>(16, 2 * index_.size()), 0);
+  while (index_.size() < 2 * entries_.size() + 2) index_.assign(2 * index_.size(), 0);
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    index_[slot_of(entries_[i])] = static_cast<uint16_t>(i + 1);
+  }
+}
+
+/// Index of the entry; -1 if it is new and there is no room.
+int CallTape::find_or_add(const Entry& entry) {
+  if (index_.size() < 2 * entries_.size() + 2) grow_index();
+  const size_t slot = slot_of(entry);
+  if (index_[slot] != 0) return index_[slot] - 1;
+  if (entries_.size() == kMaxKinds) return -1;
+  entries_.push_back(entry);
+  last_.push_back(0);
+  index_[slot] = static_cast<uint16_t>(entries_.size());
+  return index_[slot] - 1;
+}
+
+/// The call that stands `distance` before the next one.
+uint16_t CallTape::recent(uint64_t distance) const {
+  return recent_[(kept_ - distance) & (recent_.size() - 1)];
+}
+
+/// Enters the next call into the window.
+void CallTape::remember(uint16_t id) {
+  if (kept_ == recent_.size() && kept_ < kWindow) {
+    recent_.resize(std::max<size_t>(16, 2 * recent_.size()));
+    back_.resize(recent_.size());
+  }
+  const size_t place = kept_ & (recent_.size() - 1);
+  const uint64_t apart = last_[id] == 0 ? kWindow : kept_ + 1 - last_[id];
+  recent_[place] = id;
+  back_[place] = static_cast<uint16_t>(apart < kWindow ? apart : 0);
+  last_[id] = ++kept_;
+}
+
+/// Distance to the last place where the last kContext calls stood before; 0 if there is none.
+uint16_t CallTape::matching_distance() const {
+  const size_t mask = recent_.size() - 1;
+  uint64_t distance = 0;
+  for (int step = 0; step < kMaxSteps; ++step) {
+    const uint16_t apart = back_[(kept_ - 1 - distance) & mask];
+    distance += apart;
+    // The window must hold the context, and the call behind it when it is asked for.
+    if (apart == 0 || distance + kContext >= kWindow || distance + kContext > kept_) return 0;
+    uint64_t same = 1;
+    while (same < kContext &&
+           recent_[(kept_ - 1 - same) & mask] == recent_[(kept_ - 1 - same - distance) & mask]) {
+      ++same;
+    }
+    if (same == kContext) return static_cast<uint16_t>(distance);
+  }
+  return 0;
+}
+
+/// Appends a call; nothing happens where there is no room for it.
+void CallTape::append(uint16_t id) {
+  if (!runs_.empty()) {
+    Run& run = runs_.back();
+    if (run.distance > 0 && recent(run.distance) == id &&
+        run.copied < std::numeric_limits<uint32_t>::max()) {
+      ++run.copied;
+      return remember(id);
+    }
+  }
+  if (runs_.size() == kMaxRuns + kSpareRuns) return;
+  remember(id);
+  runs_.push_back({id, matching_distance(), 0});
+}
+
+}  // namespace ncclog

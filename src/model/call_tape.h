@@ -1,0 +1,100 @@
+// In which order did a process make its calls, over all its communicators?
+//
+//   Broadcast AllGather ReduceScatter AllGather ReduceScatter AllReduce AllGather ReduceScatter …
+//     → Broadcast, AllGather, ReduceScatter+2 from 2 back, AllReduce+49995 from 5 back
+//
+// Training repeats itself, so the calls are kept as runs: a call in full, then how many calls
+// repeat what stood a fixed distance before them. A loop costs a few runs whatever its length.
+//
+// Invariants: what is kept is a prefix of the calls. It depends on their sequence only: merging the
+// tapes of neighbouring stretches replays the later one onto the earlier one. Only where the calls
+// are too irregular to be kept whole, the end of the prefix may depend on where the input was cut.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/call_signature.h"
+
+namespace ncclog {
+
+/// The calls of one process in the order of its lines. Not the order of the GPU's work, and between
+/// threads of the process not the order of the calls either.
+class CallTape {
+ public:
+  /// One kind of call. Sends and receives of all sizes are one kind (count -1): their sizes follow
+  /// the data, and would make every iteration another one.
+  struct Entry {
+    int segment = -1;  ///< Into CommSegments::all of the process; -1: the segment was dropped.
+    CallSignature call;
+
+    bool operator==(const Entry&) const = default;
+  };
+
+  static constexpr size_t kWindow = 4096;  ///< Calls that a repeated one may lie back, at most.
+  static constexpr size_t kMaxKinds = 1024;
+  static constexpr size_t kMaxRuns = 8192;    ///< Kept of a whole process.
+  static constexpr size_t kSpareRuns = 4096;  ///< More that a stretch keeps: alone it repeats less.
+
+  void add(int segment, const CallSignature& call);
+
+  /// Appends what a later stretch holds. `segments` gives for each of its segments the number that
+  /// it has in the earlier one.
+  void merge(const CallTape& later, const std::vector<int>& segments);
+
+  /// Gives every segment its new number; -1: it is gone.
+  void renumber(const std::vector<int>& segments);
+
+  /// Cuts what is kept to kMaxRuns; for the tape of a whole process. Nothing is added afterwards.
+  void finish();
+
+  uint64_t total() const { return total_; }  ///< Calls that were made.
+  uint64_t kept() const { return kept_; }    ///< The first so many of them are kept.
+
+  /// The kinds in the order in which they first came.
+  const std::vector<Entry>& entries() const { return entries_; }
+
+  /// The kept calls, at most `most` of them, as indices into entries().
+  std::vector<uint16_t> calls(size_t most = SIZE_MAX) const;
+
+  size_t run_count() const { return runs_.size(); }
+
+  friend bool operator==(const CallTape& a, const CallTape& b) {
+    return a.total_ == b.total_ && a.kept_ == b.kept_ && a.entries_ == b.entries_ &&
+           a.runs_ == b.runs_;
+  }
+
+ private:
+  /// A call, then `copied` calls, each the same as the one `distance` before it.
+  struct Run {
+    uint16_t id = 0;
+    uint16_t distance = 0;  ///< Below kWindow; 0: nothing is copied.
+    uint32_t copied = 0;
+
+    bool operator==(const Run&) const = default;
+  };
+
+  bool is_full() const { return kept_ < total_; }
+  int find_or_add(const Entry& entry);
+  void grow_index();
+  size_t slot_of(const Entry& entry) const;
+  void append(uint16_t id);
+  void remember(uint16_t id);
+  uint16_t recent(uint64_t distance) const;
+  uint16_t matching_distance() const;
+
+  uint64_t total_ = 0;
+  uint64_t kept_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<uint16_t> index_;  ///< Open hash table of entry + 1; 0: free. A power of two.
+  std::vector<Run> runs_;
+  /// The last kWindow kept calls, by number modulo the size, and for each how far back its like
+  /// stands; 0: none in the window. Both grow with the calls.
+  std::vector<uint16_t> recent_;
+  std::vector<uint16_t> back_;
+  std::vector<uint64_t> last_;  ///< By entry: 1 + number of its last call; 0: none.
+};
+
+}  // namespace ncclog
