@@ -44,9 +44,18 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }
+  for (const auto& [number, stretch] : shard.markers()) {
+    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
+    if (unit == nullptr) continue;
+    job.markers.push_back({number, unit->input, stretch.markers.all(), stretch.markers.total()});
+  }
   join_torn_speakers(job.logs);
   build_writers(job, shard.writers());
   drop_unplaced_segments(job.logs);
+  for (SpeakerLog& log : job.logs) {
+    log.calls.tape.finish();
+    log.traces.tape.finish();
+  }
   build_processes(job);
   build_communicators(job);
   build_runs(job);

@@ -55,16 +55,6 @@ void CallMarks::merge(const CallMarks& later, uint64_t calls) {
   }
 }
 
-void CallMarks::shift(const std::map<uint64_t, InputMarkers>& earlier) {
-  CallMarks shifted;
-  for (CallMark mark : all()) {
-    const auto before = earlier.find(mark.input);
-    if (before != earlier.end()) mark.markers += before->second.total();
-    shifted.note(mark);
-  }
-  *this = std::move(shifted);
-}
-
 std::vector<CallMark> CallMarks::all() const {
   std::vector<CallMark> marks;
   CallMark mark;

@@ -11,8 +11,8 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "log/iteration_marker.h"
@@ -57,8 +57,16 @@ class CallMarks {
   /// Appends what a later stretch noted; the process made `calls` calls before it.
   void merge(const CallMarks& later, uint64_t calls);
 
-  /// Adds to every mark the markers that `earlier`, by input, has before this stretch.
-  void shift(const std::map<uint64_t, InputMarkers>& earlier);
+  /// Adds to every mark the markers that its input has before this stretch.
+  template <typename MarkersOf>
+  void shift(MarkersOf markers_of) {
+    CallMarks shifted;
+    for (CallMark mark : all()) {
+      mark.markers += markers_of(mark.input);
+      shifted.note(mark);
+    }
+    *this = std::move(shifted);
+  }
 
   std::vector<CallMark> all() const;
 

@@ -88,6 +88,14 @@ std::vector<uint16_t> CallTape::calls(size_t most) const {
   return calls;
 }
 
+std::map<size_t, uint64_t> CallTape::repeats() const {
+  std::map<size_t, uint64_t> repeats;
+  for (const Run& run : runs_) {
+    if (run.copied > 0) repeats[run.distance] += run.copied;
+  }
+  return repeats;
+}
+
 size_t CallTape::slot_of(const Entry& entry) const {
   const size_t mask = index_.size() - 1;
   const auto segment = static_cast<uint64_t>(static_cast<int64_t>(entry.segment));

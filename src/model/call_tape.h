@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "model/call_signature.h"
@@ -58,6 +59,9 @@ class CallTape {
 
   /// The kept calls, at most `most` of them, as indices into entries().
   std::vector<uint16_t> calls(size_t most = SIZE_MAX) const;
+
+  /// At which distances kept calls repeat earlier ones, and how many of them do.
+  std::map<size_t, uint64_t> repeats() const;
 
   size_t run_count() const { return runs_.size(); }
 

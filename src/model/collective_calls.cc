@@ -40,6 +40,7 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last_stamp.assign(stamp);
   last_call = call;
   by_signature.add(call);
+  volumes.add(call);
   if (is_point_to_point(call.op)) {
     add_message(call);
   } else {
@@ -58,6 +59,7 @@ void CollectiveCalls::merge(const CollectiveCalls& later) {
   last_stamp = later.last_stamp;
   last_call = later.last_call;
   by_signature.merge(later.by_signature);
+  volumes.merge(later.volumes);
   collectives.merge(later.collectives);
   for (const auto& [rank, peer] : later.peers) {
     peers[rank].sent.merge(peer.sent);

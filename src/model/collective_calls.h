@@ -16,6 +16,7 @@
 #include "model/bounded_counts.h"
 #include "model/call_sequence.h"
 #include "model/call_signature.h"
+#include "model/call_volumes.h"
 
 namespace ncclog {
 
@@ -47,6 +48,7 @@ struct CollectiveCalls {
   std::string last_stamp;   ///< The same of the last call.
   CallSignature last_call;
   BoundedCounts<CallSignature, 192> by_signature;
+  CallVolumes volumes;
   CallSequence collectives;  ///< Without point-to-point operations.
   /// By rank of the peer in the communicator: the lowest kMaxPeers of them.
   std::map<int, PeerTotals> peers;

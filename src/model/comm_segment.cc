@@ -69,20 +69,20 @@ CommSegment* CommSegments::latest(uint64_t comm) {
   return found == latest_.end() ? nullptr : &all[found->second];
 }
 
-CommSegment& CommSegments::append(CommSegment&& segment) {
+size_t CommSegments::append(CommSegment&& segment) {
   latest_[segment.comm] = all.size();
-  return all.emplace_back(std::move(segment));
+  all.push_back(std::move(segment));
+  return all.size() - 1;
 }
 
-void CommSegments::add(CommSegment&& news) {
+/// Gives the place of the segment that `news` is, or becomes, a part of.
+size_t CommSegments::add(CommSegment&& news) {
   CommSegment* earlier = latest(news.comm);
-  if (earlier == nullptr || begins_anew(*earlier, news)) {
-    append(std::move(news));
-  } else {
-    add_facts(*earlier, news);
-    earlier->calls.merge(news.calls);
-    earlier->traces.merge(news.traces);
-  }
+  if (earlier == nullptr || begins_anew(*earlier, news)) return append(std::move(news));
+  add_facts(*earlier, news);
+  earlier->calls.merge(news.calls);
+  earlier->traces.merge(news.traces);
+  return static_cast<size_t>(earlier - all.data());
 }
 
 void CommSegments::add(SourceRef where, const CommInit& init) { add(facts_of(where, init)); }
@@ -121,36 +121,41 @@ void CommSegments::add(const CommLayout& layout) {
 }
 
 /// The life that a call belongs to; a new one if none is there or the last one has ended.
-CommSegment& CommSegments::living(uint64_t comm) {
-  CommSegment* segment = latest(comm);
-  if (segment != nullptr && !has(segment->ended)) return *segment;
+size_t CommSegments::living(uint64_t comm) {
+  const CommSegment* segment = latest(comm);
+  if (segment != nullptr && !has(segment->ended)) {
+    return static_cast<size_t>(segment - all.data());
+  }
   CommSegment unknown;
   unknown.comm = comm;
   return append(std::move(unknown));
 }
 
-void CommSegments::add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+int CommSegments::add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+                           const CallSignature& call) {
+  const size_t place = living(comm);
+  keep_known(all[place].nranks, nranks, -1);
+  all[place].calls.add(where, stamp, call);
+  return static_cast<int>(place);
+}
+
+int CommSegments::add_trace(SourceRef where, std::string_view stamp, uint64_t comm,
                             const CallSignature& call) {
-  CommSegment& segment = living(comm);
-  keep_known(segment.nranks, nranks, -1);
-  segment.calls.add(where, stamp, call);
+  const size_t place = living(comm);
+  all[place].traces.add(where, stamp, call);
+  return static_cast<int>(place);
 }
 
-void CommSegments::add_trace(SourceRef where, std::string_view stamp, uint64_t comm,
-                             const CallSignature& call) {
-  living(comm).traces.add(where, stamp, call);
-}
-
-void CommSegments::merge(CommSegments&& later) {
+std::vector<int> CommSegments::merge(CommSegments&& later) {
   std::unordered_set<uint64_t> seen;
+  std::vector<int> places;
   for (CommSegment& news : later.all) {
     // Only the first life of a pointer can go on with one of the earlier stretch.
-    if (seen.insert(news.comm).second) {
-      add(std::move(news));
-    } else {
-      append(std::move(news));
-    }
+    const bool may_go_on = seen.insert(news.comm).second;
+    const size_t place = may_go_on ? add(std::move(news)) : append(std::move(news));
+    places.push_back(static_cast<int>(place));
   }
+  return places;
 }
 
 }  // namespace ncclog

@@ -58,18 +58,19 @@ struct CommSegments {
   void add(SourceRef where, const CommRankStarted& announced);  ///< 2.4.2's Init START.
   void add(SourceRef where, const CommEnd& ended);
   void add(const CommLayout& layout);
-  /// `stamp` is what stands before the line's host.
-  void add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
-                const CallSignature& call);
-  void add_trace(SourceRef where, std::string_view stamp, uint64_t comm, const CallSignature& call);
-  void merge(CommSegments&& later);
+  /// `stamp` is what stands before the line's host. Gives the segment's place in `all`.
+  int add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+               const CallSignature& call);
+  int add_trace(SourceRef where, std::string_view stamp, uint64_t comm, const CallSignature& call);
+  /// Gives for each segment of `later` its place in `all`.
+  std::vector<int> merge(CommSegments&& later);
   bool operator==(const CommSegments&) const = default;
 
  private:
   CommSegment* latest(uint64_t comm);
-  CommSegment& living(uint64_t comm);
-  CommSegment& append(CommSegment&& segment);
-  void add(CommSegment&& news);
+  size_t living(uint64_t comm);
+  size_t append(CommSegment&& segment);
+  size_t add(CommSegment&& news);
 
   std::unordered_map<uint64_t, size_t> latest_;  ///< By pointer: its last life in `all`.
 };

@@ -72,6 +72,14 @@ struct Process {
   bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
 };
 
+/// The steps that were printed into an input, in its order.
+struct JobMarkers {
+  uint64_t number = 0;  ///< CallMark::input of the calls in it.
+  uint32_t input = 0;   ///< Into Job::inputs.
+  std::vector<Marker> markers;
+  uint64_t total = 0;  ///< With those that are not kept.
+};
+
 /// Processes that communicators join, directly or through others, where the logs certainly hold
 /// several runs.
 struct Run {
@@ -159,6 +167,7 @@ struct Job {
   std::vector<Process> processes;
   std::vector<Communicator> communicators;  ///< Largest first.
   UnknownShapes unknown;                    ///< NCCL lines that no wording fits.
+  std::vector<JobMarkers> markers;          ///< By number; only inputs with markers.
   std::vector<Run> runs;                    ///< In order of their first lines; empty: one run.
   Network network;
   std::vector<HostTopology> topologies;              ///< By host, then source.

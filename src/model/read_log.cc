@@ -4,8 +4,9 @@
 
 namespace ncclog {
 
-LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher)
-    : shard_(unit, input),
+LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
+                     const MarkerFinder& finder)
+    : shard_(unit, input, finder),
       guard_(shard_, matcher),
       events_([this](const Line& record, const Event& event, int lines) {
         guard_.add(record, event, lines);

@@ -14,7 +14,8 @@ namespace ncclog {
 class LogReader {
  public:
   /// `matcher` may be empty; it must outlive the reader.
-  LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher);
+  LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
+            const MarkerFinder& finder = MarkerFinder());
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 

@@ -28,27 +28,37 @@ Speaker name_of(const Header& header, uint64_t input) {
   return speaker;
 }
 
+/// A line, and the clock it is read against.
+struct Place {
+  SourceRef where;
+  MarkerClock clock;
+};
+
 /// What stands before the host: times, launchers' prefixes.
 std::string_view stamp_of(std::string_view text, const Header& header) {
   const std::string_view begin = header.host.empty() ? header.message : header.host;
   return text.substr(0, static_cast<size_t>(begin.data() - text.data()));
 }
 
-void add_call(SpeakerLog& log, SourceRef where, std::string_view stamp, const ReadCall& call) {
+void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
   if (call.is_trace) {
-    log.comms.add_trace(where, stamp, call.comm, call.call);
+    const int segment = log.comms.add_trace(place.where, stamp, call.comm, call.call);
+    log.traces.add(place.clock, segment, call.call);
   } else {
-    log.comms.add_call(where, stamp, call.comm, call.nranks, call.call);
+    const int segment = log.comms.add_call(place.where, stamp, call.comm, call.nranks, call.call);
+    log.calls.add(place.clock, segment, call.call);
   }
 }
 
 /// Kinds that are summed up as they come, because a log holds millions of them.
 /// True if nothing else of the line is kept.
-bool add_to_ledgers(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event) {
+bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
+                    const Event& event) {
+  const SourceRef where = place.where;
   const Message& message = event.message;
   const uint16_t kind = message.kind->index;
   if (const auto call = read_call(event)) {
-    add_call(log, where, stamp_of(text, event.header), *call);
+    add_call(log, place, stamp_of(text, event.header), *call);
     return true;
   }
   if (kind == kKindIndex<ChannelConnected>) {
@@ -93,11 +103,12 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
   note_task(log.task_local_rank, prefix.local_rank);
 }
 
-void keep_line(SpeakerLog& log, SourceRef where, std::string_view text, const Event& event,
+void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
                const std::vector<int>& matched) {
+  const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
-  const bool summed_up = recognised && add_to_ledgers(log, where, text, event);
+  const bool summed_up = recognised && add_to_ledgers(log, place, text, event);
   if (recognised && !summed_up) log.inits.add(where, text, event);
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
@@ -130,7 +141,9 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   merge_lists(records, later.records);
   merge_lists(line_matches, later.line_matches);
   unrecognised.merge(std::move(later.unrecognised));
-  comms.merge(std::move(later.comms));
+  const std::vector<int> segments = comms.merge(std::move(later.comms));
+  calls.merge(later.calls, segments);
+  traces.merge(later.traces, segments);
   connections.merge(later.connections);
   inits.merge(std::move(later.inits));
   allocations.merge(later.allocations);
@@ -186,7 +199,8 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
     losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
-  keep_line(log, where, line.text, event, matched);
+  note_markers(line.text, event);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched);
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
@@ -203,6 +217,18 @@ void Shard::note_writer(const Header& header) {
   } else if (!writer.several) {
     writer.several = writer.pid != header.pid || writer.host != header.host;
   }
+}
+
+/// The steps that a line announces. An NCCL line may have one in front, printed without its end.
+void Shard::note_markers(std::string_view line, const Event& event) {
+  const bool others = event.header.level == Level::None;
+  const std::string_view text =
+      others || finder_.wants_all_lines() ? line : event.header.unexplained;
+  Marker marker;
+  if (text.empty() || !finder_.find(text, marker)) return;
+  StretchMarkers& markers = markers_.try_emplace(input_, StretchMarkers{unit_, {}}).first->second;
+  markers.markers.add(marker);
+  markers_seen_ = markers.markers.total();
 }
 
 void Shard::add_in_doubt(const Event& event, int lines) {
@@ -223,7 +249,19 @@ void Shard::merge(Shard&& later) {
     known->second.several |=
         writer.several || known->second.pid != writer.pid || known->second.host != writer.host;
   }
-  for (auto& [speaker, log] : later.speakers_) speakers_[speaker].merge(std::move(log));
+  const auto markers_of = [&](uint64_t input) {
+    const auto known = markers_.find(input);
+    return known == markers_.end() ? 0 : known->second.markers.total();
+  };
+  for (auto& [speaker, log] : later.speakers_) {
+    log.calls.marks.shift(markers_of);
+    log.traces.marks.shift(markers_of);
+    speakers_[speaker].merge(std::move(log));
+  }
+  for (auto& [input, stretch] : later.markers_) {
+    const auto [known, is_new] = markers_.try_emplace(input, stretch);
+    if (!is_new) known->second.markers.merge(stretch.markers);
+  }
   std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
             std::back_inserter(flight_recorders_));
   std::move(later.topology_files_.begin(), later.topology_files_.end(),

@@ -17,6 +17,9 @@
 #include "base/line.h"
 #include "base/loss_table.h"
 #include "log/event.h"
+#include "log/iteration_marker.h"
+#include "model/call_marks.h"
+#include "model/call_track.h"
 #include "model/comm_segment.h"
 #include "model/connections.h"
 #include "model/flight_recorder.h"
@@ -53,6 +56,10 @@ struct SpeakerLog {
   std::vector<SourceRef> starts;
   static constexpr size_t kMaxStarts = 16;
   CommSegments comms;
+  CallTrack calls;   ///< By COLL lines.
+  CallTrack traces;  ///< By CALL lines.
+  /// Segments whose communicator cannot be told; set when the job is built.
+  std::vector<CommSegment> unplaced;
   Connections connections;
   InitSections inits;
   AllocTotals allocations;
@@ -72,6 +79,12 @@ struct StretchWriter {
   bool several = false;  ///< They name others as well. Torn lines do not count.
 };
 
+/// The steps that were printed into one input.
+struct StretchMarkers {
+  uint64_t unit = 0;  ///< The one with the first of them.
+  InputMarkers markers;
+};
+
 /// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
 using LineMatcher = std::function<void(std::string_view line, std::vector<int>& matched)>;
 
@@ -79,7 +92,8 @@ using LineMatcher = std::function<void(std::string_view line, std::vector<int>& 
 class Shard {
  public:
   /// `unit` is the number of the stretch that is read, `input` that of its input.
-  explicit Shard(uint64_t unit = 0, uint64_t input = 0) : unit_(unit), input_(input) {}
+  explicit Shard(uint64_t unit = 0, uint64_t input = 0, MarkerFinder finder = {})
+      : unit_(unit), input_(input), finder_(std::move(finder)) {}
 
   /// `lines` is the number of input lines the record spans.
   void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
@@ -112,6 +126,9 @@ class Shard {
 
   std::vector<TopologyFile> take_topology_files() { return std::move(topology_files_); }
 
+  /// By number of the input; only inputs with markers.
+  const std::map<uint64_t, StretchMarkers>& markers() const { return markers_; }
+
   const RasLines& ras_lines() const { return ras_lines_; }
   std::vector<RasReport> take_ras_reports() { return std::move(ras_reports_); }
   /// By unit; without those whose lines name nobody.
@@ -127,9 +144,13 @@ class Shard {
   SpeakerLog& speaker_of(const Event& event);
   void limit_speakers();
   void note_writer(const Header& header);
+  void note_markers(std::string_view line, const Event& event);
 
   uint64_t unit_;
   uint64_t input_;
+  MarkerFinder finder_;
+  std::map<uint64_t, StretchMarkers> markers_;
+  uint64_t markers_seen_ = 0;               ///< In input_, while it is read.
   std::map<Speaker, SpeakerLog> speakers_;  ///< Its nodes do not move: recent_ points at them.
   std::vector<FlightRecorderDump> flight_recorders_;  ///< In input order.
   std::vector<TopologyFile> topology_files_;          ///< In input order.

@@ -103,7 +103,17 @@ bool is_unplaced(const CommSegment& segment) {
 
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
   for (SpeakerLog& log : logs) {
-    if (log.torn) std::erase_if(log.comms.all, is_unplaced);
+    if (!log.torn) continue;
+    std::vector<int> places;
+    std::vector<CommSegment> placed;
+    for (CommSegment& segment : log.comms.all) {
+      const bool stays = !is_unplaced(segment);
+      places.push_back(stays ? static_cast<int>(placed.size()) : -1);
+      (stays ? placed : log.unplaced).push_back(std::move(segment));
+    }
+    log.comms.all = std::move(placed);
+    log.calls.tape.renumber(places);
+    log.traces.tape.renumber(places);
   }
 }
 

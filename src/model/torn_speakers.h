@@ -25,7 +25,7 @@ namespace ncclog {
 /// host of a pid that says much more elsewhere; a task or host that says nothing recognised.
 void join_torn_speakers(std::vector<SpeakerLog>& logs);
 
-/// Forgets what torn logs say about communicators whose id or beginning is lost: whose they are
+/// Sets aside what torn logs say about communicators whose id or beginning is lost: whose they are
 /// cannot be told, and a guess would make new ones.
 void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
 

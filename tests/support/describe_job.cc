@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+#include <vector>
+
 #include "log/messages/all_messages.h"
 #include "support/describe_ras.h"
 
@@ -97,6 +100,21 @@ std::string describe(const Job& job, const CommSegment& segment, Places places) 
   return text;
 }
 
+/// "  tape Broadcast@0 AllGather@1 …"; where steps were printed between, "(2)" counts them.
+std::string describe(const char* name, const CallTrack& track, Places places) {
+  std::string text = fmt::format("  {} {}/{}", name, track.tape.kept(), track.tape.total());
+  std::map<uint64_t, std::string> marks;
+  for (const CallMark& mark : track.marks.all()) {
+    if (places == Places::Shown) marks[mark.call] += fmt::format(" ({})", mark.markers);
+  }
+  const std::vector<uint16_t> calls = track.tape.calls();
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const CallTape::Entry& entry = track.tape.entries()[calls[i]];
+    text += marks[i] + fmt::format(" {}@{}", entry.call.op.view(), entry.segment);
+  }
+  return text + "\n";
+}
+
 std::string describe(const Job& job, const UnknownShapes& unknown, Places places) {
   std::string text;
   for (const auto& [shape, lines] : unknown.shapes) {
@@ -112,6 +130,8 @@ std::string describe(const Job& job, const SpeakerLog& log, Places places) {
                                  speaker.host, speaker.pid, speaker.rank, speaker.local_rank,
                                  speaker.input, log.lines, log.task_rank);
   for (const CommSegment& segment : log.comms.all) text += describe(job, segment, places);
+  if (log.calls.tape.total() > 0) text += describe("tape", log.calls, places);
+  if (log.traces.tape.total() > 0) text += describe("traces", log.traces, places);
   for (const auto& [key, use] : log.connections.all) {
     text += fmt::format("  {} -> {} {} {:x}{}\n", key.src_rank, key.dst_rank, key.path,
                         use.channels, place(job, use.first, places));
