@@ -23,6 +23,22 @@ constexpr Command kCommands[] = {
      "Exit status: 0 no finding at or above --fail-on; 1 some; 2 could not do it;\n"
      "3 part of the input was unreadable or cut.",
      declare_analyze},
+    {"count", "count collectives by operation, communicator, rank, size, iteration",
+     "Examples:\n"
+     "  ncclog count logs/\n"
+     "  ncclog count logs/ --by iteration,op\n"
+     "  ncclog count logs/ --by step-pattern,rank,op --iteration megatron --format csv\n"
+     "  ncclog count logs/ --by iteration --iteration 'update (\\d+) of' --cut exact\n\n"
+     "A marker is one process's clock. 'aligned' cuts every process where its own pattern of "
+     "calls\n"
+     "begins; 'exact' where the marker stands. 'period' needs no marker.\n\n"
+     "Bytes are the count that NCCL prints times the element size: AllReduce, Broadcast, Reduce: "
+     "the\n"
+     "buffer; AllGather: what each rank sends; ReduceScatter: what each rank receives; AlltoAll,\n"
+     "Gather, Scatter: per peer; Send, Recv: the message. NCCL 2.7.3 to 2.21.5 prints AllGather "
+     "and\n"
+     "Broadcast in bytes: their elements are unknown.",
+     declare_count},
     {"show", "print one table of what the logs say",
      "Examples:\n"
      "  ncclog show ranks logs/\n"

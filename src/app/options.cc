@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <span>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "log/iteration_marker.h"
 
 namespace ncclog {
 namespace {
@@ -31,6 +33,16 @@ constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
                                       {"never", FailOn::Never}};
 constexpr Choice<ColorChoice> kColors[] = {
     {"auto", ColorChoice::Auto}, {"always", ColorChoice::Always}, {"never", ColorChoice::Never}};
+
+constexpr Choice<CountBy> kCountBy[] = {{"op", CountBy::Op},
+                                        {"size", CountBy::Size},
+                                        {"comm", CountBy::Comm},
+                                        {"rank", CountBy::Rank},
+                                        {"host", CountBy::Host},
+                                        {"iteration", CountBy::Iteration},
+                                        {"step-pattern", CountBy::StepPattern}};
+constexpr Choice<IterationCut> kCuts[] = {{"aligned", IterationCut::Aligned},
+                                          {"exact", IterationCut::Exact}};
 
 template <typename Value>
 std::vector<std::string_view> words_of(std::span<const Choice<Value>> choices) {
@@ -109,6 +121,40 @@ void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
 void add_show_flags(CLI::App& app, ShowOptions& options) {
   app.add_option("TABLE", options.what, "which table")->type_name("");
   add_input_flags(app, options.input);
+  add_choice(app, "--format", options.format, kTableFormats,
+             "text for people, json or csv for scripts");
+  add_color_flag(app, options.color);
+}
+
+void add_count_flags(CLI::App& app, CountOptions& options) {
+  add_input_flags(app, options.input);
+  const auto set_by = [&options](const std::string& words) {
+    for (const std::string_view word : split(words, ',')) {
+      const CountBy by =
+          chosen("--by", std::string(word), std::span<const Choice<CountBy>>(kCountBy));
+      const bool known = std::find(options.by.begin(), options.by.end(), by) != options.by.end();
+      if (!known) options.by.push_back(by);
+    }
+  };
+  app.add_option_function<std::string>(
+         "--by", set_by,
+         "what to tell apart, any of " +
+             fmt::format("{}",
+                         fmt::join(words_of(std::span<const Choice<CountBy>>(kCountBy)), ", ")) +
+             "; separated by commas (default: comm,op)")
+      ->type_name("LIST");
+  std::vector<std::string_view> presets;
+  for (const IterationWording& wording : iteration_wordings()) {
+    const bool known = std::find(presets.begin(), presets.end(), wording.preset) != presets.end();
+    if (!known) presets.push_back(wording.preset);
+  }
+  app.add_option("--iteration", options.iteration,
+                 fmt::format("what begins an iteration: auto (default), period, an RE2 expression "
+                             "whose group 1 is the step, or one of {}",
+                             fmt::join(presets, ", ")))
+      ->type_name("WHAT");
+  add_choice(app, "--cut", options.cut, kCuts,
+             "aligned (default) to each process's calls, or exact at the marker");
   add_choice(app, "--format", options.format, kTableFormats,
              "text for people, json or csv for scripts");
   add_color_flag(app, options.color);

@@ -10,6 +10,7 @@
 
 #include "app/console.h"
 #include "app/exit_status.h"
+#include "diagnose/call_counts.h"
 
 namespace CLI {
 class App;
@@ -42,6 +43,17 @@ struct ShowOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+enum class IterationCut { Aligned, Exact };
+
+struct CountOptions {
+  InputOptions input;
+  std::vector<CountBy> by;         ///< Empty: by communicator and operation.
+  std::string iteration = "auto";  ///< "auto", "period", a preset or an expression.
+  IterationCut cut = IterationCut::Aligned;
+  TableFormat format = TableFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct ExportOptions {
   std::string table = "events";  ///< "events" or the name of a table of `show`.
   InputOptions input;
@@ -58,6 +70,7 @@ struct RulesOptions {
 /// a flag does not know is thrown as Error with the nearest one that it does.
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
+void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
 

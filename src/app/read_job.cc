@@ -73,18 +73,18 @@ using Units = std::vector<Unit>;
 using Walked = std::vector<std::vector<WalkedInput>>;
 
 /// What one readable thing says.
-Shard read_input(UnitReader& input, const WalkedInput& name, const LineMatcher& matcher) {
+Shard read_input(UnitReader& input, const WalkedInput& name, const ReadSettings& settings) {
   if (is_document(input.content())) return read_document(input, name);
-  LogReader reader(name.number, name.input_number, matcher);
+  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder);
   for (Line line; input.next(line);) reader.add(line);
   return reader.finish();
 }
 
-Shard read_one(const Unit& unit, const std::string& path, const LineMatcher& matcher,
+Shard read_one(const Unit& unit, const std::string& path, const ReadSettings& settings,
                std::vector<WalkedInput>& walked) {
   InputWalk walk(unit, path);
   Shard shard;
-  while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current(), matcher));
+  while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current(), settings));
   walked = walk.take();
   return shard;
 }
@@ -103,7 +103,7 @@ Shard read_units(std::span<const std::string> inputs, const Units& units,
   const auto work = [&] {
     for (uint32_t u = next++; u < units.size() && merge.wait_for(u); u = next++) {
       try {
-        merge.put(u, read_one(units[u], inputs[units[u].input], settings.matcher, walked[u]));
+        merge.put(u, read_one(units[u], inputs[units[u].input], settings, walked[u]));
       } catch (...) {
         merge.give_up(std::current_exception());
       }

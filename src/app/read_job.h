@@ -17,6 +17,7 @@ struct ReadSettings {
   int threads = 0;                                ///< Workers; 0: one per processor.
   uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
   LineMatcher matcher;  ///< Called from several threads at once; may be empty.
+  MarkerFinder finder;  ///< What lines announce steps.
 };
 
 /// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.

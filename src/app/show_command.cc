@@ -6,6 +6,7 @@
 #include "app/analyze.h"
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/print_table.h"
 #include "app/table_choice.h"
 
 namespace ncclog {
@@ -15,18 +16,7 @@ ExitStatus show(const ShowOptions& options, Console& console) {
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input);
   const Table table = kind.build(job);
-  switch (options.format) {
-    case TableFormat::Text:
-      console.out +=
-          write_table_text(table, console.style(options.color), /*fit=*/console.is_terminal);
-      break;
-    case TableFormat::Json:
-      console.out += write_table_json(table);
-      break;
-    case TableFormat::Csv:
-      console.out += write_table_csv(table);
-      break;
-  }
+  print_table(table, options.format, options.color, console);
   return exit_status(job);
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/iterations.h"
 
 namespace ncclog {
 namespace {
@@ -84,6 +85,35 @@ Json communicator_json(const Job& job, const Communicator& comm) {
           {"ranks", std::move(ranks)}};
 }
 
+/// The first kMaxIterations numbers of a pattern.
+Json iteration_numbers(const IterationPattern& pattern) {
+  constexpr size_t kMaxIterations = 4096;
+  Json numbers = Json::array();
+  for (const auto& [first, last] : pattern.iterations) {
+    for (int64_t i = first; i <= last && numbers.size() < kMaxIterations; ++i) {
+      numbers.push_back(i);
+    }
+  }
+  return numbers;
+}
+
+/// null where too few repeat to be called a loop.
+Json iterations_json(const Job& job) {
+  constexpr uint64_t kFew = 3;
+  const JobCalls calls = job_calls(job);
+  const auto found = find_iterations(job, calls, {});
+  if (!found || (found->source == IterationSource::Period && found->count < kFew)) return nullptr;
+  Json patterns = Json::array();
+  for (const IterationPattern& pattern : found->patterns) {
+    Json by_op = Json::object();
+    for (const auto& [op, n] : pattern.calls) by_op[to_valid_utf8(op)] = n;
+    patterns.push_back({{"iterations", iteration_numbers(pattern)}, {"calls", std::move(by_op)}});
+  }
+  return {{"source", to_string(found->source)},
+          {"count", found->count},
+          {"patterns", std::move(patterns)}};
+}
+
 Json job_json(const Job& job) {
   Json communicators = Json::array();
   for (const Communicator& comm : job.communicators) {
@@ -99,7 +129,7 @@ Json job_json(const Job& job) {
           {"network", network_json(job.network)},
           {"environment", environment_json(job)},
           {"communicators", std::move(communicators)},
-          {"iterations", nullptr}};
+          {"iterations", iterations_json(job)}};
 }
 
 Json subject_json(const Subject& subject) {

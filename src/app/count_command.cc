@@ -1,0 +1,63 @@
+// ncclog count PATH…
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/analyze.h"
+#include "app/commands.h"
+#include "app/options.h"
+#include "app/print_table.h"
+#include "app/read_job.h"
+#include "report/count_table.h"
+
+namespace ncclog {
+namespace {
+
+/// Up to so many communicators have rows of their own, unless the user asks for more.
+constexpr size_t kCommsShown = 12;
+
+IterationChoice choice_of(const CountOptions& options) {
+  IterationChoice choice{.exact = options.cut == IterationCut::Exact};
+  if (options.iteration == "period") {
+    choice.by = IterationChoice::By::Period;
+  } else if (is_iteration_preset(options.iteration)) {
+    choice.by = IterationChoice::By::Preset;
+    choice.preset = options.iteration;
+  } else if (options.iteration != "auto") {
+    choice.by = IterationChoice::By::Expression;
+  }
+  return choice;
+}
+
+MarkerFinder finder_for(const CountOptions& options) {
+  const bool all = options.iteration == "auto" || options.iteration == "period";
+  return all ? MarkerFinder() : MarkerFinder(options.iteration);
+}
+
+std::vector<CountBy> dimensions(const CountOptions& options, const Job& job) {
+  if (!options.by.empty()) return options.by;
+  const bool few = job.communicators.size() <= kCommsShown;
+  return {few ? CountBy::Comm : CountBy::CommSize, CountBy::Op};
+}
+
+ExitStatus count(const CountOptions& options, Console& console) {
+  const MarkerFinder finder = finder_for(options);
+  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  const Job job = read_job(inputs, {.threads = options.input.threads, .finder = finder});
+  const JobCalls calls = job_calls(job);
+  const auto iterations = find_iterations(job, calls, choice_of(options));
+  const Table table =
+      count_table(job, calls, iterations ? &*iterations : nullptr, dimensions(options, job));
+  print_table(table, options.format, options.color, console);
+  return exit_status(job);
+}
+
+}  // namespace
+
+RunCommand declare_count(CLI::App& app) {
+  const auto options = std::make_shared<CountOptions>();
+  add_count_flags(app, *options);
+  return [options](Console& console) { return count(*options, console); };
+}
+
+}  // namespace ncclog

@@ -1,0 +1,63 @@
+// How often was which operation called, by whom, in which iteration, and how much did it move?
+//
+//   comm 0x9c1b…  AllReduce  480 calls  503316480 elements  2013265920 bytes  8 processes
+//
+// A process's calls are counted from one source: its COLL lines; if CALL lines tell more, those;
+// and if it has neither, its Flight Recorder dump. Numbers that may be too small say so.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/iterations.h"
+#include "diagnose/job_calls.h"
+
+namespace ncclog {
+
+/// By what calls are told apart.
+enum class CountBy { Op, Size, Comm, CommSize, Rank, Host, Iteration, StepPattern };
+
+/// A sum over calls. What is not known of one of them is not known of the sum.
+struct CallSum {
+  uint64_t calls = 0;
+  std::optional<uint64_t> elements = 0;  ///< nullopt: some calls are printed in bytes, or not kept.
+  std::optional<uint64_t> bytes = 0;     ///< As call_sizes.h says.
+  bool at_least = false;                 ///< Some calls may be missing.
+
+  void add(const CallSum& more);
+};
+
+/// Where a row stands and what it says there. `order` sorts rows; equal texts have equal orders.
+struct CountKey {
+  int64_t order = 0;
+  std::string text;  ///< Empty: not known.
+
+  auto operator<=>(const CountKey&) const = default;
+};
+
+struct CountRow {
+  std::vector<CountKey> keys;  ///< One for each CountBy that was asked for, in that order.
+  int process = -1;            ///< Into Job::processes, for CountBy::Rank; -1: a dump of its own.
+  CallSum sum;
+  size_t processes = 0;  ///< That made such calls.
+};
+
+/// The calls of a job.
+struct CallCountTable {
+  std::vector<CountRow> rows;   ///< Sorted by their keys.
+  size_t coll_processes = 0;    ///< Counted from COLL lines.
+  size_t trace_processes = 0;   ///< From CALL lines.
+  size_t dump_processes = 0;    ///< From Flight Recorder dumps.
+  size_t cut_processes = 0;     ///< Of all these: their files are cut or torn, or dumps began late.
+  size_t unkept_processes = 0;  ///< Calls too irregular to be kept in order to their end.
+  uint64_t unkept_calls = 0;    ///< Calls behind that, in no iteration.
+};
+
+/// `iterations` may be nullptr: then nothing is counted by iteration.
+CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobIterations* iterations,
+                           const std::vector<CountBy>& by);
+
+}  // namespace ncclog

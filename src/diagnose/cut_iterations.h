@@ -1,0 +1,75 @@
+// Where in the calls of one process does each iteration begin and end?
+//
+//   AllReduce | Broadcast G S G S R | G S G S R | G S G S R | AllReduce
+//   before      iteration 0           1           2           after
+//
+// A marker is one process's clock: it may stand a few calls inside the pattern that the process
+// repeats, and belongs to the nearer end of it. Calls between two repeats may be those of an
+// evaluation or a checkpoint; a marker among them stays where it is.
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "diagnose/step_marks.h"
+
+namespace ncclog {
+
+/// Calls of one iteration, or of several that cannot be told apart.
+struct IterationSpan {
+  int64_t first = 0;  ///< Number of the iteration.
+  int64_t last = 0;   ///< Of the last one; equal to `first` for one iteration.
+  size_t begin = 0;   ///< Its calls in the process's sequence: [begin, end).
+  size_t end = 0;
+  bool cut_short = false;  ///< The calls end like the beginning of an iteration.
+
+  bool operator==(const IterationSpan&) const = default;
+};
+
+/// What a process repeats: `repeats` are the beginnings of `pattern` in its calls, `per_step` how
+/// many of them make an iteration.
+struct Repeats {
+  std::vector<int> pattern;  ///< Empty: nothing is known to repeat itself.
+  std::vector<size_t> begins;
+  size_t per_step = 1;
+
+  size_t end_of(size_t i) const { return begins[i] + pattern.size(); }
+};
+
+/// A marker's place in the calls.
+struct Boundary {
+  int64_t step = 0;
+  size_t raw = 0;     ///< Where the marker stands.
+  size_t call = 0;    ///< The end of a repeat that it belongs to; `raw` if it is inside of none.
+  size_t repeat = 0;  ///< Repeats before `call`.
+
+  bool operator==(const Boundary&) const = default;
+};
+
+/// The boundaries of a process, each at the nearest end of a repeat.
+std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
+                           size_t total);
+
+/// Moves the boundaries of a process to those of another one that makes the same calls: as many
+/// repeats apart, and between the same calls where they stand between two repeats.
+void align(std::vector<Boundary>& boundaries, const Repeats& repeats, std::span<const int> sequence,
+           const std::vector<Boundary>& model, const Repeats& model_repeats,
+           std::span<const int> model_sequence);
+
+/// The iterations between boundaries. `after` says that markers stand behind the calls of the step
+/// that they announce.
+std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries,
+                                         const Repeats& repeats, std::span<const int> sequence,
+                                         bool after);
+
+/// The same where every marker cuts where it stands.
+std::vector<IterationSpan> exact_spans(const std::vector<Boundary>& boundaries, size_t total,
+                                       bool after);
+
+/// The iterations of a process without markers, numbered from `first`.
+std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, std::span<const int> sequence,
+                                            int64_t first);
+
+}  // namespace ncclog

@@ -1,0 +1,378 @@
+#include "diagnose/iterations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "diagnose/call_period.h"
+#include "diagnose/cut_iterations.h"
+
+namespace ncclog {
+namespace {
+
+/// A process while its iterations are looked for. Its calls are decoded whenever they are needed:
+/// all processes' at once would take as much memory as the log has lines.
+struct Candidate {
+  size_t calls = 0;  ///< Into JobCalls::processes.
+  const ProcessCalls* process = nullptr;
+  std::vector<StepMark> marks;
+  Repeats repeats;
+  std::vector<Boundary> boundaries;
+};
+
+/// Processes that repeat the same calls between the same steps. Their iterations are aligned to
+/// each other.
+using GroupKey = std::tuple<std::vector<int>, size_t, int64_t, size_t>;
+
+GroupKey key_of(const Candidate& candidate) {
+  std::vector<int> kinds = candidate.repeats.pattern;
+  std::sort(kinds.begin(), kinds.end());
+  const int64_t first = candidate.marks.empty() ? -1 : candidate.marks.front().step;
+  return {kinds, candidate.marks.size(), first, candidate.repeats.per_step};
+}
+
+/// Calls from one step to the next, on average; 0 if that is not known.
+double calls_per_step(const std::vector<StepMark>& marks) {
+  if (marks.size() < 2) return 0;
+  const auto steps = static_cast<double>(marks.back().step - marks.front().step);
+  return static_cast<double>(marks.back().call - marks.front().call) / steps;
+}
+
+/// How many repeats make a step; 0 if their number is no whole one.
+size_t repeats_per_step(double calls, size_t period) {
+  if (period == 0 || calls <= 0) return 1;
+  const double repeats = calls / static_cast<double>(period);
+  const double whole = std::max(1.0, std::round(repeats));
+  return std::abs(repeats - whole) <= 0.25 * whole ? static_cast<size_t>(whole) : 0;
+}
+
+void find_repeats_of(Candidate& candidate, size_t steps_elsewhere) {
+  const std::vector<int> sequence = candidate.process->sequence();
+  const double per_step = calls_per_step(candidate.marks);
+  size_t steps = steps_elsewhere;
+  if (per_step > 0) {
+    steps = static_cast<size_t>(static_cast<double>(sequence.size()) / per_step);
+  }
+  const CallPeriod period = find_period(sequence, candidate.process->track->tape, steps);
+  const size_t repeats = repeats_per_step(per_step, period.pattern.size());
+  if (period.pattern.empty() || repeats == 0) return;
+  candidate.repeats.pattern = period.pattern;
+  candidate.repeats.per_step = repeats;
+  candidate.repeats.begins = find_repeats(sequence, period.pattern);
+}
+
+/// The pattern turned so that it begins where most markers stand.
+std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
+  constexpr size_t kMarkersAsked = 64;
+  std::map<std::vector<int>, size_t> votes;
+  for (const Candidate* candidate : group) {
+    const Repeats& repeats = candidate->repeats;
+    const size_t asked = std::min(kMarkersAsked, candidate->marks.size());
+    for (size_t i = 0; i < asked; ++i) {
+      const uint64_t call = candidate->marks[i].call;
+      const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), call);
+      if (next == repeats.begins.begin()) continue;
+      const size_t into = static_cast<size_t>(call) - *std::prev(next);
+      if (into < repeats.pattern.size()) ++votes[rotated(repeats.pattern, into)];
+    }
+  }
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == votes.end() ? group.front()->repeats.pattern : most->first;
+}
+
+size_t moved_by(const std::vector<Boundary>& boundaries) {
+  size_t moved = 0;
+  for (const Boundary& boundary : boundaries) {
+    moved +=
+        boundary.raw > boundary.call ? boundary.raw - boundary.call : boundary.call - boundary.raw;
+  }
+  return moved;
+}
+
+/// Puts the markers of each process of a group to the ends of its repeats, and all of them to where
+/// they stand in the process that prints them: there they need the least moving.
+void align_group(const std::vector<Candidate*>& group) {
+  const std::vector<int> pattern = pattern_at_markers(group);
+  const Candidate* model = nullptr;
+  for (Candidate* candidate : group) {
+    candidate->repeats.pattern = pattern;
+    const std::vector<int> sequence = candidate->process->sequence();
+    candidate->repeats.begins = find_repeats(sequence, pattern);
+    candidate->boundaries = snap(candidate->marks, candidate->repeats, sequence.size());
+    if (model == nullptr || moved_by(candidate->boundaries) < moved_by(model->boundaries)) {
+      model = candidate;
+    }
+  }
+  const std::vector<int> model_sequence = model->process->sequence();
+  for (Candidate* candidate : group) {
+    if (candidate == model) continue;
+    align(candidate->boundaries, candidate->repeats, candidate->process->sequence(),
+          model->boundaries, model->repeats, model_sequence);
+  }
+}
+
+/// True if markers stand behind the calls of their steps. Where the wording does not tell, the
+/// calls do: those behind the last marker, or those before the first one, are no iteration.
+bool stands_after(const std::vector<Candidate>& candidates, MarkerPlace place) {
+  if (place != MarkerPlace::Unknown) return true;
+  size_t before = 0;
+  size_t behind = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.boundaries.empty()) continue;
+    before += candidate.boundaries.front().repeat;
+    behind += candidate.repeats.begins.size() - candidate.boundaries.back().repeat;
+  }
+  return before > 0 && behind == 0;
+}
+
+/// The number of the first iteration of processes whose own files have no markers.
+int64_t first_number(const std::optional<MarkerTrack>& track) {
+  if (!track) return 1;
+  const int64_t distance = usual_distance(track->steps);
+  const bool after = track->place != MarkerPlace::Unknown;
+  return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
+}
+
+/// Iterations that the steps printed into other files stand for; 0: none are.
+size_t steps_printed(const std::optional<MarkerTrack>& track) {
+  if (!track || track->place == MarkerPlace::Tick) return 0;
+  const int64_t steps = track->steps.back() - track->steps.front() + usual_distance(track->steps);
+  return static_cast<size_t>(steps);
+}
+
+CallCounts count_calls(const std::vector<uint16_t>& calls, size_t begin, size_t end) {
+  std::map<uint16_t, uint64_t> counts;
+  for (size_t i = begin; i < end; ++i) ++counts[calls[i]];
+  return {counts.begin(), counts.end()};
+}
+
+ProcessIterations collect(const Candidate& candidate, const ProcessCalls& process,
+                          const std::vector<IterationSpan>& spans) {
+  ProcessIterations result;
+  result.calls = candidate.calls;
+  result.period = candidate.repeats.pattern.size();
+  result.repeats = candidate.repeats.begins.size();
+  const std::vector<uint16_t> calls = process.track->tape.calls(ProcessCalls::kMaxCalls);
+  std::map<CallCounts, size_t> known;
+  for (const IterationSpan& span : spans) {
+    CallCounts counts = count_calls(calls, span.begin, span.end);
+    const auto [entry, is_new] = known.try_emplace(counts, result.counts.size());
+    if (is_new) result.counts.push_back(std::move(counts));
+    const int64_t together = span.last - span.first + 1;
+    IterationRun* last = result.runs.empty() ? nullptr : &result.runs.back();
+    const bool goes_on = last != nullptr && last->calls == entry->second && together == 1 &&
+                         last->together == 1 && last->last + 1 == span.first &&
+                         last->cut_short == span.cut_short;
+    if (goes_on) {
+      last->last = span.last;
+    } else {
+      result.runs.push_back({span.first, span.last, together, entry->second, span.cut_short});
+    }
+  }
+  const size_t begin = spans.empty() ? calls.size() : spans.front().begin;
+  result.before = count_calls(calls, 0, begin);
+  result.after = count_calls(calls, spans.empty() ? begin : spans.back().end, calls.size());
+  return result;
+}
+
+/// What a process calls in an iteration, in words that can be compared between processes.
+struct Said {
+  OpCounts calls;
+  int64_t together = 1;
+  bool cut_short = false;
+
+  auto operator<=>(const Said&) const = default;
+};
+
+/// Changes of what is called, over the numbers of iterations: each process says what it calls from
+/// one number to another, so that a million iterations cost as much as their changes.
+class Patterns {
+ public:
+  void add(const ProcessCalls& calls, const ProcessIterations& process) {
+    std::vector<OpCounts> words;
+    for (const CallCounts& counts : process.counts) words.push_back(by_operation(calls, counts));
+    for (const IterationRun& run : process.runs) {
+      const Said said{words[run.calls], run.together, run.cut_short};
+      ++changes_[run.first][said];
+      --changes_[run.last + 1][said];
+    }
+  }
+
+  std::vector<IterationPattern> take(uint64_t& count) {
+    std::map<Said, size_t> patterns;
+    std::vector<IterationPattern> found;
+    std::map<Said, int64_t> now;
+    for (auto change = changes_.begin(); change != changes_.end(); ++change) {
+      for (const auto& [said, more] : change->second) now[said] += more;
+      std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
+      const auto next = std::next(change);
+      if (now.empty() || next == changes_.end()) continue;
+      count += static_cast<uint64_t>(next->first - change->first);
+      const auto& [said, processes] = *std::max_element(
+          now.begin(), now.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto [entry, is_new] = patterns.try_emplace(said, found.size());
+      if (is_new) {
+        found.push_back(
+            {{}, said.calls, static_cast<size_t>(processes), said.together, said.cut_short});
+      }
+      auto& ranges = found[entry->second].iterations;
+      if (!ranges.empty() && ranges.back().second + 1 == change->first) {
+        ranges.back().second = next->first - 1;
+      } else {
+        ranges.emplace_back(change->first, next->first - 1);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::map<int64_t, std::map<Said, int64_t>> changes_;
+};
+
+/// Cuts the processes into iterations, one after the other.
+class Search {
+ public:
+  Search(const Job& job, const JobCalls& calls, const IterationChoice& choice)
+      : calls_(calls), exact_(choice.exact), track_(choose_track(job, choice)) {
+    const size_t steps = steps_printed(track_);
+    for (size_t i = 0; i < calls.processes.size(); ++i) {
+      const ProcessCalls& process = calls.processes[i];
+      Candidate candidate{.calls = i, .process = &process};
+      if (track_) candidate.marks = step_marks(job, *process.track, *track_);
+      if (candidate.marks.size() < 2) candidate.marks.clear();
+      find_repeats_of(candidate, steps);
+      candidates_.push_back(std::move(candidate));
+    }
+  }
+
+  JobIterations take() {
+    align_all();
+    JobIterations found;
+    Patterns patterns;
+    for (const Candidate& candidate : candidates_) {
+      const ProcessCalls& process = calls_.processes[candidate.calls];
+      ProcessIterations iterations = collect(candidate, process, spans_of(candidate));
+      iterations.by = by(candidate);
+      if (iterations.runs.empty()) ++found.unsplit;
+      patterns.add(process, iterations);
+      note_drift(candidate, found);
+      found.processes.push_back(std::move(iterations));
+    }
+    found.patterns = patterns.take(found.count);
+    found.exact = exact_;
+    const bool by_marker =
+        std::any_of(candidates_.begin(), candidates_.end(),
+                    [](const Candidate& candidate) { return !candidate.marks.empty(); });
+    if (by_marker) {
+      const bool own = track_->wording == kOwnWording;
+      found.source = own ? IterationSource::Marker : IterationSource::Preset;
+      if (!own) found.preset = iteration_wordings()[track_->wording].preset;
+    }
+    return found;
+  }
+
+ private:
+  void align_all() {
+    std::map<GroupKey, std::vector<Candidate*>> groups;
+    for (Candidate& candidate : candidates_) {
+      if (!candidate.marks.empty()) groups[key_of(candidate)].push_back(&candidate);
+    }
+    for (auto& [key, group] : groups) align_group(group);
+    after_ = track_ && stands_after(candidates_, track_->place);
+    share_patterns();
+  }
+
+  /// A process that departs from what all others repeat has too few repeats of its own.
+  void share_patterns() {
+    std::map<std::vector<int>, size_t> patterns;
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.repeats.pattern.empty()) ++patterns[candidate.repeats.pattern];
+    }
+    const auto usual =
+        std::max_element(patterns.begin(), patterns.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (usual == patterns.end()) return;
+    for (Candidate& candidate : candidates_) {
+      if (!candidate.marks.empty() || candidate.repeats.pattern == usual->first) continue;
+      const std::vector<int> sequence = candidate.process->sequence();
+      std::vector<size_t> begins = find_repeats(sequence, usual->first);
+      const size_t covered = begins.size() * usual->first.size();
+      if (covered * 3 < sequence.size()) continue;
+      candidate.repeats = {usual->first, std::move(begins), 1};
+    }
+  }
+
+  CutBy by(const Candidate& candidate) const {
+    if (candidate.marks.empty()) return CutBy::Period;
+    return exact_ || candidate.repeats.pattern.empty() ? CutBy::Marker : CutBy::MarkerAligned;
+  }
+
+  std::vector<IterationSpan> spans_of(const Candidate& candidate) const {
+    const std::vector<int> sequence = candidate.process->sequence();
+    if (candidate.marks.empty()) {
+      return spans_of_repeats(candidate.repeats, sequence, first_number(track_));
+    }
+    if (exact_) return exact_spans(candidate.boundaries, sequence.size(), after_);
+    return spans_between(candidate.boundaries, candidate.repeats, sequence, after_);
+  }
+
+  static void note_drift(const Candidate& candidate, JobIterations& found) {
+    for (const Boundary& boundary : candidate.boundaries) {
+      if (boundary.raw > boundary.call) {
+        found.ahead = std::max(found.ahead, boundary.raw - boundary.call);
+      } else {
+        found.behind = std::max(found.behind, boundary.call - boundary.raw);
+      }
+    }
+  }
+
+  const JobCalls& calls_;
+  bool exact_;
+  std::optional<MarkerTrack> track_;
+  bool after_ = false;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+std::string_view to_string(IterationSource source) {
+  switch (source) {
+    case IterationSource::Marker:
+      return "marker";
+    case IterationSource::Preset:
+      return "preset";
+    case IterationSource::Period:
+      return "period";
+  }
+  return "period";
+}
+
+std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
+                                             const IterationChoice& choice) {
+  JobIterations found = Search(job, calls, choice).take();
+  if (found.patterns.empty()) return std::nullopt;
+  return found;
+}
+
+OpCounts by_operation(const ProcessCalls& calls, const CallCounts& counts) {
+  OpCounts by_op;
+  for (const auto& [entry, n] : counts) {
+    by_op[calls.track->tape.entries()[entry].call.op.text()] += n;
+  }
+  return by_op;
+}
+
+size_t usual_pattern(const std::vector<IterationPattern>& patterns) {
+  const auto size = [](const IterationPattern& pattern) {
+    int64_t iterations = 0;
+    for (const auto& [first, last] : pattern.iterations) iterations += last - first + 1;
+    return iterations;
+  };
+  return static_cast<size_t>(
+      std::max_element(patterns.begin(), patterns.end(),
+                       [&](const auto& a, const auto& b) { return size(a) < size(b); }) -
+      patterns.begin());
+}
+
+}  // namespace ncclog

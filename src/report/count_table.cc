@@ -1,0 +1,147 @@
+#include "report/count_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "report/iteration_text.h"
+
+namespace ncclog {
+namespace {
+
+bool contains(const std::vector<CountBy>& by, CountBy dimension) {
+  return std::find(by.begin(), by.end(), dimension) != by.end();
+}
+
+void add_columns(Table& table, CountBy dimension, const std::vector<CountBy>& by) {
+  switch (dimension) {
+    case CountBy::Op:
+      table.columns.push_back("op");
+      break;
+    case CountBy::Size:
+      table.columns.push_back("size");
+      break;
+    case CountBy::Comm:
+    case CountBy::CommSize:
+      table.columns.push_back("comm");
+      break;
+    case CountBy::Rank:
+      table.columns.insert(table.columns.end(), {"rank", "host", "pid"});
+      break;
+    case CountBy::Host:
+      if (!contains(by, CountBy::Rank)) table.columns.push_back("host");
+      break;
+    case CountBy::Iteration:
+      table.columns.push_back("iteration");
+      break;
+    case CountBy::StepPattern:
+      table.columns.push_back("iterations");
+      break;
+  }
+}
+
+/// A number where the text is one.
+Cell key_cell(const std::string& text, bool numeric) {
+  const auto number = numeric ? parse_int(text) : std::nullopt;
+  if (number) return *number;
+  return text_cell(text);
+}
+
+Cell sum_cell(std::optional<uint64_t> sum) {
+  if (!sum || *sum > static_cast<uint64_t>(INT64_MAX)) return {};
+  return static_cast<int64_t>(*sum);
+}
+
+std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<CountBy>& by) {
+  std::vector<Cell> cells;
+  for (size_t i = 0; i < by.size(); ++i) {
+    if (by[i] == CountBy::Host && contains(by, CountBy::Rank)) continue;
+    cells.push_back(key_cell(row.keys[i].text, by[i] == CountBy::Rank || by[i] == CountBy::Size));
+    if (by[i] != CountBy::Rank) continue;
+    const Process* process =
+        row.process < 0 ? nullptr : &job.processes[static_cast<size_t>(row.process)];
+    cells.push_back(process == nullptr ? Cell() : text_cell(process->host));
+    cells.push_back(process == nullptr ? Cell() : number_cell(process->pid));
+  }
+  cells.push_back(sum_cell(row.sum.calls));
+  cells.push_back(sum_cell(row.sum.elements));
+  cells.push_back(sum_cell(row.sum.bytes));
+  if (!contains(by, CountBy::Rank)) cells.push_back(static_cast<int64_t>(row.processes));
+  cells.push_back(text_cell(row.sum.at_least ? "at least" : ""));
+  return cells;
+}
+
+std::string source_note(const CallCountTable& counts) {
+  std::vector<std::string> parts;
+  const auto add = [&](size_t processes, std::string_view source) {
+    if (processes > 0) parts.push_back(fmt::format("{} of {}", source, processes));
+  };
+  add(counts.coll_processes, "COLL lines");
+  add(counts.trace_processes, "CALL lines");
+  add(counts.dump_processes, "Flight Recorder dumps");
+  if (parts.empty()) {
+    return "No calls are logged. COLL among NCCL_DEBUG_SUBSYS, or PyTorch's Flight Recorder, shows "
+           "them.";
+  }
+  const size_t processes = counts.coll_processes + counts.trace_processes + counts.dump_processes;
+  return fmt::format("Counted from {} {}, each process from one source.", join(parts, ", "),
+                     processes == 1 ? "process" : "processes");
+}
+
+void add_notes(Table& table, const CallCountTable& counts) {
+  table.notes.push_back(source_note(counts));
+  if (counts.coll_processes + counts.trace_processes + counts.dump_processes == 0) return;
+  table.notes.push_back(
+      "Bytes are the count times the element size: of AllReduce, Broadcast and Reduce the buffer, "
+      "of AllGather what a rank sends, of ReduceScatter what it receives, of AlltoAll, Gather and "
+      "Scatter the part of one peer, of Send and Recv the message.");
+  const bool in_bytes =
+      std::any_of(counts.rows.begin(), counts.rows.end(),
+                  [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
+  if (in_bytes) {
+    table.notes.push_back(
+        "NCCL 2.7.3 to 2.21.5 prints AllGather and Broadcast in bytes, so their elements are not "
+        "known.");
+  }
+  if (counts.cut_processes > 0) {
+    table.notes.push_back(fmt::format(
+        "At least: {} of the processes may have made more calls; their files are cut or torn, or "
+        "their recorder kept the last calls only.",
+        counts.cut_processes));
+  }
+}
+
+void add_iteration_notes(Table& table, const CallCountTable& counts) {
+  if (counts.unkept_processes == 0) return;
+  table.notes.push_back(
+      fmt::format("The calls of {} of the processes are too irregular to be kept in order; the "
+                  "last {} of them are in no iteration.",
+                  counts.unkept_processes, counts.unkept_calls));
+}
+
+}  // namespace
+
+Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
+                  const std::vector<CountBy>& by) {
+  Table table{.name = "count"};
+  for (const CountBy dimension : by) add_columns(table, dimension, by);
+  table.columns.insert(table.columns.end(), {"calls", "elements", "bytes"});
+  if (!contains(by, CountBy::Rank)) table.columns.push_back("processes");
+  table.columns.push_back("bound");
+  const CallCountTable counts = count_calls(job, calls, iterations, by);
+  for (const CountRow& row : counts.rows) table.rows.push_back(row_of(job, row, by));
+  if (iterations != nullptr) {
+    table.notes = iteration_text(job, calls, *iterations);
+    add_iteration_notes(table, counts);
+  } else if (contains(by, CountBy::Iteration) || contains(by, CountBy::StepPattern)) {
+    table.notes.push_back(
+        "No iterations were found: no line announces steps, and no pattern of calls repeats "
+        "itself. --iteration takes an expression that fits the lines that do.");
+  }
+  add_notes(table, counts);
+  return table;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,268 @@
+#include "report/iteration_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kRangesShown = 8;
+constexpr size_t kOddShown = 8;
+constexpr size_t kDepartingShown = 6;
+
+std::string range_text(int64_t first, int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+/// "iteration 0", "iterations 1-5, 7".
+std::string iterations_text(const std::vector<std::pair<int64_t, int64_t>>& ranges) {
+  std::vector<std::string> parts;
+  for (const auto& [first, last] : ranges) {
+    if (parts.size() == kRangesShown) {
+      parts.push_back(fmt::format("and {} more ranges", ranges.size() - kRangesShown));
+      break;
+    }
+    parts.push_back(range_text(first, last));
+  }
+  const bool one = ranges.size() == 1 && ranges[0].first == ranges[0].second;
+  return (one ? "iteration " : "iterations ") + join(parts, ", ");
+}
+
+/// "+ 1 Broadcast, - 1 AllReduce"; empty if nothing differs.
+std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
+  std::set<std::string> ops;
+  for (const auto& [op, n] : calls) ops.insert(op);
+  for (const auto& [op, n] : usual) ops.insert(op);
+  const auto count = [](const OpCounts& counts, const std::string& op) {
+    const auto found = counts.find(op);
+    return found == counts.end() ? uint64_t{0} : found->second;
+  };
+  std::vector<std::string> parts;
+  for (const std::string& op : ops) {
+    const uint64_t here = count(calls, op);
+    const uint64_t there = count(usual, op);
+    if (here > there) parts.push_back(fmt::format("+ {} {}", here - there, op));
+    if (here < there) parts.push_back(fmt::format("- {} {}", there - here, op));
+  }
+  return join(parts, ", ");
+}
+
+bool only_adds(const OpCounts& calls, const OpCounts& usual) {
+  return std::all_of(usual.begin(), usual.end(), [&](const auto& entry) {
+    const auto found = calls.find(entry.first);
+    return found != calls.end() && found->second >= entry.second;
+  });
+}
+
+std::string process_text(const Job& job, const ProcessCalls& calls) {
+  const Process& process = job.processes[static_cast<size_t>(calls.process)];
+  if (process.rank >= 0) return fmt::format("rank {}", process.rank);
+  return fmt::format("pid {} on {}", process.pid, process.host);
+}
+
+std::string plural(size_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with("s") ? "es" : "s");
+}
+
+class Text {
+ public:
+  Text(const Job& job, const JobCalls& calls, const JobIterations& found)
+      : job_(job), calls_(calls), found_(found) {}
+
+  std::vector<std::string> take() {
+    add_cut();
+    add_certainty();
+    add_patterns();
+    add_departing();
+    add_outside();
+    return std::move(all_);
+  }
+
+ private:
+  size_t processes_by(CutBy by) const {
+    return static_cast<size_t>(
+        std::count_if(found_.processes.begin(), found_.processes.end(),
+                      [&](const ProcessIterations& process) { return process.by == by; }));
+  }
+
+  void add_cut() {
+    const size_t aligned = processes_by(CutBy::MarkerAligned);
+    const size_t raw = processes_by(CutBy::Marker);
+    const std::string marker = found_.preset.empty()
+                                   ? std::string("the marker that was asked for")
+                                   : fmt::format("the lines of preset '{}'", found_.preset);
+    if (aligned > 0) {
+      all_.push_back(fmt::format(
+          "Iterations begin at {}. That is one process's clock: others had made up to {} too many "
+          "by then, or had up to {} still to make; each is cut where its own pattern begins.",
+          marker, plural(found_.ahead, "call"), found_.behind));
+    }
+    if (raw > 0 && found_.exact) {
+      all_.push_back(fmt::format(
+          "Iterations are cut exactly at {}. Against the pattern of their calls, processes were up "
+          "to {} ahead of it and {} behind.",
+          marker, plural(found_.ahead, "call"), found_.behind));
+    } else if (raw > 0) {
+      all_.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
+                                 plural(raw, "process"), marker));
+    }
+  }
+
+  /// How much of their calls the repeats explain, in processes that are cut by them alone.
+  void add_certainty() {
+    std::map<size_t, size_t> periods;
+    size_t least = 0;
+    size_t most = 0;
+    double covered = 1;
+    size_t processes = 0;
+    for (const ProcessIterations& process : found_.processes) {
+      if (process.by != CutBy::Period || process.repeats == 0) continue;
+      least = processes == 0 ? process.repeats : std::min(least, process.repeats);
+      most = std::max(most, process.repeats);
+      const auto total = static_cast<double>(calls_.processes[process.calls].track->tape.kept());
+      covered = std::min(covered, static_cast<double>(process.repeats * process.period) / total);
+      ++periods[process.period];
+      ++processes;
+    }
+    if (processes == 0) return;
+    const auto usual =
+        std::max_element(periods.begin(), periods.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    all_.push_back(fmt::format(
+        "{} {} no marker in {} own {}: iterations are the calls that {} over and over. {} calls "
+        "repeat {} times in one piece; that is {}% of a process's calls or more.",
+        plural(processes, "process"), processes == 1 ? "has" : "have",
+        processes == 1 ? "its" : "their", processes == 1 ? "file" : "files",
+        processes == 1 ? "it makes" : "they make", usual->first,
+        range_text(static_cast<int64_t>(least), static_cast<int64_t>(most)),
+        static_cast<int>(100 * covered)));
+  }
+
+  void add_patterns() {
+    const IterationPattern& usual = found_.patterns[usual_pattern(found_.patterns)];
+    const bool one =
+        usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
+    all_.push_back(fmt::format("{} {}: {} in each of {}{}.", iterations_text(usual.iterations),
+                               one                  ? "calls"
+                               : usual.together > 1 ? "call together"
+                                                    : "are identical",
+                               calls_text(usual.calls), plural(usual.processes, "process"),
+                               usual.cut_short ? ", and the calls end there" : ""));
+    int64_t first = usual.iterations.front().first;
+    for (const IterationPattern& pattern : found_.patterns) {
+      first = std::min(first, pattern.iterations.front().first);
+    }
+    size_t shown = 0;
+    for (const IterationPattern& pattern : found_.patterns) {
+      if (&pattern == &usual) continue;
+      if (++shown > kOddShown) continue;
+      add_odd(pattern, usual, first);
+    }
+    if (shown > kOddShown) {
+      all_.push_back(
+          fmt::format("{} more kinds of iterations are left out here.", shown - kOddShown));
+    }
+  }
+
+  void add_odd(const IterationPattern& pattern, const IterationPattern& usual, int64_t first) {
+    const std::string iterations = iterations_text(pattern.iterations);
+    const bool one = iterations.starts_with("iteration ");
+    if (pattern.together > 1) {
+      all_.push_back(fmt::format("{} cannot be told apart: together {}.", iterations,
+                                 calls_text(pattern.calls)));
+      return;
+    }
+    std::string difference = difference_text(pattern.calls, usual.calls);
+    if (difference.empty()) difference = "the same calls";
+    const bool later = pattern.iterations.front().first != first;
+    const bool adds = only_adds(pattern.calls, usual.calls) && pattern.calls != usual.calls;
+    all_.push_back(fmt::format("{} {}: {}{}{}.", iterations, one ? "differs" : "differ", difference,
+                               adds && later ? " (a checkpoint or an evaluation?)" : "",
+                               pattern.cut_short ? "; the calls end there" : ""));
+  }
+
+  /// What most processes call in iteration `number`; nullptr if it is in no pattern.
+  const IterationPattern* pattern_of(int64_t number) const {
+    for (const IterationPattern& pattern : found_.patterns) {
+      for (const auto& [first, last] : pattern.iterations) {
+        if (first <= number && number <= last) return &pattern;
+      }
+    }
+    return nullptr;
+  }
+
+  void add_departing() {
+    size_t departing = 0;
+    for (const ProcessIterations& process : found_.processes) {
+      const ProcessCalls& calls = calls_.processes[process.calls];
+      for (const IterationRun& run : process.runs) {
+        const IterationPattern* pattern = pattern_of(run.first);
+        if (pattern == nullptr) continue;
+        const OpCounts own = by_operation(calls, process.counts[run.calls]);
+        if (own == pattern->calls && run.cut_short == pattern->cut_short) continue;
+        if (++departing > kDepartingShown) continue;
+        std::string difference = difference_text(own, pattern->calls);
+        if (difference.empty()) difference = "the same calls";
+        all_.push_back(fmt::format("{} departs from most processes in {}: {}{}.",
+                                   process_text(job_, calls),
+                                   iterations_text({{run.first, run.last}}), difference,
+                                   run.cut_short ? "; its calls end there" : ""));
+      }
+    }
+    if (departing > kDepartingShown) {
+      all_.push_back(
+          fmt::format("{} more departures are left out here; see --by rank,step-pattern.",
+                      departing - kDepartingShown));
+    }
+  }
+
+  /// What most processes call outside of their iterations.
+  void add_outside() {
+    std::map<std::pair<OpCounts, OpCounts>, size_t> outside;
+    for (const ProcessIterations& process : found_.processes) {
+      if (process.runs.empty()) continue;
+      const ProcessCalls& calls = calls_.processes[process.calls];
+      ++outside[{by_operation(calls, process.before), by_operation(calls, process.after)}];
+    }
+    const auto usual =
+        std::max_element(outside.begin(), outside.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (usual == outside.end()) return;
+    all_.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
+                               calls_text(usual->first.first), calls_text(usual->first.second),
+                               outside.size() > 1 ? "; in most processes" : ""));
+    if (found_.unsplit > 0) {
+      all_.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
+                                 plural(found_.unsplit, "process")));
+    }
+  }
+
+  const Job& job_;
+  const JobCalls& calls_;
+  const JobIterations& found_;
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::string calls_text(const OpCounts& calls) {
+  std::vector<std::pair<std::string, uint64_t>> sorted(calls.begin(), calls.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [op, n] : sorted) parts.push_back(fmt::format("{} {}", n, op));
+  return parts.empty() ? "no calls" : join(parts, ", ");
+}
+
+std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
+                                        const JobIterations& found) {
+  return Text(job, calls, found).take();
+}
+
+}  // namespace ncclog
