@@ -1,6 +1,9 @@
 // ncclog count PATH…
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/analyze.h"
@@ -8,6 +11,8 @@
 #include "app/options.h"
 #include "app/print_table.h"
 #include "app/read_job.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "report/count_table.h"
 
 namespace ncclog {
@@ -29,9 +34,21 @@ IterationChoice choice_of(const CountOptions& options) {
   return choice;
 }
 
+/// A single word is as good an expression as any, but a misspelt preset is likelier.
+void refuse_misspelt(const std::string& word) {
+  if (is_iteration_preset(word) || !std::all_of(word.begin(), word.end(), is_alpha)) return;
+  std::vector<std::string_view> names = {"auto", "period"};
+  for (const IterationWording& wording : iteration_wordings()) names.push_back(wording.preset);
+  const auto nearest = nearest_name(word, names);
+  if (!nearest) return;
+  throw Error(fmt::format("unknown preset '{}'", word), "--iteration",
+              fmt::format("did you mean '{}'? As an expression: '({})'", *nearest, word));
+}
+
 MarkerFinder finder_for(const CountOptions& options) {
-  const bool all = options.iteration == "auto" || options.iteration == "period";
-  return all ? MarkerFinder() : MarkerFinder(options.iteration);
+  if (options.iteration == "auto" || options.iteration == "period") return MarkerFinder();
+  refuse_misspelt(options.iteration);
+  return MarkerFinder(options.iteration);
 }
 
 std::vector<CountBy> dimensions(const CountOptions& options, const Job& job) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -119,6 +120,23 @@ std::string ranges_of(const IterationPattern& pattern) {
   return join(ranges, ",");
 }
 
+/// What processes call in iterations, and which iterations these are.
+using PatternNames = std::map<std::tuple<OpCounts, int64_t, bool>, CountKey>;
+
+PatternNames names_of(const JobIterations& iterations) {
+  std::map<std::tuple<OpCounts, int64_t, bool>, IterationPattern> joined;
+  for (const IterationPattern& pattern : iterations.patterns) {
+    auto& ranges = joined[{pattern.calls, pattern.together, pattern.cut_short}].iterations;
+    ranges.insert(ranges.end(), pattern.iterations.begin(), pattern.iterations.end());
+  }
+  PatternNames names;
+  for (auto& [calls, pattern] : joined) {
+    std::sort(pattern.iterations.begin(), pattern.iterations.end());
+    names[calls] = {pattern.iterations.front().first, ranges_of(pattern)};
+  }
+  return names;
+}
+
 /// A communicator by name, and by its size among the others of that size.
 struct CommName {
   CountKey id{kNowhere, ""};
@@ -156,10 +174,10 @@ class ProcessCount {
     }
   }
 
-  void add_iterations(const ProcessIterations& found, const JobIterations& job_iterations) {
+  void add_iterations(const ProcessIterations& found, const PatternNames& patterns) {
     add_counts(found.before, {kBefore, "before"}, {kBefore, "before"}, 1);
     for (const IterationRun& run : found.runs) {
-      const CountKey pattern = pattern_of(found, run, job_iterations);
+      const CountKey pattern = pattern_of(found, run, patterns);
       if (run.together > 1 || !rows_.wants(CountBy::Iteration)) {
         const auto times = run.together > 1 ? 1 : run.last - run.first + 1;
         add_counts(found.counts[run.calls], {run.first, range_text(run.first, run.last)}, pattern,
@@ -264,15 +282,10 @@ class ProcessCount {
   }
 
   CountKey pattern_of(const ProcessIterations& found, const IterationRun& run,
-                      const JobIterations& job_iterations) const {
-    const OpCounts calls = by_operation(calls_, found.counts[run.calls]);
-    for (size_t i = 0; i < job_iterations.patterns.size(); ++i) {
-      const IterationPattern& pattern = job_iterations.patterns[i];
-      const bool same = pattern.calls == calls && pattern.together == run.together &&
-                        pattern.cut_short == run.cut_short;
-      if (same) return {static_cast<int64_t>(i), ranges_of(pattern)};
-    }
-    return {kNowhere - 2, "unlike most processes"};
+                      const PatternNames& patterns) const {
+    const auto name =
+        patterns.find({by_operation(calls_, found.counts[run.calls]), run.together, run.cut_short});
+    return name == patterns.end() ? CountKey{kNowhere - 2, "unlike most processes"} : name->second;
   }
 
   const Job& job_;
@@ -313,20 +326,27 @@ class CommNames {
   std::vector<std::vector<CommName>> names_;
 };
 
-/// Elements and bytes of the tensors of a recorded call; the input, as NCCL's count is of it but
-/// for ReduceScatter, AlltoAll and receives.
-CallSum sum_of_entry(const FlightRecorderEntry& entry, bool at_least) {
+/// Elements and bytes of a recorded call, in the sense of NCCL's count: of the tensors that are
+/// sent, or of those that are received where the count is about these. PyTorch records the parts
+/// of all peers together for AlltoAll, Gather and Scatter, so those stay unknown.
+CallSum sum_of_entry(const FlightRecorderEntry& entry, std::string_view op, bool at_least) {
   CallSum sum{1, 0, 0, at_least};
-  for (size_t t = 0; t < entry.input_sizes.size(); ++t) {
-    uint64_t elements = 1;
-    for (const int64_t size : entry.input_sizes[t]) {
-      elements = times(elements, static_cast<uint64_t>(std::max<int64_t>(0, size))).value_or(0);
+  if (op.empty() || op == "AlltoAll" || op == "Gather" || op == "Scatter") {
+    sum.elements = sum.bytes = std::nullopt;
+    return sum;
+  }
+  const bool received = op == "ReduceScatter" || op == "Recv";
+  const TensorSizes& tensors = received ? entry.output_sizes : entry.input_sizes;
+  const auto& types = received ? entry.output_dtypes : entry.input_dtypes;
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    std::optional<uint64_t> elements = 1;
+    for (const int64_t size : tensors[t]) {
+      elements = times(elements, static_cast<uint64_t>(std::max<int64_t>(0, size)));
     }
-    const auto bytes =
-        t < entry.input_dtypes.size() ? torch_type_bytes(entry.input_dtypes[t]) : std::nullopt;
+    const auto bytes = t < types.size() ? torch_type_bytes(types[t]) : std::nullopt;
     sum.elements = sum_of(sum.elements, elements);
     sum.bytes =
-        bytes ? sum_of(sum.bytes, times(elements, static_cast<uint64_t>(*bytes))) : std::nullopt;
+        sum_of(sum.bytes, bytes ? times(elements, static_cast<uint64_t>(*bytes)) : std::nullopt);
   }
   return sum;
 }
@@ -359,7 +379,7 @@ void add_dumps(const Job& job, const JobCalls& calls, Rows& rows, CallCountTable
       fact.op = op.empty() ? std::string_view(entry.profiling_name) : op;
       fact.comm = {kNowhere - 1, entry.description.empty() ? entry.group : entry.description};
       fact.comm_size = fact.comm;
-      const CallSum sum = sum_of_entry(entry, at_least);
+      const CallSum sum = sum_of_entry(entry, op, at_least);
       fact.size = sum.bytes;
       rows.add(fact, sum);
     }
@@ -383,11 +403,13 @@ CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobItera
   Rows rows(by);
   const bool by_iteration = rows.wants(CountBy::Iteration) || rows.wants(CountBy::StepPattern);
   const CommNames comms(job);
+  const PatternNames patterns =
+      by_iteration && iterations != nullptr ? names_of(*iterations) : PatternNames();
   for (size_t i = 0; i < calls.processes.size(); ++i) {
     const ProcessCalls& process = calls.processes[i];
     ProcessCount count(job, process, comms.of(process.log), rows);
     if (by_iteration && iterations != nullptr) {
-      count.add_iterations(iterations->processes[i], *iterations);
+      count.add_iterations(iterations->processes[i], patterns);
     } else {
       count.add_all();
     }

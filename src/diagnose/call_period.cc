@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace ncclog {
 namespace {
@@ -38,20 +39,38 @@ Candidate measure(std::span<const int> sequence, size_t period) {
   return candidate;
 }
 
+/// By distance: how often one and the same call stands so far behind its last like. What is called
+/// once in an iteration shows the iteration's length even where there are but two.
+std::map<size_t, uint64_t> distances_in(std::span<const int> sequence) {
+  std::map<int, size_t> last;
+  std::map<std::pair<int, size_t>, uint64_t> by_kind;
+  for (size_t i = 0; i < sequence.size(); ++i) {
+    const auto [place, is_new] = last.try_emplace(sequence[i], i);
+    if (is_new) continue;
+    ++by_kind[{sequence[i], i - place->second}];
+    place->second = i;
+  }
+  std::map<size_t, uint64_t> distances;
+  for (const auto& [kind, count] : by_kind) distances[kind.second] += count * kind.second;
+  return distances;
+}
+
 std::vector<Candidate> candidates_of(std::span<const int> sequence, const CallTape& tape) {
-  constexpr size_t kMost = 12;
-  std::vector<std::pair<uint64_t, size_t>> distances;
-  for (const auto& [distance, copied] : tape.repeats()) distances.emplace_back(copied, distance);
-  std::sort(distances.rbegin(), distances.rend());
-  if (distances.size() > kMost) distances.resize(kMost);
+  constexpr size_t kMost = 8;
+  std::set<size_t> periods;
+  for (const auto& counts : {tape.repeats(), distances_in(sequence)}) {
+    std::vector<std::pair<uint64_t, size_t>> distances;
+    for (const auto& [distance, count] : counts) distances.emplace_back(count, distance);
+    std::sort(distances.rbegin(), distances.rend());
+    if (distances.size() > kMost) distances.resize(kMost);
+    for (const auto& [count, distance] : distances) periods.insert(distance);
+  }
   std::vector<Candidate> candidates;
-  for (const auto& [copied, distance] : distances) {
-    if (distance * 2 > sequence.size()) continue;
-    const Candidate candidate = measure(sequence, distance);
+  for (const size_t period : periods) {
+    if (period * 2 > sequence.size()) continue;
+    const Candidate candidate = measure(sequence, period);
     if (candidate.score() > 0) candidates.push_back(candidate);
   }
-  std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.period < b.period; });
   return candidates;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace ncclog {
 namespace {
@@ -116,15 +117,49 @@ class Spans {
   std::span<const int> sequence_;
 };
 
-/// The difference that most boundaries have in repeats.
-int64_t usual_shift(const std::vector<Boundary>& boundaries, const std::vector<Boundary>& model) {
+/// By step, what `own` has in repeats more than `model`, most often; nullopt without common steps.
+std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
+                                   const std::vector<Boundary>& model) {
   std::map<int64_t, size_t> shifts;
-  for (size_t i = 0; i < boundaries.size(); ++i) {
-    ++shifts[static_cast<int64_t>(boundaries[i].repeat) - static_cast<int64_t>(model[i].repeat)];
+  auto other = model.begin();
+  for (const Boundary& boundary : own) {
+    while (other != model.end() && other->step < boundary.step) ++other;
+    if (other == model.end() || other->step != boundary.step) continue;
+    ++shifts[static_cast<int64_t>(boundary.repeat) - static_cast<int64_t>(other->repeat)];
   }
+  if (shifts.empty()) return std::nullopt;
   return std::max_element(shifts.begin(), shifts.end(),
                           [](const auto& a, const auto& b) { return a.second < b.second; })
       ->first;
+}
+
+/// How many repeats a process is ahead of the model; nullopt: it has steps of its own only.
+std::optional<int64_t> shift_of(const std::vector<Boundary>& own, const Repeats& repeats,
+                                const std::vector<Boundary>& model, const Repeats& model_repeats) {
+  const bool as_many = repeats.begins.size() == model_repeats.begins.size();
+  if (own.empty() || (as_many && own.front().step == model.front().step)) return 0;
+  const bool credible = 4 * moved_by(own) <= own.size() * repeats.pattern.size();
+  if (as_many && !credible) return 0;
+  return usual_shift(own, model);
+}
+
+/// Where in `calls` the model's boundary stands; nullopt if that is not among its repeats.
+std::optional<Boundary> placed(const Boundary& boundary, int64_t shift, const RepeatedCalls& calls,
+                               const RepeatedCalls& model_calls) {
+  const int64_t wanted = static_cast<int64_t>(boundary.repeat) + shift;
+  if (wanted < 0 || wanted > static_cast<int64_t>(calls.repeats.begins.size())) {
+    return std::nullopt;
+  }
+  const auto repeat = static_cast<size_t>(wanted);
+  const Gap gap = gap_before(calls.repeats, repeat, calls.sequence.size());
+  const Gap other = gap_before(model_calls.repeats, boundary.repeat, model_calls.sequence.size());
+  const auto between = calls.sequence.subspan(gap.begin, gap.end - gap.begin);
+  const auto others = model_calls.sequence.subspan(other.begin, other.end - other.begin);
+  const bool same = std::equal(between.begin(), between.end(), others.begin(), others.end());
+  // Behind the last repeat that both have, a process that stopped early has other calls.
+  const size_t into = boundary.call - other.begin;
+  const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
+  return Boundary{boundary.step, call, call, repeat, false};
 }
 
 }  // namespace
@@ -134,7 +169,7 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
   std::vector<Boundary> boundaries;
   for (const StepMark& mark : marks) {
     const auto raw = static_cast<size_t>(std::min<uint64_t>(mark.call, total));
-    Boundary boundary{mark.step, raw, raw, 0};
+    Boundary boundary{mark.step, raw, raw, 0, true};
     const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), raw);
     if (next != repeats.begins.begin()) {
       const size_t begin = *std::prev(next);
@@ -148,27 +183,38 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
   return boundaries;
 }
 
-void align(std::vector<Boundary>& boundaries, const Repeats& repeats, std::span<const int> sequence,
-           const std::vector<Boundary>& model, const Repeats& model_repeats,
-           std::span<const int> model_sequence) {
-  if (boundaries.empty() || boundaries.size() != model.size()) return;
-  const int64_t shift = usual_shift(boundaries, model);
-  for (size_t i = 0; i < boundaries.size(); ++i) {
-    const int64_t wanted = static_cast<int64_t>(model[i].repeat) + shift;
-    if (wanted < 0 || wanted > static_cast<int64_t>(repeats.begins.size())) continue;
-    Boundary& boundary = boundaries[i];
-    boundary.repeat = static_cast<size_t>(wanted);
-    const Gap gap = gap_before(repeats, boundary.repeat, sequence.size());
-    const Gap other = gap_before(model_repeats, model[i].repeat, model_sequence.size());
-    const auto calls = sequence.subspan(gap.begin, gap.end - gap.begin);
-    const auto other_calls = model_sequence.subspan(other.begin, other.end - other.begin);
-    boundary.call = std::equal(calls.begin(), calls.end(), other_calls.begin(), other_calls.end())
-                        ? gap.begin + (model[i].call - other.begin)
-                        : std::clamp(boundary.call, gap.begin, gap.end);
+size_t moved_by(const std::vector<Boundary>& boundaries) {
+  size_t moved = 0;
+  for (const Boundary& boundary : boundaries) {
+    moved +=
+        boundary.raw > boundary.call ? boundary.raw - boundary.call : boundary.call - boundary.raw;
   }
-  for (size_t i = 1; i < boundaries.size(); ++i) {
-    boundaries[i].call = std::max(boundaries[i].call, boundaries[i - 1].call);
+  return moved;
+}
+
+std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCalls& calls,
+                              const std::vector<Boundary>& model,
+                              const RepeatedCalls& model_calls) {
+  const auto shift = shift_of(own, calls.repeats, model, model_calls.repeats);
+  if (!shift) return own;
+  std::map<int64_t, Boundary> by_step;
+  for (const Boundary& boundary : own) by_step[boundary.step] = boundary;
+  for (const Boundary& boundary : model) {
+    const auto found = placed(boundary, *shift, calls, model_calls);
+    if (!found) continue;
+    const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
+    if (is_new) continue;
+    known->second.call = found->call;
+    known->second.repeat = found->repeat;
   }
+  std::vector<Boundary> boundaries;
+  for (const auto& [step, boundary] : by_step) {
+    boundaries.push_back(boundary);
+    if (boundaries.size() < 2) continue;
+    Boundary& last = boundaries.back();
+    last.call = std::max(last.call, boundaries[boundaries.size() - 2].call);
+  }
+  return boundaries;
 }
 
 std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries,
@@ -198,8 +244,8 @@ std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries
   return spans.all;
 }
 
-std::vector<IterationSpan> exact_spans(const std::vector<Boundary>& boundaries, size_t total,
-                                       bool after) {
+std::vector<IterationSpan> exact_spans(std::vector<Boundary> boundaries, size_t total, bool after) {
+  std::erase_if(boundaries, [](const Boundary& boundary) { return !boundary.own; });
   std::vector<IterationSpan> spans;
   for (size_t i = 0; i < boundaries.size(); ++i) {
     const int64_t step = boundaries[i].step;

@@ -44,6 +44,7 @@ struct Boundary {
   size_t raw = 0;     ///< Where the marker stands.
   size_t call = 0;    ///< The end of a repeat that it belongs to; `raw` if it is inside of none.
   size_t repeat = 0;  ///< Repeats before `call`.
+  bool own = true;    ///< The marker stands among this process's lines; else `raw` is `call`.
 
   bool operator==(const Boundary&) const = default;
 };
@@ -52,11 +53,22 @@ struct Boundary {
 std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
                            size_t total);
 
-/// Moves the boundaries of a process to those of another one that makes the same calls: as many
-/// repeats apart, and between the same calls where they stand between two repeats.
-void align(std::vector<Boundary>& boundaries, const Repeats& repeats, std::span<const int> sequence,
-           const std::vector<Boundary>& model, const Repeats& model_repeats,
-           std::span<const int> model_sequence);
+/// How far the boundaries were moved, in calls, all together.
+size_t moved_by(const std::vector<Boundary>& boundaries);
+
+/// The calls of a process, and how they repeat themselves.
+struct RepeatedCalls {
+  const Repeats& repeats;
+  std::span<const int> sequence;
+};
+
+/// The boundaries of a process where another one, the model, makes the same calls: as many repeats
+/// apart, and between the same calls where they stand between two repeats. A launcher that hands on
+/// the output of processes in turns moves markers by whole iterations, so where both make as many
+/// repeats from the same step on, the model's places count. Without boundaries of its own a process
+/// gets the model's.
+std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCalls& calls,
+                              const std::vector<Boundary>& model, const RepeatedCalls& model_calls);
 
 /// The iterations between boundaries. `after` says that markers stand behind the calls of the step
 /// that they announce.
@@ -65,8 +77,7 @@ std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries
                                          bool after);
 
 /// The same where every marker cuts where it stands.
-std::vector<IterationSpan> exact_spans(const std::vector<Boundary>& boundaries, size_t total,
-                                       bool after);
+std::vector<IterationSpan> exact_spans(std::vector<Boundary> boundaries, size_t total, bool after);
 
 /// The iterations of a process without markers, numbered from `first`.
 std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, std::span<const int> sequence,

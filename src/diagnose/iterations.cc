@@ -15,20 +15,19 @@ namespace {
 struct Candidate {
   size_t calls = 0;  ///< Into JobCalls::processes.
   const ProcessCalls* process = nullptr;
+  uint64_t input = 0;  ///< Number of the input in which it began to make calls.
   std::vector<StepMark> marks;
   Repeats repeats;
   std::vector<Boundary> boundaries;
 };
 
-/// Processes that repeat the same calls between the same steps. Their iterations are aligned to
-/// each other.
-using GroupKey = std::tuple<std::vector<int>, size_t, int64_t, size_t>;
+/// Processes that repeat the same calls in one input. Their iterations are aligned to each other.
+using GroupKey = std::tuple<std::vector<int>, uint64_t, size_t>;
 
 GroupKey key_of(const Candidate& candidate) {
   std::vector<int> kinds = candidate.repeats.pattern;
   std::sort(kinds.begin(), kinds.end());
-  const int64_t first = candidate.marks.empty() ? -1 : candidate.marks.front().step;
-  return {kinds, candidate.marks.size(), first, candidate.repeats.per_step};
+  return {kinds, candidate.input, candidate.repeats.per_step};
 }
 
 /// Calls from one step to the next, on average; 0 if that is not known.
@@ -38,56 +37,82 @@ double calls_per_step(const std::vector<StepMark>& marks) {
   return static_cast<double>(marks.back().call - marks.front().call) / steps;
 }
 
-/// How many repeats make a step; 0 if their number is no whole one.
-size_t repeats_per_step(double calls, size_t period) {
-  if (period == 0 || calls <= 0) return 1;
-  const double repeats = calls / static_cast<double>(period);
-  const double whole = std::max(1.0, std::round(repeats));
-  return std::abs(repeats - whole) <= 0.25 * whole ? static_cast<size_t>(whole) : 0;
+/// `repeats` over `steps` if that is nearly a whole number; 0 if not.
+size_t whole_ratio(double repeats, double steps) {
+  const double ratio = repeats / steps;
+  const double whole = std::max(1.0, std::round(ratio));
+  return std::abs(ratio - whole) <= 0.25 * whole ? static_cast<size_t>(whole) : 0;
 }
 
-void find_repeats_of(Candidate& candidate, size_t steps_elsewhere) {
-  const std::vector<int> sequence = candidate.process->sequence();
-  const double per_step = calls_per_step(candidate.marks);
-  size_t steps = steps_elsewhere;
-  if (per_step > 0) {
-    steps = static_cast<size_t>(static_cast<double>(sequence.size()) / per_step);
+/// How many repeats make a step; 0 if their number is no whole one. Markers near the ends of a
+/// process's calls may be far off, so the number of steps counts first.
+size_t repeats_per_step(const Candidate& candidate, size_t steps) {
+  if (candidate.marks.empty() || steps == 0) return 1;
+  const auto repeats = static_cast<double>(candidate.repeats.begins.size());
+  const size_t ratio = whole_ratio(repeats, static_cast<double>(steps));
+  const double calls = calls_per_step(candidate.marks);
+  if (ratio > 0 || calls <= 0) return ratio;
+  return whole_ratio(calls, static_cast<double>(candidate.repeats.pattern.size()));
+}
+
+/// Iterations from the first to the last of the printed steps, both included.
+size_t steps_between(int64_t first, int64_t last, int64_t distance) {
+  return static_cast<size_t>(last - first + distance);
+}
+
+void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
+  size_t steps = 0;
+  if (track != nullptr && track->place != MarkerPlace::Tick) {
+    const int64_t distance = usual_distance(track->steps);
+    steps =
+        candidate.marks.empty()
+            ? steps_between(track->steps.front(), track->steps.back(), distance)
+            : steps_between(candidate.marks.front().step, candidate.marks.back().step, distance);
   }
-  const CallPeriod period = find_period(sequence, candidate.process->track->tape, steps);
-  const size_t repeats = repeats_per_step(per_step, period.pattern.size());
-  if (period.pattern.empty() || repeats == 0) return;
-  candidate.repeats.pattern = period.pattern;
-  candidate.repeats.per_step = repeats;
-  candidate.repeats.begins = find_repeats(sequence, period.pattern);
+  const std::vector<int> sequence = candidate.process->sequence();
+  CallPeriod period = find_period(sequence, candidate.process->track->tape, steps);
+  if (period.pattern.empty()) return;
+  candidate.repeats.pattern = std::move(period.pattern);
+  candidate.repeats.begins = find_repeats(sequence, candidate.repeats.pattern);
+  candidate.repeats.per_step = repeats_per_step(candidate, steps);
+  if (candidate.repeats.per_step == 0) candidate.repeats = {};
 }
 
-/// The pattern turned so that it begins where most markers stand.
-std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
+/// The patterns that begin where a process's markers stand, by how often they do.
+std::map<std::vector<int>, size_t> patterns_at_markers(const Candidate& candidate) {
   constexpr size_t kMarkersAsked = 64;
+  std::map<std::vector<int>, size_t> found;
+  const Repeats& repeats = candidate.repeats;
+  const size_t asked = std::min(kMarkersAsked, candidate.marks.size());
+  for (size_t i = 0; i < asked; ++i) {
+    const uint64_t call = candidate.marks[i].call;
+    const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), call);
+    if (next == repeats.begins.begin()) continue;
+    const size_t into = static_cast<size_t>(call) - *std::prev(next);
+    if (into < repeats.pattern.size()) ++found[rotated(repeats.pattern, into)];
+  }
+  return found;
+}
+
+/// The pattern turned so that it begins where most markers stand. The process that prints them has
+/// them always at the same call, so such processes count more.
+std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
+  constexpr size_t kSteady = 16;
   std::map<std::vector<int>, size_t> votes;
   for (const Candidate* candidate : group) {
-    const Repeats& repeats = candidate->repeats;
-    const size_t asked = std::min(kMarkersAsked, candidate->marks.size());
-    for (size_t i = 0; i < asked; ++i) {
-      const uint64_t call = candidate->marks[i].call;
-      const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), call);
-      if (next == repeats.begins.begin()) continue;
-      const size_t into = static_cast<size_t>(call) - *std::prev(next);
-      if (into < repeats.pattern.size()) ++votes[rotated(repeats.pattern, into)];
-    }
+    const auto patterns = patterns_at_markers(*candidate);
+    const size_t weight = patterns.size() == 1 ? kSteady : 1;
+    for (const auto& [pattern, count] : patterns) votes[pattern] += weight * count;
   }
   const auto most = std::max_element(
       votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == votes.end() ? group.front()->repeats.pattern : most->first;
 }
 
-size_t moved_by(const std::vector<Boundary>& boundaries) {
-  size_t moved = 0;
-  for (const Boundary& boundary : boundaries) {
-    moved +=
-        boundary.raw > boundary.call ? boundary.raw - boundary.call : boundary.call - boundary.raw;
-  }
-  return moved;
+/// True if `a` is the better model: it has more markers, and they need less moving.
+bool is_better(const Candidate& a, const Candidate& b) {
+  if (a.boundaries.size() != b.boundaries.size()) return a.boundaries.size() > b.boundaries.size();
+  return moved_by(a.boundaries) < moved_by(b.boundaries);
 }
 
 /// Puts the markers of each process of a group to the ends of its repeats, and all of them to where
@@ -96,19 +121,19 @@ void align_group(const std::vector<Candidate*>& group) {
   const std::vector<int> pattern = pattern_at_markers(group);
   const Candidate* model = nullptr;
   for (Candidate* candidate : group) {
-    candidate->repeats.pattern = pattern;
     const std::vector<int> sequence = candidate->process->sequence();
+    candidate->repeats.pattern = pattern;
     candidate->repeats.begins = find_repeats(sequence, pattern);
     candidate->boundaries = snap(candidate->marks, candidate->repeats, sequence.size());
-    if (model == nullptr || moved_by(candidate->boundaries) < moved_by(model->boundaries)) {
-      model = candidate;
-    }
+    if (model == nullptr || is_better(*candidate, *model)) model = candidate;
   }
+  if (pattern.empty() || model->boundaries.empty()) return;
   const std::vector<int> model_sequence = model->process->sequence();
   for (Candidate* candidate : group) {
     if (candidate == model) continue;
-    align(candidate->boundaries, candidate->repeats, candidate->process->sequence(),
-          model->boundaries, model->repeats, model_sequence);
+    candidate->boundaries =
+        aligned(candidate->boundaries, {candidate->repeats, candidate->process->sequence()},
+                model->boundaries, {model->repeats, model_sequence});
   }
 }
 
@@ -132,13 +157,6 @@ int64_t first_number(const std::optional<MarkerTrack>& track) {
   const int64_t distance = usual_distance(track->steps);
   const bool after = track->place != MarkerPlace::Unknown;
   return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
-}
-
-/// Iterations that the steps printed into other files stand for; 0: none are.
-size_t steps_printed(const std::optional<MarkerTrack>& track) {
-  if (!track || track->place == MarkerPlace::Tick) return 0;
-  const int64_t steps = track->steps.back() - track->steps.front() + usual_distance(track->steps);
-  return static_cast<size_t>(steps);
 }
 
 CallCounts count_calls(const std::vector<uint16_t>& calls, size_t begin, size_t end) {
@@ -200,7 +218,7 @@ class Patterns {
   }
 
   std::vector<IterationPattern> take(uint64_t& count) {
-    std::map<Said, size_t> patterns;
+    std::map<std::pair<Said, int64_t>, size_t> patterns;
     std::vector<IterationPattern> found;
     std::map<Said, int64_t> now;
     for (auto change = changes_.begin(); change != changes_.end(); ++change) {
@@ -211,10 +229,16 @@ class Patterns {
       count += static_cast<uint64_t>(next->first - change->first);
       const auto& [said, processes] = *std::max_element(
           now.begin(), now.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-      const auto [entry, is_new] = patterns.try_emplace(said, found.size());
+      int64_t present = 0;
+      for (const auto& [other, n] : now) present += n;
+      const auto [entry, is_new] = patterns.try_emplace({said, present}, found.size());
       if (is_new) {
-        found.push_back(
-            {{}, said.calls, static_cast<size_t>(processes), said.together, said.cut_short});
+        found.push_back({{},
+                         said.calls,
+                         static_cast<size_t>(processes),
+                         static_cast<size_t>(present),
+                         said.together,
+                         said.cut_short});
       }
       auto& ranges = found[entry->second].iterations;
       if (!ranges.empty() && ranges.back().second + 1 == change->first) {
@@ -235,13 +259,12 @@ class Search {
  public:
   Search(const Job& job, const JobCalls& calls, const IterationChoice& choice)
       : calls_(calls), exact_(choice.exact), track_(choose_track(job, choice)) {
-    const size_t steps = steps_printed(track_);
     for (size_t i = 0; i < calls.processes.size(); ++i) {
       const ProcessCalls& process = calls.processes[i];
       Candidate candidate{.calls = i, .process = &process};
       if (track_) candidate.marks = step_marks(job, *process.track, *track_);
-      if (candidate.marks.size() < 2) candidate.marks.clear();
-      find_repeats_of(candidate, steps);
+      candidate.input = process.track->marks.all().front().input;
+      find_repeats_of(candidate, track_ ? &*track_ : nullptr);
       candidates_.push_back(std::move(candidate));
     }
   }
@@ -263,7 +286,7 @@ class Search {
     found.exact = exact_;
     const bool by_marker =
         std::any_of(candidates_.begin(), candidates_.end(),
-                    [](const Candidate& candidate) { return !candidate.marks.empty(); });
+                    [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
     if (by_marker) {
       const bool own = track_->wording == kOwnWording;
       found.source = own ? IterationSource::Marker : IterationSource::Preset;
@@ -275,12 +298,10 @@ class Search {
  private:
   void align_all() {
     std::map<GroupKey, std::vector<Candidate*>> groups;
-    for (Candidate& candidate : candidates_) {
-      if (!candidate.marks.empty()) groups[key_of(candidate)].push_back(&candidate);
-    }
+    share_patterns();
+    for (Candidate& candidate : candidates_) groups[key_of(candidate)].push_back(&candidate);
     for (auto& [key, group] : groups) align_group(group);
     after_ = track_ && stands_after(candidates_, track_->place);
-    share_patterns();
   }
 
   /// A process that departs from what all others repeat has too few repeats of its own.
@@ -294,7 +315,7 @@ class Search {
                          [](const auto& a, const auto& b) { return a.second < b.second; });
     if (usual == patterns.end()) return;
     for (Candidate& candidate : candidates_) {
-      if (!candidate.marks.empty() || candidate.repeats.pattern == usual->first) continue;
+      if (candidate.repeats.pattern == usual->first) continue;
       const std::vector<int> sequence = candidate.process->sequence();
       std::vector<size_t> begins = find_repeats(sequence, usual->first);
       const size_t covered = begins.size() * usual->first.size();
@@ -304,13 +325,13 @@ class Search {
   }
 
   CutBy by(const Candidate& candidate) const {
-    if (candidate.marks.empty()) return CutBy::Period;
+    if (candidate.boundaries.empty()) return CutBy::Period;
     return exact_ || candidate.repeats.pattern.empty() ? CutBy::Marker : CutBy::MarkerAligned;
   }
 
   std::vector<IterationSpan> spans_of(const Candidate& candidate) const {
     const std::vector<int> sequence = candidate.process->sequence();
-    if (candidate.marks.empty()) {
+    if (candidate.boundaries.empty()) {
       return spans_of_repeats(candidate.repeats, sequence, first_number(track_));
     }
     if (exact_) return exact_spans(candidate.boundaries, sequence.size(), after_);
@@ -319,6 +340,7 @@ class Search {
 
   static void note_drift(const Candidate& candidate, JobIterations& found) {
     for (const Boundary& boundary : candidate.boundaries) {
+      if (!boundary.own) continue;
       if (boundary.raw > boundary.call) {
         found.ahead = std::max(found.ahead, boundary.raw - boundary.call);
       } else {

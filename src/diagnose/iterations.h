@@ -56,6 +56,7 @@ struct IterationPattern {
   std::vector<std::pair<int64_t, int64_t>> iterations;  ///< Ranges, in order.
   OpCounts calls;
   size_t processes = 0;  ///< That call so in the first of them.
+  size_t present = 0;    ///< That have such an iteration at all.
   int64_t together = 1;  ///< As IterationRun::together.
   bool cut_short = false;
 };

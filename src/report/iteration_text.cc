@@ -15,6 +15,7 @@ namespace {
 constexpr size_t kRangesShown = 8;
 constexpr size_t kOddShown = 8;
 constexpr size_t kDepartingShown = 6;
+constexpr size_t kDeparturesKept = 10000;
 
 std::string range_text(int64_t first, int64_t last) {
   return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
@@ -60,8 +61,8 @@ bool only_adds(const OpCounts& calls, const OpCounts& usual) {
   });
 }
 
-std::string process_text(const Job& job, const ProcessCalls& calls) {
-  const Process& process = job.processes[static_cast<size_t>(calls.process)];
+std::string process_text(const Job& job, int index) {
+  const Process& process = job.processes[static_cast<size_t>(index)];
   if (process.rank >= 0) return fmt::format("rank {}", process.rank);
   return fmt::format("pid {} on {}", process.pid, process.host);
 }
@@ -73,7 +74,11 @@ std::string plural(size_t n, std::string_view one) {
 class Text {
  public:
   Text(const Job& job, const JobCalls& calls, const JobIterations& found)
-      : job_(job), calls_(calls), found_(found) {}
+      : job_(job), calls_(calls), found_(found) {
+    for (const IterationPattern& pattern : found.patterns) {
+      for (const auto& [first, last] : pattern.iterations) ranges_[first] = {last, &pattern};
+    }
+  }
 
   std::vector<std::string> take() {
     add_cut();
@@ -97,17 +102,17 @@ class Text {
     const std::string marker = found_.preset.empty()
                                    ? std::string("the marker that was asked for")
                                    : fmt::format("the lines of preset '{}'", found_.preset);
+    const std::string drift = fmt::format(
+        "That is one process's clock: when it ticks, others have made up to {} too many, or have "
+        "up to {} still to make",
+        plural(found_.ahead, "call"), found_.behind);
     if (aligned > 0) {
       all_.push_back(fmt::format(
-          "Iterations begin at {}. That is one process's clock: others had made up to {} too many "
-          "by then, or had up to {} still to make; each is cut where its own pattern begins.",
-          marker, plural(found_.ahead, "call"), found_.behind));
+          "Iterations begin at {}. {}; each process is cut where its own calls begin anew.", marker,
+          drift));
     }
     if (raw > 0 && found_.exact) {
-      all_.push_back(fmt::format(
-          "Iterations are cut exactly at {}. Against the pattern of their calls, processes were up "
-          "to {} ahead of it and {} behind.",
-          marker, plural(found_.ahead, "call"), found_.behind));
+      all_.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
     } else if (raw > 0) {
       all_.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
                                  plural(raw, "process"), marker));
@@ -148,11 +153,11 @@ class Text {
     const IterationPattern& usual = found_.patterns[usual_pattern(found_.patterns)];
     const bool one =
         usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
-    all_.push_back(fmt::format("{} {}: {} in each of {}{}.", iterations_text(usual.iterations),
+    all_.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
                                one                  ? "calls"
                                : usual.together > 1 ? "call together"
                                                     : "are identical",
-                               calls_text(usual.calls), plural(usual.processes, "process"),
+                               calls_text(usual.calls), in_processes(usual),
                                usual.cut_short ? ", and the calls end there" : ""));
     int64_t first = usual.iterations.front().first;
     for (const IterationPattern& pattern : found_.patterns) {
@@ -170,55 +175,93 @@ class Text {
     }
   }
 
+  static std::string in_processes(const IterationPattern& pattern) {
+    if (pattern.processes == pattern.present) {
+      return fmt::format(" in {}{}", pattern.present == 1 ? "" : "each of ",
+                         plural(pattern.present, "process"));
+    }
+    return fmt::format(" in {} of {}", pattern.processes, plural(pattern.present, "process"));
+  }
+
   void add_odd(const IterationPattern& pattern, const IterationPattern& usual, int64_t first) {
     const std::string iterations = iterations_text(pattern.iterations);
     const bool one = iterations.starts_with("iteration ");
+    const bool fewer = pattern.present < usual.present;
+    const std::string where = fewer ? in_processes(pattern) : "";
     if (pattern.together > 1) {
-      all_.push_back(fmt::format("{} cannot be told apart: together {}.", iterations,
-                                 calls_text(pattern.calls)));
+      all_.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
+                                 calls_text(pattern.calls), where));
       return;
     }
-    std::string difference = difference_text(pattern.calls, usual.calls);
-    if (difference.empty()) difference = "the same calls";
+    const std::string difference = difference_text(pattern.calls, usual.calls);
+    if (difference.empty()) {
+      if (fewer) all_.push_back(fmt::format("{}: the same{}.", iterations, where));
+      return;
+    }
     const bool later = pattern.iterations.front().first != first;
-    const bool adds = only_adds(pattern.calls, usual.calls) && pattern.calls != usual.calls;
-    all_.push_back(fmt::format("{} {}: {}{}{}.", iterations, one ? "differs" : "differ", difference,
-                               adds && later ? " (a checkpoint or an evaluation?)" : "",
+    const bool adds = later && only_adds(pattern.calls, usual.calls);
+    all_.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
+                               difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
                                pattern.cut_short ? "; the calls end there" : ""));
   }
 
-  /// What most processes call in iteration `number`; nullptr if it is in no pattern.
-  const IterationPattern* pattern_of(int64_t number) const {
-    for (const IterationPattern& pattern : found_.patterns) {
-      for (const auto& [first, last] : pattern.iterations) {
-        if (first <= number && number <= last) return &pattern;
+  /// What a process calls unlike most in some iterations.
+  struct Departure {
+    int64_t first = 0;
+    int64_t last = 0;
+    std::string difference;
+
+    auto operator<=>(const Departure&) const = default;
+  };
+
+  void find_departures(const ProcessIterations& process,
+                       std::map<Departure, std::vector<int>>& departures) const {
+    const ProcessCalls& calls = calls_.processes[process.calls];
+    for (const IterationRun& run : process.runs) {
+      const OpCounts own = by_operation(calls, process.counts[run.calls]);
+      // A run may reach over iterations in which most processes do different things.
+      auto range = ranges_.upper_bound(run.first);
+      if (range != ranges_.begin()) --range;
+      for (; range != ranges_.end() && range->first <= run.last; ++range) {
+        const auto& [last, pattern] = range->second;
+        const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
+        if (last < run.first || same || departures.size() > kDeparturesKept) continue;
+        std::string difference = difference_text(own, pattern->calls);
+        if (difference.empty()) difference = "the same calls";
+        if (run.cut_short) difference += "; its calls end there";
+        departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
+            .push_back(calls.process);
       }
     }
-    return nullptr;
+  }
+
+  /// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
+  std::string processes_text(const std::vector<int>& processes) const {
+    std::vector<int> ranks;
+    for (const int p : processes) ranks.push_back(job_.processes[static_cast<size_t>(p)].rank);
+    const bool known = std::all_of(ranks.begin(), ranks.end(), [](int rank) { return rank >= 0; });
+    if (known) return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_text(ranks));
+    const std::string first = process_text(job_, processes.front());
+    return processes.size() == 1
+               ? first
+               : fmt::format("{} and {} more processes", first, processes.size() - 1);
   }
 
   void add_departing() {
-    size_t departing = 0;
-    for (const ProcessIterations& process : found_.processes) {
-      const ProcessCalls& calls = calls_.processes[process.calls];
-      for (const IterationRun& run : process.runs) {
-        const IterationPattern* pattern = pattern_of(run.first);
-        if (pattern == nullptr) continue;
-        const OpCounts own = by_operation(calls, process.counts[run.calls]);
-        if (own == pattern->calls && run.cut_short == pattern->cut_short) continue;
-        if (++departing > kDepartingShown) continue;
-        std::string difference = difference_text(own, pattern->calls);
-        if (difference.empty()) difference = "the same calls";
-        all_.push_back(fmt::format("{} departs from most processes in {}: {}{}.",
-                                   process_text(job_, calls),
-                                   iterations_text({{run.first, run.last}}), difference,
-                                   run.cut_short ? "; its calls end there" : ""));
-      }
+    std::map<Departure, std::vector<int>> departures;
+    for (const ProcessIterations& process : found_.processes) find_departures(process, departures);
+    size_t shown = 0;
+    for (const auto& [departure, processes] : departures) {
+      if (++shown > kDepartingShown) break;
+      all_.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
+                                 iterations_text({{departure.first, departure.last}}),
+                                 departure.difference));
     }
-    if (departing > kDepartingShown) {
-      all_.push_back(
-          fmt::format("{} more departures are left out here; see --by rank,step-pattern.",
-                      departing - kDepartingShown));
+    if (departures.size() > kDepartingShown) {
+      all_.push_back(fmt::format(
+          "{} more differences between processes are left out here; --by step-pattern,rank,op "
+          "shows all.",
+          departures.size() - kDepartingShown));
     }
   }
 
@@ -246,6 +289,8 @@ class Text {
   const Job& job_;
   const JobCalls& calls_;
   const JobIterations& found_;
+  /// What most processes call: by first iteration of a range, its last one and the pattern.
+  std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges_;
   std::vector<std::string> all_;
 };
 

@@ -1,7 +1,10 @@
 #include "report/write_json.h"
 
+#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "diagnose/iterations.h"
@@ -85,11 +88,29 @@ Json communicator_json(const Job& job, const Communicator& comm) {
           {"ranks", std::move(ranks)}};
 }
 
-/// The first kMaxIterations numbers of a pattern.
-Json iteration_numbers(const IterationPattern& pattern) {
+using Ranges = std::vector<std::pair<int64_t, int64_t>>;
+
+/// The different calls in the order of the first iteration with them, and all iterations with them.
+std::vector<std::pair<OpCounts, Ranges>> by_calls(const std::vector<IterationPattern>& patterns) {
+  std::map<OpCounts, size_t> places;
+  std::vector<std::pair<OpCounts, Ranges>> joined;
+  for (const IterationPattern& pattern : patterns) {
+    const auto [place, is_new] = places.try_emplace(pattern.calls, joined.size());
+    if (is_new) joined.emplace_back(pattern.calls, Ranges());
+    Ranges& ranges = joined[place->second].second;
+    ranges.insert(ranges.end(), pattern.iterations.begin(), pattern.iterations.end());
+  }
+  constexpr size_t kMaxPatterns = 1000;
+  if (joined.size() > kMaxPatterns) joined.resize(kMaxPatterns);
+  for (auto& [calls, ranges] : joined) std::sort(ranges.begin(), ranges.end());
+  return joined;
+}
+
+/// The first kMaxIterations of them.
+Json iteration_numbers(const Ranges& ranges) {
   constexpr size_t kMaxIterations = 4096;
   Json numbers = Json::array();
-  for (const auto& [first, last] : pattern.iterations) {
+  for (const auto& [first, last] : ranges) {
     for (int64_t i = first; i <= last && numbers.size() < kMaxIterations; ++i) {
       numbers.push_back(i);
     }
@@ -104,10 +125,11 @@ Json iterations_json(const Job& job) {
   const auto found = find_iterations(job, calls, {});
   if (!found || (found->source == IterationSource::Period && found->count < kFew)) return nullptr;
   Json patterns = Json::array();
-  for (const IterationPattern& pattern : found->patterns) {
+  for (const auto& [calls_of_each, iterations] : by_calls(found->patterns)) {
     Json by_op = Json::object();
-    for (const auto& [op, n] : pattern.calls) by_op[to_valid_utf8(op)] = n;
-    patterns.push_back({{"iterations", iteration_numbers(pattern)}, {"calls", std::move(by_op)}});
+    for (const auto& [op, n] : calls_of_each) by_op[to_valid_utf8(op)] = n;
+    patterns.push_back(
+        {{"iterations", iteration_numbers(iterations)}, {"calls", std::move(by_op)}});
   }
   return {{"source", to_string(found->source)},
           {"count", found->count},

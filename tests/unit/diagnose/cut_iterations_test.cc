@@ -103,7 +103,7 @@ TEST(CutIterations, AProcessFollowsTheOneThatPrints) {
   auto boundaries = snap({{0, 2}, {1, 7}, {2, 9}}, p.repeats, p.sequence.size());
   EXPECT_EQ(text(spans_between(boundaries, p.repeats, p.sequence, false), letters),
             "0:GSRGSR 1: 2:GSR");
-  align(boundaries, p.repeats, p.sequence, model, p.repeats, p.sequence);
+  boundaries = aligned(boundaries, {p.repeats, p.sequence}, model, {p.repeats, p.sequence});
   EXPECT_EQ(text(spans_between(boundaries, p.repeats, p.sequence, false), letters),
             "0:BGSR 1:GSR 2:GSR");
 }
