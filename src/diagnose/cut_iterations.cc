@@ -133,14 +133,14 @@ std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
       ->first;
 }
 
-/// How many repeats a process is ahead of the model; nullopt: it has steps of its own only.
-std::optional<int64_t> shift_of(const std::vector<Boundary>& own, const Repeats& repeats,
-                                const std::vector<Boundary>& model, const Repeats& model_repeats) {
-  const bool as_many = repeats.begins.size() == model_repeats.begins.size();
-  if (own.empty() || (as_many && own.front().step == model.front().step)) return 0;
+/// Both make as many repeats from the same step on, or the process's own markers say nothing: then
+/// repeats of equal number are the same iteration.
+bool matches_by_number(const std::vector<Boundary>& own, const Repeats& repeats,
+                       const std::vector<Boundary>& model, const Repeats& model_repeats) {
+  if (own.empty()) return true;
+  if (repeats.begins.size() != model_repeats.begins.size()) return false;
   const bool credible = 4 * moved_by(own) <= own.size() * repeats.pattern.size();
-  if (as_many && !credible) return 0;
-  return usual_shift(own, model);
+  return own.front().step == model.front().step || !credible;
 }
 
 /// Where in `calls` the model's boundary stands; nullopt if that is not among its repeats.
@@ -195,17 +195,23 @@ size_t moved_by(const std::vector<Boundary>& boundaries) {
 std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCalls& calls,
                               const std::vector<Boundary>& model,
                               const RepeatedCalls& model_calls) {
-  const auto shift = shift_of(own, calls.repeats, model, model_calls.repeats);
+  const bool by_number = matches_by_number(own, calls.repeats, model, model_calls.repeats);
+  const std::optional<int64_t> shift = by_number ? 0 : usual_shift(own, model);
   if (!shift) return own;
+  // Farther than that no marker drifts: there the process lacks a repeat that the model has.
+  const size_t most = 3 * calls.repeats.pattern.size() * calls.repeats.per_step / 4;
   std::map<int64_t, Boundary> by_step;
   for (const Boundary& boundary : own) by_step[boundary.step] = boundary;
   for (const Boundary& boundary : model) {
     const auto found = placed(boundary, *shift, calls, model_calls);
     if (!found) continue;
     const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
-    if (is_new) continue;
-    known->second.call = found->call;
-    known->second.repeat = found->repeat;
+    Boundary& moved = known->second;
+    const size_t distance =
+        moved.raw > found->call ? moved.raw - found->call : found->call - moved.raw;
+    if (is_new || (!by_number && distance > most)) continue;
+    moved.call = found->call;
+    moved.repeat = found->repeat;
   }
   std::vector<Boundary> boundaries;
   for (const auto& [step, boundary] : by_step) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "diagnose/call_period.h"
 #include "diagnose/cut_iterations.h"
@@ -22,12 +22,12 @@ struct Candidate {
 };
 
 /// Processes that repeat the same calls in one input. Their iterations are aligned to each other.
-using GroupKey = std::tuple<std::vector<int>, uint64_t, size_t>;
+using GroupKey = std::pair<std::vector<int>, uint64_t>;
 
 GroupKey key_of(const Candidate& candidate) {
   std::vector<int> kinds = candidate.repeats.pattern;
   std::sort(kinds.begin(), kinds.end());
-  return {kinds, candidate.input, candidate.repeats.per_step};
+  return {kinds, candidate.input};
 }
 
 /// Calls from one step to the next, on average; 0 if that is not known.
@@ -47,7 +47,7 @@ size_t whole_ratio(double repeats, double steps) {
 /// How many repeats make a step; 0 if their number is no whole one. Markers near the ends of a
 /// process's calls may be far off, so the number of steps counts first.
 size_t repeats_per_step(const Candidate& candidate, size_t steps) {
-  if (candidate.marks.empty() || steps == 0) return 1;
+  if (candidate.marks.size() < 2 || steps == 0) return 1;
   const auto repeats = static_cast<double>(candidate.repeats.begins.size());
   const size_t ratio = whole_ratio(repeats, static_cast<double>(steps));
   const double calls = calls_per_step(candidate.marks);
@@ -65,7 +65,7 @@ void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
   if (track != nullptr && track->place != MarkerPlace::Tick) {
     const int64_t distance = usual_distance(track->steps);
     steps =
-        candidate.marks.empty()
+        candidate.marks.size() < 2
             ? steps_between(track->steps.front(), track->steps.back(), distance)
             : steps_between(candidate.marks.front().step, candidate.marks.back().step, distance);
   }
@@ -109,9 +109,12 @@ std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
   return most == votes.end() ? group.front()->repeats.pattern : most->first;
 }
 
-/// True if `a` is the better model: it has more markers, and they need less moving.
+/// True if `a` is the better model: it has more markers, does not stop early, and its markers need
+/// less moving.
 bool is_better(const Candidate& a, const Candidate& b) {
   if (a.boundaries.size() != b.boundaries.size()) return a.boundaries.size() > b.boundaries.size();
+  const size_t repeats = a.repeats.begins.size();
+  if (repeats != b.repeats.begins.size()) return repeats > b.repeats.begins.size();
   return moved_by(a.boundaries) < moved_by(b.boundaries);
 }
 
@@ -128,6 +131,7 @@ void align_group(const std::vector<Candidate*>& group) {
     if (model == nullptr || is_better(*candidate, *model)) model = candidate;
   }
   if (pattern.empty() || model->boundaries.empty()) return;
+  for (Candidate* candidate : group) candidate->repeats.per_step = model->repeats.per_step;
   const std::vector<int> model_sequence = model->process->sequence();
   for (Candidate* candidate : group) {
     if (candidate == model) continue;

@@ -64,7 +64,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   };
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
-      {{"frobnicate"}, "unknown command 'frobnicate' (one of: analyze, show, export, rules)"},
+      {{"frobnicate"},
+       "unknown command 'frobnicate' (one of: analyze, count, show, export, rules)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
@@ -78,7 +79,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
       {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"show"},
-       "show: no table named (one of: ranks, comms, fronts, env, net, channels, topology, timeline, "
+       "show: no table named (one of: ranks, comms, fronts, env, net, channels, topology, "
+       "timeline, "
        "unknown, flight-recorder, ras, nccl-tests)"},
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},

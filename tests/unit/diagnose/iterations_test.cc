@@ -80,8 +80,10 @@ TEST(Iterations, ANewAttemptCountsItsOwnSteps) {
   const std::string log = call_lines(
       "41:r #iteration: 7 | x# 41:GSR #iteration: 8 | x# 41:GSR #iteration: 9 | x# 41:GSR "
       "52:r #iteration: 8 | x# 52:GSR #iteration: 9 | x# 52:GSR #iteration: 10 | x# 52:GSR");
-  EXPECT_EQ(iterations_of(log),
-            "preset iteration; 7-10: 1 AllGather, 1 AllReduce, 1 ReduceScatter");
+  EXPECT_EQ(
+      iterations_of(log),
+      "preset iteration; 7 10: 1 AllGather, 1 AllReduce, 1 ReduceScatter; 8-9: 1 AllGather, 1 "
+      "AllReduce, 1 ReduceScatter");
 }
 
 TEST(Iterations, WithoutMarkersWhatRepeatsItselfIsAnIteration) {
@@ -103,7 +105,7 @@ TEST(Iterations, TheUserMayNameTheMarker) {
   EXPECT_EQ(iterations_of(log, {.by = IterationChoice::By::Period}),
             "period; 1-6: 1 AllGather, 1 AllReduce, 1 ReduceScatter");
   EXPECT_EQ(iterations_of(log, {.by = IterationChoice::By::Preset, .preset = "iteration"}),
-            "preset iteration; 0-1: 2 AllGather, 2 AllReduce, 2 ReduceScatter; 2: 3 AllGather, 3 "
+            "preset iteration; 1: 2 AllGather, 2 AllReduce, 2 ReduceScatter; 2: 3 AllGather, 3 "
             "AllReduce, 3 ReduceScatter");
 }
 
@@ -119,11 +121,32 @@ TEST(Iterations, OneProcessThatStopsEarlyChangesNothingForTheOthers) {
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, {});
   ASSERT_TRUE(found);
-  ASSERT_EQ(found->patterns.size(), 1u);
-  EXPECT_EQ(found->patterns[0].iterations.front(), (std::pair<int64_t, int64_t>{0, 3}));
+  ASSERT_EQ(found->patterns.size(), 2u);
+  EXPECT_EQ(found->patterns[0].iterations.front(), (std::pair<int64_t, int64_t>{0, 2}));
+  EXPECT_EQ(found->patterns[1].iterations.front(), (std::pair<int64_t, int64_t>{3, 3}));
+  EXPECT_EQ(found->patterns[1].present, 2u);
+  EXPECT_EQ(found->patterns[1].calls, found->patterns[0].calls);
   const ProcessIterations& stopped = found->processes[0];
   EXPECT_EQ(stopped.runs.back().first, 2);
   EXPECT_TRUE(stopped.runs.back().cut_short);
+}
+
+TEST(Iterations, AProcessThatSkipsACallKeepsItsOtherIterations) {
+  std::string words = "41:r 42:r 43:r ";
+  for (int i = 0; i < 5; ++i) {
+    words += "#iteration: " + std::to_string(i) + " | x#";
+    words += i == 2 ? " 41:GSR 42:GS 43:GSR " : " 41:GSR 42:GSR 43:GSR ";
+  }
+  const Job job = job_from_text(call_lines(words));
+  const JobCalls calls = job_calls(job);
+  const auto found = find_iterations(job, calls, {});
+  ASSERT_TRUE(found);
+  const ProcessIterations& skipping = found->processes[1];
+  ASSERT_EQ(skipping.runs.size(), 3u);
+  EXPECT_EQ(skipping.runs[1].first, 2);
+  EXPECT_EQ(calls_text(by_operation(calls.processes[1], skipping.counts[skipping.runs[1].calls])),
+            "1 AllGather, 1 ReduceScatter");
+  EXPECT_EQ(skipping.runs[2].last, 4);
 }
 
 }  // namespace
