@@ -49,7 +49,8 @@ class Spans {
     const RepeatRange range = inside(repeats_, begin, end);
     const auto steps = static_cast<uint64_t>(last - first) + 1;
     if (steps == 1 || steps * repeats_.per_step != range.count()) {
-      all.push_back({first, last, begin, end, false});
+      const bool ends = steps == 1 && end == sequence_.size() && is_beginning(begin);
+      all.push_back({first, last, begin, end, ends});
       return;
     }
     for (uint64_t i = 0; i < steps; ++i) {
