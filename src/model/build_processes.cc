@@ -43,6 +43,7 @@ void join(Job& job, Process& process, size_t index) {
   process.subsystems |= log.subsystems;
   process.has_nccl |= speaks_nccl(log);
   process.torn |= log.torn;
+  process.cut |= log.cut;
   if (process.logs.size() == 1 || log.first < process.first) process.first = log.first;
   // What another file says about the process later in the run is not the end of its own file.
   const bool same_input = input_of(job, log.last) == input_of(job, process.last);

@@ -133,6 +133,7 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   last = later.last;
   last_text = std::move(later.last_text);
   torn |= later.torn;
+  cut |= later.cut;
   note_task(task_rank, later.task_rank);
   note_task(task_local_rank, later.task_local_rank);
   subsystems |= later.subsystems;
@@ -238,6 +239,10 @@ void Shard::add_in_doubt(const Event& event, int lines) {
 
 void Shard::note_torn() {
   for (auto& [speaker, log] : speakers_) log.torn = true;
+}
+
+void Shard::note_cut() {
+  for (auto& [speaker, log] : speakers_) log.cut = true;
 }
 
 void Shard::merge(Shard&& later) {

@@ -104,9 +104,13 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
 void TearGuard::finish() {
   accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix_of_few(shape); });
   // What was cut off may be more than the rest of one line.
-  if (count_ > 0) doubted_ |= is_beginning(held(count_ - 1));
+  const bool ends_inside = count_ > 0 && is_beginning(held(count_ - 1));
   while (count_ > 0) hand_on_oldest();
-  if (doubted_) shard_.note_torn();
+  if (doubted_) {
+    shard_.note_torn();
+  } else if (ends_inside) {
+    shard_.note_cut();
+  }
 }
 
 const TearGuard::Known& TearGuard::known_as(const Header& header) const {
