@@ -76,10 +76,19 @@ std::vector<std::pair<int64_t, WorkProgress>> statuses(const Job& job) {
   return result;
 }
 
+/// True if the job has communicators of a part of its ranks: then a line that names no group may
+/// be about any of them.
+bool has_several_groups(const Job& job) {
+  // The largest stands first.
+  return !job.communicators.empty() &&
+         job.communicators.back().nranks < job.communicators.front().nranks;
+}
+
 /// T is one of the two ways in which PyTorch says that a work timed out.
 template <typename T>
 void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgress>>& known,
                   std::vector<TimedOutWork>& works) {
+  const bool several_groups = has_several_groups(job);
   for_each_said<T>(job, [&](const Said<T>& said) {
     TimedOutWork work;
     work.process = said.process;
@@ -94,8 +103,8 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
     work.line = evidence_of(said.record);
     work.group = group_in(said.header);
     if (work.group.empty()) work.group = group_of(work, known);
-    work.in_unnamed_group =
-        work.group.empty() && said.header.group_rank >= 0 && said.header.group_rank != work.rank;
+    const bool is_other_rank = said.header.group_rank >= 0 && said.header.group_rank != work.rank;
+    work.in_unnamed_group = work.group.empty() && (is_other_rank || several_groups);
     const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
     if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
   });

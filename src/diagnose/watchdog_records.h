@@ -24,8 +24,8 @@ struct TimedOutWork {
   int process = -1;   ///< Into Job::processes.
   int rank = -1;      ///< Global rank; -1: unknown.
   std::string group;  ///< GUID of the process group, or its number up to 2.4; empty: not printed.
-  /// Its rank in the group is not its global rank and no line names the group: compare it with
-  /// none.
+  /// No line names the group, and it may be one of several: its rank in the group is not its global
+  /// rank, or the job has communicators of a part of its ranks. Compare it with none.
   bool in_unnamed_group = false;
   int64_t seq = -1;       ///< -1: not printed (before 1.13).
   std::string op;         ///< "ALLREDUCE", as printed.
