@@ -1,7 +1,9 @@
 #include "diagnose/call_fronts.h"
 
 #include <algorithm>
+#include <set>
 
+#include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -16,6 +18,21 @@ uint64_t length_of(const Job& job, const CommRank& rank) {
 int unseen_ranks(const Communicator& comm) {
   const int seen = static_cast<int>(comm.ranks.size());
   return comm.nranks < 0 ? 1 : std::max(0, comm.nranks - seen);
+}
+
+/// True if the watchdog of every rank whose calls are not counted fired.
+bool unknown_ranks_wait(const Job& job) {
+  if (job.communicators.empty()) return false;
+  const Communicator& world = job.communicators.front();
+  if (world.nranks != job.nranks || static_cast<int>(world.ranks.size()) != world.nranks) {
+    return false;
+  }
+  std::set<int> gave_up;
+  for (const TimedOutWork& work : timed_out_work(job)) gave_up.insert(work.rank);
+  return std::all_of(world.ranks.begin(), world.ranks.end(), [&](const CommRank& rank) {
+    return call_coverage(job, world, rank) == CallCoverage::Counted ||
+           (rank.rank >= 0 && gave_up.contains(rank.rank));
+  });
 }
 
 }  // namespace
@@ -40,9 +57,11 @@ CallFront call_front(const Job& job, int communicator) {
 }
 
 std::vector<CallFront> call_fronts(const Job& job) {
+  const bool unknown_wait = unknown_ranks_wait(job);
   std::vector<CallFront> fronts;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     CallFront front = call_front(job, static_cast<int>(c));
+    front.unknown_wait = unknown_wait;
     if (front.furthest > 0) fronts.push_back(std::move(front));
   }
   return fronts;

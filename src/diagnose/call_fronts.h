@@ -23,9 +23,13 @@ struct CallFront {
   std::vector<int> ahead;    ///< Those that entered the call there; empty if nobody did.
   std::vector<int> unknown;  ///< Not counted: no file, no call lines, cut, torn.
   int unseen = 0;            ///< Ranks of which not even a number is known.
+  /// All of the job's ranks whose calls are unknown gave up on a work: they wait, wherever they
+  /// are, and nobody is held up by them alone.
+  bool unknown_wait = false;
 
   bool is_open() const { return !ahead.empty(); }
-  bool knows_all() const { return unknown.empty() && unseen == 0; }
+  bool counts_all() const { return unknown.empty() && unseen == 0; }
+  bool knows_all() const { return counts_all() || unknown_wait; }
 };
 
 /// The front of a communicator whose ranks made the same calls as far as they came; if they did

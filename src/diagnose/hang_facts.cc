@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/call_departures.h"
 #include "diagnose/call_programs.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/call_words.h"
@@ -55,6 +56,20 @@ std::set<int> processes_that_gave_up(const Job& job) {
   return processes;
 }
 
+/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
+/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
+bool timeouts_name_no_process(const Job& job) {
+  const bool ranks_are_known =
+      std::none_of(job.processes.begin(), job.processes.end(),
+                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    const Process& process = job.processes[static_cast<size_t>(work.process)];
+    if (process.rank < 0 && process.pid < 0) return true;
+    return !process.has_nccl && !ranks_are_known;
+  });
+}
+
 /// It may wait for a rank that nobody knows.
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
   return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
@@ -67,10 +82,9 @@ bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& wait
   });
 }
 
-/// Those behind must be the few: where most ranks are, one rank has run ahead.
-bool are_few(const CallFront& front) {
-  return front.behind.size() < front.ahead.size() ||
-         (front.behind.size() == 1 && front.ahead.size() == 1);
+/// Those who are late must be the few: where most ranks are, one rank has run ahead.
+bool are_few(size_t late, const CallFront& front) {
+  return late < front.ahead.size() || (late == 1 && front.ahead.size() == 1);
 }
 
 /// Ranks that hold others up and wait for nobody.
@@ -83,7 +97,9 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
     if (gave_up.contains(waiter.process) || may_wait_for_unknown(job, waits, waiter)) continue;
     result.push_back(holdup);
   }
-  return result;
+  // Some of several may be among those that gave up.
+  const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);
+  return is_uncertain ? std::vector<Holdup>{} : result;
 }
 
 /// "ranks 0-4,6,7 entered call 29, AllReduce of 8 float32 (sum), of communicator 0x9c…".
@@ -154,6 +170,15 @@ FactValue came_too_late(const Job& job) {
   return value;
 }
 
+/// Some rank left its program, and it is none of those that seem to be late.
+bool others_departed(const std::vector<Departure>& left, const std::vector<Holdup>& late) {
+  return !left.empty() && std::none_of(left.begin(), left.end(), [&](const Departure& departure) {
+    return std::any_of(late.begin(), late.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == departure.waiter;
+    });
+  });
+}
+
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits waits = find_waits(job);
@@ -161,7 +186,8 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  if (!are_few(*front)) return unknown();
+  if (others_departed(find_departures(job).odd, late)) return unknown();
+  if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
@@ -223,28 +249,79 @@ std::string circle_words(const Job& job, const Waits& waits, const Holdup& circl
   return join(phrases, "; ");
 }
 
+/// "rank 2 … called AllReduce … of communicator a where 3 ranks like it called …".
+std::string departure_words(const Job& job, const Departure& departure, FactValue& value) {
+  value.evidence.push_back({departure.call.where, {}});
+  value.evidence.push_back({departure.usual.where, {}});
+  return fmt::format(
+      "{} called {} of {} where {} like it called {} of {}", waiter_words(job, departure.waiter),
+      call_words(departure.call.call), communicator_words(job, departure.communicator),
+      departure.others == 1 ? "another rank" : fmt::format("{} ranks", departure.others),
+      call_words(departure.usual.call), communicator_words(job, departure.usual_communicator));
+}
+
+/// Names those that left the program of ranks like them; false if nobody did.
+bool blame_departed(const Job& job, const std::vector<Departure>& left, FactValue& value) {
+  std::vector<std::string> phrases;
+  for (const Departure& departure : left) {
+    blame(job, departure.waiter, value);
+    if (phrases.size() < kMostNamed) phrases.push_back(departure_words(job, departure, value));
+  }
+  if (!value.what.empty() && !phrases.empty()) value.what += ". ";
+  value.what += join(phrases, "; ");
+  return !phrases.empty();
+}
+
+/// Names those of a circle that left what they themselves did so far.
+void blame_unusual(const Job& job, const Waits& waits, const Holdup& circle, FactValue& value) {
+  std::vector<std::string> odd;
+  for (const Waiter& waiter : departed(job, circle.waiters)) {
+    if (may_wait_for_unknown(job, waits, waiter)) continue;
+    blame(job, waiter, value);
+    odd.push_back(waiter_words(job, waiter));
+  }
+  if (odd.empty()) return;
+  value.what += fmt::format(
+      ". {} departed from the order of calls that it had kept so far; the others did not",
+      join(odd, ", "));
+}
+
+/// Those that departed; in a circle, where somebody must have, also from what the many did for the
+/// first time there.
+std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
+  if (!left.odd.empty()) return left.odd;
+  std::vector<Departure> odd;
+  for (const Departure& departure : left.unheard_of) {
+    const bool is_in_circle =
+        std::binary_search(circle.waiters.begin(), circle.waiters.end(), departure.waiter);
+    if (is_in_circle && departure.others >= 3) odd.push_back(departure);
+  }
+  return odd;
+}
+
 FactValue collective_order_inverted(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits waits = find_waits(job);
+  const Departures left = find_departures(job);
+  FactValue value = yes({});
   for (const Holdup& circle : waits.holdups) {
     if (circle.waiters.size() < 2 || circle.fronts.size() < 2) continue;
-    FactValue value = yes({});
     value.what = circle_words(job, waits, circle, value);
     place_in(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator, value);
-    std::vector<std::string> odd;
-    for (const Waiter& waiter : departed(job, circle.waiters)) {
-      if (may_wait_for_unknown(job, waits, waiter)) continue;
-      blame(job, waiter, value);
-      odd.push_back(waiter_words(job, waiter));
-    }
-    if (!odd.empty()) {
-      value.what += fmt::format(
-          ". {} departed from the order of calls that it had kept so far; the others did not",
-          join(odd, ", "));
+    if (!blame_departed(job, odd_in(circle, left), value)) {
+      blame_unusual(job, waits, circle, value);
     }
     return value;
   }
-  return unknown();
+  if (!idle_holdups(job, waits).empty()) return unknown();
+  if (blame_departed(job, left.odd, value)) {
+    place_in(job, left.odd.front().communicator, value);
+    return value;
+  }
+  if (left.undecided.empty()) return unknown();
+  place_in(job, left.undecided.front().communicator, value);
+  value.what = departure_words(job, left.undecided.front(), value);
+  return value;
 }
 
 std::string message_words(const Job& job, const UnmatchedMessages& messages) {
@@ -284,8 +361,9 @@ FactValue all_entered(const Job& job, const Instance&) {
   if (waits.fronts.empty() || !waits.unmatched.empty() || !too_late(job).empty()) return unknown();
   const bool all_alike =
       std::all_of(waits.fronts.begin(), waits.fronts.end(),
-                  [](const CallFront& front) { return front.knows_all() && !front.is_open(); });
-  if (!all_alike) return unknown();
+                  [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
+  const Departures left = find_departures(job);
+  if (!all_alike || !left.odd.empty() || !left.undecided.empty()) return unknown();
   const CallFront& largest = waits.fronts.front();
   FactValue value =
       yes(fmt::format("all {} ranks of {} made the same {} calls",

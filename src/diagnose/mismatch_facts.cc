@@ -75,11 +75,19 @@ std::vector<Waiter> waiters_of(const Communicator& comm, const std::vector<int>&
   return waiters;
 }
 
-/// Everybody outside the camp that more than half of the communicator's ranks are in; nobody if
-/// there is none.
+/// True if more than half of the communicator's ranks agree, or, where not all have come so far,
+/// three of four.
+bool is_majority(const Communicator& comm, size_t agreeing) {
+  if (2 * agreeing > static_cast<size_t>(std::max(comm.nranks, 0))) return true;
+  size_t came = 0;
+  for (const CallCamp& camp : comm.difference->camps) came += camp.members.size();
+  return agreeing >= 3 && 4 * agreeing >= 3 * came;
+}
+
+/// Everybody outside the camp of the majority; nobody if there is none.
 std::vector<Waiter> outvoted(const Communicator& comm) {
   const std::vector<CallCamp>& camps = comm.difference->camps;
-  if (2 * camps.front().members.size() <= static_cast<size_t>(std::max(comm.nranks, 0))) return {};
+  if (!is_majority(comm, camps.front().members.size())) return {};
   std::vector<Waiter> odd;
   for (size_t c = 1; c < camps.size(); ++c) {
     const std::vector<Waiter> waiters = waiters_of(comm, camps[c].members);
