@@ -41,8 +41,8 @@ std::vector<Target> targets_of(const Program& program, int rank, int group) {
 /// Plants one fault.
 class Planter {
  public:
-  Planter(const Layout& layout, std::vector<Program>& programs, bool is_lazy, Seeded& seeded)
-      : layout_(layout), programs_(programs), is_lazy_(is_lazy), seeded_(seeded) {}
+  Planter(const Layout& layout, std::vector<Program>& programs, Seeded& seeded)
+      : layout_(layout), programs_(programs), seeded_(seeded) {}
 
   Planted plant(Fault fault) {
     Planted planted;
@@ -63,10 +63,8 @@ class Planter {
   Program& program(int rank) { return programs_[static_cast<size_t>(rank)]; }
   const Group& group(int g) const { return layout_.groups[static_cast<size_t>(g)]; }
 
-  /// The first calls of a job are special: communicators are made around them.
-  bool is_in_loop(const Target& target) {
-    return program(target.rank)[target.step].iteration >= (is_lazy_ ? 1 : 0);
-  }
+  /// The first iteration is what a rank's later ones are measured by.
+  bool is_in_loop(const Target& target) { return program(target.rank)[target.step].iteration >= 1; }
 
   std::optional<Target> choose() {
     // Groups of many ranks are preferred: in a pair nobody can tell who is wrong.
@@ -106,8 +104,9 @@ class Planter {
       case Fault::Skip:
       case Fault::Killed:
       case Fault::Extra: {
+        const Call extra = seeded_.chance(60) ? Call{.group = g} : call_at(programs_, target);
         for (const Target& each : with_accomplice(target, g)) {
-          change_steps(act, each);
+          change_steps(act, each, extra);
           planted.guilty.push_back(each.rank);
         }
         break;
@@ -128,7 +127,7 @@ class Planter {
     steps.insert(steps.begin() + static_cast<long>(target.step), std::move(step));
   }
 
-  void change_steps(Fault act, const Target& target) {
+  void change_steps(Fault act, const Target& target, const Call& extra) {
     Step step;
     switch (act) {
       case Fault::Skip: {
@@ -137,8 +136,7 @@ class Planter {
         return;
       }
       case Fault::Extra:
-        step.calls = {call_at(programs_, target)};
-        if (seeded_.chance(60)) step.calls = {{.group = step.calls.front().group}};
+        step.calls = {extra};
         break;
       case Fault::Stop:
         step.kind = Step::Kind::Stop;
@@ -228,7 +226,6 @@ class Planter {
 
   const Layout& layout_;
   std::vector<Program>& programs_;
-  bool is_lazy_;
   Seeded& seeded_;
 };
 
@@ -244,9 +241,8 @@ std::string_view name_of(Fault fault) {
   return kNames[static_cast<size_t>(fault)];
 }
 
-Planted plant(Fault fault, const Layout& layout, std::vector<Program>& programs, bool is_lazy,
-              Seeded& seeded) {
-  return Planter(layout, programs, is_lazy, seeded).plant(fault);
+Planted plant(Fault fault, const Layout& layout, std::vector<Program>& programs, Seeded& seeded) {
+  return Planter(layout, programs, seeded).plant(fault);
 }
 
 }  // namespace ncclog::testing

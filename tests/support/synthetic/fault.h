@@ -46,7 +46,6 @@ struct Planted {
 
 /// Changes the programs. Where a layout or a program has no place for a fault (no call with a root,
 /// say), `act` is None and nothing is changed.
-Planted plant(Fault fault, const Layout& layout, std::vector<Program>& programs, bool is_lazy,
-              Seeded& seeded);
+Planted plant(Fault fault, const Layout& layout, std::vector<Program>& programs, Seeded& seeded);
 
 }  // namespace ncclog::testing

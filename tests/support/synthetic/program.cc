@@ -277,7 +277,7 @@ std::string_view name_of(Op op) {
 LoopShape make_loop_shape(const Layout& layout, Seeded& seeded) {
   const bool is_large = layout.world > 64;
   LoopShape shape;
-  shape.iterations = is_large ? 2 : seeded.between(2, 5);
+  shape.iterations = is_large ? 3 : seeded.between(3, 5);
   shape.layers = is_large ? 1 : seeded.between(1, 3);
   shape.microbatches = is_large ? 1 : seeded.between(1, 3);
   shape.is_lazy = seeded.chance(40);

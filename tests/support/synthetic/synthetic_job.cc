@@ -104,20 +104,34 @@ bool is_marred(const SyntheticJob& job) {
   return planted.act != Fault::None && (job.run.hung || is_wrong_call(planted.act));
 }
 
+/// PyTorch up to 2.1 does not say which rank waits, unless the launcher labels its lines.
+bool watchdogs_name_ranks(const Setting& setting) {
+  return setting.release->torch != TorchEra::V21 || setting.prefix == LauncherPrefix::MpirunTag ||
+         setting.prefix == LauncherPrefix::Srun;
+}
+
+/// Watchdogs fired. A call that differs and does no harm may as well be a line that was lost.
+bool is_told(const SyntheticJob& job) {
+  return job.setting.ending == Ending::Watchdog &&
+         std::any_of(job.run.ends.begin(), job.run.ends.end(),
+                     [](const RankEnd& end) { return end.is_in_call; });
+}
+
 bool must_name(const SyntheticJob& job) {
-  const Truth& truth = job.truth;
-  const Planted& planted = truth.planted;
+  const Planted& planted = job.truth.planted;
   const std::vector<int>& guilty = planted.guilty;
-  if (!truth.is_marred || planted.act == Fault::Late) return false;
+  if (!job.truth.is_marred || planted.act == Fault::Late || !job.setting.logs_init) return false;
   if (std::find(guilty.begin(), guilty.end(), planted.damaged) != guilty.end()) return false;
-  if (planted.act == Fault::Killed && job.setting.kill_is_seen) return !job.setting.shares_process;
-  if (!job.setting.logs_init) return false;
-  const bool is_told = job.setting.ending == Ending::Watchdog &&
-                       std::any_of(job.run.ends.begin(), job.run.ends.end(),
-                                   [](const RankEnd& end) { return end.is_in_call; });
-  if (!is_told && !is_wrong_call(planted.act)) return false;
+  // A scheduler that ends a job kills processes as well.
+  if (planted.act == Fault::Killed && job.setting.kill_is_seen) {
+    return !job.setting.shares_process && job.setting.ending != Ending::TimeLimit;
+  }
+  if (!is_told(job)) return false;
+  const int honest = honest_seen(job);
+  if (is_wrong_call(planted.act)) return honest > static_cast<int>(guilty.size());
+  if (!watchdogs_name_ranks(job.setting)) return false;
   const bool comes_late = planted.act == Fault::Stop || planted.act == Fault::Killed;
-  return comes_late || honest_seen(job) > static_cast<int>(guilty.size());
+  return comes_late ? honest > 0 : honest > static_cast<int>(guilty.size());
 }
 
 /// Where as many did one thing as the other, both sides may be named.
@@ -151,7 +165,7 @@ SyntheticJob make_synthetic_job(uint64_t seed, Fault fault) {
   job.shape = make_loop_shape(job.layout, seeded);
   reconcile(fault, job.shape, job.setting);
   job.programs = make_programs(job.layout, job.shape);
-  job.truth.planted = plant(fault, job.layout, job.programs, job.shape.is_lazy, seeded);
+  job.truth.planted = plant(fault, job.layout, job.programs, seeded);
   job.run = simulate(job.layout, job.programs,
                      simulation_options(job.truth.planted, job.setting, seeded), seeded);
   SpokenLines lines = all_lines(job, seeded);
