@@ -28,7 +28,10 @@ bool unknown_ranks_wait(const Job& job) {
     return false;
   }
   std::set<int> gave_up;
-  for (const TimedOutWork& work : timed_out_work(job)) gave_up.insert(work.rank);
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    // Up to PyTorch 2.1 the rank may be that inside some group.
+    if (job.processes[static_cast<size_t>(work.process)].rank >= 0) gave_up.insert(work.rank);
+  }
   return std::all_of(world.ranks.begin(), world.ranks.end(), [&](const CommRank& rank) {
     return call_coverage(job, world, rank) == CallCoverage::Counted ||
            (rank.rank >= 0 && gave_up.contains(rank.rank));

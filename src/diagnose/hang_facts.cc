@@ -87,6 +87,15 @@ bool are_few(size_t late, const CallFront& front) {
   return late < front.ahead.size() || (late == 1 && front.ahead.size() == 1);
 }
 
+/// It began to initialise a communicator and waits there for its other ranks.
+bool is_initialising(const Job& job, const Waiter& waiter) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return rank.state == RankState::Started && waiter_of(rank) == waiter;
+    });
+  });
+}
+
 /// Ranks that hold others up and wait for nobody.
 std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
   const std::set<int> gave_up = processes_that_gave_up(job);
@@ -94,7 +103,8 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
   for (const Holdup& holdup : waits.holdups) {
     if (holdup.waiters.size() != 1) continue;
     const Waiter& waiter = holdup.waiters.front();
-    if (gave_up.contains(waiter.process) || may_wait_for_unknown(job, waits, waiter)) continue;
+    if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
+    if (may_wait_for_unknown(job, waits, waiter)) continue;
     result.push_back(holdup);
   }
   // Some of several may be among those that gave up.

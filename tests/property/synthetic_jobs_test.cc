@@ -1,4 +1,4 @@
-// Jobs of known truth: in a healthy one nothing is found.
+// Jobs of known truth: who is guilty is named, and nobody else ever is.
 //
 // A failing seed is named in full. To look at its logs:
 //
@@ -13,6 +13,7 @@
 #include "input/find_inputs.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
+#include "support/synthetic/judge.h"
 #include "support/synthetic/synthetic_job.h"
 #include "support/temp_dir.h"
 
@@ -21,10 +22,12 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kHealthySeeds = 60;
+constexpr uint64_t kSeedsPerFault = 15;
 #else
 constexpr uint64_t kHealthySeeds = 500;
+constexpr uint64_t kSeedsPerFault = 143;  ///< 2002 over the 14 faults.
 #endif
-constexpr uint64_t kParts = 4;  ///< Tests that share the healthy seeds.
+constexpr uint64_t kParts = 4;  ///< Tests that share the seeds, so that they run side by side.
 
 /// The whole way from files to findings, as `ncclog analyze` goes it.
 class Analyst {
@@ -56,6 +59,60 @@ TEST_P(SyntheticHealthyProperty, NothingIsFound) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(Part, SyntheticHealthyProperty, ::testing::Range<uint64_t>(0, kParts));
+
+/// What is said about the jobs of some seeds.
+struct Tally {
+  uint64_t must = 0;   ///< Jobs in which the guilty have to be named.
+  uint64_t named = 0;  ///< Of those, in how many they are, and nobody else.
+  std::string missed;
+  std::vector<std::string> wrong;
+
+  void add(const SyntheticJob& job, uint64_t seed, const Diagnosis& diagnosis) {
+    const Judgement judgement = judge(job, diagnosis);
+    for (const std::string& claim : judgement.wrong) {
+      wrong.push_back(describe(job, seed) + "\n  wrong: " + claim);
+    }
+    if (!job.truth.must_name) return;
+    ++must;
+    named += judgement.names_guilty ? 1 : 0;
+    if (!judgement.names_guilty) missed += describe(job, seed) + "\n" + describe(diagnosis);
+  }
+};
+
+class SyntheticFaultsProperty : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(SyntheticFaultsProperty, TheGuiltyAreNamedAndNobodyElse) {
+  const Analyst analyst;
+  Tally tally;
+  for (uint64_t seed = GetParam(); seed < kSeedsPerFault; seed += kParts) {
+    for (const Fault fault : all_faults()) {
+      const SyntheticJob job = make_synthetic_job(seed, fault);
+      tally.add(job, seed, analyst.analyze(job));
+    }
+  }
+  for (const std::string& wrong : tally.wrong) ADD_FAILURE() << wrong;
+  EXPECT_GE(tally.named * 100, tally.must * 99)
+      << tally.named << " of " << tally.must << " named; not named:\n"
+      << tally.missed;
+  EXPECT_GT(tally.must, kSeedsPerFault / kParts * 3);
+}
+INSTANTIATE_TEST_SUITE_P(Part, SyntheticFaultsProperty, ::testing::Range<uint64_t>(0, kParts));
+
+TEST(SyntheticFaultsTallyProperty, AWrongExpectationFails) {
+  const Analyst analyst;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SyntheticJob job = make_synthetic_job(seed, Fault::WrongCount);
+    const Diagnosis diagnosis = analyst.analyze(job);
+    if (!job.truth.must_name || !judge(job, diagnosis).names_guilty) continue;
+    job.truth.planted.guilty.front() ^= 1;
+    Tally tally;
+    tally.add(job, seed, diagnosis);
+    EXPECT_EQ(tally.named, 0u) << describe(job, seed);
+    EXPECT_FALSE(tally.wrong.empty()) << describe(job, seed);
+    return;
+  }
+  FAIL() << "no seed names the guilty";
+}
 
 }  // namespace
 }  // namespace ncclog::testing

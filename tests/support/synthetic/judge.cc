@@ -16,10 +16,12 @@ struct Allowed {
   std::vector<std::string_view> ids;
 };
 
-/// These say what the watchdog's lines say, or that messages lack their other end, which is true
-/// of every rank that stops between them. So they go with every act, if they name the guilty.
-constexpr std::string_view kWithEveryAct[] = {
-    "watchdog-rank-behind", "watchdog-collective-mismatch", "send-recv-unmatched"};
+/// These say what the watchdog's lines say, or that messages lack their other end or a communicator
+/// a rank, which is true wherever ranks stop between them. So they go with every act, if they name
+/// the guilty or nobody.
+constexpr std::string_view kWithEveryAct[] = {"watchdog-rank-behind",
+                                              "watchdog-collective-mismatch", "send-recv-unmatched",
+                                              "rank-missing-at-init"};
 
 const std::vector<Allowed>& allowed_ids() {
   static const std::vector<Allowed> kAllowed = {
