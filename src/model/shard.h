@@ -43,7 +43,7 @@ struct SpeakerLog {
   SourceRef last;
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
   bool torn = false;      ///< Some of its lines cut another process's line off, or were cut off.
-  bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
+  bool cut = false;  ///< A stretch that it spoke in ends inside a record: it may have said more.
   /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
   /// numbers of a paste, or the stream is torn.
   int task_rank = kNoTask;
@@ -115,6 +115,9 @@ class Shard {
   /// Says that the stretch ends inside a record, and that nothing else in it is damaged: its file
   /// was cut, or copied while somebody wrote.
   void note_cut();
+
+  /// True if the NCCL lines so far name one process.
+  bool has_one_writer() const { return writers_.size() == 1 && !writers_.begin()->second.several; }
 
   /// Adds what a topology file says.
   void add(TopologyFile&& file) { topology_files_.push_back(std::move(file)); }

@@ -106,10 +106,10 @@ void TearGuard::finish() {
   // What was cut off may be more than the rest of one line.
   const bool ends_inside = count_ > 0 && is_beginning(held(count_ - 1));
   while (count_ > 0) hand_on_oldest();
-  if (doubted_) {
-    shard_.note_torn();
-  } else if (ends_inside) {
+  if (ends_inside && !doubted_ && shard_.has_one_writer()) {
     shard_.note_cut();
+  } else if (ends_inside || doubted_) {
+    shard_.note_torn();
   }
 }
 

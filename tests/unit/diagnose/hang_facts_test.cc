@@ -35,6 +35,20 @@ CallLog two_communicators(int loops) {
   return log;
 }
 
+/// Four ranks that made one call together, and two of them one on a communicator of their own.
+CallLog world_with_pair() {
+  CallLog log = world(4);
+  log.init(0, 2, 2, 0).init(1, 2, 2, 1).call(0, 2).call(1, 2);
+  return log;
+}
+
+/// Rank 2 of 3 has no lines of NCCL, and rank 1 did not make the second call.
+CallLog without_rank_2() {
+  CallLog log;
+  log.init(0, 3, 1).init(1, 3, 1).call(0, 1).call(1, 1).call(0, 1).timeout(0, 2);
+  return log;
+}
+
 std::vector<GuiltyCase> cases() {
   return {
       {"who did not enter is named where somebody waited until a limit", kMissing,
@@ -47,6 +61,45 @@ std::vector<GuiltyCase> cases() {
        world(3).call(0, 1).call(2, 1).timeout(0, 2).timeout(1, 1).text(), "unknown"},
       {"where most are behind, nobody says that they are to blame", kMissing,
        world(4).call(0, 1).timeout(0, 2).text(), "unknown"},
+      {"one that is behind because it waits elsewhere is no reason for silence", kMissing,
+       world_with_pair().call(0, 2).call(2, 1).call(3, 1).timeout(0, 2).timeout(2, 2).text(),
+       "yes 1"},
+      {"a rank that waits in an initialisation is not late", kMissing,
+       world(3)
+           .call(0, 1)
+           .call(2, 1)
+           .line("n3:51:51 [1] NCCL INFO ncclCommInitRank comm 0x99 rank 0 nranks 2 cudaDev 1 "
+                 "nvmlDev 1 busId 2000 commId 0x9 - Init START")
+           .timeout(0, 2)
+           .text(),
+       "unknown"},
+      {"an unknown rank whose watchdog fired waits", kMissing,
+       without_rank_2().timeout(2, 2).text(), "yes 1"},
+      {"any other unknown rank may be the one", kMissing, without_rank_2().text(), "unknown"},
+      {"calls of two communicators swapped by one, all entered", kCircle,
+       world_with_pair()
+           .init(2, 2, 3, 0)
+           .init(3, 2, 3, 1)
+           .call(2, 3)
+           .call(3, 3)
+           .call(0, 1)
+           .call(0, 2)
+           .call(2, 1)
+           .call(2, 3)
+           .call(3, 1)
+           .call(3, 3)
+           .call(1, 2)
+           .call(1, 1)
+           .timeout(0, 2)
+           .timeout(1, 2)
+           .text(),
+       "yes 1"},
+      {"one against one, swapped: nobody is named", kCircle,
+       two_communicators(1).call(0, 1).call(0, 2).call(1, 2).call(1, 1).timeout(0, 2).text(),
+       "yes"},
+      {"nor is that a stall of all that entered the same", kAllEntered,
+       two_communicators(1).call(0, 1).call(0, 2).call(1, 2).call(1, 1).timeout(0, 2).text(),
+       "unknown"},
       {"a circle is a circle", kCircle,
        two_communicators(1).call(0, 1).call(1, 2).timeout(0, 2).timeout(1, 2).text(), "yes"},
       {"of a circle the rank that departs from its past is named", kCircle,

@@ -135,7 +135,20 @@ std::string nccl_call(int rank, std::string_view op_count) {
       4000 + rank, rank, rank + 1, op_count);
 }
 
+/// A communicator of two of the ranks that nccl_call makes.
+std::string nccl_pair(int rank) {
+  return fmt::format(
+      "n1:{0}:{0} [{1}] NCCL INFO ncclCommInitRank comm 0x6b rank {1} nranks 2 cudaDev {1} nvmlDev "
+      "{1} busId {2}d000 commId 0x78 - Init COMPLETE\n",
+      4000 + rank, rank, rank + 1);
+}
+
 const GuiltyCase kTraps[] = {
+    {"up to 2.1 in a job with several groups", kMismatch,
+     nccl_call(0, "1") + nccl_call(1, "1") + nccl_pair(0) + nccl_pair(1) +
+         old_timeout(0, 7, "ALLREDUCE", "64") + old_timeout(1, 7, "ALLREDUCE", "64") +
+         old_timeout(2, 7, "BROADCAST", "64"),
+     "unknown"},
     {"a rank inside the group is no global rank", kMismatch,
      frozen_tag(16, 0, 20, "ALLREDUCE") + frozen_tag(17, 1, 20, "ALLREDUCE") +
          frozen_tag(18, 2, 20, "BROADCAST"),

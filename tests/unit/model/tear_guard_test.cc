@@ -190,6 +190,15 @@ TEST(TearGuard, FileThatEndsInsideARecordIsCutAndNotMerged) {
   }
 }
 
+TEST(TearGuard, FileOfOneProcessThatEndsInsideARecordIsNotTorn) {
+  const Shard shard = read_text(
+      "node-a:41:41 [0] NCCL INFO Using network IB\n"
+      "node-a:41:41 [0] NCCL INFO comm 0x7f10 rank 0 nra");
+  ASSERT_EQ(shard.speakers().size(), 1u);
+  EXPECT_TRUE(shard.speakers().begin()->second.cut);
+  EXPECT_FALSE(shard.speakers().begin()->second.torn);
+}
+
 TEST(TearGuard, EveryLineIsCountedOnce) {
   const LossTable losses = read_text(
                                "node-a:41:41 [0] NCCL INFO cudaDriver\n"
