@@ -77,6 +77,21 @@ bool is_cut_short(std::string_view text, const Header& header) {
   return header.level == Level::Framework && end != text.size();
 }
 
+/// What stands before the host of a record; empty for other lines.
+std::string_view head_of(const Event& event, std::string_view text) {
+  if (!is_nccl(event.header) || event.header.host.empty()) return {};
+  return text.substr(0, static_cast<size_t>(event.header.host.data() - text.data()));
+}
+
+/// What was cut off inside a stamp or a prefix looks like the beginning of the record before it,
+/// but for its digits.
+bool is_beginning_of_head(std::string_view line, std::string_view head) {
+  if (line.empty() || line.size() > head.size()) return false;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return std::equal(line.begin(), line.end(), head.begin(),
+                    [&](char a, char b) { return a == b || (digit(a) && digit(b)); });
+}
+
 }  // namespace
 
 TearGuard::TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
@@ -104,7 +119,10 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
 void TearGuard::finish() {
   accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix_of_few(shape); });
   // What was cut off may be more than the rest of one line.
-  const bool ends_inside = count_ > 0 && is_beginning(held(count_ - 1));
+  const bool ends_inside =
+      (count_ > 0 && is_beginning(held(count_ - 1))) ||
+      (count_ > 1 && is_beginning_of_head(held(count_ - 1).text,
+                                          head_of(held(count_ - 2).event, held(count_ - 2).text)));
   while (count_ > 0) hand_on_oldest();
   if (ends_inside && !doubted_ && shard_.has_one_writer()) {
     shard_.note_cut();

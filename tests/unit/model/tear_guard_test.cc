@@ -199,6 +199,19 @@ TEST(TearGuard, FileOfOneProcessThatEndsInsideARecordIsNotTorn) {
   EXPECT_FALSE(shard.speakers().begin()->second.torn);
 }
 
+TEST(TearGuard, FileOfOneProcessThatEndsInsideAStampIsCut) {
+  constexpr std::string_view kWhole =
+      "[2026-02-03 04:05:06.202370] node-a:41:41 [0] NCCL INFO Using network IB\n";
+  for (const std::string_view end : {"[2026-02-03 04:05", "[", "[2026-02-03 04:05:06.202371] "}) {
+    const Shard shard = read_text(std::string(kWhole) + std::string(end));
+    EXPECT_TRUE(shard.speakers().begin()->second.cut) << end;
+  }
+  for (const std::string_view end : {"done", "[x", ""}) {
+    const Shard shard = read_text(std::string(kWhole) + std::string(end));
+    EXPECT_FALSE(shard.speakers().begin()->second.cut) << end;
+  }
+}
+
 TEST(TearGuard, EveryLineIsCountedOnce) {
   const LossTable losses = read_text(
                                "node-a:41:41 [0] NCCL INFO cudaDriver\n"
