@@ -33,6 +33,15 @@ std::vector<Alike> group_alike(const Job& job, const Communicator& comm,
   return result;
 }
 
+/// The last checkpoint at or before call `index`; `of` has calls.
+const CallCheckpoint& checkpoint_before(const Alike& of, uint64_t index) {
+  const auto& points = of.calls->checkpoints();
+  const auto after =
+      std::upper_bound(points.begin(), points.end(), index,
+                       [](uint64_t at, const CallCheckpoint& point) { return at < point.index; });
+  return *std::prev(after);
+}
+
 /// Two sequences, and what reading them again adds. Nothing is kept between calls: a stretch is at
 /// most what lies between two checkpoints.
 class Comparison {
@@ -68,14 +77,6 @@ class Comparison {
     uint64_t hash = point.hash;
     for (const PlacedCall& call : calls) hash = extended_hash(hash, call.call);
     return hash;
-  }
-
-  static const CallCheckpoint& checkpoint_before(const Alike& of, uint64_t index) {
-    const auto& points = of.calls->checkpoints();
-    const auto after =
-        std::upper_bound(points.begin(), points.end(), index,
-                         [](uint64_t at, const CallCheckpoint& point) { return at < point.index; });
-    return *std::prev(after);
   }
 
   /// Bisects over the lengths at which hashes are at hand.
@@ -131,11 +132,7 @@ class Comparison {
 std::optional<PlacedCall> call_at(const Alike& of, uint64_t index, const CallReader& reader) {
   if (const PlacedCall* call = of.calls->call(index)) return *call;
   if (index >= of.calls->size() || !reader) return std::nullopt;
-  const auto& points = of.calls->checkpoints();
-  const auto after =
-      std::upper_bound(points.begin(), points.end(), index,
-                       [](uint64_t at, const CallCheckpoint& point) { return at < point.index; });
-  const CallCheckpoint& point = *std::prev(after);
+  const CallCheckpoint& point = checkpoint_before(of, index);
   const auto calls = reader(of.name, point.where, index - point.index + 1);
   if (calls.size() != index - point.index + 1) return std::nullopt;
   return calls.back();
