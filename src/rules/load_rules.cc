@@ -8,9 +8,10 @@
 namespace ncclog {
 namespace {
 
-const Names kKeys = {"id",    "title",  "severity",   "confidence", "role",     "per",
-                     "needs", "when",   "blame",      "message",    "why",      "check",
-                     "fix",   "do_not", "references", "explains",   "examples", "last_resort"};
+const Names kKeys = {"id",       "title",   "severity", "confidence", "role",
+                     "per",      "needs",   "when",     "blame",      "message",
+                     "why",      "check",   "fix",      "do_not",     "references",
+                     "explains", "related", "examples", "last_resort"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -137,6 +138,8 @@ void load_texts(const RuleFile& file, Rule& rule) {
   rule.references = optional_texts(file, root, "references");
   rule.explains = optional_texts(file, root, "explains");
   if (const RuleNode* explains = root.find("explains")) rule.explains_place = explains->place;
+  rule.related = optional_texts(file, root, "related");
+  if (const RuleNode* related = root.find("related")) rule.related_place = related->place;
 }
 
 void load_grades(const RuleFile& file, Rule& rule) {
