@@ -51,6 +51,11 @@ TEST(Rulebook, EveryIdThatARuleNamesExists) {
                            sample_rule("second", kClosed)});
             }),
             "rules/first.yaml:9:11: unknown rule 'secnd' | did you mean 'second'?");
+  EXPECT_EQ(error_of([] {
+              rulebook_of({sample_rule("first", kClosed, "related: [secnd]\n"),
+                           sample_rule("second", kClosed)});
+            }),
+            "rules/first.yaml:9:10: unknown rule 'secnd' | did you mean 'second'?");
 }
 
 TEST(Rulebook, ARuleStandsBehindThoseItAsksFor) {
