@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "log/messages/all_messages.h"
 #include "rules/evaluate.h"
+#include "rules/example_trials.h"
 #include "rules/rule_tools.h"
 
 namespace ncclog {
@@ -34,6 +35,20 @@ std::string kinds_of(const Job& job) {
   return kinds.empty() ? "no line recognised" : "events: " + join(kinds, ", ");
 }
 
+/// What is wrong with an example on which the rule fires as it must.
+void try_example(const Rulebook& rulebook, const Rule& rule, const Example& example,
+                 const Diagnosis& found, const ExampleReader& reader, const LineMatcher& matcher,
+                 const std::function<void(std::string)>& fail) {
+  const std::vector<std::string> others = unrelated_findings(rulebook, rule, found);
+  if (!others.empty()) {
+    fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
+                     join(others, ", ")));
+  }
+  if (fires_without_evidence(rulebook, rule, example.log, found, reader, matcher)) {
+    fail("fires here even without the lines that it quotes");
+  }
+}
+
 }  // namespace
 
 RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
@@ -45,12 +60,16 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     const Diagnosis diagnosis = evaluate(rulebook, job);
     const bool fires = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
                                    [&](const Finding& finding) { return finding.id == rule.id; });
-    if (fires == must_fire) return;
-    result.failures.push_back(
-        {where_of(rule, example),
-         fmt::format("{} {}; found: {}; {}", rule.id,
-                     must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
-                     ids_of(diagnosis), kinds_of(job))});
+    const auto fail = [&](std::string what) {
+      result.failures.push_back({where_of(rule, example), fmt::format("{} {}", rule.id, what)});
+    };
+    if (fires != must_fire) {
+      fail(fmt::format("{}; found: {}; {}",
+                       must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
+                       ids_of(diagnosis), kinds_of(job)));
+    } else if (must_fire) {
+      try_example(rulebook, rule, example, diagnosis, reader, matcher, fail);
+    }
   };
   for (const Rule& rule : rulebook.rules) {
     if (only_added && rule.builtin) continue;

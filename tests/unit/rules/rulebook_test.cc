@@ -128,6 +128,35 @@ TEST(Rulebook, TestRunsTheExamplesThatWereAdded) {
             "my-rule must stay quiet, but fires; found: my-rule; events: network_selected");
 }
 
+/// What `test` says about `rule`, whose only firing example is one line, beside a rule that fires
+/// on every network.
+std::string trial_of(Rule rule, bool other_is_builtin = false) {
+  rule.fires = {{"n1:7:7 [0] NCCL INFO Using network IB\n", {3, 1}}};
+  rule.quiet.clear();
+  Rule other = sample_rule("any-network", "{event: network_selected}");
+  other.builtin = other_is_builtin;
+  other.fires.clear(), other.quiet.clear();
+  const RuleTest test =
+      test_rules(rulebook_of({std::move(rule), std::move(other)}), false, read_example);
+  return test.failures.empty() ? "" : test.failures.front().what;
+}
+
+TEST(Rulebook, TestReportsAFiringExampleThatRaisesUnrelatedFindings) {
+  const std::string when = "{event: network_selected, where: {network: IB}}";
+  EXPECT_EQ(trial_of(sample_rule("my-rule", when)),
+            "my-rule fires here, but not alone: any-network; name them in 'related' if they belong "
+            "to it");
+  EXPECT_EQ(trial_of(sample_rule("my-rule", when, "related: [any-network]\n")), "");
+  EXPECT_EQ(trial_of(sample_rule("my-rule", when, "explains: [any-network]\n")), "");
+  EXPECT_EQ(trial_of(sample_rule("my-rule", when), true), "");
+}
+
+TEST(Rulebook, TestReportsARuleThatFiresWithoutItsLines) {
+  EXPECT_EQ(trial_of(sample_rule("my-rule", "{none: [{event: peer_closed}]}",
+                                 "related: [any-network]\n")),
+            "my-rule fires here even without the lines that it quotes");
+}
+
 TEST(Rulebook, ListAndShowSayWhatARuleIs) {
   const Rulebook rulebook = rulebook_of({sample_rule("first", kClosed, "check: [look, again]\n"),
                                          sample_rule("second-rule", kClosed)});
