@@ -1,5 +1,7 @@
 #include "rules/judge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ncclog {
@@ -92,9 +94,35 @@ bool RuleJudge::is_possible(const Condition& condition) {
              : std::any_of(group->of.begin(), group->of.end(), possible);
 }
 
+template <typename Words>
+Answer RuleJudge::unknown_because(Words words) {
+  if (steps_ != nullptr) reason_ = words();
+  return Answer::Unknown;
+}
+
+Answer RuleJudge::judge_what(const Condition& condition, const Instance& instance,
+                             std::vector<Hit>& hits) {
+  return std::visit([&](const auto& what) { return judge(what, instance, hits); }, condition.what);
+}
+
 Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
                         std::vector<Hit>& hits) {
-  return std::visit([&](const auto& what) { return judge(what, instance, hits); }, condition.what);
+  if (steps_ == nullptr) return judge_what(condition, instance, hits);
+  const size_t step = steps_->size();
+  const size_t before = hits.size();
+  steps_->push_back({&condition, depth_});
+  ++depth_;
+  reason_.clear();
+  const Answer answer = judge_what(condition, instance, hits);
+  --depth_;
+  JudgedCondition& judged = (*steps_)[step];
+  judged.answer = answer;
+  if (answer == Answer::Unknown) judged.reason = std::move(reason_);
+  if (!std::holds_alternative<GroupCondition>(condition.what)) {
+    judged.hits.assign(hits.begin() + static_cast<ptrdiff_t>(before), hits.end());
+  }
+  reason_.clear();
+  return answer;
 }
 
 Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
@@ -143,11 +171,20 @@ const Instance* RuleJudge::reached(const Instance& instance, Reach reach) {
   return view_.instance_around(instance.processes, scope_of(reach));
 }
 
+std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
+  if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
+  if (any_full(*found.full, where)) {
+    return fmt::format("more than {} different lines of this sort were printed",
+                       RecordList::kMaxKept);
+  }
+  return "the log lacks lines that the rule needs";
+}
+
 Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reach reach,
                               std::string_view label, const Instance& instance,
                               std::vector<Hit>& hits) {
   const Instance* where = reached(instance, reach);
-  if (where == nullptr) return Answer::Unknown;
+  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
   const bool exact =
       !any_full(*found.full, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
@@ -155,6 +192,9 @@ Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reac
   if (answer == Answer::Yes && !records.empty()) {
     const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
     hits.push_back({.label = label, .records = std::move(records), .inside = inside});
+  }
+  if (answer == Answer::Unknown) {
+    return unknown_because([&] { return doubt_phrase(found, *where); });
   }
   return answer;
 }
@@ -175,9 +215,9 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
   const Instance* about = fact.scope == instance.scope
                               ? &instance
                               : view_.instance_around(instance.processes, fact.scope);
-  if (about == nullptr) return Answer::Unknown;
+  if (about == nullptr) return unknown_because([] { return "no host or rank is known"; });
   const FactValue& value = view_.fact(fact, *about);
-  if (!value.known()) return Answer::Unknown;
+  if (!value.known()) return unknown_because([] { return "the log does not tell the fact"; });
   if (!passes(value, condition.tests)) return Answer::No;
   hits.push_back({.fact = &fact, .value = &value});
   return Answer::Yes;
@@ -186,7 +226,10 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
 Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
                         std::vector<Hit>& hits) {
   const auto found = findings_.find(condition.rule);
-  if (found == findings_.end()) return is_torn(view_.job()) ? Answer::Unknown : Answer::No;
+  if (found == findings_.end()) {
+    if (!is_torn(view_.job())) return Answer::No;
+    return unknown_because([] { return "lines are torn, and what is lost may have shown it"; });
+  }
   hits.push_back({.finding = &found->second});
   return Answer::Yes;
 }

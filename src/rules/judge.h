@@ -10,6 +10,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +32,18 @@ struct Hit {
   const Finding* finding = nullptr;
 };
 
+/// How one condition was answered for one instance.
+struct JudgedCondition {
+  const Condition* condition = nullptr;
+  int depth = 0;  ///< Of the condition in its rule's `when`, which has 0.
+  Answer answer = Answer::Unknown;
+  std::string reason;     ///< Why the answer is unknown; empty: the members of the group say it.
+  std::vector<Hit> hits;  ///< If yes, and it is no group: what shows it.
+};
+
+/// The answers to all conditions of a rule for one instance, each before its members.
+using JudgedConditions = std::vector<JudgedCondition>;
+
 /// What a rule is judged by, besides the job: findings of earlier rules, by id.
 using FindingsById = std::map<std::string, Finding, std::less<>>;
 
@@ -48,6 +61,10 @@ class RuleJudge {
   /// Judges an instance of the view; appends a hit for everything that made the answer yes.
   Answer judge(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
 
+  /// From now on, every condition that is judged is appended to `steps` with its answer; nullptr:
+  /// no more. `steps` must outlive that.
+  void record_in(JudgedConditions* steps) { steps_ = steps; }
+
  private:
   /// The lines of the whole job that a condition's `where` or pattern lets through.
   struct Matches {
@@ -55,11 +72,18 @@ class RuleJudge {
     const std::vector<int>* full = nullptr;
   };
 
+  Answer judge_what(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const EventCondition& event, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const LineCondition& line, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FactCondition& fact, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FindingCondition& finding, const Instance& instance, std::vector<Hit>& hits);
+
+  /// Keeps why an answer is unknown, for who wants to know.
+  template <typename Words>
+  Answer unknown_because(Words words);
+  /// Why lines that are not there may have been.
+  std::string doubt_phrase(const Matches& matches, const Instance& where) const;
 
   const Matches& matches(const EventCondition& event);
   const Matches& matches(const LineCondition& line);
@@ -71,6 +95,9 @@ class RuleJudge {
   const FindingsById& findings_;
   bool absence_is_unknown_;
   std::map<const void*, Matches> matches_;  ///< By condition.
+  JudgedConditions* steps_ = nullptr;
+  int depth_ = 0;
+  std::string reason_;  ///< Of the last answer that is unknown, if steps_.
 };
 
 }  // namespace ncclog

@@ -124,9 +124,7 @@ bool is_around(Scope scope, Scope per) {
   return false;
 }
 
-}  // namespace
-
-Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+Condition load_any_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   entries_of(file, node, "a condition");
   if (node.find("event") != nullptr) return {load_event(file, node, names)};
   if (node.find("fact") != nullptr) return {load_fact_condition(file, node, names.per)};
@@ -139,6 +137,21 @@ Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNa
   const RuleNode::Entry& first = node.entries.front();
   fail_unknown(file, first.place, "condition '{}'", first.key,
                {"event", "fact", "line", "finding", "all", "any", "none"});
+}
+
+/// The members of a group have texts of their own.
+std::string condition_text(const Condition& condition, const RuleNode& node) {
+  const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
+  return is_group ? node.entries.front().key : flow_text(node);
+}
+
+}  // namespace
+
+Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+  Condition condition = load_any_condition(file, node, names);
+  condition.place = node.place;
+  condition.text = condition_text(condition, node);
+  return condition;
 }
 
 FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::string_view name) {

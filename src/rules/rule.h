@@ -74,6 +74,8 @@ struct GroupCondition {
 
 struct Condition {
   std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition> what;
+  Place place = {};
+  std::string text = {};  ///< In one line, for people; of a group without its members: "any".
 };
 
 /// Whom the finding names.

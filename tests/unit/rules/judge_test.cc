@@ -195,5 +195,37 @@ TEST(Judge, AFindingIsAskedForByItsId) {
   EXPECT_EQ(ids(closed + kTwoHosts), "base top ");
 }
 
+/// "depth text: answer (reason), lines" of every condition.
+std::string steps_of(const std::string& when, const std::string& log) {
+  const Rulebook rulebook = rulebook_of({sample_rule("my-rule", when)});
+  const Job job = job_from_text(log, make_line_matcher(rulebook));
+  JobView view(job);
+  const FindingsById findings;
+  RuleJudge judge(view, findings);
+  JudgedConditions steps;
+  judge.record_in(&steps);
+  std::vector<Hit> hits;
+  judge.judge(rulebook.rules[0].when, job_instance(job), hits);
+  std::string text;
+  for (const JudgedCondition& step : steps) {
+    constexpr const char* kAnswers[] = {"no", "unknown", "yes"};
+    size_t lines = 0;
+    for (const Hit& hit : step.hits) lines += hit.records.size();
+    text += fmt::format("{} {}: {} ({}), {}\n", step.depth, step.condition->text,
+                        kAnswers[static_cast<size_t>(step.answer)], step.reason, lines);
+  }
+  return text;
+}
+
+TEST(Judge, RecordsHowEachConditionWasAnswered) {
+  EXPECT_EQ(steps_of("{all: [" + kYes + ", {none: [" + kNo + ", " + kUnknown + "]}]}", kTwoHosts),
+            "0 all: unknown (), 0\n"
+            "1 {event: network_selected}: yes (), 2\n"
+            "1 none: unknown (), 0\n"
+            "2 {event: peer_closed}: no (), 0\n"
+            "2 {fact: job.all_ranks_seen, is: true}: unknown (the log does not tell the fact), "
+            "0\n");
+}
+
 }  // namespace
 }  // namespace ncclog::testing
