@@ -83,12 +83,17 @@ void exchange(std::string_view input, Pipe& in, Pipe& out, Pipe& err, Outcome& o
   }
 }
 
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
 void wait_for(pid_t child, Outcome& outcome) {
   int status = 0;
   rusage usage{};
   if (wait4(child, &status, 0, &usage) != child) return;
   outcome.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   outcome.peak_rss_kib = usage.ru_maxrss;
+  outcome.cpu_seconds = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct Outcome {
   int exit_code = -1;     ///< As a shell gives it: 128 + N after signal N, 127 if it did not start.
   long peak_rss_kib = 0;  ///< Largest resident set of the process.
   double seconds = 0;     ///< Wall clock.
+  double cpu_seconds = 0;  ///< User and system time, of all threads.
 };
 
 /// Runs `command` to its end. Throws std::runtime_error only if no process can be made.

@@ -106,6 +106,37 @@ TEST(LineMatcher, SaysWhichPatternsMatch) {
   EXPECT_EQ(numbers("\xff\xfe overed"), (std::vector<int>{0}));
 }
 
+/// Expressions of every sort that the automaton of many filters by words, or cannot filter.
+std::vector<std::string> many_patterns() {
+  std::vector<std::string> patterns = {"(?i)ERROR .*x1",
+                                       "(lost|broken) [a-z]+",
+                                       "\\d+ ms$",
+                                       "a*",
+                                       "^\\[.*\\] (NCCL|RCCL) WARN",
+                                       "[é]",
+                                       "Net : .*remote peer"};
+  for (int i = 0; i < 30; ++i) patterns.push_back("word" + std::to_string(i) + "(x|y)?$");
+  return patterns;
+}
+
+TEST(LineMatcher, ManyPatternsMatchWhatEachMatchesAlone) {
+  Rulebook many;
+  many.line_patterns = many_patterns();
+  const LineMatcher matcher = make_line_matcher(many);
+  for (const std::string_view line :
+       {"error of x1", "the LOST link", "lost link word7y", "took 30 ms", "[1] RCCL WARN word12x",
+        "", "word3", "word33 \xff", "Net : closed by remote peer and word29"}) {
+    std::vector<int> expected;
+    for (size_t i = 0; i < many.line_patterns.size(); ++i) {
+      if (Pattern(many.line_patterns[i]).matches(line)) expected.push_back(static_cast<int>(i));
+    }
+    std::vector<int> matched;
+    matcher(line, matched);
+    EXPECT_EQ(matched, expected) << line;
+    EXPECT_FALSE(matched.empty());
+  }
+}
+
 TEST(LineMatcher, OutlivesTheRulebook) {
   LineMatcher matcher;
   { matcher = make_line_matcher(rulebook_of({sample_rule("a", "{line: needle}")})); }
