@@ -94,6 +94,20 @@ void check_facts(const json& expected, const json& report, Complaints& complaint
   }
 }
 
+/// A problem's headline is one of the findings that the case is about.
+void check_headline(const json& expected, const json& report, Complaints& complaints) {
+  const json& verdict = report.at("verdict");
+  if (verdict.at("status") != "problem") return;
+  std::vector<std::string> known;
+  for (const json& expectation : expected.at("expect")) {
+    if (!expectation.value("must", false) || is_health(expectation)) continue;
+    for (std::string& id : ids_of(expectation)) known.push_back(std::move(id));
+  }
+  const json headline = verdict.value("finding", json());
+  if (known.empty() || std::find(known.begin(), known.end(), headline) != known.end()) return;
+  complaints.push_back("headed by " + headline.dump() + ", not by " + join(known, " or "));
+}
+
 }  // namespace
 
 Complaints check_case(const json& expected, const json& report) {
@@ -106,6 +120,7 @@ Complaints check_case(const json& expected, const json& report) {
       check_expectation(expectation, report, complaints);
     }
   }
+  check_headline(expected, report, complaints);
   check_absent(expected, report, complaints);
   check_facts(expected, report, complaints);
   return complaints;

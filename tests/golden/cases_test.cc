@@ -52,7 +52,7 @@ struct Row {
 };
 
 constexpr const char* kReport = R"({
-  "verdict": {"status": "problem"},
+  "verdict": {"status": "problem", "finding": "duplicate-gpu"},
   "job": {"nranks": 4, "nhosts": 1, "nccl_versions": ["2.19.3+cuda12.3"],
           "network": {"name": "Socket"}},
   "findings": [
@@ -63,7 +63,11 @@ constexpr Row kRows[] = {
     {"found", R"({"expect": [{"finding": "duplicate-gpu", "must": true, "ranks": [0, 1]}]})", ""},
     {"one of several",
      R"({"expect": [{"finding": ["x", "duplicate-gpu"], "must": true, "hosts": ["node-a"]}]})", ""},
-    {"missed", R"({"expect": [{"finding": ["x", "y"], "must": true}]})", "missed x or y"},
+    {"missed", R"({"expect": [{"finding": ["x", "y"], "must": true}]})",
+     "missed x or y\nheaded by \"duplicate-gpu\", not by x or y"},
+    {"wrong headline",
+     R"({"expect": [{"finding": "socket-only-host-info", "must": true, "ranks": []}]})",
+     "headed by \"duplicate-gpu\", not by socket-only-host-info"},
     {"not asked for", R"({"expect": [{"finding": "x", "must": false}]})", ""},
     {"wrong ranks", R"({"expect": [{"finding": "duplicate-gpu", "must": true, "ranks": [0]}]})",
      "duplicate-gpu names ranks [1,0], not [0]"},
