@@ -23,29 +23,41 @@ bool is_usable(const SpeakerLog& log) {
   });
 }
 
-size_t count_consequences(const std::vector<Finding>& findings, const Finding& cause) {
+/// What follows from a finding, directly or not.
+struct Consequences {
+  size_t findings = 0;
+  uint64_t lines = 0;  ///< Of the log, that show them.
+};
+
+Consequences consequences_of(const std::vector<Finding>& findings, const Finding& cause) {
   std::set<std::string_view> known = {cause.id};
-  std::vector<std::string_view> open = {cause.id};
+  std::vector<const Finding*> open = {&cause};
+  Consequences result;
   while (!open.empty()) {
-    const std::string_view id = open.back();
+    const Finding& from = *open.back();
     open.pop_back();
-    for (const Finding& finding : findings) {
-      if (finding.id != id) continue;
-      for (const std::string& next : finding.explains) {
-        if (known.insert(next).second) open.push_back(next);
-      }
+    for (const Finding& next : findings) {
+      const bool follows = std::count(from.explains.begin(), from.explains.end(), next.id) > 0;
+      if (!follows || !known.insert(next.id).second) continue;
+      open.push_back(&next);
+      ++result.findings;
+      result.lines += next.evidence.size() + next.evidence_omitted;
     }
   }
-  return known.size() - 1;
+  return result;
 }
 
 std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
   std::string sentence = first_sentence(first.message);
-  const size_t others = count_consequences(findings, first);
-  if (others == 0) return sentence;
+  const Consequences others = consequences_of(findings, first);
+  if (others.findings == 0) return sentence;
   if (sentence.ends_with('.')) sentence.pop_back();
-  return others == 1 ? sentence + "; another finding follows from it."
-                     : fmt::format("{}; {} other findings follow from it.", sentence, others);
+  const std::string lines =
+      others.lines > others.findings ? fmt::format(" ({} lines)", others.lines) : "";
+  return others.findings == 1
+             ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
+             : fmt::format("{}; {} other findings{} follow from it.", sentence, others.findings,
+                           lines);
 }
 
 std::string why_unusable(const LossTable& losses, bool has_dumps) {

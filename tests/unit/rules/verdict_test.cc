@@ -46,6 +46,16 @@ TEST(Verdict, TheHeadlineIsNoFindingThatAnotherExplains) {
   EXPECT_EQ(verdict.headline, "The cause; 2 other findings follow from it.");
 }
 
+TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
+  const std::string three = kNetwork + "n1:8:8 [1] NCCL INFO Using network Socket\n" +
+                            "n1:9:9 [2] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(verdict_of({graded("cause", "error", "The cause.", "explains: [a-symptom]\n"),
+                        graded("a-symptom", "error", "The end.")},
+                       three)
+                .headline,
+            "The cause; another finding (3 lines) follows from it.");
+}
+
 TEST(Verdict, InfoLeavesTheJobClean) {
   const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kNetwork);
   EXPECT_EQ(verdict.status, VerdictStatus::Clean);
