@@ -106,6 +106,7 @@ void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
                  "with the same id, replace them; may be repeated")
       ->type_name("DIR")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

@@ -28,8 +28,8 @@ AnalyzeOptions analyze_options(Words words) {
 TEST(Options, KeepWhatWasTyped) {
   const AnalyzeOptions options =
       analyze_options({"--format", "json", "a.log", "--rules=site", "--threads", "3", "-",
-                       "--rules", "more", "--fail-on=never", "--color", "always", "b.log"});
-  EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "b.log"}));
+                       "--rules", "more", "c.log", "--fail-on=never", "--color", "always", "b.log"});
+  EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "c.log", "b.log"}));
   EXPECT_EQ(options.input.threads, 3);
   EXPECT_EQ(options.rules, (Words{"site", "more"}));
   EXPECT_EQ(options.format, ReportFormat::Json);
