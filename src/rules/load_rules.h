@@ -33,8 +33,8 @@ Rule load_rule(std::string_view yaml, const std::string& path);
 /// is none.
 std::vector<std::string> find_rule_files(const std::string& path);
 
-/// Reads a rule file from disk. Throws Error.
-Rule load_rule_file(const std::string& path);
+/// Reads a file from disk, without looking at what it says. Throws Error.
+RuleFile read_rule_file(const std::string& path);
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or
 /// both are built in. Throws Error for ids that stand twice, that nothing has, or that form a

@@ -39,7 +39,7 @@ void fail_unknown(const RuleFile& file, Place place, std::string_view what, std:
   std::string hint;
   if (const auto near = nearest_name(name, known)) {
     hint = fmt::format("did you mean '{}'?", *near);
-  } else if (known.size() <= kFew) {
+  } else if (!known.empty() && known.size() <= kFew) {
     hint = fmt::format("known: {}", fmt::join(known, ", "));
   }
   fail_at(file, place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);

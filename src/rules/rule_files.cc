@@ -31,11 +31,11 @@ std::vector<std::string> find_rule_files(const std::string& path) {
   return files;
 }
 
-Rule load_rule_file(const std::string& path) {
+RuleFile read_rule_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw Error("cannot be read", path);
   const std::string yaml{std::istreambuf_iterator<char>(stream), {}};
-  return load_rule(yaml, path);
+  return {path, read_yaml(yaml, path), false};
 }
 
 }  // namespace ncclog

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
+#include "rules/rule_set.h"
 
 namespace ncclog {
 namespace {
@@ -58,19 +59,6 @@ const Rule& require_rule(const Rulebook& rulebook, std::string_view id) {
 
 RuleProblem problem_of(const Error& error) { return {error.where(), error.what(), error.hint()}; }
 
-/// Rules of the files that are right on their own; the others become problems.
-std::vector<Rule> check_each(const std::vector<std::string>& files, RuleCheck& result) {
-  std::vector<Rule> rules;
-  for (const std::string& file : files) {
-    try {
-      rules.push_back(load_rule_file(file));
-    } catch (const Error& error) {
-      result.problems.push_back(problem_of(error));
-    }
-  }
-  return rules;
-}
-
 }  // namespace
 
 std::string list_rules(const Rulebook& rulebook) {
@@ -104,16 +92,14 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
 }
 
 RuleCheck check_rules(const std::vector<std::string>& paths) {
-  std::vector<std::string> files;
-  for (const std::string& path : paths) {
-    for (std::string& file : find_rule_files(path)) files.push_back(std::move(file));
-  }
   RuleCheck result;
-  result.files = files.size();
-  std::vector<Rule> rules = check_each(files, result);
+  RuleSet set = read_rule_set(paths, builtin_shared_names(), [&](const Error& error) {
+    result.problems.push_back(problem_of(error));
+  });
+  result.files = set.files;
   if (!result.problems.empty()) return result;
   Rulebook builtin = load_rulebook();
-  std::move(rules.begin(), rules.end(), std::back_inserter(builtin.rules));
+  std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
   try {
     make_rulebook(std::move(builtin.rules));
   } catch (const Error& error) {

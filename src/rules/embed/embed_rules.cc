@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "rules/load_rules.h"
+#include "rules/shared_names.h"
 
 namespace ncclog {
 namespace {
@@ -75,18 +76,32 @@ void print(const Error& error) {
   if (!error.hint().empty()) fmt::print(stderr, "  hint: {}\n", error.hint());
 }
 
+/// Reads the files, and replaces in rules the names that one of the files defines.
+std::vector<RuleFile> read_files(const std::filesystem::path& base,
+                                 const std::vector<std::filesystem::path>& paths) {
+  std::vector<RuleFile> files;
+  SharedNames names;
+  for (const std::filesystem::path& path : paths) {
+    const std::string name = "rules/" + std::filesystem::relative(path, base).string();
+    RuleFile& file = files.emplace_back(RuleFile{name, read_yaml(read_file(path), name), false});
+    if (is_shared_names(file.root)) load_shared_names(file, names);
+  }
+  for (RuleFile& file : files) {
+    if (!is_shared_names(file.root)) replace_shared_names(file, names);
+  }
+  return files;
+}
+
 /// Number of rule files that are wrong; each is reported.
-int embed(const std::filesystem::path& base, const std::vector<std::filesystem::path>& files,
-          const std::filesystem::path& output) {
+int embed(const std::vector<RuleFile>& files, const std::filesystem::path& output) {
   std::vector<Embedded> embedded;
   std::vector<Rule> rules;
   int wrong = 0;
-  for (const std::filesystem::path& file : files) {
+  for (const RuleFile& file : files) {
     try {
-      const std::string path = std::filesystem::relative(file, base).string();
-      RuleFile rule_file{"rules/" + path, read_yaml(read_file(file), "rules/" + path), false};
-      rules.push_back(load_rule(rule_file));
-      embedded.push_back({path, write_compact(rule_file.root)});
+      if (!is_shared_names(file.root)) rules.push_back(load_rule(file));
+      embedded.push_back(
+          {file.path.substr(std::string("rules/").size()), write_compact(file.root)});
     } catch (const Error& error) {
       print(error);
       ++wrong;
@@ -107,7 +122,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return ncclog::embed(argv[1], ncclog::listed_files(argv[2]), argv[3]) == 0 ? 0 : 1;
+    const auto files = ncclog::read_files(argv[1], ncclog::listed_files(argv[2]));
+    return ncclog::embed(files, argv[3]) == 0 ? 0 : 1;
   } catch (const ncclog::Error& error) {
     ncclog::print(error);
     return 1;
