@@ -97,6 +97,8 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
     result.problems.push_back(problem_of(error));
   });
   result.files = set.files;
+  std::stable_sort(result.problems.begin(), result.problems.end(),
+                   [](const RuleProblem& a, const RuleProblem& b) { return a.where < b.where; });
   if (!result.problems.empty()) return result;
   Rulebook builtin = load_rulebook();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
