@@ -112,6 +112,126 @@ struct FastSocketNote {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-using ExternalPluginMessages = Kinds<OfiVersion, OfiProvider, OfiNote, FastSocketNote>;
+/// Why the plugin for Libfabric stepped aside: it found no provider that it can use. NCCL then goes
+/// on with its own networks (aws-ofi-nccl: nccl_ofi_net.cpp, nccl_ofi_rdma.cpp; ofi_init up
+/// to 1.4).
+struct OfiUnavailable {
+  std::string_view text;
+  std::string_view error;  ///< Libfabric's words; else empty.
+
+  static constexpr std::string_view kKind = "ofi_unavailable";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Degraded, WarnOrigin::System,
+      "The plugin for Libfabric found no provider it can use, so NCCL goes on with sockets. Where "
+      "the machine has EFA or Slingshot, look for the device and its library in the container."};
+  static constexpr Wording kWordings[] = {
+      {.text =
+           "NET/OFI {text:Only EFA provider is supported|No eligible providers were found|Could "
+           "not find any optimal provider|Couldn't find any optimal provider}",
+       .example = "NET/OFI Only EFA provider is supported"},
+      {.text = "NET/OFI {text:OFI fi_getinfo() call failed}: {error...}",
+       .example = "NET/OFI OFI fi_getinfo() call failed: No data available"},
+      {.text = "NET/OFI {text:Unable to find a protocol that worked}. {...}",
+       .example = "NET/OFI Unable to find a protocol that worked.  Failing initialization."},
+      {.text = "NET/OFI {text:aws-ofi-nccl initialization failed|Initializing plugin failed}",
+       .example = "NET/OFI aws-ofi-nccl initialization failed"},
+      {.text = "NET/OFI {text:Failed to initialize} {:rdma|sendrecv|RDMA|SENDRECV} protocol",
+       .example = "NET/OFI Failed to initialize sendrecv protocol"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("text", self.text);
+    visit("error", self.error);
+  }
+};
+
+/// A transfer over Libfabric failed (aws-ofi-nccl, all releases).
+struct OfiRequestFailed {
+  int rc = -1;  ///< Libfabric's error number, as errno; 21 and 22 in old releases of EFA.
+  std::string_view error;  ///< "4126 (Unresponsive receiver (reachable by EFA device but …".
+
+  static constexpr std::string_view kKind = "ofi_request_failed";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A transfer over Libfabric failed. On EFA look at the security group's rules, the peer, MTU, "
+      "fork and locked memory; the error text says what the device saw."};
+  static constexpr Wording kWordings[] = {
+      {.text = "NET/OFI Request {:hex} completed with error. RC: {rc}. Error: {error}. Completed "
+               "length: {...}",
+       .example = "NET/OFI Request 0x7f0e4c1a completed with error. RC: 103. Error: 4126 "
+                  "(Unresponsive receiver (reachable by EFA device but handshake failed)). "
+                  "Completed length: 0, Request: { dev: 0 }"},
+      {.text = "NET/OFI Request {:hex} seq {:int} completed with error. RC: {rc}. Error: {error}. "
+               "Completed length: {...}",
+       .example = "NET/OFI Request 0x7f0e4c1a seq 7 completed with error. RC: 103. Error: 4126 "
+                  "(Unresponsive receiver). Completed length: 0, Request: { dev: 0 }"},
+      {.text = "NET/OFI Request {:hex} completed with error. RC: {rc}. Error: {error...}",
+       .example = "NET/OFI Request 0x7f0e4c1a completed with error. RC: 21. Error: unknown error",
+       .general = true},
+      {.text = "NET/OFI Request completed with error. RC: {rc}. Error: {error...}",
+       .example = "NET/OFI Request completed with error. RC: 107. Error: Inappropriate ioctl for "
+                  "device. Completed length: 0"},
+      {.text = "NET/OFI {error:Unable to insert remote address into address vector} {...}",
+       .example =
+           "NET/OFI Unable to insert remote address into address vector for device 0. RC: -22"},
+      {.text = "NET/OFI CM: {error:Unable to insert remote address into address vector} {...}",
+       .example = "NET/OFI CM: Unable to insert remote address into address vector for device. RC: "
+                  "Invalid argument"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("rc", self.rc);
+    visit("error", self.error);
+  }
+};
+
+/// The plugin for Libfabric asked for something that is not there and does without it.
+struct OfiLookupFailed {
+  std::string_view text;
+
+  static constexpr std::string_view kKind = "ofi_lookup_failed";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Init;
+  static constexpr Warning kWarning{
+      WarnSeverity::Info, WarnOrigin::System,
+      "The plugin for Libfabric asked this system about something it does not have, and goes on."};
+  static constexpr Wording kWordings[] = {
+      {.text = "NET/OFI {text:Could not find ncclGetVersion symbol}",
+       .example = "NET/OFI Could not find ncclGetVersion symbol"},
+      {.text = "NET/OFI {text:Error opening file}: {...}",
+       .example = "NET/OFI Error opening file: /sys/devices/virtual/dmi/id/product_name"},
+      {.text = "NET/OFI pciPath: {text:Could not find real path} {...}",
+       .example = "NET/OFI pciPath: Could not find real path of /sys/class/net/eth0/device"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
+/// What Google's plugins for its own fabrics say: TCPX (A3 High), TCPXO or FasTrak (A3 Mega), gIB
+/// (A3 Ultra and later).
+struct GooglePluginNote {
+  std::string_view plugin;  ///< "GPUDirectTCPX", "FasTrak", "gIB".
+  std::string_view text;
+
+  static constexpr std::string_view kKind = "google_plugin_note";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Net;
+  static constexpr Wording kWordings[] = {
+      {.text = "NET/{plugin:GPUDirectTCPX} ver. {text...}",
+       .example = "NET/GPUDirectTCPX ver. 3.1.8."},
+      {.text = "NET/{plugin:GPUDirectTCPX} : GPUDirectTCPX enable: {text...}",
+       .example = "NET/GPUDirectTCPX : GPUDirectTCPX enable: 1"},
+      {.text = "NET/{plugin:FasTrak}: {text...}", .example = "NET/FasTrak: SCTP Closed"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("plugin", self.plugin);
+    visit("text", self.text);
+  }
+};
+
+using ExternalPluginMessages =
+    Kinds<OfiVersion, OfiProvider, OfiNote, OfiUnavailable, OfiRequestFailed, OfiLookupFailed,
+          FastSocketNote, GooglePluginNote>;
 
 }  // namespace ncclog
