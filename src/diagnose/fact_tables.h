@@ -32,6 +32,7 @@ std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deat
 std::span<const Fact> device_facts();       ///< diagnose/device_facts.cc: who changed its GPU.
 std::span<const Fact> init_facts();         ///< diagnose/init_facts.cc: who is missing at init.
 std::span<const Fact> stop_facts();         ///< diagnose/stop_evidence.cc: whether the job stopped.
+std::span<const Fact> deadlock_facts();     ///< diagnose/deadlock_facts.cc: all ranks wait.
 
 inline std::vector<std::span<const Fact>> fact_tables() {
   return {job_facts(),           network_facts(), hca_facts(),      address_facts(),
@@ -39,7 +40,7 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           run_facts(),           graph_facts(),   failure_facts(),  nccl_tests_facts(),
           kernel_facts(),        rank_facts(),    stop_facts(),     hang_facts(),
           mismatch_facts(),      init_facts(),    device_facts(),   recorder_facts(),
-          watchdog_call_facts(), ras_facts()};
+          watchdog_call_facts(), ras_facts(),     deadlock_facts()};
 }
 
 }  // namespace ncclog
