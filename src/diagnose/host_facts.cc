@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/cumem_host_memory.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
@@ -121,36 +122,47 @@ FactValue shm_mount_large(const Job& job, const Instance&) {
   return shm_mount(job, [](double size) { return size >= kSmallMount; });
 }
 
-std::set<int> processes_that_fell_back(const Job& job) {
-  std::set<int> processes;
-  for_each_said<CumemHostFallback>(
-      job, [&](const Said<CumemHostFallback>& said) { processes.insert(said.process); });
-  return processes;
-}
-
-/// Processes that came past the probe, which is made before a network is chosen.
-std::set<int> processes_past_probe(const Job& job) {
-  std::set<int> processes;
-  for_each_said<NetworkSelected>(
-      job, [&](const Said<NetworkSelected>& said) { processes.insert(said.process); });
-  for_each_said<CommInit>(job, [&](const Said<CommInit>& said) { processes.insert(said.process); });
-  return processes;
-}
-
 FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
-  const auto fell_back = processes_that_fell_back(job);
-  const auto past = processes_past_probe(job);
-  int fallen = 0;
-  int well = 0;
-  for (const int process : instance.processes) {
-    if (fell_back.contains(process)) {
-      ++fallen;
-    } else if (past.contains(process) && !job.processes[static_cast<size_t>(process)].torn) {
-      ++well;
-    }
+  const CumemHostMemory memory = cumem_host_memory(job, instance);
+  if (memory.fell_back > 0 && memory.kept > 0) return yes(counts_text(memory));
+  const bool known = memory.too_old || (memory.complete && memory.uncertain == 0);
+  return known ? no() : unknown();
+}
+
+FactValue text(std::string value, std::string what) {
+  return {std::move(value), std::move(what), {}, {}, {}};
+}
+
+/// Two things are known to make a rank read a garbled name: neighbours that get host memory in
+/// different ways, and a segment of an earlier run.
+FactValue garbled_attach(const Job& job, const Instance& instance) {
+  const CumemHostMemory memory = cumem_host_memory(job, instance);
+  const bool counted = memory.fell_back + memory.switched_off + memory.kept > 0;
+  const std::string counts = counted ? counts_text(memory) : "";
+  if (memory.mixed()) {
+    return text("host memory",
+                fmt::format("neighbours on this host get host memory in different ways (falling "
+                            "back from cuMem to /dev/shm: {}), and one read the other's cuMem "
+                            "descriptor as a path",
+                            counts));
   }
-  if (fallen == 0 || well == 0) return no();
-  return yes(fmt::format("{} did, {} did not", fallen, well));
+  if (memory.too_old) {
+    return text("stale segment",
+                "this release has no cuMem host memory by default, so a left-over of an ended run "
+                "or another NCCL build on the host is likely");
+  }
+  if (memory.alike()) {
+    return text("stale segment",
+                fmt::format("all ranks of this host get host memory in one way (falling back from "
+                            "cuMem: {}), so a left-over of an ended run or another NCCL build on "
+                            "the host is likely",
+                            counts));
+  }
+  return text("either",
+              fmt::format("either neighbours get host memory in different ways (cuMem here, "
+                          "/dev/shm there), or a left-over of an ended run was met; this log "
+                          "cannot tell{}",
+                          counts.empty() ? "" : " (falling back from cuMem: " + counts + ")"));
 }
 
 FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
@@ -175,6 +187,10 @@ constexpr std::array kFacts = {
     Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
          "Some processes of the host fell back from cuMem host memory, and others provably not.",
          cumem_fallback_partial},
+    Fact{"host.garbled_attach", Scope::Host, FactType::Text,
+         "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
+         "different ways, \"stale segment\" where all provably do the same, else \"either\".",
+         garbled_attach},
     Fact{"job.container", Scope::Job, FactType::Bool,
          "Host names, commands or addresses show a container; no means nothing does.", container},
     Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,

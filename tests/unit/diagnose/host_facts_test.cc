@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <string>
 #include <string_view>
 
 #include "support/fact_of.h"
@@ -9,7 +8,6 @@ namespace ncclog {
 namespace {
 
 using testing::answer_of;
-using testing::fact_of;
 
 struct HostCase {
   std::string_view what;
@@ -59,33 +57,6 @@ TEST(HostFacts, AnswerFromNamesCommandsAndDf) {
   for (const HostCase& row : kCases) {
     EXPECT_EQ(answer_of(row.fact, row.log), row.answer) << row.fact << ": " << row.what;
   }
-}
-
-constexpr std::string_view kFallback =
-    " NCCL INFO cuMem host allocations do not appear to be working; falling back to a /dev/shm/ "
-    "based implementation. This could be due to the container runtime disabling NUMA support. To "
-    "disable this warning, set NCCL_CUMEM_HOST_ENABLE=0\n";
-
-std::string fallback_of(std::string_view speaker) {
-  return std::string(speaker) + std::string(kFallback);
-}
-
-TEST(HostFacts, SeeAFallbackThatOnlySomeRanksMake) {
-  const std::string log = fallback_of("red1:11:11 [1]") +
-                          "red1:10:10 [0] NCCL INFO Using network Socket\n"
-                          "red1:11:11 [1] NCCL INFO Using network Socket\n";
-  EXPECT_EQ(fact_of("host.cumem_fallback_partial", log).what, "1 did, 1 did not");
-}
-
-TEST(HostFacts, DoNotCountARankThatHasNotComeToTheProbe) {
-  const std::string log =
-      fallback_of("red1:11:11 [1]") + "red1:10:10 [0] NCCL INFO cudaDriverVersion 13000\n";
-  EXPECT_EQ(answer_of("host.cumem_fallback_partial", log), "no");
-}
-
-TEST(HostFacts, AcceptAFallbackOfAllRanks) {
-  const std::string log = fallback_of("red1:10:10 [0]") + fallback_of("red1:11:11 [1]");
-  EXPECT_EQ(answer_of("host.cumem_fallback_partial", log), "no");
 }
 
 }  // namespace
