@@ -3,7 +3,8 @@
 //   ranks 0-7: each gave up on SeqNum 31, ALLREDUCE of 512 elements
 //       → job.watchdog_all_alike = yes: all entered it at least the limit before, so it stalled
 //   ranks 0,2 of 4: "… commId 0x51 - Init START"   ranks 1,3 of 4: "… commId 0x62 - Init START"
-//       → job.inits_crossed = yes: each half waits for the other in another initialisation
+//       → job.inits_crossed = yes: each half waits for the other in another initialisation; the
+//         second half may wait in PyTorch's store for its unique id instead
 //
 // Both are said only where every rank of the job speaks for itself; one that is silent makes them
 // unknown.
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -129,11 +131,46 @@ Evidence start_line(const Job& job, const CommRank& rank) {
   return line;
 }
 
+/// Ranks that waited in PyTorch's store, in vain, for the unique id of a communicator.
+std::map<int, Evidence> store_waits(const Job& job) {
+  std::map<int, Evidence> waits;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
+      if (process.rank >= 0) waits.try_emplace(process.rank, evidence_of(record));
+    });
+  }
+  return waits;
+}
+
+/// All ranks but those in `init` waited in the store: for another communicator, because whoever
+/// begins an initialisation has published its id before. Times would tell it from a rank that came
+/// too late, so it is a grade less sure.
+FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
+  const std::map<int, Evidence> waits = store_waits(job);
+  if (waits.empty() || waits.size() + init.waiting.size() != static_cast<size_t>(size)) {
+    return unknown();
+  }
+  std::vector<int> elsewhere;
+  for (const auto& [rank, line] : waits) elsewhere.push_back(rank);
+  if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                  [&](const CommRank* rank) { return waits.contains(rank->rank); })) {
+    return unknown();
+  }
+  FactValue value = yes(fmt::format("{}, and {} in the store for the unique id of another one",
+                                    half(init), ranks_phrase(elsewhere)),
+                        {start_line(job, *init.waiting.front()), waits.begin()->second});
+  for (const CommRank* rank : init.waiting) value.processes.push_back(rank->process);
+  value.ranks = std::move(elsewhere);
+  value.inferred = true;
+  return value;
+}
+
 /// A job that starts looks the same for a moment, so something has to show that it stopped.
 FactValue inits_crossed(const Job& job, const Instance&) {
   const auto size = world_size(job);
   if (!size || *size < 2) return unknown();
   const std::vector<OpenInit> open = open_inits(job, *size);
+  if (open.size() == 1) return crossed_with_store(job, open.front(), *size);
   if (open.size() != 2 || !divide_ranks(open[0], open[1], *size)) return unknown();
   const auto stop = stop_evidence(job);
   if (!stop) return unknown();

@@ -267,8 +267,9 @@ class Search {
       add_waiting_without_start(init);
     } else if (!init.waiting.empty()) {
       find_missing(init);
-      if (std::any_of(init.missing.begin(), init.missing.end(),
-                      [&](const InitRank& rank) { return failed(rank.process); })) {
+      if (std::any_of(init.missing.begin(), init.missing.end(), [&](const InitRank& rank) {
+            return failed(rank.process) || waited_in_store(rank);
+          })) {
         return false;
       }
       init.unseen_host = host_of_unseen(init);
@@ -283,6 +284,15 @@ class Search {
 
   bool failed(int process) const {
     return process >= 0 && reports_own_failure(job_, process_at(job_, process));
+  }
+
+  /// It waited for the unique id of a communicator that nobody began: it was not missing, but
+  /// elsewhere.
+  bool waited_in_store(const InitRank& rank) const {
+    const auto waited = [&](int process) {
+      return process >= 0 && has_said<StoreWaitFailed>(job_, process_at(job_, process));
+    };
+    return waited(rank.process) || waited(voices_.of_rank(rank.rank));
   }
 
   /// Nothing is said about ranks whose lines are not whole or show that they went on.

@@ -51,7 +51,27 @@ std::string gave_up(int rank, int seq, int elements = 512) {
       rank, rank, seq, elements, elements);
 }
 
+/// As PyTorch 2.11 prints it where the unique id of another group is not published.
+std::string waited_in_store(int rank) {
+  return fmt::format(
+      "[rank{}]: torch.distributed.DistBackendError: [{}] is setting up NCCL communicator and "
+      "retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but store->get('0') "
+      "got error: wait timeout after 15000ms, keys: /default_pg/0//2//cuda//0\n",
+      rank, rank);
+}
+
 const GuiltyCase kCases[] = {
+    {"one half in the store", kCrossed,
+     start(0, 2, 0x62) + "n1:109:109 [1] NCCL INFO ENV/Plugin: Could not find: libnccl-env.so\n" +
+         waited_in_store(1),
+     "yes 0,1"},
+    {"who waits in the store is not missing", "job.rank_missing_at_init",
+     start(0, 2, 0x62) + "n1:109:109 [1] NCCL INFO ENV/Plugin: Could not find: libnccl-env.so\n" +
+         waited_in_store(1),
+     "unknown"},
+    {"one rank is neither in the store nor in the initialisation", kCrossed,
+     start(0, 3, 0x62) + waited_in_store(1), "unknown"},
+    {"the same rank in both", kCrossed, start(0, 2, 0x62) + waited_in_store(0), "unknown"},
     {"two halves", kCrossed, crossed() + kCancelled, "yes 0-3"},
     {"the job may only be starting", kCrossed, crossed(), "unknown"},
     {"one rank alone against three", kCrossed,
