@@ -1,6 +1,5 @@
-// Do the settings mean what people believe, and are they the same everywhere?
+// Are the settings the same everywhere?
 //
-//   export NCCL_TIMEOUT=3600                       → no release of NCCL reads it
 //   rank 3: NCCL_P2P_DISABLE set by environment to 1, ranks 0-2: nothing
 //
 // NCCL prints a variable when it first uses it, so a missing line proves nothing by itself. It is
@@ -11,96 +10,16 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/minority.h"
-#include "diagnose/nccl_variables.h"
 #include "diagnose/within_runs.h"
 
 namespace ncclog {
 namespace {
-
-bool is_name_char(char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }
-
-/// True if the words before `at` hand a variable to a process: "-x NAME", "-e NAME", "export NAME".
-bool is_handed_over(std::string_view text, size_t at) {
-  const auto words = split_blanks(text.substr(0, at));
-  if (words.empty() || !is_blank(text[at - 1])) return false;
-  constexpr std::string_view kBefore[] = {"-x",     "-e",    "--env", "export",
-                                          "setenv", "-genv", "-env",  "--export"};
-  return std::find(std::begin(kBefore), std::end(kBefore), words.back()) != std::end(kBefore);
-}
-
-/// Names of NCCL_* variables that a command line sets or hands over.
-std::vector<std::string_view> names_set_in(std::string_view text) {
-  std::vector<std::string_view> names;
-  for (size_t at = text.find("NCCL_"); at != text.npos; at = text.find("NCCL_", at + 1)) {
-    if (at > 0 && (is_word(text[at - 1]) || text[at - 1] == '$' || text[at - 1] == '{')) continue;
-    size_t end = at;
-    while (end < text.size() && is_name_char(text[end])) ++end;
-    const bool assigned = end < text.size() && text[end] == '=';
-    if (assigned || is_handed_over(text, at)) names.push_back(text.substr(at, end - at));
-  }
-  return names;
-}
-
-/// Names that commands set and that neither NCCL nor its known neighbours read, with a line each.
-std::map<std::string, Evidence> unread_names(const Job& job) {
-  std::map<std::string, Evidence> unread;
-  const auto scan = [&](std::string_view command, const Record& record) {
-    for (const std::string_view name : names_set_in(command)) {
-      if (is_nccl_variable(name) || is_others_variable(name)) continue;
-      unread.try_emplace(std::string(name), evidence_of(record));
-    }
-  };
-  for_each_said<ShellCommand>(job,
-                              [&](const auto& said) { scan(said.message.command, said.record); });
-  for_each_said<ProcessEnded>(job,
-                              [&](const auto& said) { scan(said.message.command, said.record); });
-  return unread;
-}
-
-/// The variable that was meant: one or two letters away; nullopt if none is that near.
-std::optional<std::string_view> meant_by(std::string_view name) {
-  constexpr size_t kMostLetters = 2;
-  std::optional<std::string_view> best;
-  size_t distance = kMostLetters + 1;
-  for (const NcclVariable& variable : nccl_variables()) {
-    const size_t letters = edit_distance(name, variable.name);
-    if (letters >= distance) continue;
-    distance = letters;
-    best = variable.name;
-  }
-  return best;
-}
-
-FactValue unknown_variables(const Job& job, const Instance&) {
-  std::vector<std::string> names;
-  std::vector<Evidence> evidence;
-  for (auto& [name, line] : unread_names(job)) {
-    names.push_back(name);
-    evidence.push_back(std::move(line));
-  }
-  if (names.empty()) return unknown();
-  return yes(join(names, ", "), std::move(evidence));
-}
-
-FactValue misspelt_variables(const Job& job, const Instance&) {
-  std::vector<std::string> names;
-  std::vector<Evidence> evidence;
-  for (auto& [name, line] : unread_names(job)) {
-    const auto meant = meant_by(name);
-    if (!meant) continue;
-    names.push_back(fmt::format("{} (meant: {}?)", name, *meant));
-    evidence.push_back(std::move(line));
-  }
-  if (names.empty()) return unknown();
-  return yes(join(names, ", "), std::move(evidence));
-}
 
 /// Differ on purpose, or are read by one rank only.
 bool may_differ(std::string_view name) {
@@ -296,12 +215,6 @@ constexpr std::array kFacts = {
     Fact{"job.env_differs", Scope::Job, FactType::Bool,
          "Some ranks have a setting or a value that others provably have not.",
          within_runs<env_differs>},
-    Fact{"job.misspelt_variables", Scope::Job, FactType::Bool,
-         "A command sets an NCCL_* name that is one or two letters away from a real one.",
-         misspelt_variables},
-    Fact{"job.unknown_variables", Scope::Job, FactType::Bool,
-         "A command sets an NCCL_* name that no release of NCCL and no known plugin reads.",
-         unknown_variables},
 };
 
 }  // namespace

@@ -23,6 +23,7 @@ std::span<const Fact> hang_facts();         ///< diagnose/hang_facts.cc: who hol
 std::span<const Fact> mismatch_facts();     ///< diagnose/mismatch_facts.cc: calls that differ.
 std::span<const Fact> recorder_facts();     ///< diagnose/recorder_facts.cc: Flight Recorder.
 std::span<const Fact> environment_facts();  ///< diagnose/environment_facts.cc: settings.
+std::span<const Fact> setting_facts();      ///< diagnose/setting_facts.cc: what the lint finds.
 std::span<const Fact> rank_facts();         ///< diagnose/rank_facts.cc: who is which rank.
 std::span<const Fact> kernel_facts();       ///< diagnose/kernel_facts.cc: what kernels report.
 std::span<const Fact> run_facts();          ///< diagnose/run_facts.cc: one run or several.
@@ -40,7 +41,7 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           run_facts(),           graph_facts(),   failure_facts(),  nccl_tests_facts(),
           kernel_facts(),        rank_facts(),    stop_facts(),     hang_facts(),
           mismatch_facts(),      init_facts(),    device_facts(),   recorder_facts(),
-          watchdog_call_facts(), ras_facts(),     deadlock_facts()};
+          watchdog_call_facts(), ras_facts(),     deadlock_facts(), setting_facts()};
 }
 
 }  // namespace ncclog

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "diagnose/nccl_variables.h"
 #include "support/guilty.h"
 
 namespace ncclog {
@@ -9,42 +8,6 @@ namespace {
 using testing::fact_of;
 using testing::guilty_answer;
 using testing::GuiltyCase;
-
-struct NamesCase {
-  std::string_view log;
-  std::string_view unknown;  ///< "" if every name is known.
-  std::string_view misspelt;
-};
-
-const NamesCase kNames[] = {
-    {"$ NCCL_TIMEOUT=3600 torchrun train.py\n", "NCCL_TIMEOUT", ""},
-    {"$ mpirun -x NCCL_SHM_DIR=/scratch -x NCCL_DEBUG ./t\n", "NCCL_SHM_DIR", ""},
-    {"$ docker run -e NCCL_DEBUG_LEVEL=3 image\n", "NCCL_DEBUG_LEVEL", ""},
-    {"$ export NCCL_IB_DISBALE=1\n", "NCCL_IB_DISBALE",
-     "NCCL_IB_DISBALE (meant: NCCL_IB_DISABLE?)"},
-    {"$ NCCL_IB_HCAS=mlx5_0 ./t\n", "NCCL_IB_HCAS", "NCCL_IB_HCAS (meant: NCCL_IB_HCA?)"},
-    {"$ NCCL_SOCKET_IFNAME=eth0 NCCL_OFI_PROTOCOL=RDMA NCCL_BLOCKING_WAIT=1 NCCL_ROOT=/opt ./t\n",
-     "", ""},
-    {"$ TORCH_NCCL_TIMEOUT=1 ./t\n", "", ""},
-    {"$ echo $NCCL_TIMEOUT\n", "", ""},
-    {"bash: line 1:  5511 Killed                  env NCCL_TIMEOUT=9 RANK=2 python3 t.py\n",
-     "NCCL_TIMEOUT", ""},
-};
-
-TEST(EnvironmentFacts, FindNamesThatNobodyReads) {
-  for (const NamesCase& row : kNames) {
-    EXPECT_EQ(fact_of("job.unknown_variables", row.log).what, row.unknown) << row.log;
-    EXPECT_EQ(fact_of("job.misspelt_variables", row.log).what, row.misspelt) << row.log;
-  }
-}
-
-TEST(EnvironmentFacts, KnowVariablesOfEveryRelease) {
-  EXPECT_TRUE(is_nccl_variable("NCCL_DEBUG"));
-  EXPECT_TRUE(is_nccl_variable("NCCL_WORK_FIFO_DEPTH"));
-  EXPECT_FALSE(is_nccl_variable("NCCL_TIMEOUT"));
-  EXPECT_FALSE(is_others_variable("NCCL_TIMEOUT"));
-  EXPECT_TRUE(is_others_variable("NCCL_GPUDIRECTTCPX_CTRL_DEV"));
-}
 
 std::string env(std::string_view host, int rank, std::string_view name, std::string_view value) {
   const std::string pid = std::to_string(100 + rank);

@@ -1,0 +1,44 @@
+// The settings that a job's logs show, linted.
+//
+//   $ mpirun -x NCCL_TIMEOUT=3600 …                      a command sets it, whether NCCL reads it
+//   or not n1:7:7 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_1      NCCL read it
+//
+// What NCCL prints it has read, so its name is right and its release reads it; only values and
+// company can be wrong. What a command sets may be anything.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/environment_lint.h"
+#include "diagnose/fact.h"
+#include "log/shell_settings.h"
+
+namespace ncclog {
+
+/// A remark, and the line that shows the setting.
+struct JobRemark {
+  Remark remark;
+  Evidence line;
+};
+
+/// Remarks on all settings of the job, each once: those of commands, then those that NCCL read.
+/// Filters are held against `hosts`.
+std::vector<JobRemark> lint_job(const Job& job, std::span<const HostDevices> hosts = {});
+
+/// A command of the log, and what it sets.
+struct CommandSettings {
+  ShellSettings found;  ///< Lines are indices into `lines`, from 1.
+  std::vector<Evidence> lines;
+};
+
+/// What the commands in the log set: one entry for each process or file that shows some.
+std::vector<CommandSettings> command_settings(const Job& job);
+
+/// The devices that each host is known to have, from NCCL's lists and from pasted ones. NCCL lists
+/// what its filter admitted, so there may be more.
+std::vector<HostDevices> known_devices(const Job& job);
+
+}  // namespace ncclog
