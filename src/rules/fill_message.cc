@@ -134,6 +134,7 @@ std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firi
   for (const MessagePart& part : rule.message) {
     message += part_text(part, view, firings, finding, parties);
   }
+  message.erase(message.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
   if (!rule.message.empty() && begins_with_our_words(rule.message.front()) && !message.empty() &&
       message[0] >= 'a' && message[0] <= 'z') {
     message[0] = static_cast<char>(message[0] - 'a' + 'A');

@@ -157,7 +157,7 @@ TEST(BuildFinding, PlaceholdersAreFilled) {
       {one, "{ranks}", "Rank 1"},
       {one, "{{{closed.peer}}}", "{n9<1>}"},
       {one, "{peer_closed.peer} {closed.level} {closed.rank}", "n9<1> WARN 1"},
-      {one, "{job.host_count} {job.mixed_nccl_versions.what}", "1 "},
+      {one, "{job.host_count} {job.mixed_nccl_versions.what}", "1"},
   };
   for (const MessageRow& row : rows) {
     EXPECT_EQ(finding_of(sample_rule("r", kClosed, "", row.message), row.log).message, row.filled)
