@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -211,10 +213,62 @@ FactValue env_differs(const Job& job, const Instance&) {
   return yes(join(phrases, "; "), std::move(evidence), {odd.begin(), odd.end()});
 }
 
+/// A setting that all processes of one host have, and those of every other host provably not.
+struct OneHostSetting {
+  std::string host;
+  std::vector<int> without;  ///< Into Job::processes: those of the other hosts.
+};
+
+/// nullopt: it is not spread like that.
+std::optional<OneHostSetting> one_host_setting(
+    const Job& job, const std::vector<Reader>& readers,
+    const std::map<std::string, std::vector<int>>& by_value) {
+  const auto unset = by_value.find("");
+  if (by_value.size() != 2 || unset == by_value.end()) return std::nullopt;
+  const auto host_of = [&](int process) -> const std::string& {
+    return job.processes[static_cast<size_t>(process)].host;
+  };
+  const std::vector<int>& owners = std::next(unset)->second;
+  const std::string& host = host_of(owners.front());
+  const bool is_one_host = std::all_of(owners.begin(), owners.end(),
+                                       [&](int process) { return host_of(process) == host; });
+  const bool elsewhere = std::none_of(unset->second.begin(), unset->second.end(),
+                                      [&](int process) { return host_of(process) == host; });
+  const bool is_everybody = owners.size() + unset->second.size() == readers.size();
+  if (!is_one_host || !elsewhere || !is_everybody) return std::nullopt;
+  return OneHostSetting{host, unset->second};
+}
+
+FactValue env_not_forwarded(const Job& job, const Instance&) {
+  const std::vector<Reader> readers = read_settings(job);
+  std::set<std::string> names;
+  for (const Reader& reader : readers) {
+    for (const auto& [name, printed] : reader.settings) names.insert(name);
+  }
+  std::vector<std::string> phrases;
+  std::vector<Evidence> evidence;
+  std::set<int> without;
+  for (const std::string& name : names) {
+    const auto by_value = camps(readers, name);
+    if (!is_difference(job, name, by_value)) continue;
+    const auto setting = one_host_setting(job, readers, by_value);
+    if (!setting) continue;
+    phrases.push_back(fmt::format("{} on {} only", name, printable(to_valid_utf8(setting->host))));
+    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
+    without.insert(setting->without.begin(), setting->without.end());
+  }
+  if (phrases.empty()) return unknown();
+  return yes(join(phrases, ", "), std::move(evidence), {without.begin(), without.end()});
+}
+
 constexpr std::array kFacts = {
     Fact{"job.env_differs", Scope::Job, FactType::Bool,
          "Some ranks have a setting or a value that others provably have not.",
          within_runs<env_differs>},
+    Fact{
+        "job.env_not_forwarded", Scope::Job, FactType::Bool,
+        "All processes of one host have a setting that those of all other hosts provably have not.",
+        within_runs<env_not_forwarded>},
 };
 
 }  // namespace

@@ -215,6 +215,33 @@ FactValue collectives_differ(const Job& job, const Instance&) {
   });
 }
 
+/// What PyTorch's own check says: "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
+std::string difference_in(const FingerprintMismatch& seen) {
+  const std::string_view what = seen.differences.empty() ? seen.fingerprint : seen.differences;
+  std::vector<std::string> words;
+  for (const std::string_view word : split_blanks(what)) words.emplace_back(word);
+  return printable(to_valid_utf8(join(words, " ")));
+}
+
+/// A check of PyTorch (TORCH_DISTRIBUTED_DEBUG=DETAIL) or of NCCL 2.4 to 2.7 found it. It names the
+/// ranks that it compared, and so none as guilty.
+FactValue mismatch_noticed(const Job& job, const Instance&) {
+  FactValue value;
+  const auto add = [&](const Record& record, std::string what) {
+    if (!value.known()) value = yes(std::move(what));
+    value.evidence.push_back(evidence_of(record));
+  };
+  for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
+    add(said.record, fmt::format("PyTorch's check compared ranks {} and {}: {}", said.message.rank,
+                                 said.message.other_rank, difference_in(said.message)));
+  });
+  for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
+    if (said.message.text.find("Mismatched") == std::string_view::npos) return;
+    add(said.record, fmt::format("NCCL noticed it at and around rank {}", said.message.rank));
+  });
+  return value;
+}
+
 constexpr std::array kFacts = {
     Fact{"job.collectives_differ", Scope::Job, FactType::Bool,
          "Ranks of a communicator differ in their calls, or lines of their logs are missing.",
@@ -222,6 +249,9 @@ constexpr std::array kFacts = {
     Fact{"job.collectives_mismatched", Scope::Job, FactType::Bool,
          "Ranks of a communicator called different things at one place of their sequences.",
          within_runs<collectives_mismatched>},
+    Fact{"job.mismatch_noticed", Scope::Job, FactType::Bool,
+         "A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.",
+         mismatch_noticed},
 };
 
 }  // namespace

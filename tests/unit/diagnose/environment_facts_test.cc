@@ -79,5 +79,35 @@ TEST(EnvironmentFacts, SayWhoHasWhat) {
             "NCCL_P2P_DISABLE is 1 on rank 2 and not set on ranks 0,1");
 }
 
+constexpr std::string_view kNotForwarded = "job.env_not_forwarded";
+
+const GuiltyCase kForwarding[] = {
+    {"one host has it, the others finished init", kNotForwarded,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + both("b", 1) + both("c", 2), "yes 1,2"},
+    {"every process of that host has it", kNotForwarded,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + env("a", 1, "NCCL_ALGO", "Ring") +
+         both("a", 1) + both("b", 2) + both("b", 3),
+     "yes 2,3"},
+    {"one process of that host has not", kNotForwarded,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + both("a", 1) + both("b", 2), "unknown"},
+    {"another host has another value", kNotForwarded,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + env("b", 1, "NCCL_ALGO", "Tree") +
+         both("b", 1) + both("c", 2),
+     "unknown"},
+    {"the other host had not come that far", kNotForwarded,
+     env("a", 0, "NCCL_ALGO", "Ring") + both("a", 0) + both("b", 1) + init("c", 2, "START") +
+         env("c", 2, "NCCL_P2P_LEVEL", "NVL"),
+     "unknown"},
+    {"a name that hosts choose for themselves", kNotForwarded,
+     env("a", 0, "NCCL_SOCKET_IFNAME", "eth0") + both("a", 0) + both("b", 1) + both("c", 2),
+     "unknown"},
+};
+
+TEST(EnvironmentFacts, NameHostsThatTheLaunchersSettingsDidNotReach) {
+  for (const GuiltyCase& c : kForwarding) {
+    EXPECT_EQ(guilty_answer(c.fact, c.log), c.answer) << c.what;
+  }
+}
+
 }  // namespace
 }  // namespace ncclog

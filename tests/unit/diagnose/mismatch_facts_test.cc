@@ -111,5 +111,33 @@ TEST(MismatchFacts, AreLessSureWhereTheCommunicatorIsInferred) {
   EXPECT_FALSE(fact_of(kMismatched, counts({8, 8, 4}).text()).inferred);
 }
 
+constexpr std::string_view kNoticed = "job.mismatch_noticed";
+
+TEST(MismatchFacts, QuoteTheCheckThatNoticedOne) {
+  EXPECT_EQ(
+      fact_of(kNoticed,
+              "RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running "
+              "collective: CollectiveFingerPrint(SequenceNumber=7, OpType=ALLREDUCE), but Rank "
+              "1 is running collective: CollectiveFingerPrint(SequenceNumber=7OpType=BARRIER)."
+              "Collectives differ in the following aspects: \t Op type: ALLREDUCEvs BARRIER\n")
+          .what,
+      "PyTorch's check compared ranks 0 and 1: Op type: ALLREDUCEvs BARRIER");
+  EXPECT_EQ(fact_of(kNoticed,
+                    "n1:7:9 [0] init.cc:251 NCCL WARN Mismatched collective detected, please check "
+                    "your collective calls at and around rank 3. You can use NCCL_DEBUG=INFO and "
+                    "NCCL_DEBUG_SUBSYS=COLL to see the collective logs\n")
+                .what,
+            "NCCL noticed it at and around rank 3");
+}
+
+TEST(MismatchFacts, TakeASuspicionForNoProof) {
+  EXPECT_FALSE(
+      fact_of(kNoticed,
+              "n1:7:9 [0] init.cc:262 NCCL WARN Your program may be hanging, this may be "
+              "caused by a collective mismatch around rank 3. Please check your collective "
+              "calls at and around this rank.\n")
+          .known());
+}
+
 }  // namespace
 }  // namespace ncclog
