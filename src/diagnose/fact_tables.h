@@ -28,20 +28,22 @@ std::span<const Fact> rank_facts();         ///< diagnose/rank_facts.cc: who is 
 std::span<const Fact> kernel_facts();       ///< diagnose/kernel_facts.cc: what kernels report.
 std::span<const Fact> run_facts();          ///< diagnose/run_facts.cc: one run or several.
 std::span<const Fact> graph_facts();        ///< diagnose/graph_facts.cc: rings and trees.
-std::span<const Fact> nccl_tests_facts();   ///< diagnose/nccl_tests_facts.cc: what it measured.
-std::span<const Fact> failure_facts();      ///< diagnose/failure_facts.cc: deaths, exceptions.
-std::span<const Fact> device_facts();       ///< diagnose/device_facts.cc: who changed its GPU.
-std::span<const Fact> init_facts();         ///< diagnose/init_facts.cc: who is missing at init.
-std::span<const Fact> stop_facts();         ///< diagnose/stop_evidence.cc: whether the job stopped.
-std::span<const Fact> deadlock_facts();     ///< diagnose/deadlock_facts.cc: all ranks wait.
+std::span<const Fact> ib_peer_facts();     ///< diagnose/ib_peer_facts.cc: who was at the other end.
+std::span<const Fact> nccl_tests_facts();  ///< diagnose/nccl_tests_facts.cc: what it measured.
+std::span<const Fact> failure_facts();     ///< diagnose/failure_facts.cc: deaths, exceptions.
+std::span<const Fact> device_facts();      ///< diagnose/device_facts.cc: who changed its GPU.
+std::span<const Fact> init_facts();        ///< diagnose/init_facts.cc: who is missing at init.
+std::span<const Fact> stop_facts();        ///< diagnose/stop_evidence.cc: whether the job stopped.
+std::span<const Fact> deadlock_facts();    ///< diagnose/deadlock_facts.cc: all ranks wait.
 
 inline std::vector<std::span<const Fact>> fact_tables() {
-  return {job_facts(),           network_facts(), hca_facts(),      address_facts(),
-          gid_facts(),           host_facts(),    watchdog_facts(), environment_facts(),
-          run_facts(),           graph_facts(),   failure_facts(),  nccl_tests_facts(),
-          kernel_facts(),        rank_facts(),    stop_facts(),     hang_facts(),
-          mismatch_facts(),      init_facts(),    device_facts(),   recorder_facts(),
-          watchdog_call_facts(), ras_facts(),     deadlock_facts(), setting_facts()};
+  return {job_facts(),      network_facts(),       hca_facts(),      address_facts(),
+          gid_facts(),      host_facts(),          watchdog_facts(), environment_facts(),
+          run_facts(),      graph_facts(),         failure_facts(),  nccl_tests_facts(),
+          ib_peer_facts(),  kernel_facts(),        rank_facts(),     stop_facts(),
+          hang_facts(),     mismatch_facts(),      init_facts(),     device_facts(),
+          recorder_facts(), watchdog_call_facts(), ras_facts(),      deadlock_facts(),
+          setting_facts()};
 }
 
 }  // namespace ncclog

@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
@@ -79,7 +81,54 @@ FactValue nccl_tests_slow(const Job& job, const Instance&) {
   return parts.empty() ? no() : yes(join(parts, "; "));
 }
 
+/// The larger of two figures as printed; 0 where there is none.
+double larger(const NcclTestsValues& a, const NcclTestsValues& b) {
+  const auto figure = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
+  return std::max(figure(a.busbw), figure(b.busbw));
+}
+
+double peak_bandwidth(const NcclTestsRun& run) {
+  double peak = 0;
+  for (const NcclTestsRow& row : run.rows) {
+    peak = std::max(peak, larger(row.out_of_place, row.in_place));
+  }
+  return peak;
+}
+
+/// GB/s that NCCL's own search promises for its rings: channels times bandwidth, between hosts if
+/// there are several. 0: no line says it.
+double promised_bandwidth(const Job& job) {
+  constexpr int kRing = 4;
+  double promised = 0;
+  for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
+    if (said.message.pattern != kRing || promised > 0) return;
+    const std::string bw(said.message.bw);
+    const size_t slash = std::min(bw.find('/'), bw.size() - 1);
+    const std::string figure = job.nhosts > 1 ? bw.substr(slash + 1) : bw;
+    promised = said.message.channels * std::strtod(figure.c_str(), nullptr);
+  });
+  return promised;
+}
+
+/// What is lost on the way from a link's rate to bus bandwidth is well below half.
+FactValue nccl_tests_normal(const Job& job, const Instance&) {
+  constexpr double kUsual = 0.6;
+  const double promised = promised_bandwidth(job);
+  if (job.nccl_tests.empty() || promised <= 0) return unknown();
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    const double peak = peak_bandwidth(run);
+    if (peak < kUsual * promised || run.below_expected) return no();
+    parts.push_back(fmt::format("{} reaches {:.4g} GB/s where NCCL reckons with {:.4g}",
+                                name_of(run), peak, promised));
+  }
+  return yes(join(parts, "; "));
+}
+
 constexpr std::array kFacts = {
+    Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
+         "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.",
+         nccl_tests_normal},
     Fact{"job.nccl_tests_slow", Scope::Job, FactType::Bool,
          "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).", nccl_tests_slow},
     Fact{"job.nccl_tests_wrong", Scope::Job, FactType::Bool,
