@@ -53,13 +53,38 @@ TEST(Rules, IdsAreUniqueAndNamedLikeTheirFiles) {
   }
 }
 
-/// A cause that is an error tells what to do about it.
-TEST(Rules, ErrorsSayWhyAndWhatToDo) {
+TEST(Rules, SayWhyWhatToCheckAndWhatNotToDo) {
   for (const Rule& rule : load_rulebook().rules) {
-    if (rule.severity != Severity::Error) continue;
     EXPECT_FALSE(rule.why.empty()) << rule.id;
     EXPECT_FALSE(rule.check.empty()) << rule.id;
-    EXPECT_TRUE(rule.role != Role::Cause || !rule.fix.empty()) << rule.id;
+    EXPECT_FALSE(rule.references.empty()) << rule.id;
+    EXPECT_FALSE(rule.do_not.empty()) << rule.id;
+    EXPECT_TRUE(rule.severity != Severity::Error || rule.role != Role::Cause || !rule.fix.empty())
+        << rule.id;
+  }
+}
+
+/// A bare prohibition teaches nobody: the reason stands behind a colon.
+TEST(Rules, SayWhyNotToDoIt) {
+  for (const Rule& rule : load_rulebook().rules) {
+    for (const std::string& text : rule.do_not) {
+      EXPECT_NE(text.find(": "), text.npos) << rule.id << ": " << text;
+    }
+  }
+}
+
+/// Nothing that is called a check changes the machine.
+TEST(Rules, ChecksOnlyLook) {
+  constexpr std::string_view kChanging[] = {"rm ",    "modprobe",    "mount -o", "kill ",
+                                            "sudo",   "sysctl -w",   "insmod",   "rmmod",
+                                            "reboot", "systemctl re"};
+  for (const Rule& rule : load_rulebook().rules) {
+    for (const std::string& check : rule.check) {
+      for (const std::string_view word : kChanging) {
+        EXPECT_FALSE(check.starts_with(word) || check.find("; " + std::string(word)) != check.npos)
+            << rule.id << ": " << check;
+      }
+    }
   }
 }
 
