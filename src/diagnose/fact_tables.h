@@ -33,6 +33,7 @@ std::span<const Fact> nccl_tests_facts();  ///< diagnose/nccl_tests_facts.cc: wh
 std::span<const Fact> failure_facts();     ///< diagnose/failure_facts.cc: deaths, exceptions.
 std::span<const Fact> device_facts();      ///< diagnose/device_facts.cc: who changed its GPU.
 std::span<const Fact> init_facts();        ///< diagnose/init_facts.cc: who is missing at init.
+std::span<const Fact> instance_facts();    ///< diagnose/instance_facts.cc: pairs, GPUs, NICs.
 std::span<const Fact> stop_facts();        ///< diagnose/stop_evidence.cc: whether the job stopped.
 std::span<const Fact> deadlock_facts();    ///< diagnose/deadlock_facts.cc: all ranks wait.
 
@@ -43,7 +44,7 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           ib_peer_facts(),  kernel_facts(),        rank_facts(),     stop_facts(),
           hang_facts(),     mismatch_facts(),      init_facts(),     device_facts(),
           recorder_facts(), watchdog_call_facts(), ras_facts(),      deadlock_facts(),
-          setting_facts()};
+          setting_facts(),  instance_facts()};
 }
 
 }  // namespace ncclog

@@ -10,16 +10,19 @@ RecordsOf JobView::read(int key, Lists SpeakerLog::*lists) {
   for (size_t p = 0; p < job_.processes.size(); ++p) {
     const int process = static_cast<int>(p);
     bool full = false;
+    bool repeated = false;
     for (const size_t log : job_.processes[p].logs) {
       const auto& by_key = job_.logs[log].*lists;
       const auto list = by_key.find(static_cast<typename Lists::key_type>(key));
       if (list == by_key.end()) continue;
       full |= list->second.full;
+      repeated |= list->second.total > list->second.kept.size();
       for (const Record& record : list->second.kept) {
         result.records.push_back({process, &record, parse_record(record)});
       }
     }
     if (full) result.full.push_back(process);
+    if (repeated) result.repeated.push_back(process);
   }
   return result;
 }
@@ -59,7 +62,9 @@ const std::vector<int>& JobView::instance_by_process(Scope scope) {
 const Instance* JobView::instance_around(std::span<const int> processes, Scope scope) {
   const std::vector<Instance>& all = instances(scope);
   if (scope == Scope::Job) return &all.front();
-  if (scope == Scope::Communicator || processes.empty()) return nullptr;
+  const bool splits_processes =
+      scope == Scope::Host || scope == Scope::Process || scope == Scope::Rank;
+  if (!splits_processes || processes.empty()) return nullptr;
   const std::vector<int>& by_process = instance_by_process(scope);
   const int first = by_process[static_cast<size_t>(processes.front())];
   const bool same = std::all_of(processes.begin(), processes.end(), [&](int process) {

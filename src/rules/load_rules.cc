@@ -77,7 +77,7 @@ Blame load_blame_word(const RuleFile& file, const RuleNode& node, const Conditio
   if (node.text == "none") return {Blame::Type::Nobody, {}, {}};
   if (names.labels.contains(node.text)) return {Blame::Type::Speakers, node.text, {}};
   Names known = {"reporters", "facts", "none"};
-  for (const auto& [label, kind] : names.labels) known.push_back(label);
+  for (const auto& [label, meaning] : names.labels) known.push_back(label);
   fail_unknown(file, node.place, "blame '{}'", node.text, known);
 }
 
@@ -155,7 +155,7 @@ void load_grades(const RuleFile& file, Rule& rule) {
       word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
   if (const RuleNode* per = root.find("per")) {
     rule.per = static_cast<Scope>(
-        word_of(file, *per, "scope", {"job", "host", "process", "rank", "communicator"}));
+        word_of(file, *per, "scope", Names(scope_names().begin(), scope_names().end())));
   }
 }
 
