@@ -18,6 +18,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/minority.h"
+#include "diagnose/setting_values.h"
 #include "diagnose/within_runs.h"
 
 namespace ncclog {
@@ -274,5 +275,9 @@ constexpr std::array kFacts = {
 }  // namespace
 
 std::span<const Fact> environment_facts() { return kFacts; }
+
+SettingValues setting_values(const Job& job, const std::string& name) {
+  return camps(read_settings(job), name);
+}
 
 }  // namespace ncclog

@@ -15,10 +15,9 @@ bool contains(const std::vector<std::string>& ids, const std::string& id) {
 
 bool asks_for(const Condition& condition, const std::string& id) {
   if (const auto* asked = std::get_if<FindingCondition>(&condition.what)) return asked->rule == id;
-  const auto* group = std::get_if<GroupCondition>(&condition.what);
-  return group != nullptr &&
-         std::any_of(group->of.begin(), group->of.end(),
-                     [&](const Condition& inner) { return asks_for(inner, id); });
+  bool any = false;
+  for_each_member(condition, [&](const Condition& inner) { any |= asks_for(inner, id); });
+  return any;
 }
 
 bool names(const Rule& rule, const std::string& id) {

@@ -46,6 +46,13 @@ std::string header_text(const Job& job, const ReadRecord& read, HeaderField fiel
   return {};
 }
 
+std::string captured_text(const ReadRecord& read, const FieldRef& field) {
+  for (const Pattern& pattern : field.patterns) {
+    if (const auto text = pattern.capture(read.record->text, field.group)) return *text;
+  }
+  return {};
+}
+
 bool equal(FieldType type, std::string_view have, std::string_view want) {
   if (type == FieldType::Integer) {
     const auto number = parse_int(have);
@@ -62,6 +69,19 @@ std::optional<int64_t> number_of(FieldType type, std::string_view text) {
   if (type != FieldType::Hex) return parse_int(text);
   const auto value = parse_hex(text);
   return value ? std::optional(static_cast<int64_t>(*value)) : std::nullopt;
+}
+
+/// -1, 0, 1 for a value below, equal to or above the test's number; nullopt: it is no number, or
+/// of another sort. Beside a plain number a printed unit does not count.
+std::optional<int> compared(FieldType type, std::string_view have, const ValueTest& test) {
+  const auto whole = number_of(type, have);
+  if (whole && !test.quantity) return *whole < test.number ? -1 : *whole > test.number ? 1 : 0;
+  const Quantity bound = test.quantity.value_or(plain_quantity(static_cast<double>(test.number)));
+  const auto value =
+      whole ? plain_quantity(static_cast<double>(*whole)) : parse_leading_quantity(have);
+  if (!value) return std::nullopt;
+  if (bound.sort != Quantity::Sort::Plain) return compare(*value, bound);
+  return compare(plain_quantity(value->printed), bound);
 }
 
 bool passes(FieldType type, std::string_view have, const ValueTest& test) {
@@ -81,14 +101,14 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
       return any([&](const std::string& want) { return have.ends_with(want); });
     case Operator::Matches:
       return test.pattern.matches(have);
-    case Operator::AtLeast: {
-      const auto number = number_of(type, have);
-      return number && *number >= test.number;
-    }
-    case Operator::AtMost: {
-      const auto number = number_of(type, have);
-      return number && *number <= test.number;
-    }
+    case Operator::AtLeast:
+      return compared(type, have, test).value_or(-1) >= 0;
+    case Operator::AtMost:
+      return compared(type, have, test).value_or(1) <= 0;
+    case Operator::Above:
+      return compared(type, have, test).value_or(-1) > 0;
+    case Operator::Below:
+      return compared(type, have, test).value_or(1) < 0;
     case Operator::Empty:
       return have.empty();
     case Operator::NotEmpty:
@@ -123,6 +143,7 @@ std::vector<std::string_view> header_field_names() {
 }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
+  if (!field.group.empty()) return captured_text(read, field);
   if (field.header != HeaderField::None) return header_text(job, read, field.header);
   return std::string(read.event.message.fields[field.index]);
 }

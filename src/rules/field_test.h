@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "diagnose/fact.h"
 #include "log/event.h"
 #include "rules/pattern.h"
+#include "rules/quantity.h"
 
 namespace ncclog {
 
@@ -24,11 +26,13 @@ HeaderField parse_header_field(std::string_view name);
 /// Names of all header fields, for messages.
 std::vector<std::string_view> header_field_names();
 
-/// A field of a kind, or of the header where `header` is set.
+/// A field of a kind, of the header where `header` is set, or what a line pattern captures.
 struct FieldRef {
   size_t index = 0;  ///< Into Kind::fields.
   HeaderField header = HeaderField::None;
   FieldType type = FieldType::Text;
+  std::string group = {};              ///< Name of a capturing group; empty: it is a field.
+  std::vector<Pattern> patterns = {};  ///< That have this group; the first that matches counts.
 
   bool operator==(const FieldRef&) const = default;
 };
@@ -43,6 +47,8 @@ enum class Operator {
   Matches,  ///< A part of it matches the pattern.
   AtLeast,  ///< Is a number and at least `number`.
   AtMost,
+  Above,
+  Below,
   Empty,  ///< Is empty or not printed.
   NotEmpty,
   SameAs,  ///< Equals another field of the same event.
@@ -52,7 +58,8 @@ enum class Operator {
 struct ValueTest {
   Operator op = Operator::Equals;
   std::vector<std::string> values;
-  int64_t number = 0;
+  int64_t number = 0;                ///< Of a comparison with a whole number.
+  std::optional<Quantity> quantity;  ///< Of one with a fraction or a unit; set, it counts.
   Pattern pattern;
   FieldRef other;
 

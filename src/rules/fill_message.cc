@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -57,37 +58,55 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
 
+/// True if that hit's lines are meant by a label or a kind.
+bool is_named(const Hit& hit, const ReadRecord& read, std::string_view name) {
+  return hit.label == name ||
+         (read.event.message.kind != nullptr && read.event.message.kind->name == name);
+}
+
 std::string field_values(const MessagePart& part, const Job& job,
                          const std::vector<Firing>& firings) {
   DistinctValues values;
   for (const Firing& firing : firings) {
     for (const Hit& hit : firing.hits) {
       for (const ReadRecord* read : hit.records) {
-        const bool of_label = hit.label == part.text;
-        const bool of_kind =
-            read->event.message.kind != nullptr && read->event.message.kind->name == part.text;
-        if (of_label || of_kind) values.add(field_text(job, *read, part.field));
+        if (is_named(hit, *read, part.text)) values.add(field_text(job, *read, part.field));
       }
     }
   }
   return values.text();
 }
 
+/// The fact for the firing's instance, or around it; nullptr: there is no such instance.
+const FactValue* fact_of(const MessagePart& part, JobView& view, const Firing& firing) {
+  const Instance* about = firing.instance->scope == part.fact->scope
+                              ? firing.instance
+                              : view.instance_around(firing.instance->processes, part.fact->scope);
+  return about != nullptr ? &view.fact(*part.fact, *about) : nullptr;
+}
+
 std::string fact_values(const MessagePart& part, JobView& view,
                         const std::vector<Firing>& firings) {
   DistinctValues values;
   for (const Firing& firing : firings) {
-    const Instance* about =
-        firing.instance->scope == part.fact->scope
-            ? firing.instance
-            : view.instance_around(firing.instance->processes, part.fact->scope);
-    if (about == nullptr) continue;
-    const FactValue& value = view.fact(*part.fact, *about);
-    if (!value.known()) continue;
-    values.add(part.type == MessagePart::Type::FactWhat ? value.what : fact_text(value));
+    const FactValue* value = fact_of(part, view, firing);
+    if (value == nullptr || !value->known()) continue;
+    values.add(part.type == MessagePart::Type::FactWhat ? value->what : fact_text(*value));
   }
   // A message may add clauses that only some logs give.
   return values.text(part.type == MessagePart::Type::FactWhat ? "" : "(unknown)");
+}
+
+/// What no process is and a message can name better than by its processes.
+bool is_device(Scope scope) {
+  return scope == Scope::RankPair || scope == Scope::Gpu || scope == Scope::Nic;
+}
+
+/// "GPU 1b000 on node-a, GPU 1c000 on node-a"
+std::string device_names(const Job& job, const std::vector<Firing>& firings) {
+  DistinctValues names;
+  for (const Firing& firing : firings) names.add(name_of(job, *firing.instance));
+  return names.text();
 }
 
 std::string communicator_values(const Job& job, const std::vector<Firing>& firings) {
@@ -99,13 +118,80 @@ std::string communicator_values(const Job& job, const std::vector<Firing>& firin
   return values.text();
 }
 
+/// What quantifiers or comparisons of that label say.
+std::string words_of(const MessagePart& part, const std::vector<Firing>& firings) {
+  std::vector<std::string> words;
+  for (const Firing& firing : firings) {
+    for (const Hit& hit : firing.hits) {
+      const bool is_new = std::find(words.begin(), words.end(), hit.what) == words.end();
+      if (hit.label == part.text && !hit.what.empty() && is_new) words.push_back(hit.what);
+    }
+  }
+  const size_t more = words.size() > kMostValues ? words.size() - kMostValues : 0;
+  words.resize(words.size() - more);
+  return join(words, "; ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
+size_t count_lines(const MessagePart& part, const std::vector<Firing>& firings) {
+  std::set<const Record*> lines;
+  for (const Firing& firing : firings) {
+    for (const Hit& hit : firing.hits) {
+      for (const ReadRecord* read : hit.records) {
+        if (is_named(hit, *read, part.text)) lines.insert(read->record);
+      }
+    }
+  }
+  return lines.size();
+}
+
+/// The first instance's answer counts; nullopt: it is unknown.
+std::optional<int64_t> counted_fact(const MessagePart& part, JobView& view,
+                                    const std::vector<Firing>& firings) {
+  for (const Firing& firing : firings) {
+    const FactValue* value = fact_of(part, view, firing);
+    if (value == nullptr) continue;
+    if (const int64_t* number = std::get_if<int64_t>(&value->value)) return *number;
+  }
+  return std::nullopt;
+}
+
+std::optional<int64_t> number_of(const MessagePart& part, JobView& view,
+                                 const std::vector<Firing>& firings, const Finding& finding) {
+  switch (part.counted) {
+    case MessagePart::Counted::Ranks:
+      return static_cast<int64_t>(finding.ranks.size());
+    case MessagePart::Counted::Hosts:
+      return static_cast<int64_t>(finding.hosts.size());
+    case MessagePart::Counted::Lines:
+      return static_cast<int64_t>(count_lines(part, firings));
+    case MessagePart::Counted::Fact:
+      return counted_fact(part, view, firings);
+  }
+  return std::nullopt;
+}
+
+/// The form for that number, with the number in the place of each #.
+std::string counted_text(const MessagePart& part, std::optional<int64_t> number) {
+  const std::string digits = number ? std::to_string(*number) : "an unknown number of";
+  std::string text;
+  for (const char c : number == 1 ? part.one : part.many) {
+    if (c == '#') {
+      text += digits;
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
                       const Finding& finding, const std::vector<Party>& parties) {
   switch (part.type) {
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
-      return subject_text(finding, parties);
+      return is_device(firings.front().instance->scope) ? device_names(view.job(), firings)
+                                                        : subject_text(finding, parties);
     case MessagePart::Type::Ranks:
       return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
@@ -117,6 +203,10 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);
+    case MessagePart::Type::Words:
+      return words_of(part, firings);
+    case MessagePart::Type::Count:
+      return counted_text(part, number_of(part, view, firings, finding));
   }
   return {};
 }

@@ -18,6 +18,8 @@ namespace ncclog {
 struct RecordsOf {
   std::vector<ReadRecord> records;
   std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
+  /// Processes that printed some of the lines more than once: of those only the first is kept.
+  std::vector<int> repeated;
 };
 
 /// Invariant: answers about a job that outlives the view, computed at most once. References that it

@@ -3,72 +3,13 @@
 #include <algorithm>
 
 #include "log/messages/all_messages.h"
+#include "rules/load_lines.h"
+#include "rules/load_members.h"
 #include "rules/load_tests.h"
 #include "rules/node_reader.h"
 
 namespace ncclog {
 namespace {
-
-const Names kReaches = {"instance", "job", "host", "process", "rank"};
-
-/// Kinds of which only sums are kept (model/shard.cc): a log holds millions of such lines.
-bool is_summed_up(const Kind& kind) {
-  return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
-}
-
-const Kind& load_kind(const RuleFile& file, const RuleNode& node) {
-  const std::string& name = scalar_of(file, node, "the name of a message kind");
-  const Kind* kind = find_kind(name);
-  if (kind == nullptr) {
-    Names known;
-    for (const Kind& candidate : all_kinds()) known.push_back(candidate.name);
-    fail_unknown(file, node.place, "event '{}'", name, known);
-  }
-  if (is_summed_up(*kind)) {
-    fail_at(file, node.place, fmt::format("single lines of {} are not kept", name),
-            "ask a fact about them");
-  }
-  return *kind;
-}
-
-Reach load_reach(const RuleFile& file, const RuleNode& condition) {
-  const RuleNode* in = condition.find("in");
-  if (in == nullptr) return Reach::Instance;
-  return static_cast<Reach>(word_of(file, *in, "reach", kReaches));
-}
-
-CountTest load_count_of(const RuleFile& file, const RuleNode& condition) {
-  const RuleNode* count = condition.find("count");
-  return count != nullptr ? load_count(file, *count) : CountTest{};
-}
-
-std::string load_label(const RuleFile& file, const RuleNode& condition,
-                       std::string_view otherwise) {
-  const RuleNode* as = condition.find("as");
-  return as != nullptr ? scalar_of(file, *as, "a label") : std::string(otherwise);
-}
-
-void add_label(const RuleFile& file, Place place, const std::string& label, const Kind* kind,
-               ConditionNames& names) {
-  const auto [known, is_new] = names.labels.try_emplace(label, kind);
-  if (!is_new && known->second != kind) {
-    fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
-  }
-}
-
-EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, {"event", "where", "in", "count", "as"});
-  EventCondition event;
-  event.kind = &load_kind(file, required(file, node, "event"));
-  if (const RuleNode* where = node.find("where"))
-    event.where = load_where(file, *where, *event.kind);
-  event.reach = load_reach(file, node);
-  event.count = load_count_of(file, node);
-  event.label = load_label(file, node, event.kind->name);
-  add_label(file, node.place, event.label, event.kind, names);
-  add_label(file, node.place, std::string(event.kind->name), event.kind, names);
-  return event;
-}
 
 FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Scope per) {
   const RuleNode& name = required(file, node, "fact");
@@ -78,17 +19,6 @@ FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Sc
   return condition;
 }
 
-LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, {"line", "in", "count", "as"});
-  LineCondition line;
-  line.pattern = load_pattern(file, required(file, node, "line"));
-  line.reach = load_reach(file, node);
-  line.count = load_count_of(file, node);
-  line.label = load_label(file, node, "line");
-  add_label(file, node.place, line.label, nullptr, names);
-  return line;
-}
-
 FindingCondition load_finding(const RuleFile& file, const RuleNode& node) {
   only_keys(file, node, {"finding"});
   const RuleNode& id = required(file, node, "finding");
@@ -96,7 +26,9 @@ FindingCondition load_finding(const RuleFile& file, const RuleNode& node) {
 }
 
 GroupCondition load_group(const RuleFile& file, const RuleNode& node, GroupCondition::Type type,
-                          std::string_view key, ConditionNames& names) {
+                          ConditionNames& names) {
+  constexpr std::string_view kKeys[] = {"all", "any", "none"};
+  const std::string_view key = kKeys[static_cast<size_t>(type)];
   only_keys(file, node, {key});
   ConditionNames hidden{names.per, {}};
   ConditionNames& inner = type == GroupCondition::Type::None ? hidden : names;
@@ -107,36 +39,76 @@ GroupCondition load_group(const RuleFile& file, const RuleNode& node, GroupCondi
   return group;
 }
 
-/// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
-bool is_around(Scope scope, Scope per) {
-  switch (scope) {
-    case Scope::Job:
-      return true;
-    case Scope::Host:
-      return per == Scope::Host || per == Scope::Process || per == Scope::Rank;
-    case Scope::Process:
-      return per == Scope::Process;
-    case Scope::Rank:
-      return per == Scope::Rank || per == Scope::Process;
-    case Scope::Communicator:
-      return per == Scope::Communicator;
-  }
-  return false;
+using Loader = void (*)(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                        Condition& condition);
+
+/// A sort of condition, by the key that only it has.
+struct Sort {
+  std::string_view key;
+  Loader load;
+};
+
+template <GroupCondition::Type type>
+void load_group_as(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                   Condition& condition) {
+  condition.what = load_group(file, node, type, names);
 }
+
+constexpr Sort kSorts[] = {
+    {"event", [](auto& file, auto& node, auto& names,
+                 auto& to) { to.what = load_event(file, node, names); }},
+    {"fact", [](auto& file, auto& node, auto& names,
+                auto& to) { to.what = load_fact_condition(file, node, names.per); }},
+    {"line",
+     [](auto& file, auto& node, auto& names, auto& to) { to.what = load_line(file, node, names); }},
+    {"finding",
+     [](auto& file, auto& node, auto&, auto& to) { to.what = load_finding(file, node); }},
+    {"sequence", [](auto& file, auto& node, auto& names,
+                    auto& to) { to.what = load_sequence(file, node, names); }},
+    {"missing",
+     [](auto& file, auto& node, auto&, auto& to) { to.what = load_missing(file, node); }},
+    {"among", [](auto& file, auto& node, auto& names,
+                 auto& to) { to.what = load_among(file, node, names); }},
+    {"differs", [](auto& file, auto& node, auto& names,
+                   auto& to) { to.what = load_differs(file, node, names); }},
+    {"all", load_group_as<GroupCondition::Type::All>},
+    {"any", load_group_as<GroupCondition::Type::Any>},
+    {"none", load_group_as<GroupCondition::Type::None>},
+};
 
 Condition load_any_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   entries_of(file, node, "a condition");
-  if (node.find("event") != nullptr) return {load_event(file, node, names)};
-  if (node.find("fact") != nullptr) return {load_fact_condition(file, node, names.per)};
-  if (node.find("line") != nullptr) return {load_line(file, node, names)};
-  if (node.find("finding") != nullptr) return {load_finding(file, node)};
-  using Type = GroupCondition::Type;
-  if (node.find("all") != nullptr) return {load_group(file, node, Type::All, "all", names)};
-  if (node.find("any") != nullptr) return {load_group(file, node, Type::Any, "any", names)};
-  if (node.find("none") != nullptr) return {load_group(file, node, Type::None, "none", names)};
+  Condition condition;
+  for (const Sort& sort : kSorts) {
+    if (node.find(sort.key) == nullptr) continue;
+    sort.load(file, node, names, condition);
+    return condition;
+  }
+  Names known;
+  for (const Sort& sort : kSorts) known.push_back(sort.key);
   const RuleNode::Entry& first = node.entries.front();
-  fail_unknown(file, first.place, "condition '{}'", first.key,
-               {"event", "fact", "line", "finding", "all", "any", "none"});
+  fail_unknown(file, first.place, "condition '{}'", first.key, known);
+}
+
+/// What the patterns of a label capture under that name.
+FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& meaning,
+                      std::string_view name) {
+  FieldRef field;
+  field.group = name;
+  std::vector<std::string> groups;
+  for (const Pattern& pattern : meaning.patterns) {
+    const auto names = pattern.group_names();
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      field.patterns.push_back(pattern);
+    }
+    groups.insert(groups.end(), names.begin(), names.end());
+  }
+  if (!field.patterns.empty()) return field;
+  if (groups.empty()) {
+    fail_at(file, place, fmt::format("the pattern captures nothing as '{}'", name),
+            fmt::format("name a part of it: (?P<{}>…)", name));
+  }
+  fail_unknown(file, place, "capture '{}'", name, Names(groups.begin(), groups.end()));
 }
 
 /// The members of a group have texts of their own.
@@ -193,13 +165,18 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
   const auto known = names.labels.find(label);
   if (dot == text.npos || known == names.labels.end()) {
     Names labels;
-    for (const auto& [name, kind] : names.labels) labels.push_back(name);
+    for (const auto& [name, meaning] : names.labels) labels.push_back(name);
     fail_unknown(file, place, "label '{}'", label, labels);
   }
-  if (known->second == nullptr) {
-    fail_at(file, place, "lines that a pattern finds have no fields");
+  const LabelMeaning& meaning = known->second;
+  const std::string_view name = text.substr(dot + 1);
+  if (meaning.kind != nullptr) {
+    return {std::string(label), load_field(file, place, *meaning.kind, name)};
   }
-  return {std::string(label), load_field(file, place, *known->second, text.substr(dot + 1))};
+  if (meaning.words) {
+    fail_unknown(file, place, fmt::format("field '{{}}' of the label {}", label), name, {"what"});
+  }
+  return {std::string(label), load_capture(file, place, meaning, name)};
 }
 
 }  // namespace ncclog

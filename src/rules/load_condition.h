@@ -4,18 +4,26 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "rules/load_rules.h"
 #include "rules/rule.h"
 
 namespace ncclog {
 
+/// What a label of a rule stands for.
+struct LabelMeaning {
+  const Kind* kind = nullptr;     ///< Of lines of a kind.
+  std::vector<Pattern> patterns;  ///< Of lines that one of these patterns finds.
+  bool words = false;  ///< Of a quantifier or a comparison, which say something in words.
+};
+
 /// What a rule's conditions define and the rest of the rule may use.
 struct ConditionNames {
   Scope per = Scope::Job;
-  /// Labels and kinds of the event conditions that can match lines when the rule fires, and so not
-  /// those under `none`. nullptr: lines that no kind covers.
-  std::map<std::string, const Kind*, std::less<>> labels;
+  /// Labels and kinds of the conditions that can match lines when the rule fires, and so not those
+  /// under `none`.
+  std::map<std::string, LabelMeaning, std::less<>> labels;
 };
 
 /// Reads a condition; adds its labels to `names`. Throws Error.
@@ -32,6 +40,7 @@ struct LabelledField {
   std::string label;
   FieldRef field;
 };
+
 LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,
                                   const ConditionNames& names);
 

@@ -1,7 +1,10 @@
 // Messages: which placeholder stands for what.
 
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "base/text.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
@@ -46,9 +49,70 @@ std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::str
   return part;
 }
 
+/// "among.what": what a quantifier or a comparison says of its members.
+std::optional<MessagePart> words_part(std::string_view name, const ConditionNames& names) {
+  constexpr std::string_view kWhat = ".what";
+  if (!name.ends_with(kWhat)) return std::nullopt;
+  name.remove_suffix(kWhat.size());
+  const auto label = names.labels.find(name);
+  if (label == names.labels.end() || !label->second.words) return std::nullopt;
+  MessagePart part;
+  part.type = MessagePart::Type::Words;
+  part.text = name;
+  return part;
+}
+
+/// What can be counted: hosts, ranks, the different lines of a label, a fact that is a number.
+MessagePart load_counted(const RuleFile& file, Place place, std::string_view name,
+                         const ConditionNames& names) {
+  using Counted = MessagePart::Counted;
+  MessagePart part;
+  part.type = MessagePart::Type::Count;
+  part.one = part.many = "#";
+  const auto label = names.labels.find(name);
+  if (name == "ranks" || name == "hosts") {
+    part.counted = name == "ranks" ? Counted::Ranks : Counted::Hosts;
+  } else if (label != names.labels.end() && !label->second.words) {
+    part.counted = Counted::Lines;
+    part.text = name;
+  } else if (parse_scope(name.substr(0, name.find('.')))) {
+    part.counted = Counted::Fact;
+    part.fact = &load_fact(file, place, name, names.per);
+    if (part.fact->type != FactType::Integer) {
+      fail_at(file, place, fmt::format("the fact {} is no number", name));
+    }
+  } else {
+    Names known = {"ranks", "hosts"};
+    for (const auto& [one, meaning] : names.labels) {
+      if (!meaning.words) known.push_back(one);
+    }
+    fail_unknown(file, place, "thing to count '{}'", name, known);
+  }
+  return part;
+}
+
+/// "hosts|one host|# hosts"
+MessagePart load_plural(const RuleFile& file, Place place, std::string_view text,
+                        const ConditionNames& names) {
+  const auto forms = split(text, '|');
+  if (forms.size() != 3) {
+    fail_at(file, place, fmt::format("'{}' is no plural", text), "{hosts|one host|# hosts}");
+  }
+  MessagePart part = load_counted(file, place, forms[0], names);
+  part.one = forms[1];
+  part.many = forms[2];
+  return part;
+}
+
 MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view name,
                              const ConditionNames& names) {
+  constexpr std::string_view kCount = "count ";
   if (auto part = named_part(name)) return *part;
+  if (name.find('|') != name.npos) return load_plural(file, place, name, names);
+  if (name.starts_with(kCount)) {
+    return load_counted(file, place, trim(name.substr(kCount.size())), names);
+  }
+  if (auto part = words_part(name, names)) return *part;
   if (auto part = fact_part(file, place, name, names)) return *part;
   if (name.find('.') == name.npos) {
     fail_unknown(file, place, "placeholder '{}'", name,

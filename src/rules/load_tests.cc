@@ -7,10 +7,10 @@
 namespace ncclog {
 namespace {
 
-const Names kOperators = {"not",      "contains", "starts_with", "ends_with", "matches",
-                          "at_least", "at_most",  "empty",       "field"};
-const Names kFactKeys = {"fact",     "is",      "equals",  "in",      "not",
-                         "at_least", "at_most", "matches", "contains"};
+const Names kOperators = {"not",     "contains", "starts_with", "ends_with", "matches", "at_least",
+                          "at_most", "above",    "below",       "empty",     "field"};
+const Names kFactKeys = {"fact",    "is",    "equals", "in",      "not",     "at_least",
+                         "at_most", "above", "below",  "matches", "contains"};
 
 bool is_value(FieldType type, std::string_view text) {
   if (type == FieldType::Integer) return parse_int(text).has_value();
@@ -35,10 +35,23 @@ ValueTest with_values(Operator op, std::vector<std::string> values) {
   return test;
 }
 
-ValueTest with_number(Operator op, int64_t number) {
+/// at_least: 4, at_least: 2.5, at_least: 4 MiB
+ValueTest with_bound(const RuleFile& file, const RuleNode& node, Operator op, FieldType type) {
   ValueTest test;
   test.op = op;
-  test.number = number;
+  const std::string& text = scalar_of(file, node, "a number");
+  if (const auto whole = parse_int(text)) {
+    test.number = *whole;
+    return test;
+  }
+  test.quantity = parse_quantity(text);
+  if (!test.quantity) fail_at(file, node.place, fmt::format("expected a number, found '{}'", text));
+  const bool is_size_or_plain =
+      test.quantity->sort == Quantity::Sort::Plain || test.quantity->sort == Quantity::Sort::Bytes;
+  if (type != FieldType::Text && !is_size_or_plain) {
+    fail_at(file, node.place, "the log prints no unit here",
+            "give the bare number, in the unit that the log means");
+  }
   return test;
 }
 
@@ -49,8 +62,10 @@ ValueTest load_operator(const RuleFile& file, const RuleNode::Entry& entry, Fiel
     return with_values(Operator::Equals, values_of(file, value, type));
   }
   if (name == "not") return with_values(Operator::Not, values_of(file, value, type));
-  if (name == "at_least") return with_number(Operator::AtLeast, number_of(file, value));
-  if (name == "at_most") return with_number(Operator::AtMost, number_of(file, value));
+  if (name == "at_least") return with_bound(file, value, Operator::AtLeast, type);
+  if (name == "at_most") return with_bound(file, value, Operator::AtMost, type);
+  if (name == "above") return with_bound(file, value, Operator::Above, type);
+  if (name == "below") return with_bound(file, value, Operator::Below, type);
   if (name == "contains" || name == "starts_with" || name == "ends_with") {
     const Operator op = name == "contains"      ? Operator::Contains
                         : name == "starts_with" ? Operator::StartsWith
@@ -96,7 +111,7 @@ Names comparisons_of(FactType type) {
     case FactType::Bool:
       return {"is"};
     case FactType::Integer:
-      return {"equals", "in", "not", "at_least", "at_most"};
+      return {"equals", "in", "not", "at_least", "at_most", "above", "below"};
     case FactType::Text:
       return {"equals", "in", "not", "matches", "contains"};
   }

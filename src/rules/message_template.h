@@ -16,12 +16,28 @@ namespace ncclog {
 
 /// A stretch of literal text, or what is put in its place.
 struct MessagePart {
-  enum class Type { Text, Subject, Ranks, Hosts, Communicator, Field, Fact, FactWhat };
+  enum class Type {
+    Text,
+    Subject,
+    Ranks,
+    Hosts,
+    Communicator,
+    Field,
+    Fact,
+    FactWhat,
+    Words,  ///< What a quantifier or a comparison says of its members: {LABEL.what}.
+    Count,  ///< {count hosts}, {hosts|one host|# hosts}.
+  };
+  /// What is counted.
+  enum class Counted { Ranks, Hosts, Lines, Fact };
 
   Type type = Type::Text;
-  std::string text;            ///< Of Text: the text. Of Field: the label or kind of the event.
+  std::string text;            ///< Of Text: the text. Of Field, Words, Lines: the label or kind.
   FieldRef field;              ///< Of Field.
-  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact that is quoted.
+  const Fact* fact = nullptr;  ///< Of Fact and FactWhat, and of a counted one: the fact.
+  Counted counted = Counted::Ranks;
+  std::string one;   ///< Of Count: what is said for 1; # stands for the number.
+  std::string many;  ///< The same for every other number.
 
   bool operator==(const MessagePart&) const = default;
 };

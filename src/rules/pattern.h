@@ -4,8 +4,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace ncclog {
 
@@ -21,6 +23,13 @@ class Pattern {
   /// True if some part of `bytes` matches; false for an invalid expression. Bytes need not be
   /// UTF-8.
   bool matches(std::string_view bytes) const;
+
+  /// What the named group captures where the expression first matches; nullopt: it does not match,
+  /// or the group takes no part in the match.
+  std::optional<std::string> capture(std::string_view bytes, const std::string& group) const;
+
+  /// Names of its capturing groups, (?P<name>…), in order. Compiles nothing.
+  std::vector<std::string> group_names() const;
 
   /// What RE2 objects to; empty for a valid expression.
   std::string error() const;

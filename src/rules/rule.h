@@ -12,6 +12,7 @@
 
 #include "diagnose/coverage.h"
 #include "diagnose/fact.h"
+#include "diagnose/life_phase.h"
 #include "log/message_kind.h"
 #include "rules/field_test.h"
 #include "rules/finding.h"
@@ -37,6 +38,7 @@ struct CountTest {
 struct EventCondition {
   const Kind* kind = nullptr;
   std::vector<FieldTest> where;
+  std::optional<LifePhase> phase;  ///< In which the process printed it; nullopt: any.
   Reach reach = Reach::Instance;
   CountTest count;
   std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.
@@ -52,6 +54,7 @@ struct FactCondition {
 struct LineCondition {
   Pattern pattern;
   int number = -1;  ///< Into Rulebook::line_patterns.
+  std::optional<LifePhase> phase;
   Reach reach = Reach::Instance;
   CountTest count;
   std::string label;
@@ -72,11 +75,79 @@ struct GroupCondition {
   std::vector<Condition> of;
 };
 
+/// within: 3 calls, within: 20 s. At most one is set; neither: any distance.
+struct Window {
+  std::optional<uint64_t> calls;       ///< Collectives of the process between first and last line.
+  std::optional<int64_t> nanoseconds;  ///< As the lines' own times tell.
+};
+
+/// {sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: comm_end},
+///  within: 3 calls}: lines of one process in this order.
+struct SequenceCondition {
+  std::vector<Condition> of;      ///< Events and lines; two at least.
+  std::vector<Condition> unless;  ///< No such line between the first and the last; one at most.
+  Window within;
+  Reach reach = Reach::Instance;
+};
+
+/// {missing: comm_end, where: {operation: Destroy}}: provably, no process printed such a line.
+struct MissingCondition {
+  EventCondition line;
+};
+
+/// How many members of a set something holds for.
+enum class Hold {
+  All,
+  None,
+  SomeButNotAll,
+  Outlier,  ///< A quarter at most, where three others at least do not.
+  Count,
+};
+
+/// {among: rank, in: host, hold: some_but_not_all, what: {event: cumem_host_fallback}}
+struct AmongCondition {
+  Scope among = Scope::Rank;
+  std::optional<Scope> in;  ///< Each of these around or in the instance is a set; else itself.
+  Hold hold = Hold::All;
+  CountTest count;              ///< Of Hold::Count.
+  std::vector<Condition> what;  ///< One, judged for each member.
+  std::string label;
+};
+
+/// {differs: environment.NCCL_IB_HCA, across: rank}, {differs: nccl_version.version, across: host},
+/// {differs: nic.link, across: nic, in: host}
+struct DiffersCondition {
+  std::string name;                    ///< As written.
+  std::string variable;                ///< Of a setting: its name; else empty.
+  const Fact* fact = nullptr;          ///< Of a fact; else nullptr.
+  std::optional<EventCondition> line;  ///< Of a field or a setting: the lines that tell it.
+  FieldRef field;                      ///< Of a field.
+  Scope across = Scope::Rank;
+  std::optional<Scope> in;
+  std::string label;
+};
+
 struct Condition {
-  std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition> what;
+  std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition,
+               SequenceCondition, MissingCondition, AmongCondition, DiffersCondition>
+      what;
   Place place = {};
   std::string text = {};  ///< In one line, for people; of a group without its members: "any".
 };
+
+/// Calls `use` for each condition that this one is made of; `of` is a Condition, const or not.
+template <typename Node, typename Use>
+void for_each_member(Node& of, Use&& use) {
+  const auto each = [&](auto& members) {
+    for (auto& member : members) use(member);
+  };
+  if (auto* group = std::get_if<GroupCondition>(&of.what)) each(group->of);
+  if (auto* among = std::get_if<AmongCondition>(&of.what)) each(among->what);
+  if (auto* sequence = std::get_if<SequenceCondition>(&of.what)) {
+    each(sequence->of);
+    each(sequence->unless);
+  }
+}
 
 /// Whom the finding names.
 struct Blame {

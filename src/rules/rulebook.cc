@@ -39,9 +39,7 @@ RulesById by_id(std::vector<Rule>&& rules) {
 template <typename T, typename Node>
 void for_each_condition(Node& condition, const std::function<void(T&)>& use) {
   if (auto* found = std::get_if<std::remove_const_t<T>>(&condition.what)) use(*found);
-  if (auto* group = std::get_if<GroupCondition>(&condition.what)) {
-    for (auto& inner : group->of) for_each_condition<T>(inner, use);
-  }
+  for_each_member(condition, [&](auto& inner) { for_each_condition<T>(inner, use); });
 }
 
 void require_id(const RulesById& rules, const Rule& rule, Place place, const std::string& id) {

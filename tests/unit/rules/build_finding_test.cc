@@ -37,6 +37,51 @@ TEST(BuildFinding, NamesThoseWhoseOwnLinesReport) {
   EXPECT_EQ(who(finding_of(sample_rule("r", kClosed), log)), "1,3 on n1,n2");
 }
 
+struct PluralRow {
+  const char* message;
+  const char* filled;
+};
+
+constexpr PluralRow kPlurals[] = {
+    {"{hosts|one host|# hosts}", "2 hosts"},
+    {"{ranks|one rank|# ranks}: {ranks}", "2 ranks: ranks 1,3"},
+    {"{closed|one line|# lines}", "2 lines"},
+    {"{count hosts} and {count closed}", "2 and 2"},
+    {"{job.host_count|one host|# of # hosts}", "2 of 2 hosts"},
+};
+
+TEST(BuildFinding, CountsWhatTheMessageAsksFor) {
+  const std::string log = kJob + closed_line(13, "n2") + closed_line(11);
+  for (const PluralRow& row : kPlurals) {
+    EXPECT_EQ(finding_of(sample_rule("r", kClosed, "", row.message), log).message, row.filled)
+        << row.message;
+  }
+  EXPECT_EQ(
+      finding_of(sample_rule("r", kClosed, "", "{hosts|one host|# hosts}"), kJob + closed_line(11))
+          .message,
+      "one host");
+}
+
+TEST(BuildFinding, AMessageQuotesWhatAPatternCaptures) {
+  const std::string log =
+      "n1:10:10 [0] NCCL INFO rail 3 is weak\nn2:12:12 [0] NCCL INFO rail 5 is dead\n";
+  const Rule rule = sample_rule("r", "{line: 'rail (?P<rail>[0-9]+) is (?P<how>weak|dead)'}", "",
+                                "{line.rail}: {line.how}");
+  EXPECT_EQ(finding_of(rule, log).message, "3, 5: weak, dead");
+}
+
+TEST(BuildFinding, BlameFollowsACapture) {
+  const Rule rule =
+      sample_rule("r", "{line: 'rank (?P<lost>[0-9]+) is lost'}", "blame: {rank: line.lost}\n");
+  EXPECT_EQ(who(finding_of(rule, kJob + "n1:10:10 [0] NCCL INFO rank 2 is lost\n")), "2 on n2");
+}
+
+TEST(BuildFinding, ADeviceIsNamedAsSuch) {
+  const Rule rule =
+      sample_rule("r", "{fact: gpu.process_count, at_least: 2}", "per: gpu\n", "{subject}");
+  EXPECT_EQ(finding_of(rule, kJob).message, "GPU a1000 on n1, GPU a1000 on n2");
+}
+
 TEST(BuildFinding, LinesUnderNoneAndAroundTheInstanceNameNobody) {
   const std::string log = kJob + closed_line(13, "n2");
   const std::string when =

@@ -17,6 +17,7 @@ const std::string kInit =
     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId "
     "a1000 commId 0x9c - Init START\n";
 const std::string kSet = "n1:7:7 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n";
+const std::string kMount = "shm              64M   64M     0 100% /dev/shm\n";
 const std::string kTwoHosts =
     "n1:7:7 [0] NCCL INFO Using network Socket\nn2:8:8 [0] NCCL INFO Using network IB\n";
 
@@ -42,6 +43,20 @@ const WhereRow kWhere[] = {
     {kAttach, "{event: shm_attach_failed, where: {size: {at_least: 512}}}", true},
     {kAttach, "{event: shm_attach_failed, where: {size: {at_least: 513}}}", false},
     {kAttach, "{event: shm_attach_failed, where: {size: {at_least: 1, at_most: 511}}}", false},
+    {kAttach, "{event: shm_attach_failed, where: {size: {above: 511}}}", true},
+    {kAttach, "{event: shm_attach_failed, where: {size: {above: 512}}}", false},
+    {kAttach, "{event: shm_attach_failed, where: {size: {below: 513}}}", true},
+    {kAttach, "{event: shm_attach_failed, where: {size: {below: 512}}}", false},
+    {kAttach, "{event: shm_attach_failed, where: {size: {at_most: 0.5 KiB}}}", true},
+    {kAttach, "{event: shm_attach_failed, where: {size: {below: 0.5 KiB}}}", false},
+    {kAttach, "{event: shm_attach_failed, where: {name: {at_least: 0}}}", false},
+    {kMount, "{event: shm_usage, where: {size: {below: 1 GiB}}}", true},
+    {kMount, "{event: shm_usage, where: {size: {below: 64 MiB}}}", false},
+    {kMount, "{event: shm_usage, where: {size: {at_least: 64}}}", true},
+    {kMount, "{event: shm_usage, where: {size: {at_least: 64.5}}}", false},
+    {kMount, "{event: shm_usage, where: {size: {at_least: 1 ms}}}", false},
+    {kTwoHosts, "{fact: job.host_count, above: 1}", true},
+    {kTwoHosts, "{fact: job.host_count, below: 2}", false},
     {kAttach, "{event: shm_attach_failed, where: {error: {contains: No such}}}", true},
     {kAttach, "{event: shm_attach_failed, where: {error: {contains: [x, such]}}}", true},
     {kAttach, "{event: shm_attach_failed, where: {error: {contains: no such}}}", false},

@@ -47,10 +47,10 @@ constexpr Row kWhen[] = {
      "my-rule.yaml:6:14: unknown fact 'job.host_cout' | did you mean 'job.host_count'?"},
     {"{fact: job.host_count}",
      "my-rule.yaml:6:7: what must the fact job.host_count be? | use equals, in, not, at_least, "
-     "at_most"},
+     "at_most, above, below"},
     {"{fact: job.host_count, is: true}",
      "my-rule.yaml:6:30: 'is' does not apply to the fact job.host_count | use equals, in, not, "
-     "at_least, at_most"},
+     "at_least, at_most, above, below"},
     {"{fact: communicator.nranks, at_least: 2}",
      "my-rule.yaml:6:14: a rule per job cannot ask for communicator.nranks, a fact of each "
      "communicator | per: communicator"},
@@ -65,6 +65,49 @@ constexpr Row kWhen[] = {
      "my-rule.yaml:6:37: unknown key 'none' | known: all"},
     {"{all: [{event: peer_closed, as: x}, {event: connect_failed, as: x}]}",
      "my-rule.yaml:6:43: the label 'x' stands for lines of two kinds"},
+    {"{event: shm_attach_failed, where: {size: {above: 3 apples}}}",
+     "my-rule.yaml:6:56: expected a number, found '3 apples'"},
+    {"{event: shm_attach_failed, where: {size: {above: 3 ms}}}",
+     "my-rule.yaml:6:56: the log prints no unit here | give the bare number, in the unit that the "
+     "log means"},
+    {"{event: shm_attach_failed, phase: ini}",
+     "my-rule.yaml:6:41: unknown phase 'ini' | did you mean 'init'?"},
+    {"{sequence: [{event: peer_closed}]}", "my-rule.yaml:6:18: a sequence has two lines at least"},
+    {"{sequence: [{event: peer_closed}, {fact: job.nranks, at_least: 2}]}",
+     "my-rule.yaml:6:41: a sequence is made of lines | use event or line"},
+    {"{sequence: [{event: peer_closed, in: job}, {event: peer_closed}]}",
+     "my-rule.yaml:6:40: unknown key 'in' | known: event, where, phase, as"},
+    {"{sequence: [{event: peer_closed}, {event: connect_failed}], within: 3 steps}",
+     "my-rule.yaml:6:75: '3 steps' is no distance | 3 calls, 20 s, 500 ms"},
+    {"{sequence: [{event: peer_closed}, {event: connect_failed}], unles: {event: shm_note}}",
+     "my-rule.yaml:6:67: unknown key 'unles' | did you mean 'unless'?"},
+    {"{missing: peer_close}",
+     "my-rule.yaml:6:17: unknown event 'peer_close' | did you mean 'peer_closed'?"},
+    {"{missing: peer_closed, count: {at_least: 2}}",
+     "my-rule.yaml:6:30: unknown key 'count' | known: missing, where, in"},
+    {"{among: rnk, hold: all, what: {event: peer_closed}}",
+     "my-rule.yaml:6:15: unknown scope 'rnk' | did you mean 'rank'?"},
+    {"{among: job, hold: all, what: {event: peer_closed}}",
+     "my-rule.yaml:6:15: the job is no member of a set | use rank, process, host, …"},
+    {"{among: rank, hold: some, what: {event: peer_closed}}",
+     "my-rule.yaml:6:27: unknown hold 'some' | known: all, none, some_but_not_all, outlier"},
+    {"{among: rank, hold: {exactli: 2}, what: {event: peer_closed}}",
+     "my-rule.yaml:6:28: unknown key 'exactli' | did you mean 'exactly'?"},
+    {"{among: rank, hold: all}", "my-rule.yaml:6:7: the key 'what' is missing"},
+    {"{among: rank, hold: all, what: {fact: nic.link, equals: IB}}",
+     "my-rule.yaml:6:45: a rule per rank cannot ask for nic.link, a fact of each nic | per: nic"},
+    {"{differs: environment.NCCL_IB_HAC, across: rank}",
+     "my-rule.yaml:6:17: unknown variable 'NCCL_IB_HAC' | did you mean 'NCCL_IB_HCA'?"},
+    {"{differs: nccl_version.versio, across: rank}",
+     "my-rule.yaml:6:17: unknown field 'versio' of event nccl_version | did you mean 'version'?"},
+    {"{differs: nccl_version, across: rank}",
+     "my-rule.yaml:6:17: 'nccl_version' names nothing that can differ | use environment.NAME, "
+     "KIND.FIELD or a fact"},
+    {"{differs: nic.link, across: rank}",
+     "my-rule.yaml:6:17: a rule per rank cannot ask for nic.link, a fact of each nic | per: nic"},
+    {"{differs: nic.link, across: nic, where: {name: x}}",
+     "my-rule.yaml:6:47: only fields of events have a 'where'"},
+    {"{differs: nic.link}", "my-rule.yaml:6:7: the key 'across' is missing"},
 };
 
 TEST(LoadRules, NamesWhatIsWrongInAConditionAndTheNearestName) {
@@ -76,6 +119,9 @@ constexpr Row kMessages[] = {
     {"{peer_closed.pear}", "unknown field 'pear' of event peer_closed | did you mean 'peer'?"},
     {"{hidden.peer}", "unknown label 'hidden' | known: closed, peer_closed"},
     {"{job.nrank}", "unknown fact 'job.nrank' | did you mean 'job.nranks'?"},
+    {"{count peers}", "unknown thing to count 'peers' | known: ranks, hosts, closed, peer_closed"},
+    {"{hosts|one}", "'hosts|one' is no plural | {hosts|one host|# hosts}"},
+    {"{job.has_nccl_lines|a|b}", "the fact job.has_nccl_lines is no number"},
     {"{subject", "a brace of the message has no partner | write {{ and }} for braces"},
     {"subject}", "a brace of the message has no partner | write {{ and }} for braces"},
 };
@@ -88,6 +134,23 @@ TEST(LoadRules, RefusesPlaceholdersThatNothingFills) {
               std::string("my-rule.yaml:7:10: ") + row.message)
         << row.text;
   }
+}
+
+TEST(LoadRules, KnowsWhatPatternsCapture) {
+  const auto error = [](const std::string& pattern, const std::string& message) {
+    return load_error(rule_yaml("my-rule", "{line: '" + pattern + "'}", "", message),
+                      "my-rule.yaml");
+  };
+  EXPECT_EQ(error("rail (?P<rail>x)", "{line.rail}"), "");
+  EXPECT_EQ(error("rail (?P<rail>x)", "{line.rails}"),
+            "my-rule.yaml:7:10: unknown capture 'rails' | did you mean 'rail'?");
+  EXPECT_EQ(error("rail", "{line.rail}"),
+            "my-rule.yaml:7:10: the pattern captures nothing as 'rail' | name a part of it: "
+            "(?P<rail>…)");
+  EXPECT_EQ(load_error(rule_yaml("my-rule", "{among: rank, hold: all, what: {event: peer_closed}}",
+                                 "", "{among.who}"),
+                       "my-rule.yaml"),
+            "my-rule.yaml:7:10: unknown field 'who' of the label among | known: what");
 }
 
 constexpr Row kBlame[] = {

@@ -1,0 +1,163 @@
+// Lines in order: what certainly happened, what certainly did not, and what nobody can know.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "unit/rules/sample_rules.h"
+#include "unit/rules/three_answers.h"
+
+namespace ncclog::testing {
+namespace {
+
+constexpr const char* kRetry =
+    "n1:7:9 [0] NCCL INFO Call to connect returned Connection refused, retrying\n";
+constexpr const char* kFailed =
+    "n1:7:9 [0] include/socket.h:390 NCCL WARN Connect to 10.4.4.1<4> failed : Connection "
+    "refused\n";
+constexpr const char* kOtherFailed =
+    "n1:7:9 [0] include/socket.h:390 NCCL WARN Connect to 10.4.4.2<4> failed : Connection "
+    "refused\n";
+constexpr const char* kClosed =
+    "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n2<1>\n";
+constexpr const char* kFailedElsewhere =
+    "n1:8:9 [0] include/socket.h:390 NCCL WARN Connect to 10.4.4.1<4> failed : Connection "
+    "refused\n";
+
+std::string log_of(const std::vector<const char*>& lines) {
+  std::string log;
+  for (const char* line : lines) log += line;
+  return log;
+}
+
+const std::string kOrder = "{sequence: [{event: system_call_retry}, {event: connect_failed}]}";
+const std::string kUndisturbed =
+    "{sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: "
+    "peer_closed}}";
+
+struct Row {
+  const std::string& when;
+  std::vector<const char*> lines;
+  char answer;  ///< y, n, u.
+};
+
+const Row kRows[] = {
+    {kOrder, {kRetry, kFailed}, 'y'},
+    {kOrder, {kRetry, kClosed, kFailed}, 'y'},
+    {kOrder, {kFailed, kRetry}, 'n'},
+    {kOrder, {kRetry}, 'n'},
+    {kOrder, {kFailed}, 'n'},
+    // Two processes have no common order.
+    {kOrder, {kRetry, kFailedElsewhere}, 'n'},
+    // Only the first of equal lines is kept.
+    {kOrder, {kFailed, kRetry, kFailed}, 'u'},
+    {kOrder, {kFailed, kRetry, kOtherFailed}, 'y'},
+    {kOrder, {kRetry, kRetry, kFailed}, 'y'},
+    {kUndisturbed, {kRetry, kFailed}, 'y'},
+    {kUndisturbed, {kRetry, kClosed, kFailed}, 'n'},
+    {kUndisturbed, {kClosed, kRetry, kFailed}, 'y'},
+    {kUndisturbed, {kRetry, kFailed, kClosed}, 'y'},
+    {kUndisturbed, {kRetry, kClosed, kFailed, kOtherFailed}, 'n'},
+    // It came again, perhaps between them.
+    {kUndisturbed, {kClosed, kRetry, kClosed, kFailed}, 'u'},
+    // A later retry may have come behind the disturbance.
+    {kUndisturbed, {kRetry, kClosed, kRetry, kFailed}, 'u'},
+};
+
+TEST(Sequence, HasThreeAnswers) {
+  for (const Row& row : kRows) {
+    const std::string log = log_of(row.lines);
+    EXPECT_EQ(answer_of(row.when, log), row.answer) << row.when << "\n" << log;
+  }
+}
+
+TEST(Sequence, ManyLinesLeaveTheOrderOpen) {
+  std::string log = kRetry;
+  for (size_t i = 0; i <= RecordList::kMaxKept; ++i) {
+    log += fmt::format("n1:7:9 [0] NCCL INFO NCCL_X{} set by environment to 1.\n", i);
+  }
+  const std::string beyond = fmt::format("NCCL_X{}", RecordList::kMaxKept);
+  const auto order = [](const std::string& name) {
+    return "{sequence: [{event: system_call_retry}, {event: env_set, where: {name: " + name +
+           "}}]}";
+  };
+  EXPECT_EQ(answer_of(order("NCCL_X7"), log), 'y');
+  EXPECT_EQ(answer_of(order(beyond), log), 'u');
+}
+
+std::string at(const char* second, const char* line) {
+  return std::string("[2026-02-03 04:05:") + second + "] " + line;
+}
+
+TEST(Sequence, SecondsCountOnlyWhereLinesCarryTime) {
+  const auto within = [](const std::string& distance) {
+    return "{sequence: [{event: system_call_retry}, {event: connect_failed}], within: " + distance +
+           "}";
+  };
+  const std::string timed = at("06", kRetry) + at("09", kFailed);
+  EXPECT_EQ(answer_of(within("3 s"), timed), 'y');
+  EXPECT_EQ(answer_of(within("2999 ms"), timed), 'n');
+  EXPECT_EQ(answer_of(within("1 min"), timed), 'y');
+  EXPECT_EQ(answer_of(within("3 s"), log_of({kRetry, kFailed})), 'u');
+  EXPECT_EQ(answer_of(within("3 s"), at("06", kRetry) + kFailed), 'u');
+}
+
+std::string call(int number) {
+  return fmt::format(
+      "n1:7:9 [0] NCCL INFO AllReduce: opCount {:x} sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 "
+      "op 0 root 0 comm 0x7f10 [nranks=2] stream 0x5\n",
+      number);
+}
+
+TEST(Sequence, CallsCountOnlyWhereTheyAreLogged) {
+  const auto within = [](int calls) {
+    return fmt::format(
+        "{{sequence: [{{event: system_call_retry}}, {{event: connect_failed}}], within: {} calls}}",
+        calls);
+  };
+  std::string log = call(0) + kRetry + call(1) + call(2) + kFailed + call(3);
+  EXPECT_EQ(answer_of(within(2), log), 'y');
+  EXPECT_EQ(answer_of(within(1), log), 'n');
+  EXPECT_EQ(answer_of(within(9), log_of({kRetry, kFailed})), 'u');
+  // Of many calls only some places are known.
+  for (int i = 4; i < 2000; ++i) log += call(i);
+  EXPECT_EQ(answer_of(within(2000), log), 'y');
+  EXPECT_EQ(answer_of(within(2), log), 'u');
+}
+
+std::string init(const char* phase) {
+  return fmt::format(
+      "n1:7:9 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId "
+      "a1000 commId 0x9c - Init {}\n",
+      phase);
+}
+
+const std::string kDestroyed =
+    "n1:7:9 [0] NCCL INFO comm 0x7f10 rank 0 nranks 2 cudaDev 0 busId a1000 - Destroy COMPLETE\n";
+
+TEST(Sequence, ALinesPhaseIsThatOfItsProcess) {
+  const auto answers = [](const std::string& log) {
+    std::string result;
+    for (const char* phase : {"init", "run", "end"}) {
+      result += answer_of(std::string("{event: connect_failed, phase: ") + phase + "}", log);
+    }
+    return result;
+  };
+  EXPECT_EQ(answers(kFailed + init("START") + init("COMPLETE")), "ynn");
+  EXPECT_EQ(answers(init("START") + kFailed + init("COMPLETE")), "ynn");
+  EXPECT_EQ(answers(init("START") + kFailed), "ynn");
+  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kFailed), "nyn");
+  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kFailed + kDestroyed), "nyn");
+  EXPECT_EQ(answers(init("START") + init("COMPLETE") + kDestroyed + kFailed), "nny");
+  EXPECT_EQ(answers(kFailed), "uuu");
+  // Its COMPLETE is lost.
+  EXPECT_EQ(answers(init("START") + call(0) + kFailed), "uun");
+}
+
+TEST(Sequence, NamesTheProcessAndItsLines) {
+  const Finding finding = finding_of(sample_rule("my-rule", kOrder), log_of({kRetry, kFailed}));
+  EXPECT_EQ(finding.hosts, std::vector<std::string>{"n1"});
+  EXPECT_EQ(finding.evidence.size(), 2u);
+}
+
+}  // namespace
+}  // namespace ncclog::testing
