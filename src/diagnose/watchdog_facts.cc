@@ -287,7 +287,30 @@ FactValue watchdog_at_eval(const Job& job, const Instance&) {
   return yes(phase->what, {phase->line});
 }
 
-/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s".
+/// Where to look if all but a few ranks report that a work of all of them timed out. That no line
+/// of a rank is there accuses nobody.
+std::string quiet_ranks_phrase(const Job& job) {
+  constexpr std::string_view kNobody = "which one, this log does not show.";
+  std::set<int> reported;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.rank < 0 || work.in_unnamed_group || !is_default_group(work.group)) {
+      return std::string(kNobody);
+    }
+    reported.insert(work.rank);
+  }
+  std::vector<int> quiet;
+  const int nranks = job.nranks.value_or(0);
+  for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
+    if (!reported.contains(rank)) quiet.push_back(rank);
+  }
+  if (quiet.empty() || quiet.size() > reported.size()) return std::string(kNobody);
+  const std::string_view why = quiet.size() == 1
+                                   ? "It ended, hangs elsewhere, or its output is missing."
+                                   : "They ended, hang elsewhere, or their output is missing.";
+  return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
+}
+
+/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
 FactValue watchdog_first(const Job& job, const Instance&) {
   const auto timeout = first_timeout(job);
   if (!timeout) return unknown();
@@ -299,6 +322,7 @@ FactValue watchdog_first(const Job& job, const Instance&) {
   FactValue value;
   value.value = fmt::format("{}{}{}{}{}, limit {} s", timeout->op, rank, seq, size, group,
                             timeout->timeout_ms / 1000);
+  value.what = quiet_ranks_phrase(job);
   value.evidence = {timeout->line};
   return value;
 }

@@ -210,6 +210,23 @@ TEST(WatchdogFacts, ReadUnsetSizesAsUnknown) {
   }
 }
 
+TEST(WatchdogFacts, SayWhoseTimeOutIsNotThere) {
+  const auto quiet = [](std::string_view log) {
+    return testing::fact_of("job.watchdog_first", log).what;
+  };
+  const std::string nobody = "which one, this log does not show.";
+  const std::string three =
+      "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0xa0 rank 0 nranks 3 cudaDev 0 nvmlDev 0 busId "
+      "1000 commId 0x51 - Init COMPLETE\n";
+  const std::string two = timeout(0, 20, "ALLREDUCE", 8) + timeout(2, 20, "ALLREDUCE", 8);
+  EXPECT_EQ(quiet(three + two),
+            "no time-out of rank 1 is in these logs. It ended, hangs elsewhere, or its output is "
+            "missing.");
+  EXPECT_EQ(quiet(two), nobody);
+  EXPECT_EQ(quiet(three + timeout(0, 20, "ALLREDUCE", 8)), nobody);
+  EXPECT_EQ(quiet(three + two + timeout(1, 20, "ALLREDUCE", 8)), nobody);
+}
+
 // The default differs between releases and frameworks: 30 minutes to 2.1, 10 from 2.2.
 TEST(WatchdogFacts, QuoteTheLimitOfTheLine) {
   const std::string log = replaced(timeout(0, 20, "ALLREDUCE", 8), "(ms)=600000", "(ms)=1800000");
