@@ -22,6 +22,7 @@ Proof gap(const Job& job, int process, std::string_view what) {
 
 /// What NCCL prints while it makes its first communicator, whatever the job does afterwards.
 bool belongs_to_init(const Kind& kind) {
+  if (kind.source != Source::Nccl) return false;
   switch (kind.subsystem) {
     case Subsystem::Init:
     case Subsystem::Env:
@@ -70,12 +71,13 @@ bool has_unknown_lines(const Job& job, const Process& process) {
                      [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
 }
 
-/// Kinds of which the process printed no line before `where` and one behind it.
+/// Kinds of the initialisation of which the process printed no line before `where` and one behind
+/// it. Only there all processes take the same steps in the same order.
 std::set<uint16_t> kinds_begun_after(const Job& job, const PrintedBy& line) {
   std::set<uint16_t> kinds;
   for (const size_t log : job.processes[static_cast<size_t>(line.process)].logs) {
     for (const auto& [kind, list] : job.logs[log].records) {
-      if (list.kept.empty() || all_kinds()[kind].source != Source::Nccl) continue;
+      if (list.kept.empty() || !belongs_to_init(all_kinds()[kind])) continue;
       const SourceRef first = list.kept.front().where;
       if (line.where < first && are_ordered(job, line.where, first)) kinds.insert(kind);
     }
@@ -85,11 +87,10 @@ std::set<uint16_t> kinds_begun_after(const Job& job, const PrintedBy& line) {
 
 /// The process printed a line of a kind that everybody else begins behind the line in question.
 bool came_past(const Job& job, const Process& process, const std::vector<PrintedBy>& others) {
-  constexpr size_t kMostAsked = 8;
   if (others.empty()) return false;
   std::set<uint16_t> later = kinds_begun_after(job, others.front());
-  for (size_t i = 1; i < std::min(others.size(), kMostAsked); ++i) {
-    const std::set<uint16_t> of_next = kinds_begun_after(job, others[i]);
+  for (const PrintedBy& other : others) {
+    const std::set<uint16_t> of_next = kinds_begun_after(job, other);
     std::erase_if(later, [&](uint16_t kind) { return !of_next.contains(kind); });
   }
   return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
@@ -147,7 +148,8 @@ Proof silence_proves(const Job& job, int process, const Kind* kind,
   if (kind != nullptr && !would_show(job, speaker, *kind)) {
     return gap(job, process, "nothing shows that such lines were logged");
   }
-  if (came_past(job, speaker, others)) return {true, {}};
+  const bool may_be_placed = kind == nullptr ? !speaker.cut : belongs_to_init(*kind);
+  if (may_be_placed && came_past(job, speaker, others)) return {true, {}};
   if (kind == nullptr) return gap(job, process, "where such a line would stand is not known");
   if (others.empty() && has_unknown_lines(job, speaker)) {
     return gap(job, process, "it printed lines that ncclog does not know");

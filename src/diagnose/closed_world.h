@@ -29,9 +29,9 @@ struct PrintedBy {
   SourceRef where;
 };
 
-/// Whether it proves anything that `process` printed no line of `kind`. `others` printed some: a
-/// process that prints what all of those printed later came past it. `kind` is nullptr for lines
-/// that no kind covers; only others can show where those belong.
+/// Whether it proves anything that `process` printed no line of `kind`. `others`, a few of those
+/// that printed one: a process that prints what all of them print later came past it. `kind` is
+/// nullptr for lines that no kind covers; only others can show where those belong.
 Proof silence_proves(const Job& job, int process, const Kind* kind,
                      const std::vector<PrintedBy>& others = {});
 

@@ -97,8 +97,12 @@ std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where)
 }
 
 Proof RuleJudge::silence(const Matches& found, const Kind* kind, const Instance& where) const {
+  // A few show as well as thousands where such lines stand.
+  constexpr size_t kMostAsked = 8;
   std::vector<PrintedBy> others;
   for (const ReadRecord* read : found.records) {
+    if (others.size() == kMostAsked) break;
+    if (!others.empty() && others.back().process == read->process) continue;
     others.push_back({read->process, read->record->where});
   }
   if (where.processes.empty()) return {false, "no line of it is there"};

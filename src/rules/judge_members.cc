@@ -122,9 +122,11 @@ std::vector<int> processes_of(const std::vector<const Instance*>& members) {
 }
 
 bool is_within(const Instance& member, const std::vector<int>& processes) {
-  return !member.processes.empty() &&
-         std::includes(processes.begin(), processes.end(), member.processes.begin(),
-                       member.processes.end());
+  if (member.processes.empty() || processes.empty()) return false;
+  const bool may_be =
+      processes.front() <= member.processes.front() && member.processes.back() <= processes.back();
+  return may_be && std::includes(processes.begin(), processes.end(), member.processes.begin(),
+                                 member.processes.end());
 }
 
 /// Lines that name neither host nor rank are no members: they may be anybody's.
