@@ -180,6 +180,28 @@ FactValue warned(const Job& job, const Instance&) {
              {first->line});
 }
 
+/// It destroyed a communicator in order: what it warned of before did not stop it.
+bool ended_well(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
+      return segment.end == CommFate::Destroyed;
+    });
+  });
+}
+
+/// Names those whose own call failed. What the WARN means is told by job.warned.
+FactValue warned_of_failure(const Job& job, const Instance&) {
+  std::vector<int> processes;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (!reports_own_failure(job, job.processes[p]) || ended_well(job, job.processes[p])) continue;
+    processes.push_back(static_cast<int>(p));
+  }
+  const auto first = first_warning(job);
+  if (processes.empty() || !first) return unknown();
+  return yes(first->text, {first->line}, std::move(processes));
+}
+
 constexpr std::array kFacts = {
     Fact{"job.killed", Scope::Job, FactType::Bool,
          "Processes got SIGKILL, and not because the whole job was being ended.", killed},
@@ -193,6 +215,9 @@ constexpr std::array kFacts = {
     Fact{"job.warned", Scope::Job, FactType::Bool,
          "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
          warned},
+    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
+         "A process printed a WARN after which its call fails, and did not end in order.",
+         warned_of_failure},
 };
 
 }  // namespace

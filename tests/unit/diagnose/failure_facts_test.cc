@@ -175,5 +175,31 @@ TEST(FailureFacts, QuoteTheWarnNearestToACause) {
   }
 }
 
+constexpr std::string_view kWarnedOf = "job.warned_of_failure";
+const std::string kPortInUse =
+    "n1:4242:4300 [1] misc/socket.cc:310 NCCL WARN Call to bind failed: Address already in use\n";
+
+const GuiltyCase kWarnings[] = {
+    {"a call that fails", kWarnedOf, kRank1 + kPortInUse, "yes 1"},
+    {"a consequence", kWarnedOf,
+     kRank1 + "n1:4242:4300 [1] misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by "
+              "remote peer n2<41822>\n",
+     "unknown"},
+    {"a process that ended in order", kWarnedOf,
+     kRank1 + kPortInUse +
+         "n1:4242:4242 [1] NCCL INFO comm 0x5a rank 1 nranks 4 cudaDev 1 busId 3d000 - Destroy "
+         "COMPLETE\n",
+     "unknown"},
+    {"not at this level", kWarnedOf,
+     kRank1 + "n1:4242:4300 [1] NCCL INFO Call to bind failed: Address already in use\n",
+     "unknown"},
+};
+
+TEST(FailureFacts, NameWhoWarnsOfAFailureOfItsOwn) {
+  for (const GuiltyCase& c : kWarnings) {
+    EXPECT_EQ(guilty_answer(c.fact, c.log), c.answer) << c.what;
+  }
+}
+
 }  // namespace
 }  // namespace ncclog
