@@ -68,6 +68,14 @@ bool has_long_escape(std::string_view pattern) {
   return false;
 }
 
+/// Groups with a question mark, but for named ones: (?i) changes what letters stand for.
+bool has_flags(std::string_view pattern) {
+  for (size_t at = pattern.find("(?"); at != pattern.npos; at = pattern.find("(?", at + 1)) {
+    if (!pattern.substr(at).starts_with("(?P<")) return true;
+  }
+  return false;
+}
+
 bool has_alternatives(std::string_view pattern) {
   for (size_t at = 0; at < pattern.size();) {
     if (pattern[at] == '|') return true;
@@ -85,7 +93,7 @@ bool has_alternatives(std::string_view pattern) {
 }  // namespace
 
 std::string required_literal(std::string_view pattern) {
-  if (pattern.find("(?") != pattern.npos || has_long_escape(pattern)) return {};
+  if (has_flags(pattern) || has_long_escape(pattern)) return {};
   if (has_alternatives(pattern)) return {};
   std::string longest;
   std::string run;

@@ -27,6 +27,8 @@ constexpr Row kRows[] = {
     {"a\\.b\\|c", "a.b|c"},
     {"\\d+ bytes", " bytes"},
     {"(?i)case", ""},
+    {"rail (?P<rail>[0-9]+) is down", " is down"},
+    {"(?P<a>x)(?i)case", ""},
     {"\\x41bcdef", ""},
     {"\\pNabc", ""},
     {"", ""},
