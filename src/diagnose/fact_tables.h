@@ -36,15 +36,22 @@ std::span<const Fact> init_facts();        ///< diagnose/init_facts.cc: who is m
 std::span<const Fact> instance_facts();    ///< diagnose/instance_facts.cc: pairs, GPUs, NICs.
 std::span<const Fact> stop_facts();        ///< diagnose/stop_evidence.cc: whether the job stopped.
 std::span<const Fact> deadlock_facts();    ///< diagnose/deadlock_facts.cc: all ranks wait.
+/// diagnose/odd_path_facts.cc, odd_host_facts.cc, odd_topology_facts.cc: few unlike their peers.
+std::span<const Fact> odd_path_facts();
+std::span<const Fact> odd_host_facts();
+std::span<const Fact> odd_topology_facts();
+/// diagnose/path_facts.cc: data that take a slower way than they could.
+std::span<const Fact> path_facts();
 
 inline std::vector<std::span<const Fact>> fact_tables() {
-  return {job_facts(),      network_facts(),       hca_facts(),      address_facts(),
-          gid_facts(),      host_facts(),          watchdog_facts(), environment_facts(),
-          run_facts(),      graph_facts(),         failure_facts(),  nccl_tests_facts(),
-          ib_peer_facts(),  kernel_facts(),        rank_facts(),     stop_facts(),
-          hang_facts(),     mismatch_facts(),      init_facts(),     device_facts(),
-          recorder_facts(), watchdog_call_facts(), ras_facts(),      deadlock_facts(),
-          setting_facts(),  instance_facts()};
+  return {job_facts(),          network_facts(),       hca_facts(),      address_facts(),
+          gid_facts(),          host_facts(),          watchdog_facts(), environment_facts(),
+          run_facts(),          graph_facts(),         failure_facts(),  nccl_tests_facts(),
+          ib_peer_facts(),      kernel_facts(),        rank_facts(),     stop_facts(),
+          hang_facts(),         mismatch_facts(),      init_facts(),     device_facts(),
+          recorder_facts(),     watchdog_call_facts(), ras_facts(),      deadlock_facts(),
+          setting_facts(),      instance_facts(),      odd_path_facts(), odd_host_facts(),
+          odd_topology_facts(), path_facts()};
 }
 
 }  // namespace ncclog

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/hca_lists.h"
@@ -166,52 +167,18 @@ FactValue gpudirect(const Job& job, const Instance&) {
   return signs.answer();
 }
 
-/// Process by global rank, as far as ranks are known.
-std::map<int, const Process*> processes_by_rank(const Job& job) {
-  std::map<int, const Process*> result;
-  for (const Process& process : job.processes) {
-    if (process.rank >= 0 && !process.host.empty()) result.emplace(process.rank, &process);
-  }
-  return result;
-}
-
-/// Looks for a network path whose two ends are (or are not) on one host. Paths name ranks of their
-/// communicator, which are global ranks only if there is one communicator.
-FactValue net_path(const Job& job, std::string_view network, bool same_host) {
-  if (job.communicators.size() != 1) return unknown();
-  const auto processes = processes_by_rank(job);
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [key, use] : log.connections.all) {
-      const auto src = processes.find(key.src_rank);
-      const auto dst = processes.find(key.dst_rank);
-      if (!key.path.starts_with(network) || src == processes.end() || dst == processes.end()) {
-        continue;
-      }
-      if ((src->second->host == dst->second->host) != same_host) continue;
-      return yes(fmt::format("rank {} -> rank {} via {}", key.src_rank, key.dst_rank, key.path),
-                 {{use.first, {}}});
-    }
-  }
-  return no();
-}
-
 FactValue socket_between_hosts(const Job& job, const Instance&) {
-  return net_path(job, "NET/Socket", false);
-}
-
-FactValue net_within_host(const Job& job, const Instance&) {
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (setting.name == "NCCL_HOSTID") return no();
+  const std::vector<Edge> edges = edges_of(job);
+  for (const Edge& edge : edges) {
+    if (edge.path.network != "Socket" || edge.reach != Reach::OtherHost) continue;
+    return yes(edge_phrase(edge), {{edge.where, {}}});
   }
-  return net_path(job, "NET/", true);
+  return edges.empty() ? unknown() : no();
 }
 
 constexpr std::array kFacts = {
     Fact{"job.gpudirect", Scope::Job, FactType::Bool,
          "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
-    Fact{"job.net_within_host", Scope::Job, FactType::Bool,
-         "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
-         net_within_host},
     Fact{"job.networks_differ", Scope::Job, FactType::Bool,
          "Processes selected different networks, one each, or see different numbers of devices.",
          within_runs<networks_differ>},
