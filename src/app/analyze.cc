@@ -1,5 +1,6 @@
 #include "app/analyze.h"
 
+#include <optional>
 #include <utility>
 
 #include "app/read_again.h"
@@ -10,15 +11,22 @@
 #include "model/job_from_text.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
+#include "rules/profile.h"
 
 namespace ncclog {
 namespace {
 
-Report judge(Job&& job, const Rulebook& rulebook) {
+Report judge(Job&& job, const Rulebook& rulebook, const Profile* profile = nullptr) {
   Report report;
   report.tool.version = version();
   report.tool.rulebook = rulebook.hash;
-  report.diagnosis = evaluate(rulebook, job);
+  std::vector<Finding> further;
+  if (profile != nullptr) {
+    report.profile = check_profile(*profile, job);
+    if (auto finding = profile_finding(*report.profile, job))
+      further.push_back(std::move(*finding));
+  }
+  report.diagnosis = evaluate(rulebook, job, std::move(further));
   report.job = std::move(job);
   return report;
 }
@@ -38,10 +46,12 @@ Job load_job(const InputOptions& options) {
 
 Report run_pipeline(const AnalyzeOptions& options) {
   const Rulebook rulebook = load_rulebook(options.rules);
+  std::optional<Profile> profile;
+  if (!options.expect.empty()) profile = find_profile(options.expect);
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   ReadJob read = read_job_with_units(
       inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
-  Report report = judge(std::move(read.job), rulebook);
+  Report report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
   fill_evidence(inputs, read.units, report.diagnosis.findings);
   return report;
 }

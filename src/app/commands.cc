@@ -57,6 +57,13 @@ constexpr Command kCommands[] = {
      "  ncclog rules check site-rules/\n"
      "  ncclog rules test site-rules/",
      declare_rules},
+    {"expect", "list, show and check profiles for 'analyze --expect'",
+     "Examples:\n"
+     "  ncclog expect list\n"
+     "  ncclog expect show dgx-h100 > our-cluster.yaml\n"
+     "  ncclog expect check our-cluster.yaml\n"
+     "  ncclog expect words",
+     declare_expect},
 };
 
 constexpr std::string_view kFooter =

@@ -40,5 +40,6 @@ RunCommand declare_show(CLI::App& app);     ///< app/show_command.cc
 RunCommand declare_count(CLI::App& app);    ///< app/count_command.cc
 RunCommand declare_export(CLI::App& app);   ///< app/export_command.cc
 RunCommand declare_rules(CLI::App& app);    ///< app/rules_command.cc
+RunCommand declare_expect(CLI::App& app);   ///< app/expect_command.cc
 
 }  // namespace ncclog

@@ -114,6 +114,11 @@ void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
   add_input_flags(app, options.input);
   add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
   add_rules_flag(app, options.rules);
+  app.add_option("--expect", options.expect,
+                 "a profile of what the job should look like: a name of 'ncclog expect list', or a "
+                 "file")
+      ->type_name("PROFILE")
+      ->expected(1);
   add_choice(app, "--fail-on", options.fail_on, kFailOn,
              "exit with 1 if there is a finding of this severity or worse (default: error)");
   add_color_flag(app, options.color);

@@ -31,6 +31,7 @@ struct InputOptions {
 struct AnalyzeOptions {
   InputOptions input;
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  std::string expect;              ///< Profile's name or path; empty: none.
   ReportFormat format = ReportFormat::Text;
   FailOn fail_on = FailOn::Error;
   ColorChoice color = ColorChoice::Auto;

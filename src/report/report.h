@@ -5,10 +5,12 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "model/job.h"
 #include "rules/finding.h"
+#include "rules/profile.h"
 
 namespace ncclog {
 
@@ -23,6 +25,7 @@ struct Report {
   Tool tool;
   Job job;
   Diagnosis diagnosis;
+  std::optional<CheckedProfile> profile;  ///< nullopt: none was asked for.
 };
 
 }  // namespace ncclog

@@ -246,20 +246,35 @@ Json verdict_json(const Verdict& verdict) {
           {"finding", text(verdict.finding)}};
 }
 
+Json profile_json(const Report& report) {
+  Json results = Json::array();
+  for (const CheckedExpectation& expectation : report.profile->expectations) {
+    results.push_back({{"expectation", to_valid_utf8(expectation.text)},
+                       {"severity", to_string(expectation.severity)},
+                       {"outcome", to_string(expectation.outcome.state)},
+                       {"what", to_valid_utf8(expectation.outcome.what)},
+                       {"how_to_capture", text(expectation.how_to_capture)}});
+  }
+  return {{"profile", to_valid_utf8(report.profile->name)},
+          {"title", to_valid_utf8(report.profile->title)},
+          {"results", std::move(results)}};
+}
+
 }  // namespace
 
 std::string write_json(const Report& report) {
-  const Json json = {{"schema", "ncclog.report/1"},
-                     {"tool",
-                      {{"name", report.tool.name},
-                       {"version", report.tool.version},
-                       {"rulebook", report.tool.rulebook}}},
-                     {"verdict", verdict_json(report.diagnosis.verdict)},
-                     {"job", job_json(report.job)},
-                     {"findings", findings_json(report)},
-                     {"not_judged", not_judged_json(report.diagnosis.not_judged)},
-                     {"inputs", inputs_json(report.job.inputs)},
-                     {"losses", losses_json(report.job.losses)}};
+  Json json = {{"schema", "ncclog.report/1"},
+               {"tool",
+                {{"name", report.tool.name},
+                 {"version", report.tool.version},
+                 {"rulebook", report.tool.rulebook}}},
+               {"verdict", verdict_json(report.diagnosis.verdict)},
+               {"job", job_json(report.job)},
+               {"findings", findings_json(report)},
+               {"not_judged", not_judged_json(report.diagnosis.not_judged)},
+               {"inputs", inputs_json(report.job.inputs)},
+               {"losses", losses_json(report.job.losses)}};
+  if (report.profile) json["expectations"] = profile_json(report);
   return json.dump(2) + "\n";
 }
 

@@ -108,13 +108,13 @@ std::vector<NotJudged> not_judged(const Job& job, Coverage& coverage, const Open
 
 }  // namespace
 
-Diagnosis evaluate(const Rulebook& rulebook, const Job& job) {
+Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   JobView view(job);
   Coverage coverage(job);
   OpenNeeds open_needs;
   bool withheld = false;
   FindingsById found = find_all(rulebook, view, coverage, open_needs, withheld);
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = std::move(further);
   for (auto& [id, finding] : found) findings.push_back(std::move(finding));
   Diagnosis diagnosis;
   diagnosis.findings = order_by_cause(std::move(findings));

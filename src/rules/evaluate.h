@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <vector>
+
 #include "model/job.h"
 #include "rules/finding.h"
 #include "rules/rule.h"
@@ -13,7 +15,8 @@ namespace ncclog {
 
 /// Findings ordered by cause, the verdict over them, and what could not be judged. Pure: the same
 /// rulebook and job give the same diagnosis.
-Diagnosis evaluate(const Rulebook& rulebook, const Job& job);
+/// `further` are findings that no rule made; they take part in the order and in the verdict.
+Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further = {});
 
 /// Says which line patterns of the rulebook match a line; empty if it has none. May be called from
 /// any thread and outlives the rulebook.

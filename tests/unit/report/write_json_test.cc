@@ -31,6 +31,24 @@ TEST(WriteJson, FitsItsSchemaWhenNothingIsKnown) {
   EXPECT_EQ(complaints(written(report)), "");
 }
 
+TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
+  Report report = sample_report();
+  EXPECT_FALSE(written(report).contains("expectations"));
+  report.profile = CheckedProfile{
+      "ours",
+      "Our cluster",
+      {{"network: IB", Severity::Error, {OutcomeState::Broken, "network Socket", {}, {}}, ""},
+       {"nvls: true", Severity::Info, {OutcomeState::Unknown, "no line", {}, {}}, "set it"}}};
+  const json told = written(report);
+  EXPECT_EQ(complaints(told), "");
+  EXPECT_EQ(told["expectations"], json::parse(R"({"profile": "ours", "title": "Our cluster",
+    "results": [
+      {"expectation": "network: IB", "severity": "error", "outcome": "broken",
+       "what": "network Socket", "how_to_capture": null},
+      {"expectation": "nvls: true", "severity": "info", "outcome": "unknown",
+       "what": "no line", "how_to_capture": "set it"}]})"));
+}
+
 TEST(WriteJson, SchemaRefusesWhatIsNotInIt) {
   struct Row {
     const char* pointer;

@@ -1,0 +1,227 @@
+#include "rules/profile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/text.h"
+#include "rules/node_reader.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kNamedInMessage = 3;
+
+Names kind_names() {
+  Names names;
+  for (const ExpectationKind& kind : expectation_kinds()) names.push_back(kind.name);
+  return names;
+}
+
+std::string version_of(const RuleFile& file, const RuleNode& node) {
+  const std::string& text = scalar_of(file, node, "a version");
+  for (const std::string_view part : split(text, '.')) {
+    const auto number = parse_int(part);
+    if (part.empty() || !number || *number < 0) {
+      fail_at(file, node.place, fmt::format("expected a version such as 2.18, found '{}'", text));
+    }
+  }
+  return text;
+}
+
+void read_number(const RuleFile& file, const RuleNode& node, Expected& expected) {
+  if (node.type == RuleNode::Type::Scalar) {
+    expected.at_least = expected.at_most = number_of(file, node);
+    return;
+  }
+  entries_of(file, node, "a number or its limits");
+  only_keys(file, node, {"at_least", "at_most"});
+  if (const RuleNode* limit = node.find("at_least")) expected.at_least = number_of(file, *limit);
+  if (const RuleNode* limit = node.find("at_most")) expected.at_most = number_of(file, *limit);
+}
+
+void read_version(const RuleFile& file, const RuleNode& node, Expected& expected) {
+  entries_of(file, node, "limits such as {at_least: 2.18}");
+  only_keys(file, node, {"at_least", "at_most"});
+  if (const RuleNode* limit = node.find("at_least")) {
+    expected.version_at_least = version_of(file, *limit);
+  }
+  if (const RuleNode* limit = node.find("at_most")) {
+    expected.version_at_most = version_of(file, *limit);
+  }
+}
+
+Expected read_expected(const RuleFile& file, const ExpectationKind& kind, const RuleNode& node) {
+  Expected expected;
+  switch (kind.type) {
+    case ExpectedType::Texts:
+      expected.texts = scalars_of(file, node, "a text or a list of them");
+      break;
+    case ExpectedType::Number:
+      read_number(file, node, expected);
+      break;
+    case ExpectedType::YesOrNo:
+      expected.yes = bool_of(file, node);
+      break;
+    case ExpectedType::Version:
+      read_version(file, node, expected);
+      break;
+  }
+  return expected;
+}
+
+Severity severity_of(const RuleFile& file, const RuleNode& node) {
+  return static_cast<Severity>(word_of(file, node, "severity", {"error", "warning", "info"}));
+}
+
+Expectation read_expectation(const RuleFile& file, const RuleNode& node) {
+  Expectation expectation;
+  for (const RuleNode::Entry& entry : entries_of(file, node, "an expectation")) {
+    if (entry.key == "severity") {
+      expectation.severity = severity_of(file, entry.value);
+      continue;
+    }
+    const ExpectationKind* kind = find_expectation(entry.key);
+    if (kind == nullptr) {
+      Names known = kind_names();
+      known.push_back("severity");
+      fail_unknown(file, entry.place, "expectation '{}'", entry.key, known);
+    }
+    if (expectation.kind != nullptr) {
+      fail_at(file, entry.place, fmt::format("'{}' is a second expectation", entry.key),
+              "begin each one with '- '");
+    }
+    expectation.kind = kind;
+    expectation.expected = read_expected(file, *kind, entry.value);
+    expectation.text = fmt::format("{}: {}", entry.key, flow_text(entry.value));
+  }
+  if (expectation.kind == nullptr) fail_at(file, node.place, "an expectation has only a severity");
+  return expectation;
+}
+
+std::vector<std::string_view> shipped_names() {
+  std::vector<std::string_view> names;
+  for (const EmbeddedFile& file : shipped_profiles()) {
+    names.push_back(file.path.substr(0, file.path.find('.')));
+  }
+  return names;
+}
+
+Severity worst_of(const CheckedProfile& checked) {
+  Severity worst = Severity::Info;
+  for (const CheckedExpectation& expectation : checked.expectations) {
+    if (expectation.outcome.state == OutcomeState::Broken) {
+      worst = std::min(worst, expectation.severity);
+    }
+  }
+  return worst;
+}
+
+void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding) {
+  std::set<std::string> hosts;
+  std::set<int> ranks;
+  std::set<SourceRef> lines;
+  for (const CheckedExpectation& expectation : checked.expectations) {
+    for (const int process : expectation.outcome.processes) {
+      const Process& who = job.processes[static_cast<size_t>(process)];
+      if (!who.host.empty()) hosts.insert(who.host);
+      if (who.rank >= 0) ranks.insert(who.rank);
+    }
+    for (const Evidence& line : expectation.outcome.evidence) {
+      if (!lines.insert(line.where).second) continue;
+      if (finding.evidence.size() < Finding::kMaxEvidence) finding.evidence.push_back(line);
+    }
+  }
+  finding.evidence_omitted = lines.size() - finding.evidence.size();
+  std::sort(finding.evidence.begin(), finding.evidence.end(),
+            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  finding.hosts.assign(hosts.begin(), hosts.end());
+  finding.ranks.assign(ranks.begin(), ranks.end());
+  if (!finding.ranks.empty()) finding.subject.rank = finding.ranks.front();
+  if (finding.hosts.size() == 1) finding.subject.host = finding.hosts.front();
+}
+
+}  // namespace
+
+Profile load_profile(const RuleFile& file) {
+  entries_of(file, file.root, "a profile");
+  only_keys(file, file.root, {"name", "title", "references", "expect"});
+  Profile profile;
+  profile.name = scalar_of(file, required(file, file.root, "name"), "a name");
+  profile.title = scalar_of(file, required(file, file.root, "title"), "a title");
+  if (const RuleNode* references = file.root.find("references")) {
+    profile.references = scalars_of(file, *references, "references");
+  }
+  const RuleNode& expect = required(file, file.root, "expect");
+  for (const RuleNode& item : items_of(file, expect, "a list of expectations")) {
+    profile.expectations.push_back(read_expectation(file, item));
+  }
+  return profile;
+}
+
+Profile find_profile(const std::string& name_or_path) {
+  for (const EmbeddedFile& file : shipped_profiles()) {
+    if (file.path == name_or_path + ".yaml") {
+      const std::string path = "src/rules/profiles/" + std::string(file.path);
+      return load_profile({path, read_yaml(file.text, path)});
+    }
+  }
+  std::error_code error;
+  if (std::filesystem::is_regular_file(name_or_path, error)) {
+    return load_profile(read_rule_file(name_or_path));
+  }
+  const auto nearest = nearest_name(name_or_path, shipped_names());
+  throw Error(fmt::format("neither a profile nor a file: '{}'", printable(name_or_path)),
+              "--expect",
+              nearest ? fmt::format("did you mean '{}'?", *nearest)
+                      : std::string("'ncclog expect list' names the profiles"));
+}
+
+CheckedProfile check_profile(const Profile& profile, const Job& job) {
+  CheckedProfile checked{profile.name, profile.title, {}};
+  for (const Expectation& expectation : profile.expectations) {
+    CheckedExpectation result{expectation.text,
+                              expectation.severity,
+                              expectation.kind->check(job, expectation.expected),
+                              {}};
+    if (result.outcome.state == OutcomeState::Unknown) {
+      result.how_to_capture = expectation.kind->capture;
+    }
+    checked.expectations.push_back(std::move(result));
+  }
+  return checked;
+}
+
+std::optional<Finding> profile_finding(const CheckedProfile& checked, const Job& job) {
+  std::vector<std::string> parts;
+  for (const CheckedExpectation& expectation : checked.expectations) {
+    if (expectation.outcome.state != OutcomeState::Broken) continue;
+    parts.push_back(fmt::format("{}, but {}", expectation.text, expectation.outcome.what));
+  }
+  if (parts.empty()) return std::nullopt;
+  const size_t named = std::min(parts.size(), kNamedInMessage);
+  std::string message = fmt::format("The job is not as profile {} expects: {}", checked.name,
+                                    join({parts.data(), named}, "; "));
+  if (parts.size() > named) message += fmt::format("; and {} more", parts.size() - named);
+  Finding finding;
+  finding.id = "expectation-broken";
+  finding.severity = worst_of(checked);
+  finding.confidence = Confidence::Certain;
+  finding.role = Role::Advice;
+  finding.title = "The job is not as its profile expects";
+  finding.message = message + ".";
+  finding.why =
+      "A profile says what a job on this machine looks like when all is well; what "
+      "differs is no fault by itself, but somebody expected something else.";
+  finding.check = {"ncclog show channels LOGS; ncclog show topology LOGS"};
+  finding.fix = {"Repair what differs, or correct the profile where it describes another machine."};
+  finding.do_not = {
+      "Force paths by settings until the profile is met: it hides why NCCL chose "
+      "others."};
+  add_parties(checked, job, finding);
+  return finding;
+}
+
+}  // namespace ncclog
