@@ -16,6 +16,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
+#include "diagnose/roce_subnets.h"
 #include "log/address.h"
 
 namespace ncclog {
@@ -105,6 +106,10 @@ FactValue gid_evidence(const Job& job, const Instance&) {
 constexpr std::array kFacts = {
     Fact{"job.gid_evidence", Scope::Job, FactType::Bool,
          "The GID in use is link-local or RoCE v1, or index 0 between subnets.", gid_evidence},
+    Fact{"job.roce_nics_share_subnet", Scope::Job, FactType::Bool,
+         "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
+         "names addresses of NICs.",
+         roce_nics_share_subnet},
 };
 
 }  // namespace

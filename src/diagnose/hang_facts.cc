@@ -23,6 +23,7 @@
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/first_transfer.h"
 #include "diagnose/late_entries.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
@@ -401,6 +402,10 @@ constexpr std::array kFacts = {
         "Somebody waited until a limit, and a rank that waits for nobody did not enter a call that "
         "the others entered.",
         within_runs<rank_missing_in_collective>},
+    Fact{"job.stalled_from_start", Scope::Job, FactType::Bool,
+         "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
+         "the first two calls of groups timed out.",
+         stalled_from_start},
 };
 
 }  // namespace

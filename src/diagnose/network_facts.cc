@@ -14,6 +14,7 @@
 #include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/first_transfer.h"
 #include "diagnose/hca_lists.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
@@ -182,6 +183,8 @@ constexpr std::array kFacts = {
     Fact{"job.networks_differ", Scope::Job, FactType::Bool,
          "Processes selected different networks, one each, or see different numbers of devices.",
          within_runs<networks_differ>},
+    Fact{"job.p2p_over_pcie", Scope::Job, FactType::Bool,
+         "GPUs of a host are connected by P2P, and no NVLink is between them.", p2p_over_pcie},
     Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
          "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
          rdma_evidence},

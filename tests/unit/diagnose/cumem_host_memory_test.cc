@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "diagnose/fact.h"
 #include "model/job_from_text.h"
@@ -101,6 +102,28 @@ TEST(CumemHostMemory, DoesNotTrustSilenceWhereRayPrintedOneLineForSeveral) {
   log.insert(log.find("NCCL_CUMEM_HOST_ENABLE=0\n") + 24, " [repeated 2x across cluster]");
   const Job job = job_from_text(log + std::string(kGarbled));
   EXPECT_EQ(fact_text(on_host("host.garbled_attach", job)), "either");
+}
+
+/// The log of two ranks, `cut` with all or none of its beginning, and the garbled name.
+std::string garbled_answer(const std::string& whole, const std::string& cut) {
+  return fact_text(
+      on_host("host.garbled_attach", job_from_text(whole + cut + std::string(kGarbled))));
+}
+
+TEST(CumemHostMemory, LosesItsAnswerButNeverChangesItWhereLinesAreCutOff) {
+  const std::pair<std::string, std::string> logs[] = {
+      {kKept0, kFell1}, {kFell1, kKept0}, {kKept0, kKept1}, {kKept1, kKept0}};
+  for (const auto& [whole, other] : logs) {
+    const std::string truth = garbled_answer(whole, other);
+    ASSERT_NE(truth, "either");
+    for (size_t at = 0; at != std::string::npos; at = other.find('\n', at + 1)) {
+      const size_t line = at == 0 ? 0 : at + 1;
+      for (const std::string& cut : {other.substr(line), other.substr(0, line)}) {
+        const std::string answer = garbled_answer(whole, cut);
+        EXPECT_TRUE(answer == truth || answer == "either") << answer << " from\n" << cut;
+      }
+    }
+  }
 }
 
 TEST(CumemHostMemory, CountsInWords) {
