@@ -178,7 +178,17 @@ std::optional<Remark> judge_cost(const Setting& setting) {
   return std::nullopt;
 }
 
+/// Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
+bool is_quoted(std::string_view value) {
+  return value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+         value.front() == value.back();
+}
+
 std::optional<Remark> judge_text(const NcclVariable& variable, const Setting& setting) {
+  if (is_quoted(setting.value)) {
+    return make_remark(RemarkKind::Invalid, RemarkLevel::Warning,
+                       "has quotes that belong to the value here", "write it without quotes");
+  }
   auto fault = judge_value(variable, setting.value);
   if (!fault) return std::nullopt;
   return make_remark(RemarkKind::Invalid, fault->fails ? RemarkLevel::Error : RemarkLevel::Warning,
@@ -255,10 +265,11 @@ void lint_one(std::span<const Setting> settings, size_t at, const LintContext& c
 }  // namespace
 
 std::string_view to_string(RemarkKind kind) {
-  constexpr std::array<std::string_view, 15> kNames = {
-      "unknown",         "misspelt",     "other_reader",  "removed",    "too_new",
-      "deprecated",      "invalid",      "contradictory", "workaround", "costly",
-      "matches_nothing", "matches_more", "not_exported",  "differs",    "config_file"};
+  constexpr std::array<std::string_view, 16> kNames = {
+      "unknown",         "misspelt",     "other_reader",    "removed",
+      "too_new",         "deprecated",   "invalid",         "contradictory",
+      "workaround",      "costly",       "matches_nothing", "matches_more",
+      "admits_loopback", "not_exported", "differs",         "config_file"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -34,6 +34,7 @@ enum class RemarkKind {
   Costly,          ///< Takes much memory, or writes very long logs.
   MatchesNothing,  ///< A filter that admits none of a host's devices.
   MatchesMore,     ///< A filter that admits other devices than were meant.
+  AdmitsLoopback,  ///< A filter of interfaces that lets lo in, which NCCL alone would not.
   NotExported,     ///< A shell's own variable: the job does not get it.
   Differs,         ///< Ranks of one job have different values.
   ConfigFile,      ///< Set by a configuration file, where nobody looks.

@@ -71,6 +71,12 @@ std::vector<std::string> also_meant(const NameFilter& filter, const FilterEntry&
   return also;
 }
 
+std::string how_to_name(const NameFilter& filter) {
+  if (filter.excludes) return "leave one out of the list";
+  return filter.exact ? "'=' takes whole names only; without it the beginning of one is enough"
+                      : "write one of them, or how it begins";
+}
+
 void judge_host(const NcclVariable& variable, const Setting& setting, const NameFilter& filter,
                 const HostDevices& host, std::vector<Remark>& out) {
   const auto& names = is_about_hcas(variable) ? host.hcas : host.interfaces;
@@ -78,7 +84,8 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
   const std::string_view devices = is_about_hcas(variable) ? "RDMA devices" : "interfaces";
   if (admitted(filter, names).empty()) {
     std::string hint = filter_meant(setting.value, names);
-    if (hint.empty() && !host.certain) hint = "right if the job runs on other hosts";
+    if (!host.certain && hint.empty()) hint = "right if the job runs on other hosts";
+    if (hint.empty()) hint = how_to_name(filter);
     out.push_back(make_remark(
         RemarkKind::MatchesNothing, host.certain ? RemarkLevel::Error : RemarkLevel::Warning,
         fmt::format("admits none of the {} of {}: {}", devices, host.host, named_few(names)),
@@ -92,8 +99,8 @@ void judge_host(const NcclVariable& variable, const Setting& setting, const Name
         RemarkKind::MatchesMore, RemarkLevel::Warning,
         fmt::format("{} {} on {} as well: names are beginnings of names",
                     filter.excludes ? "leaves out" : "admits", named_few(also), host.host),
-        fmt::format("write {}={} if only {} is meant", filter.excludes ? "^" : "", entry.name,
-                    entry.name)));
+        fmt::format("write {}={} if whole names are meant", filter.excludes ? "^" : "",
+                    std::string_view(setting.value).substr(filter.excludes ? 1 : 0))));
     break;
   }
 }
@@ -108,7 +115,7 @@ std::vector<Remark> judge_filter(const NcclVariable& variable, const Setting& se
   judge_form(variable, filter, remarks);
   if (variable.name == "NCCL_OOB_NET_IFNAME") return remarks;
   if (lets_loopback_in(variable, filter)) {
-    remarks.push_back(make_remark(RemarkKind::MatchesMore, RemarkLevel::Warning,
+    remarks.push_back(make_remark(RemarkKind::AdmitsLoopback, RemarkLevel::Warning,
                                   "admits lo: a list of exclusions replaces NCCL's own, which "
                                   "leaves lo, docker and virbr out",
                                   fmt::format("{},lo", setting.value)));

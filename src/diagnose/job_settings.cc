@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnose/fact_answers.h"
+#include "diagnose/filter_use.h"
 #include "diagnose/hca_lists.h"
 #include "diagnose/host_addresses.h"
 
@@ -149,13 +150,14 @@ std::vector<HostDevices> known_devices(const Job& job) {
   return result;
 }
 
-std::vector<JobRemark> lint_job(const Job& job, std::span<const HostDevices> hosts) {
-  LintContext context;
-  context.nccl_version = only_release(job);
-  context.hosts.assign(hosts.begin(), hosts.end());
+std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
+  if (context.nccl_version.empty()) context.nccl_version = only_release(job);
   Remarks remarks;
   lint_commands(job, context, remarks);
   lint_read(job, context, remarks);
+  for (JobRemark& each : judge_filters_in_use(job)) {
+    remarks.add(std::move(each.remark), std::move(each.line));
+  }
   return remarks.take();
 }
 

@@ -25,8 +25,8 @@ struct JobRemark {
 };
 
 /// Remarks on all settings of the job, each once: those of commands, then those that NCCL read.
-/// Filters are held against `hosts`.
-std::vector<JobRemark> lint_job(const Job& job, std::span<const HostDevices> hosts = {});
+/// Without a release in `context` the job's own is taken, if it has just one.
+std::vector<JobRemark> lint_job(const Job& job, LintContext context = {});
 
 /// A command of the log, and what it sets.
 struct CommandSettings {

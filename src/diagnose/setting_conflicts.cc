@@ -197,8 +197,11 @@ std::optional<Remark> find_conflict(std::span<const Setting> settings, size_t at
     if (!is_about(conflict, company.own().name)) continue;
     std::string rival = conflict.find(company);
     if (rival.empty()) continue;
-    return Remark{RemarkKind::Contradictory, RemarkLevel::Warning,   {}, {},
-                  std::move(rival),          "unset one of the two", 0};
+    Remark remark;
+    remark.kind = RemarkKind::Contradictory;
+    remark.message = std::move(rival);
+    remark.hint = conflict.find == debug_is_low ? "set NCCL_DEBUG=INFO" : "unset one of the two";
+    return remark;
   }
   return std::nullopt;
 }

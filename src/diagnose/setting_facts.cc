@@ -90,6 +90,33 @@ FactValue costly_logging(const Job& job, const Instance&) {
       sentence);
 }
 
+/// Remarks of one kind on filters of one sort.
+FactValue filter_sentences(const Job& job, RemarkKind kind, std::string_view variable) {
+  return remarks_answer(
+      job, "; ",
+      [&](const Remark& remark) { return remark.kind == kind && remark.variable == variable; },
+      [](const Remark& remark) {
+        const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
+        return sentence(remark) + printable(hint);
+      });
+}
+
+FactValue ifname_matches_nothing(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_SOCKET_IFNAME");
+}
+
+FactValue ifname_matches_more(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_SOCKET_IFNAME");
+}
+
+FactValue hca_matches_nothing(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_IB_HCA");
+}
+
+FactValue hca_matches_more(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_IB_HCA");
+}
+
 /// Contradictions; that all ways but the network are off has a fact of its own.
 FactValue contradictory_settings(const Job& job, const Instance&) {
   return remarks_answer(
@@ -128,6 +155,16 @@ constexpr std::array kFacts = {
          contradictory_settings},
     Fact{"job.costly_logging", Scope::Job, FactType::Bool,
          "A command asks NCCL for every call or every subsystem.", costly_logging},
+    Fact{"job.hca_matches_more", Scope::Job, FactType::Bool,
+         "NCCL_IB_HCA admits a device because its name begins like one that it names.",
+         hca_matches_more},
+    Fact{"job.hca_matches_nothing", Scope::Job, FactType::Bool,
+         "A process that reads NCCL_IB_HCA found no RDMA device.", hca_matches_nothing},
+    Fact{"job.ifname_matches_more", Scope::Job, FactType::Bool,
+         "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.",
+         ifname_matches_more},
+    Fact{"job.ifname_matches_nothing", Scope::Job, FactType::Bool,
+         "A process that reads NCCL_SOCKET_IFNAME found no interface.", ifname_matches_nothing},
     Fact{"job.invalid_settings", Scope::Job, FactType::Bool,
          "A setting has a value that NCCL cannot use, or reads as another one.",
          sentences<RemarkKind::Invalid>},

@@ -99,7 +99,7 @@ constexpr Row kValues[] = {
     {"export NCCL_DEBUG=TRACE", "note costly NCCL_DEBUG"},
     {"export NCCL_SOCKET_IFNAME='eth0, ib0'", "warning invalid NCCL_SOCKET_IFNAME: holds ' ib0'"},
     {"export NCCL_SOCKET_IFNAME=^docker0",
-     "warning matches_more NCCL_SOCKET_IFNAME: admits lo: a list of exclusions replaces NCCL's "
+     "warning admits_loopback NCCL_SOCKET_IFNAME: admits lo: a list of exclusions replaces NCCL's "
      "own, which leaves lo, docker and virbr out (^docker0,lo)"},
     {"export NCCL_SOCKET_IFNAME=^lo,docker NCCL_IB_HCA=^mlx5_bond_0", ""},
 };
@@ -145,8 +145,8 @@ TEST(EnvironmentLint, KnowsThatACompleteEnvironmentLacksNcclDebug) {
   LintContext context;
   context.complete = true;
   EXPECT_EQ(linted("export NCCL_DEBUG_SUBSYS=NET", context),
-            "warning contradictory NCCL_DEBUG_SUBSYS: has no effect: NCCL_DEBUG is not set (unset "
-            "one of the two)\n");
+            "warning contradictory NCCL_DEBUG_SUBSYS: has no effect: NCCL_DEBUG is not set (set "
+            "NCCL_DEBUG=INFO)\n");
 }
 
 TEST(EnvironmentLint, AsksForExportsInScripts) {
@@ -203,10 +203,10 @@ TEST(EnvironmentLint, HoldsFiltersAgainstKnownHosts) {
        "ens5, eth1, eth10 (did you mean ens5? Case counts)"},
       {"export NCCL_SOCKET_IFNAME=eth1",
        "warning matches_more NCCL_SOCKET_IFNAME: admits eth10 on node-a as well: names are "
-       "beginnings of names (write =eth1 if only eth1 is meant)"},
+       "beginnings of names (write =eth1 if whole names are meant)"},
       {"export NCCL_IB_HCA=^mlx5_1",
        "warning matches_more NCCL_IB_HCA: leaves out mlx5_10 on node-a as well: names are "
-       "beginnings of names (write ^=mlx5_1 if only mlx5_1 is meant)"},
+       "beginnings of names (write ^=mlx5_1 if whole names are meant)"},
       {"export NCCL_SOCKET_IFNAME=eth,ens5 NCCL_IB_HCA=mlx5_1,mlx5_10", ""},
       {"export NCCL_SOCKET_IFNAME==eth1 NCCL_IB_HCA=mlx5", ""},
       {"export NCCL_IB_HCA=mlx4_0", "error matches_nothing NCCL_IB_HCA: admits none of the RDMA"},

@@ -83,6 +83,29 @@ const SentenceCase kSentences[] = {
      "n1:7:7 [0] NCCL INFO NCCL_ALGO set by environment to Ring\n"
      "n1:7:7 [0] NCCL INFO NCCL_IB_TC set by environment to 106.\n",
      "NCCL_IB_TC=106"},
+    {"job.ifname_matches_nothing",
+     "n1:7:7 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to =ens\n"
+     "n1:7:7 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n"
+     "n2:8:8 [0] NCCL INFO Bootstrap : Using ens5:10.4.4.2<0>\n",
+     "NCCL_SOCKET_IFNAME==ens admits no interface that n1 has (did you mean ens, without '='?)"},
+    {"job.ifname_matches_nothing",
+     "n1:7:7 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to ens\n"
+     "n2:8:8 [0] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n",
+     ""},
+    {"job.ifname_matches_more",
+     "n1:7:7 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to eth1\n"
+     "n1:7:7 [0] NCCL INFO NET/Socket : Using [0]eth1:10.4.4.1<0> [1]eth10:10.4.5.1<0>\n",
+     "NCCL_SOCKET_IFNAME=eth1 admits eth10 on n1 as well: names are beginnings of names (write "
+     "=eth1 if whole names are meant)"},
+    {"job.ifname_matches_more",
+     "n1:7:7 [0] NCCL INFO NCCL_SOCKET_IFNAME set by environment to ^docker0\n"
+     "n1:7:7 [0] NCCL INFO NET/Socket : Using [0]eth1:10.4.4.1<0> [1]eth10:10.4.5.1<0>\n",
+     ""},
+    {"job.hca_matches_nothing",
+     "n1:7:7 [0] NCCL INFO NCCL_IB_HCA set to mlx4_0\n"
+     "n1:7:7 [0] NCCL INFO NET/IB : No device found.\n"
+     "n2:8:8 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB ens5:10.4.4.2<0>\n",
+     "NCCL_IB_HCA=mlx4_0 admits no RDMA device that n1 has, if it has any (did you mean mlx5_0?)"},
     {"job.settings_from_elsewhere",
      "$ ./t\nn1:7:7 [0] NCCL INFO NCCL_IB_TC set by environment to 106.\n", ""},
     {"job.settings_from_elsewhere",
