@@ -50,6 +50,16 @@ constexpr Command kCommands[] = {
      "  ncclog export logs/ --table events | grep '\"kind\":\"unrecognised\"'\n"
      "  ncclog export logs/ --table ranks --format csv",
      declare_export},
+    {"env", "check the settings of a shell, a launch script, a file or a log",
+     "Examples:\n"
+     "  ncclog env check                          # this shell, /etc/nccl.conf, ~/.nccl.conf\n"
+     "  ncclog env check train.sbatch pod.yaml --nccl 2.27.3\n"
+     "  ncclog env check train.sh --interfaces lo,ens5 --hcas mlx5_0,mlx5_1\n"
+     "  ncclog env check train.sh --log logs/\n"
+     "  ncclog env check logs/\n\n"
+     "Exit status: 0 no error; 1 an error, with --strict also a warning; 2 could not do it;\n"
+     "3 part of a log was unreadable or cut.",
+     declare_env},
     {"rules", "list, show, check and test the rules that make findings",
      "Examples:\n"
      "  ncclog rules list\n"

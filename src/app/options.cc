@@ -166,6 +166,25 @@ void add_count_flags(CLI::App& app, CountOptions& options) {
   add_color_flag(app, options.color);
 }
 
+void add_env_check_flags(CLI::App& app, EnvOptions& options) {
+  app.add_option("PATH", options.paths,
+                 "scripts, .env, YAML or nccl.conf files, logs, '-' for stdin; without: the "
+                 "environment of this shell and NCCL's configuration files")
+      ->type_name("");
+  app.add_option("--nccl", options.nccl, "the release of NCCL that the job uses")
+      ->type_name("2.27.3");
+  app.add_option("--interfaces", options.interfaces,
+                 "interfaces of the job's hosts, against which filters are held (default for a "
+                 "script: those of this machine)")
+      ->type_name("LIST");
+  app.add_option("--hcas", options.hcas, "RDMA devices of the job's hosts")->type_name("LIST");
+  app.add_option("--log", options.log, "a log of the job: its hosts, and its release of NCCL")
+      ->type_name("PATH");
+  app.add_flag("--strict", options.strict, "exit with 1 for warnings, too");
+  add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
+  add_color_flag(app, options.color);
+}
+
 void add_export_flags(CLI::App& app, ExportOptions& options) {
   app.add_option("--table", options.table,
                  "events (default): one row a line that is understood; or a table of 'show'")

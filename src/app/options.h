@@ -61,6 +61,17 @@ struct ExportOptions {
   ExportFormat format = ExportFormat::Jsonl;
 };
 
+struct EnvOptions {
+  std::vector<std::string> paths;  ///< Scripts, YAML, logs, "-"; empty: this process's environment.
+  std::string nccl;                ///< A release, "2.27.3"; empty: any.
+  std::string interfaces;          ///< "eth0,ib0": of the job's hosts; empty: unknown.
+  std::string hcas;                ///< "mlx5_0,mlx5_1", the same.
+  std::string log;                 ///< A log that shows the job's hosts; empty: none.
+  bool strict = false;             ///< Warnings fail, too.
+  ReportFormat format = ReportFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct RulesOptions {
   std::string id;                  ///< Of `rules show`.
   std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
@@ -73,6 +84,7 @@ void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
 void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);
+void add_env_check_flags(CLI::App& app, EnvOptions& options);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
 
 }  // namespace ncclog

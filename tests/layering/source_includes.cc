@@ -24,7 +24,7 @@ const std::vector<Layer>& layer_table() {
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
       {"log", {"base"}, {"fmt/", "re2/"}},
       {"model", {"log", "base"}, {"fmt/"}},
-      {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat"}},
+      {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
       {"diagnose", {"model", "log", "base"}, {"fmt/"}},
       {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
       {"report", {"rules", "diagnose", "model", "base"}, {"fmt/", "nlohmann/", "sqlite3"}},
