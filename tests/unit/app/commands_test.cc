@@ -65,7 +65,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, count, show, export, env, rules)"},
+       "unknown command 'frobnicate' (one of: analyze, count, show, export, env, rules, expect)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
