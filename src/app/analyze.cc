@@ -5,6 +5,7 @@
 
 #include "app/read_again.h"
 #include "app/read_job.h"
+#include "app/today.h"
 #include "base/error.h"
 #include "base/version.h"
 #include "input/find_inputs.h"
@@ -45,9 +46,9 @@ Job load_job(const InputOptions& options) {
 }
 
 Report run_pipeline(const AnalyzeOptions& options) {
-  const Rulebook rulebook = load_rulebook(options.rules);
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
+  const Rulebook rulebook = load_rulebook(options.rules, today());
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   ReadJob read = read_job_with_units(
       inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});

@@ -208,6 +208,32 @@ Json not_judged_json(const std::vector<NotJudged>& not_judged) {
   return list;
 }
 
+Json overlay_json(const OverlayEffect& effect) {
+  return {{"rule", effect.finding.id},
+          {"effect", effect.severity ? "severity" : "suppressed"},
+          {"severity", to_string(effect.finding.severity)},
+          {"new_severity", effect.severity ? Json(to_string(*effect.severity)) : Json(nullptr)},
+          {"message", to_valid_utf8(effect.finding.message)},
+          {"hosts", texts(effect.finding.hosts)},
+          {"ranks", effect.finding.ranks},
+          {"reason", to_valid_utf8(effect.reason)},
+          {"until", effect.until},
+          {"where", to_valid_utf8(effect.where)}};
+}
+
+Json overlays_json(const Diagnosis& diagnosis) {
+  Json applied = Json::array();
+  for (const OverlayEffect& effect : diagnosis.overlays) applied.push_back(overlay_json(effect));
+  Json ended = Json::array();
+  for (const EndedOverlay& overlay : diagnosis.ended_overlays) {
+    ended.push_back({{"rule", overlay.rule},
+                     {"reason", to_valid_utf8(overlay.reason)},
+                     {"until", overlay.until},
+                     {"where", to_valid_utf8(overlay.where)}});
+  }
+  return {{"applied", std::move(applied)}, {"ended", std::move(ended)}};
+}
+
 Json inputs_json(const std::vector<JobInput>& inputs) {
   Json list = Json::array();
   for (const JobInput& input : inputs) {
@@ -275,6 +301,10 @@ std::string write_json(const Report& report) {
                {"inputs", inputs_json(report.job.inputs)},
                {"losses", losses_json(report.job.losses)}};
   if (report.profile) json["expectations"] = profile_json(report);
+  const Diagnosis& diagnosis = report.diagnosis;
+  if (!diagnosis.overlays.empty() || !diagnosis.ended_overlays.empty()) {
+    json["overlays"] = overlays_json(diagnosis);
+  }
   return json.dump(2) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/evidence_text.h"
 #include "report/inputs_text.h"
+#include "report/overlay_text.h"
 #include "report/profile_text.h"
 #include "report/text_parts.h"
 #include "rules/verdict.h"
@@ -255,7 +256,7 @@ std::string write_text(const Report& report, const TextStyle& style) {
   if (main != nullptr) out += main_block(report, *main, style);
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
-         inputs_text(report.job, style);
+         overlay_text(diagnosis, style) + inputs_text(report.job, style);
 }
 
 }  // namespace ncclog

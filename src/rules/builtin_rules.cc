@@ -38,13 +38,13 @@ SharedNames builtin_shared_names() {
 
 Rulebook load_rulebook() { return make_rulebook(load_builtin_rules()); }
 
-Rulebook load_rulebook(const std::vector<std::string>& paths) {
+Rulebook load_rulebook(const std::vector<std::string>& paths, Date today) {
   if (paths.empty()) return load_rulebook();
   RuleSet set =
       read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
   std::vector<Rule> rules = load_builtin_rules();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(rules));
-  return make_rulebook(std::move(rules));
+  return make_rulebook(std::move(rules), std::move(set.overlays), today);
 }
 
 }  // namespace ncclog

@@ -12,8 +12,8 @@
 namespace ncclog {
 
 /// The rule files as they stood at build time, sorted by path: "shared_memory/shm-no-space.yaml".
-/// Their text is the compact form that read_compact (rules/rule_node.h) reads, shared names replaced;
-/// "lists.yaml" holds those names.
+/// Their text is the compact form that read_compact (rules/rule_node.h) reads, shared names
+/// replaced; "lists.yaml" holds those names.
 std::span<const EmbeddedFile> embedded_rules();
 
 }  // namespace ncclog

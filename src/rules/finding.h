@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,23 @@ struct NotJudged {
   bool operator==(const NotJudged&) const = default;
 };
 
+/// What an overlay did: it withheld a finding, or gave it another severity.
+struct OverlayEffect {
+  Finding finding;  ///< As the rule makes it; of several instances, those that the overlay means.
+  std::optional<Severity> severity;  ///< The one it has now; nothing: it is suppressed.
+  std::string reason;
+  std::string until;  ///< "2027-01-31".
+  std::string where;  ///< "site.yaml:3:5".
+};
+
+/// An overlay whose last day has passed.
+struct EndedOverlay {
+  std::string rule;
+  std::string reason;
+  std::string until;
+  std::string where;
+};
+
 enum class VerdictStatus { Problem, Suspicious, Clean, CannotJudge };
 std::string_view to_string(VerdictStatus status);
 
@@ -77,6 +95,8 @@ struct Diagnosis {
   Verdict verdict;
   std::vector<Finding> findings;  ///< Causes before what they explain.
   std::vector<NotJudged> not_judged;
+  std::vector<OverlayEffect> overlays;
+  std::vector<EndedOverlay> ended_overlays;
 };
 
 }  // namespace ncclog

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "rules/applies_to.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
 namespace ncclog {
 namespace {
 
-const Names kKeys = {"id",       "title",   "severity", "confidence", "role",
-                     "per",      "needs",   "when",     "blame",      "message",
-                     "why",      "check",   "fix",      "do_not",     "references",
-                     "explains", "related", "examples", "last_resort"};
+const Names kKeys = {"id",       "title",   "severity", "confidence",  "role",
+                     "per",      "needs",   "when",     "blame",       "message",
+                     "why",      "check",   "fix",      "do_not",      "references",
+                     "explains", "related", "examples", "last_resort", "applies_to"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -172,6 +173,9 @@ Rule load_rule(const RuleFile& file) {
   load_grades(file, rule);
   load_texts(file, rule);
   rule.needs = load_needs(file, root);
+  if (const RuleNode* versions = root.find("applies_to")) {
+    rule.applies_to = load_applies_to(file, *versions);
+  }
   ConditionNames names{rule.per, {}};
   const RuleNode& when = required(file, root, "when");
   rule.when = load_condition(file, when, names);

@@ -41,11 +41,14 @@ RuleFile read_rule_file(const std::string& path);
 /// cycle.
 Rulebook make_rulebook(std::vector<Rule> rules);
 
+/// The same with overlays for them; those that ended before `today` are set apart.
+Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today);
+
 /// The built-in rules.
 Rulebook load_rulebook();
 
-/// The built-in rules, extended or replaced by the rule files that `paths` name: files and folders.
-/// Throws Error.
-Rulebook load_rulebook(const std::vector<std::string>& paths);
+/// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
+/// folders. Without a day no overlay has ended. Throws Error.
+Rulebook load_rulebook(const std::vector<std::string>& paths, Date today = {});
 
 }  // namespace ncclog

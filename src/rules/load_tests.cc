@@ -128,6 +128,22 @@ std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, co
   return tests;
 }
 
+std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
+                                        FieldType type) {
+  std::vector<ValueTest> tests;
+  if (node.type != RuleNode::Type::Map) {
+    tests.push_back(with_values(Operator::Equals, values_of(file, node, type)));
+    return tests;
+  }
+  Names known = kOperators;
+  std::erase(known, "field");
+  only_keys(file, node, known);
+  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
+    tests.push_back(load_operator(file, demand, type));
+  }
+  return tests;
+}
+
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
   only_keys(file, condition, kFactKeys);

@@ -17,8 +17,10 @@
 #include "rules/field_test.h"
 #include "rules/finding.h"
 #include "rules/message_template.h"
+#include "rules/overlay.h"
 #include "rules/pattern.h"
 #include "rules/rule_node.h"
+#include "rules/version_range.h"
 
 namespace ncclog {
 
@@ -181,6 +183,7 @@ struct Rule {
   Scope per = Scope::Job;
   bool last_resort = false;  ///< Judged only where no other rule found an error or a warning.
   std::vector<const CoverageQuestion*> needs;
+  std::vector<VersionDemand> applies_to;  ///< Empty: any version.
   Condition when;
   Blame blame;
   std::vector<MessagePart> message;
@@ -210,7 +213,10 @@ struct Rule {
 struct Rulebook {
   std::vector<Rule> rules;
   std::vector<std::string> line_patterns;  ///< Of all line conditions, by LineCondition::number.
-  std::string hash;                        ///< Same rules, same hash: "5f1d2c…", 16 hex digits.
+  std::vector<Overlay> overlays;           ///< In file order; the first that matches counts.
+  std::vector<Overlay> ended;              ///< Those whose last day has passed: not applied.
+  /// Same rules and overlays, same hash: "5f1d2c…", 16 hex digits.
+  std::string hash;
 };
 
 /// The rule with that id; nullptr if there is none.

@@ -1,5 +1,7 @@
 #include "rules/rule_set.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ncclog {
@@ -35,6 +37,9 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
       RuleFile file = read_rule_file(path);
       if (is_shared_names(file.root)) {
         load_shared_names(file, shared);
+      } else if (is_overlay_file(file.root)) {
+        std::vector<Overlay> overlays = load_overlays(file);
+        std::move(overlays.begin(), overlays.end(), std::back_inserter(set.overlays));
       } else {
         rules.push_back(std::move(file));
       }

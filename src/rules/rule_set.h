@@ -1,7 +1,8 @@
-// What a group of YAML files says together: rules, and the names that they share.
+// What a group of YAML files says together: rules, the names that they share, and overlays.
 //
 //   site-rules/lists.yaml          names for the rules of this group
 //   site-rules/net/our-rail.yaml   a rule
+//   site-rules/known.yaml          an overlay
 
 #pragma once
 
@@ -17,6 +18,7 @@ namespace ncclog {
 
 struct RuleSet {
   std::vector<Rule> rules;
+  std::vector<Overlay> overlays;
   size_t files = 0;  ///< That were read, right or wrong.
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "rules/applies_to.h"
 #include "rules/load_rules.h"
 #include "rules/rule_set.h"
 
@@ -82,6 +83,7 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   if (rule.per != Scope::Job) out += text_block("per", std::string(to_string(rule.per)));
   if (rule.last_resort)
     out += text_block("judged", "where no other rule found an error or a warning");
+  out += text_block("applies to", applies_to_text(rule.applies_to));
   out += text_block("needs", needs_text(rule)) + text_block("when", rule.when_text);
   out += text_block("message", rule.message_text) + text_block("why", rule.why);
   out += texts_block("check", rule.check) + texts_block("fix", rule.fix);
@@ -103,7 +105,7 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
   Rulebook builtin = load_rulebook();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
   try {
-    make_rulebook(std::move(builtin.rules));
+    make_rulebook(std::move(builtin.rules), std::move(set.overlays), Date{});
   } catch (const Error& error) {
     result.problems.push_back(problem_of(error));
   }

@@ -105,19 +105,43 @@ std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
   return patterns;
 }
 
-std::string hash_of(const RulesById& rules) {
+uint64_t hash_text(uint64_t hash, std::string_view text) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return (hash ^ 0xFFu) * 0x100000001b3u;
+}
+
+std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays) {
   uint64_t hash = 0xcbf29ce484222325u;
   for (const auto& [id, rule] : rules) hash = (hash ^ rule.hash) * 0x100000001b3u;
+  for (const Overlay& overlay : overlays) {
+    for (const std::string& text : {overlay.rule, overlay.text}) hash = hash_text(hash, text);
+  }
   return fmt::format("{:016x}", hash);
+}
+
+void require_rules(const RulesById& rules, const std::vector<Overlay>& overlays) {
+  for (const Overlay& overlay : overlays) {
+    Rule place;
+    place.path = overlay.path;
+    require_id(rules, place, overlay.place, overlay.rule);
+  }
 }
 
 }  // namespace
 
 Rulebook make_rulebook(std::vector<Rule> rules) {
+  return make_rulebook(std::move(rules), {}, Date{});
+}
+
+Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today) {
   RulesById unique = by_id(std::move(rules));
   for (const auto& [id, rule] : unique) require_ids(unique, rule);
+  require_rules(unique, overlays);
   Rulebook rulebook;
-  rulebook.hash = hash_of(unique);
+  for (Overlay& overlay : overlays) {
+    (overlay.until < today ? rulebook.ended : rulebook.overlays).push_back(std::move(overlay));
+  }
+  rulebook.hash = hash_of(unique, rulebook.overlays);
   rulebook.rules = EvaluationOrder(unique).take();
   rulebook.line_patterns = number_line_patterns(rulebook.rules);
   return rulebook;
