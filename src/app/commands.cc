@@ -60,12 +60,19 @@ constexpr Command kCommands[] = {
      "Exit status: 0 no error; 1 an error, with --strict also a warning; 2 could not do it;\n"
      "3 part of a log was unreadable or cut.",
      declare_env},
-    {"rules", "list, show, check and test the rules that make findings",
+    {"explain", "why a rule fired on these logs, or why not",
+     "Examples:\n"
+     "  ncclog explain socket-instead-of-ib logs/\n"
+     "  ncclog explain our-rail-down logs/ --rules site-rules/ --json",
+     declare_explain},
+    {"rules", "list, show, check, test and begin the rules that make findings",
      "Examples:\n"
      "  ncclog rules list\n"
      "  ncclog rules show shm-no-space\n"
      "  ncclog rules check site-rules/\n"
-     "  ncclog rules test site-rules/",
+     "  ncclog rules test site-rules/\n"
+     "  ncclog rules new our-rail-down --area site-rules --from 'the line'\n"
+     "  ncclog rules schema > rule.schema.json",
      declare_rules},
     {"expect", "list, show and check profiles for 'analyze --expect'",
      "Examples:\n"

@@ -103,7 +103,7 @@ void add_color_flag(CLI::App& app, ColorChoice& color) {
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
   app.add_option("--rules", rules,
                  "a folder or file of rules that add to the built-in ones or, "
-                 "with the same id, replace them; may be repeated")
+                 "with the same id, replace them, and of overlays; may be repeated")
       ->type_name("DIR")
       ->expected(1)
       ->allow_extra_args(false)
@@ -121,6 +121,16 @@ void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
       ->expected(1);
   add_choice(app, "--fail-on", options.fail_on, kFailOn,
              "exit with 1 if there is a finding of this severity or worse (default: error)");
+  add_color_flag(app, options.color);
+}
+
+void add_explain_flags(CLI::App& app, ExplainOptions& options) {
+  app.add_option("RULE", options.id, "the rule's id")->type_name("");
+  add_input_flags(app, options.input);
+  add_rules_flag(app, options.rules);
+  add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
+  app.add_flag_callback(
+      "--json", [&options] { options.format = ReportFormat::Json; }, "the same as --format json");
   add_color_flag(app, options.color);
 }
 

@@ -37,6 +37,14 @@ struct AnalyzeOptions {
   ColorChoice color = ColorChoice::Auto;
 };
 
+struct ExplainOptions {
+  std::string id;  ///< Of the rule; empty: a mistake.
+  InputOptions input;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  ReportFormat format = ReportFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
   InputOptions input;
@@ -73,7 +81,9 @@ struct EnvOptions {
 };
 
 struct RulesOptions {
-  std::string id;                  ///< Of `rules show`.
+  std::string id;                  ///< Of `rules show` and `rules new`.
+  std::string area;                ///< Of `rules new`: the folder; empty: the working directory.
+  std::string from;                ///< Of `rules new`: a line that the rule is about.
   std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
 };
@@ -81,6 +91,7 @@ struct RulesOptions {
 /// Each declares a command's flags; parsing fills `options`, which must outlive `app`. A value that
 /// a flag does not know is thrown as Error with the nearest one that it does.
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
+void add_explain_flags(CLI::App& app, ExplainOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
 void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);

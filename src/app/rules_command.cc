@@ -1,4 +1,4 @@
-// ncclog rules list|show|check|test
+// ncclog rules list|show|check|test|new|schema
 
 #include <fmt/format.h>
 
@@ -10,7 +10,10 @@
 #include "app/read_example.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "model/job_from_text.h"
+#include "report/rule_schema.h"
 #include "rules/load_rules.h"
+#include "rules/new_rule.h"
 #include "rules/rule_tools.h"
 
 namespace ncclog {
@@ -58,6 +61,22 @@ ExitStatus test(const RulesOptions& options, Console& console) {
   return tested.failures.empty() ? ExitStatus::Fine : ExitStatus::Findings;
 }
 
+ExitStatus begin_rule(const RulesOptions& options, Console& console) {
+  if (options.id.empty()) throw Error("no id given", "rules new", "name the rule: nic-down");
+  const std::string text = new_rule_text(options.id, options.from, job_from_text(options.from));
+  const std::string path =
+      write_new_rule(load_rulebook(options.rules), options.id, options.area, text);
+  console.out += fmt::format(
+      "{0}: fill in its texts, then\n  ncclog rules check {0}\n  ncclog rules test {0}\n",
+      printable(path));
+  return ExitStatus::Fine;
+}
+
+ExitStatus schema(const RulesOptions& options, Console& console) {
+  console.out += rule_schema(load_rulebook(options.rules));
+  return ExitStatus::Fine;
+}
+
 /// What can be done with rules; each is a command below `rules`.
 struct RulesAction {
   const char* name;
@@ -65,7 +84,13 @@ struct RulesAction {
   const char* id_help;     ///< nullptr: takes no rule's id.
   const char* paths_help;  ///< nullptr: takes no paths, but --rules.
   ExitStatus (*run)(const RulesOptions& options, Console& console);
+  void (*declare_more)(CLI::App& app, RulesOptions& options) = nullptr;
 };
+
+void declare_new(CLI::App& app, RulesOptions& options) {
+  app.add_option("--area", options.area, "the folder for the file")->type_name("FOLDER");
+  app.add_option("--from", options.from, "a log line that the rule is about")->type_name("LINE");
+}
 
 constexpr RulesAction kActions[] = {
     {"list", "one line per rule", nullptr, nullptr, list},
@@ -74,6 +99,9 @@ constexpr RulesAction kActions[] = {
      "rule files or folders", check},
     {"test", "run the examples of rules; exit 1 if one fails", nullptr,
      "rule files or folders; without: the built-in rules", test},
+    {"new", "begin a rule file, from a line if there is one", "the new rule's id", nullptr,
+     begin_rule, declare_new},
+    {"schema", "the JSON Schema of rule files, for editors", nullptr, nullptr, schema},
 };
 
 }  // namespace
@@ -88,6 +116,7 @@ RunCommand declare_rules(CLI::App& app) {
     if (action.id_help != nullptr) {
       sub->add_option("RULE", options->id, action.id_help)->type_name("");
     }
+    if (action.declare_more != nullptr) action.declare_more(*sub, *options);
     if (action.paths_help != nullptr) {
       sub->add_option("PATH", options->paths, action.paths_help)->type_name("");
     } else {

@@ -234,6 +234,24 @@ Json overlays_json(const Diagnosis& diagnosis) {
   return {{"applied", std::move(applied)}, {"ended", std::move(ended)}};
 }
 
+Json log_size_json(const LogSize& size) {
+  const bool calls = size.bytes_per_call > 0;
+  return {{"start_bytes_per_rank", size.start_bytes},
+          {"bytes_per_hour_and_rank", calls ? Json(size.bytes_per_hour()) : Json(nullptr)},
+          {"collectives_per_second", calls ? Json(size.calls_per_second) : Json(nullptr)},
+          {"rests_on", size.rests_on}};
+}
+
+Json capture_json(const CaptureAdvice& advice) {
+  Json settings = Json::array();
+  for (const CaptureSetting& setting : advice.settings) {
+    settings.push_back({{"name", setting.name}, {"value", setting.value}});
+  }
+  return {{"settings", std::move(settings)},
+          {"steps", texts(advice.steps)},
+          {"log_size", advice.size ? log_size_json(*advice.size) : Json(nullptr)}};
+}
+
 Json inputs_json(const std::vector<JobInput>& inputs) {
   Json list = Json::array();
   for (const JobInput& input : inputs) {
@@ -302,6 +320,7 @@ std::string write_json(const Report& report) {
                {"losses", losses_json(report.job.losses)}};
   if (report.profile) json["expectations"] = profile_json(report);
   const Diagnosis& diagnosis = report.diagnosis;
+  if (!diagnosis.capture.empty()) json["capture"] = capture_json(diagnosis.capture);
   if (!diagnosis.overlays.empty() || !diagnosis.ended_overlays.empty()) {
     json["overlays"] = overlays_json(diagnosis);
   }

@@ -232,18 +232,31 @@ std::string side_findings(const Report& report, const Finding* main, const TextS
   return loud + quiet;
 }
 
-/// Several questions often have the same remedy: it is said once, below the last of them.
 std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle& style) {
   if (gaps.empty()) return {};
   std::string out = "\n" + paint("Not judged", Tone::Strong, style) + "\n";
-  for (size_t i = 0; i < gaps.size(); ++i) {
-    out += bullet(fmt::format("{} {}", gaps[i].question, gaps[i].reason), style);
-    const bool is_last =
-        i + 1 == gaps.size() || gaps[i + 1].how_to_capture != gaps[i].how_to_capture;
-    if (is_last && !gaps[i].how_to_capture.empty()) {
-      out += hang("    ", "To capture it: " + printable(gaps[i].how_to_capture), style);
-    }
+  for (const NotJudged& gap : gaps) {
+    out += bullet(fmt::format("{} {}", gap.question, gap.reason), style);
   }
+  return out;
+}
+
+/// Ready to be pasted, so never wrapped.
+std::string settings_block(const std::vector<CaptureSetting>& settings) {
+  std::string out;
+  for (const CaptureSetting& setting : settings) {
+    out += fmt::format("    export {}={}\n", setting.name, setting.value);
+  }
+  return out;
+}
+
+std::string capture_block(const CaptureAdvice& advice, const Job& job, const TextStyle& style) {
+  if (advice.empty()) return {};
+  std::string out = "\n" + paint("To capture it next time", Tone::Strong, style) + "\n" +
+                    settings_block(advice.settings);
+  for (const std::string& step : advice.steps) out += bullet(step, style);
+  if (advice.size)
+    out += bullet("Log size: " + log_size_text(*advice.size, job.nranks) + ".", style);
   return out;
 }
 
@@ -256,7 +269,8 @@ std::string write_text(const Report& report, const TextStyle& style) {
   if (main != nullptr) out += main_block(report, *main, style);
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
-         overlay_text(diagnosis, style) + inputs_text(report.job, style);
+         capture_block(diagnosis.capture, report.job, style) + overlay_text(diagnosis, style) +
+         inputs_text(report.job, style);
 }
 
 }  // namespace ncclog

@@ -10,15 +10,27 @@
 namespace ncclog {
 namespace {
 
-std::vector<NotJudged> not_judged(const Job& job, Coverage& coverage, const Found& found) {
-  std::vector<NotJudged> result;
+/// What the log leaves open: for rules that might apply, or for everybody.
+std::vector<const CoverageQuestion*> open_questions(Coverage& coverage, const Found& found) {
+  std::vector<const CoverageQuestion*> open;
   for (const CoverageQuestion& question : coverage_questions()) {
     const CoverageAnswer& answer = coverage.answer(question);
     if (answer.covered || (!answer.worth_telling && !found.open_needs.contains(&question)))
       continue;
-    result.push_back({std::string(question.question), answer.reason, question.how_to_capture(job)});
+    open.push_back(&question);
   }
-  return result;
+  return open;
+}
+
+void add_open_questions(const Job& job, Coverage& coverage, const Found& found,
+                        Diagnosis& diagnosis) {
+  const auto open = open_questions(coverage, found);
+  for (const CoverageQuestion* question : open) {
+    diagnosis.not_judged.push_back({std::string(question->question),
+                                    coverage.answer(*question).reason,
+                                    question->how_to_capture(job)});
+  }
+  diagnosis.capture = capture_advice(job, open);
 }
 
 std::vector<Finding> told_findings(Found& found) {
@@ -65,7 +77,7 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = ended_overlays(rulebook);
   diagnosis.verdict = verdict_of(diagnosis, found, job);
-  diagnosis.not_judged = not_judged(job, coverage, found);
+  add_open_questions(job, coverage, found, diagnosis);
   return diagnosis;
 }
 

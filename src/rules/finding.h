@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/capture_advice.h"
 #include "diagnose/fact.h"
 
 namespace ncclog {
@@ -95,6 +96,7 @@ struct Diagnosis {
   Verdict verdict;
   std::vector<Finding> findings;  ///< Causes before what they explain.
   std::vector<NotJudged> not_judged;
+  CaptureAdvice capture;  ///< How the next log answers those; empty if nothing is left open.
   std::vector<OverlayEffect> overlays;
   std::vector<EndedOverlay> ended_overlays;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "log/messages/all_messages.h"
+#include "rules/condition_keys.h"
 #include "rules/load_lines.h"
 #include "rules/load_members.h"
 #include "rules/load_tests.h"
@@ -20,7 +21,7 @@ FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Sc
 }
 
 FindingCondition load_finding(const RuleFile& file, const RuleNode& node) {
-  only_keys(file, node, {"finding"});
+  only_keys(file, node, keys_of_condition("finding"));
   const RuleNode& id = required(file, node, "finding");
   return {scalar_of(file, id, "the id of a rule"), id.place};
 }

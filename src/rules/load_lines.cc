@@ -4,13 +4,14 @@
 
 #include "base/text.h"
 #include "log/messages/all_messages.h"
+#include "rules/condition_keys.h"
 #include "rules/load_tests.h"
 #include "rules/quantity.h"
 
 namespace ncclog {
 namespace {
 
-const Names kReaches = {"instance", "job", "host", "process", "rank"};
+const Names kReaches(reach_names().begin(), reach_names().end());
 
 /// Kinds of which only sums are kept (model/shard.cc): a log holds millions of such lines.
 bool is_summed_up(const Kind& kind) {
@@ -143,7 +144,7 @@ MissingCondition load_missing(const RuleFile& file, const RuleNode& node) {
 }
 
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, {"sequence", "unless", "within", "in"});
+  only_keys(file, node, keys_of_condition("sequence"));
   SequenceCondition sequence;
   const RuleNode& list = *node.find("sequence");
   for (const RuleNode& item : items_of(file, list, "a list of conditions")) {

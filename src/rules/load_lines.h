@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "rules/condition_keys.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
@@ -12,11 +13,11 @@ namespace ncclog {
 
 /// {event: KIND, where, phase, in, count, as}; `keys` says which of them may stand there.
 EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                          const Names& keys = {"event", "where", "phase", "in", "count", "as"});
+                          const Names& keys = keys_of_condition("event"));
 
 /// {line: 'RE2', phase, in, count, as}
 LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                        const Names& keys = {"line", "phase", "in", "count", "as"});
+                        const Names& keys = keys_of_condition("line"));
 
 /// {missing: KIND, where, in}
 MissingCondition load_missing(const RuleFile& file, const RuleNode& node);

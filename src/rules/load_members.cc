@@ -5,6 +5,7 @@
 
 #include "diagnose/nccl_variables.h"
 #include "log/messages/all_messages.h"
+#include "rules/condition_keys.h"
 #include "rules/load_lines.h"
 #include "rules/load_tests.h"
 #include "rules/node_reader.h"
@@ -101,7 +102,7 @@ bool is_around(Scope scope, Scope per) {
 }
 
 AmongCondition load_among(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, {"among", "in", "hold", "what", "as"});
+  only_keys(file, node, keys_of_condition("among"));
   AmongCondition among;
   const RuleNode& scope = required(file, node, "among");
   among.among = load_scope(file, scope);
@@ -118,7 +119,7 @@ AmongCondition load_among(const RuleFile& file, const RuleNode& node, ConditionN
 }
 
 DiffersCondition load_differs(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, {"differs", "across", "in", "where", "as"});
+  only_keys(file, node, keys_of_condition("differs"));
   DiffersCondition differs;
   const RuleNode& name = required(file, node, "differs");
   differs.name = scalar_of(file, name, "environment.NAME, KIND.FIELD or a fact");

@@ -20,17 +20,9 @@ std::string_view id_of_path(std::string_view path) {
   return path.substr(0, path.rfind('.'));
 }
 
-bool is_kebab_case(std::string_view id) {
-  const auto is_part = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  };
-  return !id.empty() && id.front() != '-' && id.back() != '-' &&
-         std::all_of(id.begin(), id.end(), is_part) && id.find("--") == id.npos;
-}
-
 std::string load_id(const RuleFile& file, const RuleNode& node) {
   const std::string& id = scalar_of(file, node, "an id");
-  if (!is_kebab_case(id)) {
+  if (!is_rule_id(id)) {
     fail_at(file, node.place, fmt::format("'{}' is no id", id),
             "ids are words in lower case, joined by '-'");
   }
@@ -161,6 +153,16 @@ void load_grades(const RuleFile& file, Rule& rule) {
 }
 
 }  // namespace
+
+bool is_rule_id(std::string_view id) {
+  const auto is_part = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  return !id.empty() && id.front() != '-' && id.back() != '-' &&
+         std::all_of(id.begin(), id.end(), is_part) && id.find("--") == id.npos;
+}
+
+std::span<const std::string_view> rule_keys() { return kKeys; }
 
 Rule load_rule(const RuleFile& file) {
   const RuleNode& root = file.root;

@@ -23,6 +23,12 @@ struct RuleFile {
   bool builtin = false;  ///< Checked when ncclog was built: expressions are not compiled again.
 };
 
+/// True for words in lower case, joined by '-'.
+bool is_rule_id(std::string_view id);
+
+/// The keys that a rule may have.
+std::span<const std::string_view> rule_keys();
+
 /// The rule in a file. Throws Error. Ids of other rules are checked by make_rulebook.
 Rule load_rule(const RuleFile& file);
 

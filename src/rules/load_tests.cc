@@ -1,16 +1,14 @@
 #include "rules/load_tests.h"
 
 #include "base/text.h"
+#include "rules/condition_keys.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
 namespace ncclog {
 namespace {
 
-const Names kOperators = {"not",     "contains", "starts_with", "ends_with", "matches", "at_least",
-                          "at_most", "above",    "below",       "empty",     "field"};
-const Names kFactKeys = {"fact",    "is",    "equals", "in",      "not",     "at_least",
-                         "at_most", "above", "below",  "matches", "contains"};
+const Names kOperators(comparison_names().begin(), comparison_names().end());
 
 bool is_value(FieldType type, std::string_view text) {
   if (type == FieldType::Integer) return parse_int(text).has_value();
@@ -146,7 +144,7 @@ std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& no
 
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
-  only_keys(file, condition, kFactKeys);
+  only_keys(file, condition, keys_of_condition("fact"));
   const Names known = comparisons_of(fact.type);
   const FieldType type = fact.type == FactType::Integer ? FieldType::Integer : FieldType::Text;
   std::vector<ValueTest> tests;

@@ -49,7 +49,11 @@ std::string needs_text(const Rule& rule) {
   return join(names, ", ");
 }
 
-const Rule& require_rule(const Rulebook& rulebook, std::string_view id) {
+RuleProblem problem_of(const Error& error) { return {error.where(), error.what(), error.hint()}; }
+
+}  // namespace
+
+const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
   if (const Rule* rule = find_rule(rulebook, id)) return *rule;
   std::vector<std::string_view> ids;
   for (const Rule* rule : sorted_by_id(rulebook)) ids.push_back(rule->id);
@@ -57,10 +61,6 @@ const Rule& require_rule(const Rulebook& rulebook, std::string_view id) {
   throw Error(fmt::format("unknown rule '{}'", id), "rules",
               near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog rules list'");
 }
-
-RuleProblem problem_of(const Error& error) { return {error.where(), error.what(), error.hint()}; }
-
-}  // namespace
 
 std::string list_rules(const Rulebook& rulebook) {
   size_t width = 0;
@@ -75,7 +75,7 @@ std::string list_rules(const Rulebook& rulebook) {
 }
 
 std::string show_rule(const Rulebook& rulebook, std::string_view id) {
-  const Rule& rule = require_rule(rulebook, id);
+  const Rule& rule = required_rule(rulebook, id);
   std::string out = text_block("id", rule.id) + text_block("title", rule.title);
   out += text_block("grade", fmt::format("{}, {}, {}", to_string(rule.severity),
                                          to_string(rule.confidence), to_string(rule.role)));

@@ -19,6 +19,9 @@ std::string list_rules(const Rulebook& rulebook);
 /// Everything about one rule. Throws Error with the nearest id if there is none of that id.
 std::string show_rule(const Rulebook& rulebook, std::string_view id);
 
+/// The rule of that id. Throws Error with the nearest id if there is none.
+const Rule& required_rule(const Rulebook& rulebook, std::string_view id);
+
 /// Something wrong with a rule file, as Error would say it.
 struct RuleProblem {
   std::string where;

@@ -11,9 +11,6 @@
 namespace ncclog {
 namespace {
 
-constexpr Scope kScopes[] = {Scope::Job, Scope::Host, Scope::Process, Scope::Rank,
-                             Scope::Communicator};
-
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -115,9 +112,9 @@ bool is_before(Place a, Place b) {
 /// the mistake is the one that is found last in the file.
 void require_condition(const RuleFile& file, const RuleNode& node) {
   std::optional<Error> latest;
-  for (const Scope scope : kScopes) {
+  for (size_t scope = 0; scope < scope_names().size(); ++scope) {
     try {
-      ConditionNames names{scope, {}};
+      ConditionNames names{static_cast<Scope>(scope), {}};
       load_condition(file, node, names);
       return;
     } catch (const Error& error) {

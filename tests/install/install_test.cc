@@ -32,6 +32,9 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
             read_file(source_dir() / "src/report/report.schema.json"));
 
+  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/rules/rule.schema.json"),
+            run({"rules", "schema"}).standard_output);
+
   Outcome version = run({"--version"});
   EXPECT_EQ(version.exit_code, 0);
   EXPECT_NE(version.standard_output.find("1.0.0"), std::string::npos) << version.standard_output;

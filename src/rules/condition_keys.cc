@@ -1,0 +1,47 @@
+#include "rules/condition_keys.h"
+
+#include <algorithm>
+
+namespace ncclog {
+
+std::span<const ConditionKeys> condition_keys() {
+  static const ConditionKeys kKeys[] = {
+      {"event", {"where", "phase", "in", "count", "as"}},
+      {"fact",
+       {"is", "equals", "in", "not", "at_least", "at_most", "above", "below", "matches",
+        "contains"}},
+      {"line", {"phase", "in", "count", "as"}},
+      {"finding", {}},
+      {"sequence", {"unless", "within", "in"}},
+      {"missing", {"where", "in"}},
+      {"among", {"in", "hold", "what", "as"}},
+      {"differs", {"across", "in", "where", "as"}},
+      {"all", {}},
+      {"any", {}},
+      {"none", {}},
+  };
+  return kKeys;
+}
+
+std::vector<std::string_view> keys_of_condition(std::string_view name) {
+  std::vector<std::string_view> keys = {name};
+  for (const ConditionKeys& condition : condition_keys()) {
+    if (condition.name != name) continue;
+    keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
+  }
+  return keys;
+}
+
+std::span<const std::string_view> comparison_names() {
+  static constexpr std::string_view kNames[] = {"not",     "contains", "starts_with", "ends_with",
+                                                "matches", "at_least", "at_most",     "above",
+                                                "below",   "empty",    "field"};
+  return kNames;
+}
+
+std::span<const std::string_view> reach_names() {
+  static constexpr std::string_view kNames[] = {"instance", "job", "host", "process", "rank"};
+  return kNames;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,121 @@
+#include "rules/explain.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/write_explanation.h"
+#include "unit/rules/sample_rules.h"
+
+namespace ncclog::testing {
+namespace {
+
+const std::string kLog =
+    "n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40123>\n"
+    "n2:8:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote peer n9<40124>\n"
+    "n3:9:9 [0] NCCL INFO Using network Socket\n"
+    "n4:9:9 [0] NCCL INFO Using network Socket\n";
+
+const std::string kClosed = "{event: peer_closed}";
+
+Explanation explained(Rule rule, const std::string& log = kLog,
+                      std::vector<Overlay> overlays = {}) {
+  const Rulebook rulebook = make_rulebook({std::move(rule)}, std::move(overlays), Date{});
+  return explain(rulebook, job_from_text(log, make_line_matcher(rulebook)), "my-rule");
+}
+
+struct Row {
+  const char* when;
+  const char* more;
+  Outcome outcome;
+};
+
+constexpr Row kRows[] = {
+    {"{event: peer_closed}", "", Outcome::Found},
+    {"{event: connect_failed}", "", Outcome::DoesNotHold},
+    {"{fact: job.nranks, at_least: 9}", "", Outcome::DoesNotHold},
+    {"{event: peer_closed}", "needs: [versions]\n", Outcome::NotJudged},
+    {"{fact: communicator.nranks, at_least: 2}", "per: communicator\n", Outcome::DoesNotHold},
+};
+
+TEST(Explain, SaysWhatBecameOfTheRule) {
+  for (const Row& row : kRows) {
+    EXPECT_EQ(explained(sample_rule("my-rule", row.when, row.more)).outcome, row.outcome)
+        << row.when << " " << row.more;
+  }
+}
+
+TEST(Explain, SaysThatVersionsExcludeTheRule) {
+  const std::string log = "n1:7:7 [0] NCCL INFO NCCL version 2.22.3+cuda12.6\n" + kLog;
+  const Explanation explanation =
+      explained(sample_rule("my-rule", kClosed, "applies_to: {nccl: 2.18}\n"), log);
+  EXPECT_EQ(explanation.outcome, Outcome::NotMeant);
+  EXPECT_EQ(explanation.sentence, "It holds, but is meant for other versions: nccl 2.18.");
+}
+
+TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
+  Overlay overlay;
+  overlay.rule = "my-rule";
+  overlay.reason = "Known.";
+  overlay.until = {2027, 1, 31};
+  const Explanation explanation = explained(sample_rule("my-rule", kClosed), kLog, {overlay});
+  EXPECT_EQ(explanation.outcome, Outcome::Suppressed);
+  ASSERT_EQ(explanation.overlays.size(), 1u);
+  EXPECT_EQ(explanation.overlays[0].reason, "Known.");
+}
+
+TEST(Explain, SaysFromWhichFindingItFollows) {
+  std::vector<Rule> rules;
+  rules.push_back(sample_rule("my-rule", kClosed));
+  rules.push_back(sample_rule("cause", kClosed, "explains: [my-rule]\n"));
+  const Rulebook rulebook = rulebook_of(std::move(rules));
+  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  EXPECT_EQ(explain(rulebook, job, "my-rule").explained_by, std::vector<std::string>{"cause"});
+  EXPECT_EQ(error_of([&] { explain(rulebook, job, "my-rul"); }),
+            "rules: unknown rule 'my-rul' | did you mean 'my-rule'?");
+}
+
+TEST(Explain, TellsLikeInstancesAsOneAndThoseThatCameFurthestFirst) {
+  const Explanation explanation = explained(sample_rule(
+      "my-rule", "{all: [{event: peer_closed}, {event: connect_failed}]}", "per: process\n"));
+  ASSERT_EQ(explanation.instances.size(), 2u);
+  EXPECT_EQ(explanation.instances[0].names,
+            (std::vector<std::string>{"a process on n1 (pid 7)", "a process on n2 (pid 8)"}));
+  ASSERT_EQ(explanation.instances[0].steps.size(), 3u);
+  EXPECT_EQ(explanation.instances[0].steps[1].answer, Answer::Yes);
+  EXPECT_EQ(explanation.instances[0].steps[1].lines, 1u);
+  EXPECT_EQ(explanation.instances[0].steps[2].answer, Answer::No);
+  EXPECT_EQ(explanation.instances[1].names.size(), 2u);
+}
+
+TEST(Explain, IsWrittenForPeople) {
+  const Rulebook rulebook = rulebook_of({sample_rule(
+      "my-rule", "{all: [{event: peer_closed}, {fact: job.host_count, at_least: 9}]}")});
+  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  EXPECT_EQ(write_explanation(explain(rulebook, job, "my-rule"), job, {}),
+            "my-rule  A title\n"
+            "  It does not hold.\n"
+            "\n"
+            "no       the job\n"
+            "  no       all\n"
+            "    yes      {event: peer_closed}\n"
+            "               log.txt:1 and 1 line more\n"
+            "               n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote "
+            "peer n9<401…\n"
+            "    no       {fact: job.host_count, at_least: 9}\n"
+            "               it is 4\n");
+}
+
+TEST(Explain, IsWrittenForScripts) {
+  const Rulebook rulebook = rulebook_of({sample_rule("my-rule", kClosed)});
+  const Job job = job_from_text(kLog, make_line_matcher(rulebook));
+  const auto json =
+      nlohmann::json::parse(write_explanation_json(explain(rulebook, job, "my-rule"), job));
+  EXPECT_EQ(json.at("schema"), "ncclog.explain/1");
+  EXPECT_EQ(json.at("outcome"), "found");
+  EXPECT_EQ(json.at("instances").at(0).at("steps").at(0).at("lines"), 2);
+  EXPECT_EQ(json.at("instances").at(0).at("steps").at(0).at("evidence").at(1).at("line"), 2);
+}
+
+}  // namespace
+}  // namespace ncclog::testing
