@@ -23,17 +23,8 @@ std::string process_name(const Job& job, int index) {
 
 std::string instance_name(const Job& job, const Instance& instance) {
   if (instance.scope == Scope::Job) return "the job";
-  if (instance.communicator >= 0) {
-    return "communicator " + job.communicators[static_cast<size_t>(instance.communicator)].id;
-  }
-  if (instance.scope == Scope::Host) {
-    return instance.host.empty() ? "lines of an unknown host" : "host " + instance.host;
-  }
-  if (instance.scope == Scope::Rank) {
-    return instance.rank < 0 ? "lines of an unknown rank" : fmt::format("rank {}", instance.rank);
-  }
-  if (instance.processes.size() == 1) return process_name(job, instance.processes.front());
-  return fmt::format("{} of {} processes", to_string(instance.scope), instance.processes.size());
+  const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
+  return is_process ? process_name(job, instance.processes.front()) : name_of(job, instance);
 }
 
 /// What the fact is for the instance; empty: unknown.

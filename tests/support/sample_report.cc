@@ -86,6 +86,10 @@ Report sample_report() {
   report.diagnosis.not_judged = {{.question = "Did all ranks make the same calls?",
                                   .reason = "No collective was logged.",
                                   .how_to_capture = "NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL"}};
+  report.diagnosis.capture.settings = {{"NCCL_DEBUG", "INFO"},
+                                       {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL"}};
+  report.diagnosis.capture.steps = {"Collect the files of all ranks."};
+  report.diagnosis.capture.size = LogSize{.start_bytes = 30'000, .rests_on = "usual logs"};
   return report;
 }
 
