@@ -1,15 +1,12 @@
 #include "report/rule_schema.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "diagnose/coverage.h"
 #include "diagnose/fact.h"
-#include "log/messages/all_messages.h"
 #include "rules/condition_keys.h"
-#include "rules/field_test.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {
@@ -74,20 +71,17 @@ Json field_demand() {
 }
 
 /// One way to write an event condition: the kind, and what its fields must hold.
-Json event_of_kind(const Kind& kind) {
+Json event_of_kind(const KindNames& kind) {
   Json fields = Json::object();
-  for (const Field& field : kind.fields) fields[std::string(field.name)] = ref("demand");
-  for (const std::string_view field : header_field_names()) {
-    fields[std::string(field)] = ref("demand");
-  }
+  for (const std::string_view field : kind.fields) fields[std::string(field)] = ref("demand");
   return {{"properties",
-           {{"event", {{"const", kind.name}}},
+           {{"event", {{"const", kind.kind}}},
             {"where", closed_object(std::move(fields), Json::array())}}}};
 }
 
 Json event_kinds() {
   Json options = Json::array();
-  for (const Kind& kind : all_kinds()) options.push_back(event_of_kind(kind));
+  for (const KindNames& kind : kind_names()) options.push_back(event_of_kind(kind));
   return options;
 }
 
@@ -97,9 +91,9 @@ Json fact_names() {
   return {{"enum", std::move(names)}};
 }
 
-Json kind_names() {
+Json kinds() {
   Json names = Json::array();
-  for (const Kind& kind : all_kinds()) names.push_back(kind.name);
+  for (const KindNames& kind : kind_names()) names.push_back(kind.kind);
   return {{"enum", std::move(names)}};
 }
 
@@ -113,11 +107,11 @@ Json scopes() {
 
 /// What may stand under the key by which a condition is named.
 Json condition_name_value(std::string_view name) {
-  if (name == "event") return kind_names();
+  if (name == "event") return kinds();
   if (name == "fact") return fact_names();
   if (name == "finding") return ref("rule_id");
   if (is_group(name) || name == "sequence") return list_of(ref("condition"));
-  if (name == "missing") return kind_names();
+  if (name == "missing") return kinds();
   if (name == "among") return scopes();
   if (name == "line") return text();
   return Json::object();

@@ -1,6 +1,7 @@
 #include "rules/condition_keys.h"
 
-#include <algorithm>
+#include "log/messages/all_messages.h"
+#include "rules/field_test.h"
 
 namespace ncclog {
 
@@ -30,6 +31,16 @@ std::vector<std::string_view> keys_of_condition(std::string_view name) {
     keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
   }
   return keys;
+}
+
+std::vector<KindNames> kind_names() {
+  std::vector<KindNames> kinds;
+  for (const Kind& kind : all_kinds()) {
+    KindNames& names = kinds.emplace_back(KindNames{kind.name, {}});
+    for (const Field& field : kind.fields) names.fields.push_back(field.name);
+    for (const std::string_view field : header_field_names()) names.fields.push_back(field);
+  }
+  return kinds;
 }
 
 std::span<const std::string_view> comparison_names() {

@@ -21,6 +21,13 @@ std::span<const ConditionKeys> condition_keys();
 /// The keys of a condition, its own name first. `name` must be one of the table.
 std::vector<std::string_view> keys_of_condition(std::string_view name);
 
+/// A message kind and its fields, header fields among them: what an event condition may name.
+struct KindNames {
+  std::string_view kind;
+  std::vector<std::string_view> fields;
+};
+std::vector<KindNames> kind_names();
+
 /// What may stand in a map of comparisons: "not", "contains", …
 std::span<const std::string_view> comparison_names();
 

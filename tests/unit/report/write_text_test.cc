@@ -38,8 +38,8 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "    export NCCL_DEBUG=INFO\n"
             "    export NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n"
             "  - Collect the files of all ranks.\n"
-            "  - Log size: about 30 kB a rank (90 kB for 3 ranks) to begin with; it rests on usual\n"
-            "    logs.\n"
+            "  - Log size: about 30 kB a rank (90 kB for 3 ranks) to begin with; it rests on\n"
+            "    usual logs.\n"
             "\n"
             "Read 3 lines from 1 file: 3 ranks on 1 host, network Socket.\n");
 }
