@@ -121,32 +121,32 @@ bool any_loud_besides(const Found& found, const Rule& rule) {
   });
 }
 
-std::pair<Outcome, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
+std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
                                            const Found& found) {
   const auto finding = found.findings.find(rule.id);
   if (found.suppressed.contains(rule.id)) {
-    return {Outcome::Suppressed, "It holds, and an overlay suppresses it."};
+    return {Standing::Suppressed, "It holds, and an overlay suppresses it."};
   }
-  if (finding != found.findings.end()) return {Outcome::Found, finding->second.message};
+  if (finding != found.findings.end()) return {Standing::Found, finding->second.message};
   if (!explanation.open_needs.empty()) {
-    return {Outcome::NotJudged, "It is not judged: the log leaves open what it needs."};
+    return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
   }
   const bool holds = any_instance(explanation, Answer::Yes);
   if (holds && rule.last_resort && found.withheld) {
-    return {Outcome::NotJudged,
+    return {Standing::NotJudged,
             "It is a last resort, and in a torn log the line that explains may be lost."};
   }
   if (holds && rule.last_resort && any_loud_besides(found, rule)) {
-    return {Outcome::NotJudged, "It is a last resort, and other rules found something."};
+    return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }
   if (holds) {
-    return {Outcome::NotMeant,
+    return {Standing::NotMeant,
             "It holds, but is meant for other versions: " + applies_to_text(rule.applies_to) + "."};
   }
   if (any_instance(explanation, Answer::Unknown)) {
-    return {Outcome::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
+    return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
   }
-  return {Outcome::DoesNotHold, "It does not hold."};
+  return {Standing::DoesNotHold, "It does not hold."};
 }
 
 std::vector<std::string> explained_by(const Found& found, const std::string& id) {
@@ -160,7 +160,7 @@ std::vector<std::string> explained_by(const Found& found, const std::string& id)
 
 }  // namespace
 
-std::string_view to_string(Outcome outcome) {
+std::string_view to_string(Standing outcome) {
   constexpr std::string_view kNames[] = {"found",      "suppressed", "not_meant",
                                          "not_judged", "undecided",  "does_not_hold"};
   return kNames[static_cast<size_t>(outcome)];

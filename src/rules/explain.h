@@ -43,17 +43,17 @@ struct ExplainedInstances {
   std::vector<ExplainedStep> steps;
 };
 
-enum class Outcome { Found, Suppressed, NotMeant, NotJudged, Undecided, DoesNotHold };
+enum class Standing { Found, Suppressed, NotMeant, NotJudged, Undecided, DoesNotHold };
 
 /// "found", "suppressed", "not_meant", …
-std::string_view to_string(Outcome outcome);
+std::string_view to_string(Standing outcome);
 
 struct Explanation {
   std::string id;
   std::string title;
   std::string path;        ///< The rule's file.
   std::string applies_to;  ///< Empty: any version.
-  Outcome outcome = Outcome::DoesNotHold;
+  Standing outcome = Standing::DoesNotHold;
   std::string sentence;               ///< The outcome in words.
   std::vector<NotJudged> open_needs;  ///< Questions that the rule needs and the log leaves open.
   std::vector<std::string> explained_by;  ///< Findings of this job that explain the rule's own.

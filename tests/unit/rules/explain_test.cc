@@ -27,15 +27,15 @@ Explanation explained(Rule rule, const std::string& log = kLog,
 struct Row {
   const char* when;
   const char* more;
-  Outcome outcome;
+  Standing outcome;
 };
 
 constexpr Row kRows[] = {
-    {"{event: peer_closed}", "", Outcome::Found},
-    {"{event: connect_failed}", "", Outcome::DoesNotHold},
-    {"{fact: job.nranks, at_least: 9}", "", Outcome::DoesNotHold},
-    {"{event: peer_closed}", "needs: [versions]\n", Outcome::NotJudged},
-    {"{fact: communicator.nranks, at_least: 2}", "per: communicator\n", Outcome::DoesNotHold},
+    {"{event: peer_closed}", "", Standing::Found},
+    {"{event: connect_failed}", "", Standing::DoesNotHold},
+    {"{fact: job.nranks, at_least: 9}", "", Standing::DoesNotHold},
+    {"{event: peer_closed}", "needs: [versions]\n", Standing::NotJudged},
+    {"{fact: communicator.nranks, at_least: 2}", "per: communicator\n", Standing::DoesNotHold},
 };
 
 TEST(Explain, SaysWhatBecameOfTheRule) {
@@ -49,7 +49,7 @@ TEST(Explain, SaysThatVersionsExcludeTheRule) {
   const std::string log = "n1:7:7 [0] NCCL INFO NCCL version 2.22.3+cuda12.6\n" + kLog;
   const Explanation explanation =
       explained(sample_rule("my-rule", kClosed, "applies_to: {nccl: 2.18}\n"), log);
-  EXPECT_EQ(explanation.outcome, Outcome::NotMeant);
+  EXPECT_EQ(explanation.outcome, Standing::NotMeant);
   EXPECT_EQ(explanation.sentence, "It holds, but is meant for other versions: nccl 2.18.");
 }
 
@@ -59,7 +59,7 @@ TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
   overlay.reason = "Known.";
   overlay.until = {2027, 1, 31};
   const Explanation explanation = explained(sample_rule("my-rule", kClosed), kLog, {overlay});
-  EXPECT_EQ(explanation.outcome, Outcome::Suppressed);
+  EXPECT_EQ(explanation.outcome, Standing::Suppressed);
   ASSERT_EQ(explanation.overlays.size(), 1u);
   EXPECT_EQ(explanation.overlays[0].reason, "Known.");
 }
