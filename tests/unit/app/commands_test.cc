@@ -26,9 +26,9 @@ AnalyzeOptions analyze_options(Words words) {
 }
 
 TEST(Options, KeepWhatWasTyped) {
-  const AnalyzeOptions options =
-      analyze_options({"--format", "json", "a.log", "--rules=site", "--threads", "3", "-",
-                       "--rules", "more", "c.log", "--fail-on=never", "--color", "always", "b.log"});
+  const AnalyzeOptions options = analyze_options({"--format", "json", "a.log", "--rules=site",
+                                                  "--threads", "3", "-", "--rules", "more", "c.log",
+                                                  "--fail-on=never", "--color", "always", "b.log"});
   EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "c.log", "b.log"}));
   EXPECT_EQ(options.input.threads, 3);
   EXPECT_EQ(options.rules, (Words{"site", "more"}));
@@ -65,7 +65,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, count, show, export, env, rules, expect)"},
+       "unknown command 'frobnicate' (one of: analyze, count, show, export, env, explain, rules, "
+       "expect)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
