@@ -125,8 +125,8 @@ bool is_plain(std::string_view text) {
          text.front() != '-' && text.front() != '?' && text.front() != ' ' && text.back() != ' ';
 }
 
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
+void put_quoted(std::string& out, std::string_view text) {
+  out += '"';
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') {
@@ -135,11 +135,40 @@ std::string quoted(std::string_view text) {
       out += c;
     }
   }
-  return out + '"';
+  out += '"';
 }
 
-std::string scalar_text(std::string_view text) {
-  return is_plain(text) ? std::string(text) : quoted(text);
+void put_flow(std::string& out, const RuleNode& node);
+
+/// Each item behind the one before and a comma.
+template <typename Items, typename Put>
+void put_items(std::string& out, std::string_view brackets, const Items& items, Put put) {
+  out += brackets[0];
+  const size_t begin = out.size();
+  for (const auto& item : items) {
+    if (out.size() > begin) out += ", ";
+    put(item);
+  }
+  out += brackets[1];
+}
+
+void put_flow(std::string& out, const RuleNode& node) {
+  switch (node.type) {
+    case RuleNode::Type::Null:
+      out += '~';
+      return;
+    case RuleNode::Type::Scalar:
+      is_plain(node.text) ? void(out += node.text) : put_quoted(out, node.text);
+      return;
+    case RuleNode::Type::Sequence:
+      return put_items(out, "[]", node.items, [&](const RuleNode& item) { put_flow(out, item); });
+    case RuleNode::Type::Map:
+      return put_items(out, "{}", node.entries, [&](const RuleNode::Entry& entry) {
+        out += entry.key;
+        out += ": ";
+        put_flow(out, entry.value);
+      });
+  }
 }
 
 }  // namespace
@@ -170,22 +199,7 @@ RuleNode read_compact(std::string_view bytes) {
 
 std::string flow_text(const RuleNode& node) {
   std::string out;
-  switch (node.type) {
-    case RuleNode::Type::Null:
-      return "~";
-    case RuleNode::Type::Scalar:
-      return scalar_text(node.text);
-    case RuleNode::Type::Sequence:
-      for (const RuleNode& item : node.items) {
-        out += (out.empty() ? "" : ", ") + flow_text(item);
-      }
-      return "[" + out + "]";
-    case RuleNode::Type::Map:
-      for (const RuleNode::Entry& entry : node.entries) {
-        out += (out.empty() ? "" : ", ") + entry.key + ": " + flow_text(entry.value);
-      }
-      return "{" + out + "}";
-  }
+  put_flow(out, node);
   return out;
 }
 
