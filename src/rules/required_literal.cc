@@ -68,10 +68,12 @@ bool has_long_escape(std::string_view pattern) {
   return false;
 }
 
-/// Groups with a question mark, but for named ones: (?i) changes what letters stand for.
+/// Groups with a question mark, but for those that only name or join: (?i) changes what letters
+/// stand for.
 bool has_flags(std::string_view pattern) {
   for (size_t at = pattern.find("(?"); at != pattern.npos; at = pattern.find("(?", at + 1)) {
-    if (!pattern.substr(at).starts_with("(?P<")) return true;
+    const std::string_view group = pattern.substr(at);
+    if (!group.starts_with("(?P<") && !group.starts_with("(?:")) return true;
   }
   return false;
 }

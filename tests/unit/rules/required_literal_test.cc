@@ -28,6 +28,8 @@ constexpr Row kRows[] = {
     {"\\d+ bytes", " bytes"},
     {"(?i)case", ""},
     {"rail (?P<rail>[0-9]+) is down", " is down"},
+    {"(?:get|set) refused", " refused"},
+    {"(?i:case) refused", ""},
     {"(?P<a>x)(?i)case", ""},
     {"\\x41bcdef", ""},
     {"\\pNabc", ""},

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "rules/embedded_rules.h"
 #include "rules/load_rules.h"
+#include "rules/required_literal.h"
 #include "rules/rule_set.h"
 #include "rules/rule_tools.h"
 #include "support/paths.h"
@@ -85,6 +86,13 @@ TEST(Rules, ChecksOnlyLook) {
             << rule.id << ": " << check;
       }
     }
+  }
+}
+
+/// Lines are let go before any expression sees them, if they lack what it needs.
+TEST(Rules, NoPatternIsTriedOnEveryLine) {
+  for (const std::string& pattern : load_rulebook().line_patterns) {
+    EXPECT_GE(required_literal(pattern).size(), 4u) << pattern;
   }
 }
 
