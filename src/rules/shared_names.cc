@@ -11,6 +11,9 @@
 namespace ncclog {
 namespace {
 
+/// Names of names grow by powers, so a short file could ask for more than there is memory.
+constexpr size_t kMostNodes = 20'000;
+
 bool is_name(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
@@ -24,6 +27,13 @@ std::string_view list_name(const RuleNode& node) {
   return is_name(text.substr(1)) ? text.substr(1) : std::string_view();
 }
 
+size_t count_nodes(const RuleNode& node) {
+  size_t nodes = 1;
+  for (const RuleNode& item : node.items) nodes += count_nodes(item);
+  for (const RuleNode::Entry& entry : node.entries) nodes += count_nodes(entry.value);
+  return nodes;
+}
+
 void move_to(RuleNode& node, Place place) {
   node.place = place;
   for (RuleNode& item : node.items) move_to(item, place);
@@ -35,25 +45,21 @@ void move_to(RuleNode& node, Place place) {
 
 using NodesByName = std::map<std::string, RuleNode, std::less<>>;
 
-RuleNode named_node(const RuleFile& file, Place place, const NodesByName& nodes,
-                    std::string_view what, std::string_view name) {
+const RuleNode& find_named(const RuleFile& file, Place place, const NodesByName& nodes,
+                           std::string_view what, std::string_view name) {
   const auto found = nodes.find(name);
-  if (found == nodes.end()) {
-    Names known;
-    for (const auto& [other, node] : nodes) known.push_back(other);
-    fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, known);
-  }
-  RuleNode copy = found->second;
-  move_to(copy, place);
-  return copy;
+  if (found != nodes.end()) return found->second;
+  Names known;
+  for (const auto& [other, node] : nodes) known.push_back(other);
+  fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, known);
 }
 
-/// Replaces names below a node of `file`.
+/// Replaces names below nodes of `file`, by at most kMostNodes nodes in all.
 class Replacement {
  public:
   Replacement(const RuleFile& file, const SharedNames& names) : file_(file), names_(names) {}
 
-  void operator()(RuleNode& node, bool holds_conditions) const {
+  void operator()(RuleNode& node, bool holds_conditions) {
     if (!list_name(node).empty()) node = list_of(node);
     if (holds_conditions && is_use(node)) node = condition_of(node);
     std::vector<RuleNode> items;
@@ -75,19 +81,32 @@ class Replacement {
  private:
   static bool is_use(const RuleNode& node) { return node.find("use") != nullptr; }
 
-  RuleNode list_of(const RuleNode& node) const {
-    return named_node(file_, node.place, names_.lists, "list", list_name(node));
+  RuleNode list_of(const RuleNode& node) {
+    return copy(find_named(file_, node.place, names_.lists, "list", list_name(node)), node.place);
   }
 
-  RuleNode condition_of(const RuleNode& node) const {
+  RuleNode condition_of(const RuleNode& node) {
     only_keys(file_, node, {"use"});
     const RuleNode& name = *node.find("use");
-    return named_node(file_, name.place, names_.conditions, "condition",
-                      scalar_of(file_, name, "the name of a condition"));
+    return copy(find_named(file_, name.place, names_.conditions, "condition",
+                           scalar_of(file_, name, "the name of a condition")),
+                name.place);
+  }
+
+  RuleNode copy(const RuleNode& named, Place place) {
+    nodes_ += count_nodes(named);
+    if (nodes_ > kMostNodes) {
+      fail_at(file_, place, fmt::format("names stand for more than {} values here", kMostNodes),
+              "let names stand for fewer values, or for fewer other names");
+    }
+    RuleNode result = named;
+    move_to(result, place);
+    return result;
   }
 
   const RuleFile& file_;
   const SharedNames& names_;
+  size_t nodes_ = 0;  ///< Put in for names so far.
 };
 
 void require_name(const RuleFile& file, const RuleNode::Entry& entry) {
@@ -124,20 +143,22 @@ void require_condition(const RuleFile& file, const RuleNode& node) {
   throw Error(*latest);
 }
 
-void load_list(const RuleFile& file, const RuleNode::Entry& entry, SharedNames& names) {
+void load_list(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
+               SharedNames& names) {
   require_name(file, entry);
   RuleNode list = entry.value;
-  Replacement(file, names)(list, false);
+  replace(list, false);
   for (const RuleNode& item : items_of(file, list, "a list of values")) {
     scalar_of(file, item, "a value");
   }
   names.lists.insert_or_assign(entry.key, std::move(list));
 }
 
-void load_named_condition(const RuleFile& file, const RuleNode::Entry& entry, SharedNames& names) {
+void load_named_condition(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
+                          SharedNames& names) {
   require_name(file, entry);
   RuleNode condition = entry.value;
-  Replacement(file, names)(condition, true);
+  replace(condition, true);
   require_condition(file, condition);
   names.conditions.insert_or_assign(entry.key, std::move(condition));
 }
@@ -150,20 +171,21 @@ bool is_shared_names(const RuleNode& root) {
 
 void load_shared_names(const RuleFile& file, SharedNames& names) {
   only_keys(file, file.root, {"lists", "conditions"});
+  Replacement replace(file, names);
   if (const RuleNode* lists = file.root.find("lists")) {
     for (const RuleNode::Entry& entry : entries_of(file, *lists, "lists by name")) {
-      load_list(file, entry, names);
+      load_list(file, entry, replace, names);
     }
   }
   if (const RuleNode* conditions = file.root.find("conditions")) {
     for (const RuleNode::Entry& entry : entries_of(file, *conditions, "conditions by name")) {
-      load_named_condition(file, entry, names);
+      load_named_condition(file, entry, replace, names);
     }
   }
 }
 
 void replace_shared_names(RuleFile& file, const SharedNames& names) {
-  const Replacement replace(file, names);
+  Replacement replace(file, names);
   for (RuleNode::Entry& entry : file.root.entries) {
     if (entry.key == "message" || entry.key == "examples") continue;
     replace(entry.value, entry.key == "when");

@@ -29,11 +29,12 @@ struct SharedNames {
 bool is_shared_names(const RuleNode& root);
 
 /// Adds the names of a file; what has the name already is replaced. A list or condition may use
-/// what stands above it or is in `names`. Throws Error, also for conditions that fit no rule.
+/// what stands above it or is in `names`. Throws Error, also for conditions that fit no rule, and
+/// for names of names that stand for too much.
 void load_shared_names(const RuleFile& file, SharedNames& names);
 
 /// Replaces the names in a rule, outside of its message and examples. Throws Error for a name that
-/// is not there.
+/// is not there, and for names that stand for too much.
 void replace_shared_names(RuleFile& file, const SharedNames& names);
 
 }  // namespace ncclog

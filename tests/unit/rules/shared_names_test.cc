@@ -1,5 +1,6 @@
 #include "rules/shared_names.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "rules/rule_set.h"
@@ -88,6 +89,23 @@ constexpr Row kWrongFiles[] = {
 
 TEST(SharedNames, AreCheckedWhereTheyAreDefined) {
   for (const Row& row : kWrongFiles) EXPECT_EQ(error_of([&] { names_of(row.in); }), row.out);
+}
+
+/// Ten names, each a list of ten times the one above it.
+std::string names_of_names() {
+  std::string yaml = "lists:\n  l0: [docker0]\n";
+  for (int i = 1; i <= 9; ++i) {
+    yaml += fmt::format("  l{}: [", i);
+    for (int j = 0; j < 10; ++j) yaml += fmt::format("{}$l{}", j == 0 ? "" : ", ", i - 1);
+    yaml += "]\n";
+  }
+  return yaml;
+}
+
+TEST(SharedNames, ThatStandForMoreThanMemoryHoldsAreRefused) {
+  EXPECT_EQ(error_of([] { names_of(names_of_names()); }),
+            "lists.yaml:7:8: names stand for more than 20000 values here | let names stand for "
+            "fewer values, or for fewer other names");
 }
 
 TEST(SharedNames, OfAGroupServeItsRulesAndGoBeforeTheBuiltInOnes) {
