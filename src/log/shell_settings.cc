@@ -1,6 +1,7 @@
 #include "log/shell_settings.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -57,7 +58,7 @@ class SettingReader {
   void read(std::string_view script, int scope) {
     base_scope_ = scope;
     for_each_command(script, [&](const ShellCommandWords& words) { command(words); });
-    export_later();
+    mark_earlier();
   }
 
  private:
@@ -109,7 +110,10 @@ class SettingReader {
   void set_flags(const ShellCommandWords& words, size_t at) {
     for (; at < words.size(); ++at) {
       const std::string_view word = words[at].text;
-      if (word == "-a" || word == "-o") all_exported_ = word == "-a" || next_is_all(words, at);
+      if (word == "-o") all_exported_ = next_is_all(words, at);
+      // "-a" and "-eua", but not "--", behind which words are no flags.
+      if (word == "--") return;
+      if (word.starts_with('-') && word.find('a') != word.npos) all_exported_ = true;
       if (word == "+a") all_exported_ = false;
     }
   }
@@ -119,11 +123,7 @@ class SettingReader {
   }
 
   void unsets(const ShellCommandWords& words, size_t at) {
-    for (; at < words.size(); ++at) {
-      for (Setting& setting : out_.settings) {
-        if (setting.name == words[at].text && setting.scope == base_scope_) setting.unset = true;
-      }
-    }
+    for (; at < words.size(); ++at) unset_before_[words[at].text] = out_.settings.size();
   }
 
   /// Any other program: env, srun, mpirun, docker, ssh, bash -c …
@@ -213,10 +213,15 @@ class SettingReader {
     if (is_one_of(word, kClose)) branches_.pop_back();
   }
 
-  /// "A=b" and further down "export A".
-  void export_later() {
-    for (Setting& setting : out_.settings) {
+  /// "A=b" and further down "export A" or "unset A".
+  void mark_earlier() {
+    if (exported_names_.empty() && unset_before_.empty()) return;
+    for (size_t i = 0; i < out_.settings.size(); ++i) {
+      Setting& setting = out_.settings[i];
       if (exported_names_.contains(setting.name)) setting.exported = true;
+      if (setting.scope != base_scope_) continue;
+      const auto unset = unset_before_.find(setting.name);
+      if (unset != unset_before_.end() && i < unset->second) setting.unset = true;
     }
   }
 
@@ -229,6 +234,7 @@ class SettingReader {
   int last_branch_ = 0;
   std::vector<int> branches_;
   std::set<std::string, std::less<>> exported_names_;
+  std::map<std::string, size_t> unset_before_;  ///< Settings of that name before that place.
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 namespace ncclog {
 namespace {
 
+using namespace std::string_view_literals;
+
 std::string described(const ShellSettings& found) {
   std::string text;
   for (const Setting& setting : found.settings) {
@@ -38,6 +40,8 @@ constexpr Row kRows[] = {
     {"A=b\nexport A", "1:A=b\n"},
     {"A=b\n", "1:A=b own\n"},
     {"set -a\nA=b\nset +a\nC=d\n", "2:A=b\n4:C=d own\n"},
+    {"set -euao pipefail\nA=b", "2:A=b\n"},
+    {"set -- -a\nA=b", "2:A=b own\n"},
     {"declare -x A=b; local C=d", "1:A=b\n1:C=d own\n"},
     {"A=b C=d ./run", "1:A=b scope1\n1:C=d scope1\n"},
     {"A=b ./x; ./y\nC=d ./z", "1:A=b scope1\n2:C=d scope3\n"},
@@ -58,6 +62,8 @@ constexpr Row kRows[] = {
      "1:A=b branch1\n1:A=c branch2\n1:D=e\n"},
     {"case $1 in\nx) export A=b ;;\ny) export C=d ;;\nesac\n", "2:A=b branch1\n3:C=d branch2\n"},
     {"export A=b\nunset A\nexport A=c", "1:A=b unset\n3:A=c\n"},
+    {"export A=b C=d; unset C; export C=e; unset A", "1:A=b unset\n1:C=d unset\n1:C=e\n"},
+    {"export A=b; A=c ./x; unset A", "1:A=b unset\n1:A=c scope1\n"},
     {"cat > f <<EOF\nA=b\nEOF\n", "2:A=b own\n"},
     {"A='b\nc' D=e\n", "1:A=b\nc own\n2:D=e own\n"},
     {"export A='open", "1:A=open\n"},
@@ -79,7 +85,7 @@ TEST(ShellSettings, CountLinesFromWhereTheScriptBegins) {
 
 /// Texts of the bytes that mean something to a shell, and any others.
 std::string random_script(std::mt19937& random) {
-  constexpr std::string_view kBytes = "AB=$\"'`\\\n\r #;&|(){}^-xe\t\0\x80\xff";
+  constexpr std::string_view kBytes = "AB=$\"'`\\\n\r #;&|(){}^-xe\t\0\x80\xff"sv;
   std::string text;
   for (unsigned i = random() % 60; i > 0; --i) {
     if (random() % 6 == 0) text += "export NCCL_A=";
