@@ -77,8 +77,9 @@ void add_recorder_settings(CaptureAdvice& advice) {
       "(TORCH_NCCL_DEBUG_INFO_TEMP_FILE names the files).");
 }
 
-/// Calls a second of the rank that recorded most; 0: no dump tells.
+/// Calls a second of the rank that recorded most, a million at most; 0: no dump tells.
 double recorded_rate(const Job& job) {
+  constexpr double kMostRate = 1e6;
   double rate = 0;
   for (const FlightRecorderDump& dump : job.flight_recorders) {
     if (dump.entries.size() < 2) continue;
@@ -88,7 +89,7 @@ double recorded_rate(const Job& job) {
     const double seconds = static_cast<double>(last - first) / 1e9;
     rate = std::max(rate, static_cast<double>(dump.entries.size() - 1) / seconds);
   }
-  return rate;
+  return std::min(rate, kMostRate);
 }
 
 /// What the inputs hold for each process that printed NCCL lines; 0: nothing to measure.

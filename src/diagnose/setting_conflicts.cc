@@ -137,10 +137,10 @@ std::string too_many_sockets(const Company& company) {
   const Setting* threads = company.find("NCCL_SOCKET_NTHREADS");
   if (threads == nullptr) return {};
   const int64_t each = read_number(company.own().value);
-  const int64_t product = each * read_number(threads->value);
-  if (each <= 0 || each > kMost || product <= kMost) return {};
+  const int64_t many = read_number(threads->value);
+  if (each <= 0 || each > kMost || many <= 0 || many > kMost || each * many <= kMost) return {};
   return fmt::format("is reduced: with {} it makes {} sockets, and {} are allowed",
-                     quoted(*threads), product, kMost);
+                     quoted(*threads), each * many, kMost);
 }
 
 std::string above_most(const Company& company, std::string_view most_name) {

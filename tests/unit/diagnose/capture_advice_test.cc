@@ -61,18 +61,27 @@ TEST(CaptureAdvice, EstimatesTheSizeAndSaysOnWhatItRests) {
             "about 30 kB a rank to begin with; it rests on usual logs with few communicators");
 }
 
-TEST(CaptureAdvice, MeasuresTheRateOfRecordedCalls) {
+/// A job with a dump of `calls` calls, the first and the last one `apart` nanoseconds apart.
+Job recorded_job(int calls, int64_t apart) {
   Job job;
-  FlightRecorderDump dump;
-  for (int i = 0; i < 11; ++i) {
-    FlightRecorderEntry& entry = dump.entries.emplace_back();
-    entry.time_created_ns = 1'000'000'000 + i * 50'000'000;
+  FlightRecorderDump& dump = job.flight_recorders.emplace_back();
+  for (int i = 0; i < calls; ++i) {
+    dump.entries.emplace_back().time_created_ns = 1'000'000'000 + i * apart / (calls - 1);
   }
-  job.flight_recorders.push_back(dump);
-  const CaptureAdvice advice = advice_for({"collectives"}, job);
+  return job;
+}
+
+TEST(CaptureAdvice, MeasuresTheRateOfRecordedCalls) {
+  const CaptureAdvice advice = advice_for({"collectives"}, recorded_job(11, 500'000'000));
   ASSERT_TRUE(advice.size);
   EXPECT_TRUE(advice.size->calls_measured);
   EXPECT_DOUBLE_EQ(advice.size->calls_per_second, 20);
+}
+
+TEST(CaptureAdvice, TakesNoDumpsWordForMoreCallsThanARankCanMake) {
+  const CaptureAdvice advice = advice_for({"collectives"}, recorded_job(50'000, 1));
+  ASSERT_TRUE(advice.size);
+  EXPECT_EQ(advice.size->bytes_per_hour(), uint64_t{185} * 1'000'000 * 3600);
 }
 
 TEST(CaptureAdvice, EveryQuestionLeadsToSomething) {
