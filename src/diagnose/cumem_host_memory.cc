@@ -8,13 +8,14 @@
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
+#include "diagnose/nccl_version.h"
 
 namespace ncclog {
 namespace {
 
 struct Release {
-  int64_t minor = -1;
-  int64_t patch = -1;
+  int minor = -1;
+  int patch = -1;
   auto operator<=>(const Release&) const = default;
 };
 
@@ -23,12 +24,9 @@ constexpr Release kFirstWithLine{26, 3};
 
 /// "2.26.3" as {26, 3}; nothing for what is no release of NCCL 2.
 std::optional<Release> release_of(std::string_view version) {
-  const auto parts = split(version, '.');
-  if (parts.size() < 3 || parts[0] != "2") return std::nullopt;
-  const auto minor = parse_int(parts[1]);
-  const auto patch = parse_int(parts[2].substr(0, parts[2].find_first_not_of("0123456789")));
-  if (!minor || !patch) return std::nullopt;
-  return Release{*minor, *patch};
+  const std::vector<int> parts = version_parts(version);
+  if (parts.size() < 3 || parts[0] != 2) return std::nullopt;
+  return Release{parts[1], parts[2]};
 }
 
 /// True if the log names releases and all of them pass.

@@ -11,6 +11,7 @@
 #include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/hca_lists.h"
+#include "diagnose/nccl_version.h"
 
 namespace ncclog {
 namespace {
@@ -264,25 +265,12 @@ Outcome gpu_paths(const Job& job, const Expected& expected) {
   return tally.outcome("path", "no process prints its topology");
 }
 
-/// The parts of "2.18.5", as far as they are numbers.
-std::vector<int64_t> version_parts(std::string_view version) {
-  std::vector<int64_t> parts;
-  for (std::string_view part : split(version, '.')) {
-    size_t digits = 0;
-    while (digits < part.size() && is_digit(part[digits])) ++digits;
-    const auto number = parse_int(part.substr(0, digits));
-    if (!number) break;
-    parts.push_back(*number);
-  }
-  return parts;
-}
-
 /// Parts that a limit does not name do not count: "2.18" allows 2.18.5 as the most.
 bool version_within(std::string_view version, const Expected& expected) {
-  const std::vector<int64_t> parts = version_parts(version);
+  const std::vector<int> parts = version_parts(version);
   const auto limited = [&](const std::string& limit) {
     const size_t n = std::min(parts.size(), version_parts(limit).size());
-    return std::vector<int64_t>(parts.begin(), parts.begin() + static_cast<long>(n));
+    return std::vector<int>(parts.begin(), parts.begin() + static_cast<long>(n));
   };
   const std::string& least = expected.version_at_least;
   const std::string& most = expected.version_at_most;

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/first_warning.h"
+#include "diagnose/nccl_version.h"
 #include "diagnose/watchdog_records.h"
 
 namespace ncclog {
@@ -53,26 +54,15 @@ bool began_nccl(const Job& job, const Process& process) {
   return has_said<NetworkSelected, BootstrapInterface>(job, process);
 }
 
-/// 2014003 for "2.14.3"; text in it counts as 0.
-int64_t release_number(const std::string& version) {
-  int64_t number = 0;
-  const auto parts = split(version, '.');
-  for (size_t i = 0; i < 3; ++i) {
-    const int64_t part = i < parts.size() ? parse_int(parts[i]).value_or(0) : 0;
-    number = number * 1000 + std::clamp<int64_t>(part, 0, 999);
-  }
-  return number;
-}
-
 /// Every NCCL of the job is known and older than that.
-bool is_before(const Job& job, int64_t release) {
+bool is_before(const Job& job, std::string_view release) {
   return !job.nccl_versions.empty() &&
          std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(),
-                     [&](const std::string& version) { return release_number(version) < release; });
+                     [&](const auto& version) { return compare_releases(version, release) < 0; });
 }
 
 /// Init START exists since 2.18.3.
-bool is_without_start(const Job& job) { return is_before(job, 2'018'003); }
+bool is_without_start(const Job& job) { return is_before(job, "2.18.3"); }
 
 /// What is asked about processes again and again.
 class Voices {
@@ -434,7 +424,7 @@ class Search {
 
 }  // namespace
 
-bool connects_at_init(const Job& job) { return is_before(job, 2'022'000); }
+bool connects_at_init(const Job& job) { return is_before(job, "2.22"); }
 
 std::vector<UnfinishedInit> unfinished_inits(const Job& job) { return Search(job).run(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "diagnose/nccl_version.h"
 
 namespace ncclog {
 namespace {
@@ -60,19 +61,6 @@ bool holds(const VersionBound& bound, std::vector<int> parts) {
 }
 
 }  // namespace
-
-std::vector<int> version_parts(std::string_view version) {
-  constexpr size_t kMaxDigits = 6;
-  std::vector<int> parts;
-  for (const std::string_view part : split(version, '.')) {
-    const size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
-    const auto number = parse_int(part.substr(0, digits));
-    if (!number || digits > kMaxDigits) break;
-    parts.push_back(static_cast<int>(*number));
-    if (digits < part.size()) break;
-  }
-  return parts;
-}
 
 std::optional<std::vector<VersionBound>> parse_version_bounds(std::string_view text) {
   std::vector<VersionBound> bounds;

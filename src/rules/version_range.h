@@ -42,9 +42,6 @@ struct VersionDemand {
   bool operator==(const VersionDemand&) const = default;
 };
 
-/// The leading numbers of a version: {2, 9, 0} for "2.9.0a0+git1234". Empty: it begins with none.
-std::vector<int> version_parts(std::string_view version);
-
 /// ">=2.22 <2.25" as bounds; nullopt if it is anything else.
 std::optional<std::vector<VersionBound>> parse_version_bounds(std::string_view text);
 

@@ -136,6 +136,10 @@ constexpr Row kTogether[] = {
      "warning contradictory NCCL_IB_ROCE_VERSION_NUM"},
     {"export NCCL_SOCKET_NTHREADS=16 NCCL_NSOCKS_PERTHREAD=8",
      "warning contradictory NCCL_NSOCKS_PERTHREAD: is reduced"},
+    {"export NCCL_SOCKET_NTHREADS=9223372036854775807 NCCL_NSOCKS_PERTHREAD=8",
+     "warning invalid NCCL_SOCKET_NTHREADS: is outside"},
+    {"export NCCL_SOCKET_NTHREADS=3 NCCL_NSOCKS_PERTHREAD=9223372036854775807",
+     "warning invalid NCCL_NSOCKS_PERTHREAD"},
     {"export NCCL_MIN_CTAS=32 NCCL_MAX_CTAS=16", "warning contradictory NCCL_MIN_CTAS: is above"},
 };
 
@@ -248,6 +252,7 @@ TEST(NcclVersion, ComparesNumbersNotLetters) {
   EXPECT_LT(compare_releases("2.9.8", "2.10.3"), 0);
   EXPECT_EQ(compare_releases("2.27.3+cuda12.9", "2.27.3"), 0);
   EXPECT_GT(compare_releases("2.27.3", "2.27"), 0);
+  EXPECT_EQ(compare_releases("2.27.0", "2.27"), 0);
   EXPECT_FALSE(is_release("latest"));
 }
 
