@@ -113,11 +113,6 @@ std::string read_up_to(const std::string& path, size_t most) {
   return text;
 }
 
-/// The rest of what a file sets is nobody's business.
-bool concerns_nccl(std::string_view name) {
-  return name.find("NCCL") != name.npos || name.find("nccl") != name.npos;
-}
-
 std::string place_of(const std::string& path, uint64_t line) {
   return line == 0 ? path : fmt::format("{}:{}", path, line);
 }

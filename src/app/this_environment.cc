@@ -18,10 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool concerns_nccl(std::string_view name) {
-  return name.find("NCCL") != name.npos || name.find("nccl") != name.npos;
-}
-
 /// What of the two sources counts, and where it stands.
 struct Effective {
   std::vector<Setting> settings;

@@ -137,7 +137,7 @@ class SettingFinder : public YAML::EventHandler {
   }
 
   void script(const YAML::Mark& mark, const std::string& text) {
-    if (text.find("NCCL") == text.npos && text.find("nccl") == text.npos) return;
+    if (!concerns_nccl(text)) return;
     const int base = ++scopes_;
     for (Setting& setting : read_shell_settings(text, first_line(mark)).settings) {
       setting.scope += base;

@@ -7,9 +7,11 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ncclog {
 
+/// One place that gives a variable a value, or the variable as a program finds it.
 struct Setting {
   std::string name;
   std::string value;     ///< Without quotes; as written where `literal` is false.
@@ -24,5 +26,11 @@ struct Setting {
 
   bool operator==(const Setting&) const = default;
 };
+
+/// True for the variables of NCCL and of its neighbours; the rest of what a file sets is nobody's
+/// business.
+inline bool concerns_nccl(std::string_view name) {
+  return name.find("NCCL") != name.npos || name.find("nccl") != name.npos;
+}
 
 }  // namespace ncclog
