@@ -54,7 +54,10 @@ bool hides_a_fault(const OverlayEffect& effect) {
 }
 
 Verdict verdict_of(const Diagnosis& diagnosis, const Found& found, const Job& job) {
-  if (found.withheld) return torn_verdict();
+  const bool any_loud =
+      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                  [](const Finding& finding) { return finding.severity != Severity::Info; });
+  if (found.withheld && !any_loud) return torn_verdict();
   Verdict verdict = make_verdict(diagnosis.findings, job);
   const bool hidden =
       std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(), hides_a_fault);

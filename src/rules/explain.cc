@@ -115,14 +115,8 @@ bool any_instance(const Explanation& explanation, Answer answer) {
                      [&](const ExplainedInstances& one) { return one.answer == answer; });
 }
 
-bool any_loud_besides(const Found& found, const Rule& rule) {
-  return std::any_of(found.findings.begin(), found.findings.end(), [&](const auto& entry) {
-    return entry.first != rule.id && entry.second.severity != Severity::Info;
-  });
-}
-
 std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
-                                           const Found& found) {
+                                            const Found& found) {
   const auto finding = found.findings.find(rule.id);
   if (found.suppressed.contains(rule.id)) {
     return {Standing::Suppressed, "It holds, and an overlay suppresses it."};
@@ -136,7 +130,7 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
     return {Standing::NotJudged,
             "It is a last resort, and in a torn log the line that explains may be lost."};
   }
-  if (holds && rule.last_resort && any_loud_besides(found, rule)) {
+  if (holds && stands_back(rule, found.findings)) {
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }
   if (holds) {

@@ -73,11 +73,17 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
                          some_left ? build_finding(rule, view, firings) : std::move(whole));
 }
 
+int64_t count_loud(const FindingsById& findings) {
+  return std::count_if(findings.begin(), findings.end(),
+                       [](const auto& entry) { return entry.second.severity != Severity::Info; });
+}
+
 /// Adds what the rules find that are, or are not, a last resort.
 void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Coverage& coverage,
                Found& found) {
+  const FindingsById others = last_resort ? found.findings : FindingsById{};
   for (const Rule& rule : rulebook.rules) {
-    if (rule.last_resort != last_resort) continue;
+    if (rule.last_resort != last_resort || stands_back(rule, others)) continue;
     const auto open = coverage.open_needs(rule);
     if (open.empty()) {
       RuleJudge judge(view, found.findings);
@@ -87,11 +93,6 @@ void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Covera
       found.open_needs.insert(open.begin(), open.end());
     }
   }
-}
-
-bool any_loud(const FindingsById& findings) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [](const auto& entry) { return entry.second.severity != Severity::Info; });
 }
 
 /// Gives findings the severity that overlays want, once all rules are judged by their own.
@@ -125,19 +126,27 @@ std::vector<const CoverageQuestion*> Coverage::open_needs(const Rule& rule) {
   return open;
 }
 
+bool stands_back(const Rule& rule, const FindingsById& findings) {
+  return rule.last_resort && std::any_of(findings.begin(), findings.end(), [&](const auto& entry) {
+           const Finding& other = entry.second;
+           if (entry.first == rule.id || other.severity == Severity::Info) return false;
+           const bool only_advice =
+               other.severity == Severity::Warning && other.role == Role::Advice;
+           return !(only_advice && rule.severity == Severity::Error);
+         });
+}
+
 Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage) {
   Found found;
   find_with(rulebook, false, view, coverage, found);
-  if (!any_loud(found.findings)) {
-    Found all = found;
-    find_with(rulebook, true, view, coverage, all);
-    // In a torn log the line that explains a failure may be the lost one.
-    if (is_torn(view.job()) && any_loud(all.findings)) {
-      found.open_needs = std::move(all.open_needs);
-      found.withheld = true;
-    } else {
-      found = std::move(all);
-    }
+  Found all = found;
+  find_with(rulebook, true, view, coverage, all);
+  // In a torn log the line that explains a failure may be the lost one.
+  if (is_torn(view.job()) && count_loud(all.findings) > count_loud(found.findings)) {
+    found.open_needs = std::move(all.open_needs);
+    found.withheld = true;
+  } else {
+    found = std::move(all);
   }
   change_severities(rulebook, found);
   return found;

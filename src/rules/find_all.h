@@ -38,6 +38,11 @@ struct Found {
   bool withheld = false;
 };
 
+/// Whether a last resort is not judged beside these findings: where another one is an error or a
+/// warning. Advice of severity warning on a setting does not silence a last resort of severity
+/// error, because it tells no failure. False for rules that are none.
+bool stands_back(const Rule& rule, const FindingsById& findings);
+
 Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage);
 
 }  // namespace ncclog

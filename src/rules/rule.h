@@ -181,7 +181,7 @@ struct Rule {
   Confidence confidence = Confidence::Possible;
   Role role = Role::Advice;
   Scope per = Scope::Job;
-  bool last_resort = false;  ///< Judged only where no other rule found an error or a warning.
+  bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
   std::vector<const CoverageQuestion*> needs;
   std::vector<VersionDemand> applies_to;  ///< Empty: any version.
   Condition when;

@@ -62,7 +62,22 @@ TEST(Evaluate, ALastResortIsJudgedOnlyWhereNothingElseIsLoud) {
   warning.severity = Severity::Warning;
   EXPECT_NE(ids({last}).find("a-last"), std::string::npos);
   EXPECT_NE(ids({last, info}).find("a-last"), std::string::npos);
+  warning.role = Role::Symptom;
   EXPECT_EQ(ids({last, warning}), "warning");
+}
+
+TEST(Evaluate, AdviceDoesNotSilenceALastResortThatTellsAFailure) {
+  const auto count = [&](Severity last_severity, Role other_role) {
+    Rule last = sample_rule("a-last", "{event: network_selected}", "last_resort: true\n");
+    last.severity = last_severity;
+    Rule other = sample_rule("other", "{event: network_selected}");
+    other.severity = Severity::Warning;
+    other.role = other_role;
+    return diagnose(rulebook_of({last, other}), kNetwork).findings.size();
+  };
+  EXPECT_EQ(count(Severity::Error, Role::Advice), 2u);
+  EXPECT_EQ(count(Severity::Error, Role::Cause), 1u);
+  EXPECT_EQ(count(Severity::Warning, Role::Advice), 1u);
 }
 
 /// The lines of n1, and behind them a tear that nothing repairs.
@@ -81,6 +96,18 @@ TEST(Evaluate, InATornLogSilenceAndLastResortsProveNothing) {
   const Diagnosis diagnosis = diagnose(rulebook_of({last}), torn_after(kSet));
   EXPECT_TRUE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::CannotJudge);
+}
+
+TEST(Evaluate, WhatATornLogProvesStaysTheHeadlineBesideAWithheldLastResort) {
+  Rule last = sample_rule("a-last", "{event: env_set}", "last_resort: true\n");
+  last.severity = Severity::Error;
+  Rule advice = sample_rule("advice", "{event: env_set}");
+  advice.severity = Severity::Warning;
+  advice.role = Role::Advice;
+  const Diagnosis diagnosis = diagnose(rulebook_of({last, advice}), torn_after(kSet));
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  EXPECT_EQ(diagnosis.findings[0].id, "advice");
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::Suspicious);
 }
 
 TEST(LineMatcher, IsEmptyWithoutPatterns) {
