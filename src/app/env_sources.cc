@@ -151,7 +151,7 @@ CheckedSource check_yaml(const std::string& path, std::string_view text,
   YamlSettings found = read_yaml_settings(text);
   CheckedSource source = checked_file(path, "yaml", std::move(found.settings), context);
   if (!found.problem.empty()) {
-    source.note = fmt::format("Not YAML from {} on, so the rest was not read.", found.problem);
+    source.note = fmt::format("Not YAML, so the rest was not read: {}.", found.problem);
   }
   return source;
 }

@@ -70,7 +70,7 @@ void add_nccl_settings(const Job& job, const Wanted& wanted, CaptureAdvice& advi
 
 /// The older name is read by all releases of PyTorch from 2.2 on.
 void add_recorder_settings(CaptureAdvice& advice) {
-  advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "20000"});
+  advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"});
   advice.settings.push_back({"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"});
   advice.steps.push_back(
       "The TORCH_ settings are for PyTorch; collect its dumps as well "

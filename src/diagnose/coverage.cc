@@ -72,7 +72,7 @@ std::string capture_init(const Job& job) { return capture_subsystems(job, "INIT,
 
 std::string capture_collectives(const Job& job) {
   return capture_subsystems(job, "INIT,ENV,NET,COLL") +
-         " With PyTorch also TORCH_FR_BUFFER_SIZE=20000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
+         " With PyTorch also TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
          "(TORCH_NCCL_TRACE_BUFFER_SIZE before the TORCH_FR_ names).";
 }
 

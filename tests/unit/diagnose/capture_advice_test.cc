@@ -28,7 +28,7 @@ TEST(CaptureAdvice, JoinsWhatTheQuestionsAskFor) {
             (Settings{{"NCCL_DEBUG", "INFO"},
                       {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL"},
                       {"NCCL_DEBUG_FILE", "nccl.%h.%p.log"},
-                      {"TORCH_NCCL_TRACE_BUFFER_SIZE", "20000"},
+                      {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
                       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"}}));
 }
 
