@@ -120,9 +120,9 @@ std::string new_rule_text(std::string_view id, std::string_view line, const Job&
       "examples:\n"
       "  fires:   # logs on which the rule must fire\n"
       "    - {}\n"
-      "  quiet:   # near misses on which it must not\n"
-      "    - \"n1:7:7 [0] NCCL INFO a line much like it that means no harm\"\n",
-      id, condition_of(line, job), yaml_text(fires));
+      "  quiet:   # near misses on which it must not; 'rules test' fails until this is one\n"
+      "    - {}\n",
+      id, condition_of(line, job), yaml_text(fires), yaml_text(fires));
 }
 
 std::string write_new_rule(const Rulebook& rulebook, const std::string& id, const std::string& area,

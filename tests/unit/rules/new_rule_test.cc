@@ -28,10 +28,18 @@ constexpr const char* kLines[] = {
 
 TEST(NewRule, LoadsAsItIsAndFiresOnItsLine) {
   for (const char* line : kLines) {
-    const Rulebook rulebook = rulebook_of({load_rule(text_for(line), "my-rule.yaml")});
-    const RuleTest test = test_rules(rulebook, true, read_example);
+    Rule rule = load_rule(text_for(line), "my-rule.yaml");
+    rule.quiet.clear();
+    const RuleTest test = test_rules(rulebook_of({std::move(rule)}), true, read_example);
     EXPECT_TRUE(test.failures.empty() || std::string_view(line).starts_with("nothing"))
         << text_for(line) << test.failures.front().what;
+  }
+}
+
+TEST(NewRule, FailsItsTestUntilItHasANearMiss) {
+  for (const char* line : kLines) {
+    const Rulebook rulebook = rulebook_of({load_rule(text_for(line), "my-rule.yaml")});
+    EXPECT_FALSE(test_rules(rulebook, true, read_example).failures.empty()) << line;
   }
 }
 
