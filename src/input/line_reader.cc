@@ -1,44 +1,60 @@
 #include "input/line_reader.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
 #include <utility>
+
+#include "base/odd_bytes.h"
 
 namespace ncclog {
 namespace {
 
-constexpr size_t kBlockBytes = size_t{256} << 10;
+/// Bytes that are searched for odd ones at a time: they are still in the cache when their lines are
+/// delivered.
+constexpr size_t kCheckedBytes = size_t{16} << 10;
+
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
 // A piece is read on only while it is not too long, so a whole block always fits behind it.
 LineReader::LineReader(ReadBlock read_block, uint64_t offset)
-    : read_block_(std::move(read_block)), buffer_(kMaxLineBytes + kBlockBytes), base_(offset) {
+    : read_block_(std::move(read_block)),
+      own_(kBlockBytes),
+      data_(own_->bytes().data()),
+      size_(own_->bytes().size()),
+      base_(offset),
+      first_number_(1),
+      number_(1) {
   if (offset == 0) skip_byte_order_mark();
 }
 
-bool LineReader::next(Line& line) {
+LineReader::LineReader(ReadBlock read_block, const LineBuffer& buffer, LinePlace from)
+    : read_block_(std::move(read_block)),
+      data_(buffer.bytes().data()),
+      size_(buffer.bytes().size()),
+      base_(from.offset),
+      first_number_(from.number),
+      number_(from.number) {
+  if (from.offset == 0) skip_byte_order_mark();
+}
+
+/// Everything but a whole line of ordinary bytes that lies in the buffer.
+bool LineReader::next_slowly(Line& line) {
   if (is_cut_piece_) skip_rest_of_piece();
   if (is_after_cr_) finish_line_end();
   const size_t piece_end = find_piece_end();
   if (begin_ == end_) return false;
   const size_t length = piece_end - begin_;
-  line.text = {buffer_.data() + begin_, std::min(length, kMaxLineBytes)};
+  line.text = {data_ + begin_, std::min(length, kMaxLineBytes)};
   line.number = number_;
   line.offset = base_ + begin_;
   line.cut = length > kMaxLineBytes;
+  const OddBytes odd = find_odd_bytes(begin_ < odd_until_ ? line.text : std::string_view());
+  line.has_control = odd.control;
+  line.has_high = odd.high;
   consume(piece_end);
   return true;
-}
-
-/// The first `wanted` in [begin, end), or `end`.
-size_t LineReader::find(char wanted, size_t begin, size_t end) const {
-  if (begin == end) return end;
-  const char* data = buffer_.data();
-  const void* found = std::memchr(data + begin, wanted, end - begin);
-  return found == nullptr ? end : static_cast<size_t>(static_cast<const char*>(found) - data);
 }
 
 /// The "\r" or "\n" that ends the piece at begin_; end_ if the input ends first, or if the piece is
@@ -46,7 +62,8 @@ size_t LineReader::find(char wanted, size_t begin, size_t end) const {
 size_t LineReader::find_piece_end() {
   size_t unseen = begin_;
   for (;;) {
-    const size_t found = find('\r', unseen, newline_);
+    check_until(newline_);
+    const size_t found = unseen < odd_until_ ? find('\r', unseen, newline_) : newline_;
     if (found < end_) return found;
     const size_t seen = end_ - begin_;
     if (seen > kMaxLineBytes || !refill()) return end_;
@@ -58,24 +75,35 @@ size_t LineReader::find_piece_end() {
 bool LineReader::refill() {
   if (is_at_end_) return false;
   if (begin_ > 0) {
-    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    std::memmove(data_, data_ + begin_, end_ - begin_);
     base_ += begin_;
     newline_ -= begin_;
+    odd_until_ -= std::min(odd_until_, begin_);
+    checked_until_ -= std::min(checked_until_, begin_);
     end_ -= begin_;
     begin_ = 0;
   }
   const bool has_newline = newline_ < end_;
-  const size_t got = read_block_(buffer_.data() + end_, buffer_.size() - end_);
+  const size_t got = read_block_(data_ + end_, size_ - end_);
   const size_t old_end = std::exchange(end_, end_ + got);
   if (!has_newline) newline_ = find('\n', old_end, end_);
   is_at_end_ = got == 0;
   return got > 0;
 }
 
+void LineReader::check_until(size_t place) {
+  while (checked_until_ < place) {
+    const size_t count = std::min(kCheckedBytes, end_ - checked_until_);
+    const bool is_odd = find_odd_bytes({data_ + checked_until_, count}) != OddBytes{};
+    checked_until_ += count;
+    if (is_odd) odd_until_ = checked_until_;
+  }
+}
+
 void LineReader::skip_byte_order_mark() {
   while (end_ - begin_ < kByteOrderMark.size() && refill()) {
   }
-  const std::string_view start(buffer_.data(), end_);
+  const std::string_view start(data_, end_);
   if (start.starts_with(kByteOrderMark)) begin_ += kByteOrderMark.size();
 }
 
@@ -83,7 +111,7 @@ void LineReader::skip_byte_order_mark() {
 void LineReader::finish_line_end() {
   is_after_cr_ = false;
   if (begin_ == end_ && !refill()) return;
-  if (buffer_[begin_] == '\n') consume(begin_);
+  if (data_[begin_] == '\n') consume(begin_);
 }
 
 void LineReader::skip_rest_of_piece() {
@@ -104,7 +132,7 @@ void LineReader::consume(size_t piece_end) {
     if (is_at_end_) begin_ = end_;
     return;
   }
-  const bool ends_line = buffer_[piece_end] == '\n';
+  const bool ends_line = data_[piece_end] == '\n';
   begin_ = piece_end + 1;
   is_after_cr_ = !ends_line;
   if (!ends_line) return;

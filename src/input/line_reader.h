@@ -12,8 +12,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
-#include <vector>
+#include <memory>
+#include <optional>
+#include <span>
 
 #include "base/line.h"
 
@@ -22,10 +25,34 @@ namespace ncclog {
 /// Of a longer piece only this many bytes are delivered, as one line with `cut` set.
 inline constexpr size_t kMaxLineBytes = size_t{64} << 10;
 
+/// Bytes that a LineReader of its own memory asks for at a time: they stay in the processor's cache
+/// until their lines are read.
+inline constexpr size_t kBlockBytes = size_t{256} << 10;
+
+/// Memory in which lines are cut, so that readers that follow each other can share it.
+class LineBuffer {
+ public:
+  /// Takes blocks of `block_bytes` > 0, behind the piece of a line that the last one ended with.
+  explicit LineBuffer(size_t block_bytes = kBlockBytes)
+      : size_(kMaxLineBytes + block_bytes), bytes_(new char[size_]) {}
+
+  std::span<char> bytes() const { return {bytes_.get(), size_}; }
+
+ private:
+  size_t size_;
+  std::unique_ptr<char[]> bytes_;
+};
+
+/// Where in an input reading begins.
+struct LinePlace {
+  uint64_t offset = 0;  ///< Of a line's first byte.
+  uint64_t number = 1;  ///< Of that line.
+};
+
 /// Cuts a stream of blocks into lines.
 ///
-/// Allocates once, when it is made. Every byte is looked at twice, by memchr: for "\n" when its
-/// block arrives, for "\r" when its line is delivered.
+/// Allocates nothing after it was made. Bytes are searched for odd ones once, some thousands at a
+/// time; where there are none, a line costs one memchr for its "\n".
 class LineReader {
  public:
   /// Writes at most `capacity` > 0 bytes to `buffer` and returns how many; 0 at the end.
@@ -35,28 +62,61 @@ class LineReader {
   /// be the start of a line.
   explicit LineReader(ReadBlock read_block, uint64_t offset = 0);
 
+  /// The same in borrowed memory, which must outlive the reader and serves no other meanwhile.
+  LineReader(ReadBlock read_block, const LineBuffer& buffer, LinePlace from);
+
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
   /// Fetches the next line; false at the end of the input. `line.text` lives until the next call.
-  bool next(Line& line);
+  bool next(Line& line) {
+    const size_t length = newline_ - begin_;
+    const bool is_plain = begin_ >= odd_until_ && newline_ < checked_until_;
+    if (!is_plain || is_after_cr_ || is_cut_piece_ || length > kMaxLineBytes) {
+      return next_slowly(line);
+    }
+    line = {{data_ + begin_, length}, number_++, base_ + begin_, false, false, false};
+    begin_ = newline_ + 1;
+    newline_ = find('\n', begin_, end_);
+    return true;
+  }
+
+  /// The number of the line behind the last whole one: 1 more than "\n" were passed, if reading
+  /// began with line 1.
+  uint64_t next_number() const { return number_; }
 
   /// How many "\n" the lines so far ended with; all of the input's once `next` has returned false.
-  uint64_t newlines() const { return number_ - 1; }
+  uint64_t newlines() const { return number_ - first_number_; }
 
  private:
-  size_t find(char wanted, size_t begin, size_t end) const;
+  /// The first `wanted` in [begin, end), or `end`.
+  size_t find(char wanted, size_t begin, size_t end) const {
+    if (begin == end) return end;
+    const void* found = std::memchr(data_ + begin, wanted, end - begin);
+    return found == nullptr ? end : static_cast<size_t>(static_cast<const char*>(found) - data_);
+  }
+
+  bool next_slowly(Line& line);
   size_t find_piece_end();
   bool refill();
+  void check_until(size_t place);
   void skip_byte_order_mark();
   void finish_line_end();
   void skip_rest_of_piece();
   void consume(size_t piece_end);
 
   ReadBlock read_block_;
-  std::vector<char> buffer_;
-  size_t begin_ = 0;     ///< First byte not yet delivered or dropped. begin_ <= newline_ <= end_.
-  size_t end_ = 0;       ///< One past the last byte read. end_ <= buffer_.size().
-  size_t newline_ = 0;   ///< The first "\n" in [begin_, end_); end_ if there is none.
-  uint64_t base_;        ///< Place in the input of buffer_[0].
-  uint64_t number_ = 1;  ///< Of the line that begin_ is in.
+  std::optional<LineBuffer> own_;  ///< Empty if the memory is borrowed.
+  char* data_;
+  size_t size_;           ///< Of data_.
+  size_t begin_ = 0;      ///< First byte not yet delivered or dropped. begin_ <= newline_ <= end_.
+  size_t end_ = 0;        ///< One past the last byte read. end_ <= size_.
+  size_t newline_ = 0;    ///< The first "\n" in [begin_, end_); end_ if there is none.
+  size_t odd_until_ = 0;  ///< Bytes in [odd_until_, checked_until_) are ASCII and no control codes.
+  size_t checked_until_ = 0;  ///< odd_until_ <= checked_until_ <= end_.
+  uint64_t base_;             ///< Place in the input of data_[0].
+  uint64_t first_number_;
+  uint64_t number_;           ///< Of the line that begin_ is in.
   bool is_at_end_ = false;    ///< read_block_ has returned 0.
   bool is_after_cr_ = false;  ///< The byte before begin_ is "\r"; a "\n" at begin_ belongs to it.
   bool is_cut_piece_ =

@@ -1,6 +1,5 @@
 #include "input/read_unit.h"
 
-#include <cstring>
 #include <string_view>
 
 #include "base/text.h"
@@ -23,18 +22,6 @@ UnitResult start_result(const Unit& unit, const ByteSource& source) {
   result.compression = source.compression();
   result.content = unit.whole ? sniff_content(source.head()) : Content::Text;
   return result;
-}
-
-/// Whether any byte is not ASCII. Eight bytes at a time: every block of every input comes by here.
-bool has_high_byte(std::string_view bytes) {
-  uint64_t all = 0;
-  for (; bytes.size() >= sizeof(all); bytes.remove_prefix(sizeof(all))) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), sizeof(word));
-    all |= word;
-  }
-  for (const char c : bytes) all |= static_cast<unsigned char>(c) & 0x80U;
-  return (all & 0x8080808080808080U) != 0;
 }
 
 bool has_nul(std::string_view bytes) { return bytes.find('\0') != bytes.npos; }
@@ -80,31 +67,20 @@ ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOption
 UnitReader::UnitReader(const Unit& unit, ByteSource& source)
     : source_(source),
       result_(start_result(unit, source_)),
-      offset_(unit.begin),
       lines_([this](char* buffer, size_t capacity) { return read_block(buffer, capacity); },
              unit.begin) {}
 
 size_t UnitReader::read_block(char* buffer, size_t capacity) {
   if (!is_log(result_.content)) return 0;
   const size_t count = source_.read(buffer, capacity);
-  const std::string_view block(buffer, count);
   result_.bytes += count;
-  offset_ += count;
-  if (has_high_byte(block) || has_nul(block)) odd_until_ = offset_;
   return count;
-}
-
-bool UnitReader::next(Line& line) {
-  if (!lines_.next(line)) return false;
-  ++result_.lines;
-  if (line.cut || line.offset < odd_until_) count_losses(line);
-  return true;
 }
 
 void UnitReader::count_losses(const Line& line) {
   if (line.cut) result_.losses.add(Loss::LineCut);
-  if (has_nul(line.text)) result_.losses.add(Loss::NulBytes);
-  if (has_high_byte(line.text) && !is_utf8(line)) result_.losses.add(Loss::InvalidUtf8);
+  if (line.has_control && has_nul(line.text)) result_.losses.add(Loss::NulBytes);
+  if (line.has_high && !is_utf8(line)) result_.losses.add(Loss::InvalidUtf8);
 }
 
 size_t UnitReader::read(char* buffer, size_t capacity) {

@@ -58,7 +58,12 @@ class UnitReader {
   Content content() const { return result_.content; }
 
   /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
-  bool next(Line& line);
+  bool next(Line& line) {
+    if (!lines_.next(line)) return false;
+    ++result_.lines;
+    if (line.cut || line.has_control || line.has_high) count_losses(line);
+    return true;
+  }
 
   /// At most `capacity` > 0 bytes of an input that is not read as lines; 0 at its end. From the
   /// first call on it counts as read, not as skipped.
@@ -76,10 +81,8 @@ class UnitReader {
 
   ByteSource& source_;
   UnitResult result_;
-  bool is_read_ = false;    ///< Its bytes were asked for though they are no lines.
-  std::string refusal_;     ///< Empty: not refused.
-  uint64_t offset_;         ///< Place in the input of the next block.
-  uint64_t odd_until_ = 0;  ///< No block from here on holds a NUL or a byte that is not ASCII.
+  bool is_read_ = false;  ///< Its bytes were asked for though they are no lines.
+  std::string refusal_;   ///< Empty: not refused.
   LineReader lines_;
 };
 

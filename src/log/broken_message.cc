@@ -71,6 +71,7 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
   if (event.fate != LineFate::Recognised) return false;
   Line record = pieces_[0].place;
   record.text = joined_;
+  record.has_control = record.has_high = true;
   receive_(record, event, lines);
   return true;
 }

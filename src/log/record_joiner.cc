@@ -78,6 +78,7 @@ void RecordJoiner::finish() {
   if (pieces_ == 0) return;
   Line record = first_;
   record.text = held_;
+  record.has_control = record.has_high = true;
   waiting_ = Waiting::Nothing;
   pieces_ = 0;
   receive_(record, lines_);

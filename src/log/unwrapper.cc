@@ -69,6 +69,7 @@ void Unwrapper::add_record(const Line& line) {
     Line piece = line;
     piece_.assign(record_.prefix).append(text.substr(begin, end - begin));
     piece.text = strip_ansi(piece_, plain_);
+    piece.has_control = piece.has_high = true;
     const size_t prefix = std::min(record_.prefix.size(), piece.text.size());
     add_part(piece, prefix, record_.is_partial && end == text.size(), lines);
     begin = end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
@@ -96,6 +97,7 @@ void Unwrapper::hand_on(Half& half) {
   is_holding_ = halves_[0].held || halves_[1].held;
   Line line = half.first;
   line.text = half.text;
+  line.has_control = line.has_high = true;
   receive_(line, half.lines);
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <tuple>
 
+#include "base/odd_bytes.h"
+
 namespace ncclog {
 namespace {
 
@@ -30,6 +32,9 @@ Reading read_lines(std::string_view text, NextSize next_size) {
   });
   Reading reading;
   for (Line line; reader.next(line);) {
+    // What a line is said to be without must not be in it; what is odd is looked at line by line.
+    const OddBytes odd = find_odd_bytes(line.text);
+    EXPECT_EQ((OddBytes{line.has_control, line.has_high}), odd) << line.offset;
     reading.lines.emplace_back(line.number, line.offset, line.text, line.cut);
   }
   Line line;
