@@ -1,0 +1,80 @@
+#include "bench/log_mixes.h"
+
+namespace ncclog::testing {
+namespace {
+
+struct Collective {
+  std::string_view op;
+  uint64_t count;
+  int datatype;  ///< NCCL's number: 7 is float32, 9 bfloat16.
+  bool in_place;
+};
+
+constexpr Collective kGather{"AllGather", 1048576, 9, false};
+constexpr Collective kScatter{"ReduceScatter", 1048576, 9, false};
+constexpr Collective kReduce{"AllReduce", 4194304, 7, true};
+constexpr Collective kIteration[] = {kGather,  kGather,  kGather,  kGather, kScatter,
+                                     kScatter, kScatter, kScatter, kReduce};
+
+uint64_t comm(int rank) { return 0x55d0a4001000 + static_cast<uint64_t>(rank) * 0x100000; }
+
+/// Now and then something else than a call.
+void write_something_else(LogText& log, int rank) {
+  const int next = (rank + 1) % log.options().ranks;
+  switch (log.random(6)) {
+    case 0:
+      return log.info(rank, "Channel {:02}/0 : {}[{}] -> {}[{}] via P2P/CUMEM", log.random(16),
+                      rank, log.device(rank), next, log.device(next));
+    case 1:
+      return log.info(rank, "NCCL_SOCKET_IFNAME set by environment to eth0");
+    case 2:
+      return log.line("step {:6} loss 2.{:04}", log.random(100000), log.random(10000));
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+void CollectiveCalls::write(int rank) {
+  log_.count_call();
+  const Collective& call = kIteration[calls_ % std::size(kIteration)];
+  const uint64_t iteration = calls_ / std::size(kIteration);
+  const uint64_t extra = log_.options().mix == LogMix::Irregular ? iteration : 0;
+  const uint64_t send = 0x7f1000000000 + static_cast<uint64_t>(log_.device(rank)) * 0x1000000000;
+  log_.info(rank,
+            "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm "
+            "{:#x} [nranks={}] stream {:#x}",
+            call.op, calls_, send, call.in_place ? send : send + 0x20000000, call.count + extra,
+            call.datatype, comm(rank), log_.options().ranks, comm(rank) + 0x5e4a80);
+}
+
+void write_short_init(LogText& log) {
+  for (int rank : log.shuffled_ranks()) {
+    const int dev = log.device(rank);
+    const int host = log.host(rank);
+    const auto state = [&](std::string_view word) {
+      log.info(rank,
+               "ncclCommInitRankConfig comm {:#x} rank {} nranks {} cudaDev {} nvmlDev {} busId "
+               "{:x} commId 0x749998f53f4ea7f2 - Init {}",
+               comm(rank), rank, log.options().ranks, dev, dev, (dev + 1) << 12, word);
+    };
+    log.info(rank, "NCCL version 2.28.9+cuda13.0");
+    log.info(rank, "Bootstrap: Using eth0:10.0.{}.{}<0>", host / 250, host % 250 + 1);
+    log.info(rank, "Using network Socket");
+    state("START");
+    state("COMPLETE");
+  }
+}
+
+void write_collectives(LogText& log) {
+  write_short_init(log);
+  CollectiveCalls calls(log);
+  while (!log.is_full()) {
+    calls.next([&](int rank) {
+      if (log.options().mix == LogMix::Everything) write_something_else(log, rank);
+    });
+  }
+}
+
+}  // namespace ncclog::testing
