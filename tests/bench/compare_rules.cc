@@ -13,23 +13,18 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "bench/log_generator.h"
+#include "bench/timed_runs.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temp_dir.h"
 
 namespace ncclog::testing {
 namespace {
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 /// What several runs of one command took.
 struct Times {

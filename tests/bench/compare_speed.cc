@@ -1,101 +1,76 @@
-// How long does a whole run take, beside tools that only look for bytes in the same file?
+// How fast is the whole analysis beside the tools that people use on the same log?
 //
-//   command                  seconds    MB/s   Mlines/s   peak MiB   x wc -l
-//   wc -l                       0.21    4762      27.10          3       1.0
-//   ncclog, 2 threads           …
+//   collectives (1000 MB)
+//   command                       seconds     CPU s     MB/s  peak MB
+//   wc -l                           0.131     0.129     7633        2
+//   ncclog analyze --threads 2      …
+//     collectives: `ncclog analyze --threads 2` to `rg -c`: at most 1.50, measured 1.32: holds
 //
-// First the benchmarks of the single steps run (ncclog_bench).
+// Writes tests/bench/RESULTS.md. Exits with 1 only if reports of one log differ: how long something
+// takes depends on who else uses the machine.
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
-#include <fstream>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
-#include "bench/log_generator.h"
+#include "bench/speed_groups.h"
 #include "support/paths.h"
-#include "support/process.h"
 #include "support/temp_dir.h"
 
 namespace ncclog::testing {
 namespace {
 
-struct Contender {
-  std::string name;
-  std::vector<std::string> arguments;
-};
-
-std::vector<Contender> contenders(const std::string& log) {
-  std::string ncclog = ncclog_binary().string();
-  return {
-      {"wc -l", {"wc", "-l", log}},
-      {"grep -c AllReduce", {"grep", "-c", "AllReduce", log}},
-      {"rg -c AllReduce", {"rg", "-c", "AllReduce", log}},
-      {"ncclog, 1 thread", {ncclog, "analyze", "--threads", "1", log}},
-      {"ncclog, 2 threads", {ncclog, "analyze", "--threads", "2", log}},
-      {"ncclog, as it comes", {ncclog, "analyze", log}},
-  };
+bool is_wanted(const std::vector<std::string>& wanted, std::string_view name) {
+  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
 
-/// The fastest of three runs: the others had company on the machine.
-Outcome best_of_three(const Contender& contender) {
-  Outcome best;
-  for (int round = 0; round < 3; ++round) {
-    Outcome outcome = run_command({.arguments = contender.arguments});
-    if (round == 0 || outcome.seconds < best.seconds) best = outcome;
+int run(const SpeedOptions& options, const std::vector<std::string>& groups,
+        const std::string& recipe, const std::string& file) {
+  const TempDir folder;
+  SpeedResults results{.recipe = recipe, .machine = describe_machine()};
+  results.instructions = read_file(source_dir() / "tests/bench/instructions_per_line.txt");
+  for (const SpeedGroup& group : kSpeedGroups) {
+    if (is_wanted(groups, group.name)) group.measure({options, folder.path(), results});
   }
-  return best;
-}
-
-double count_lines(const std::string& log) {
-  return std::stod(run_command({.arguments = {"wc", "-l", log}}).standard_output);
-}
-
-int compare(const std::string& log) {
-  double megabytes = static_cast<double>(std::filesystem::file_size(log)) / 1e6;
-  double million_lines = count_lines(log) / 1e6;
-  fmt::print("\n{:.0f} MB, {:.2f} million lines\n", megabytes, million_lines);
-  fmt::print("{:22} {:>8} {:>8} {:>9} {:>9} {:>8}\n", "command", "seconds", "MB/s", "Mlines/s",
-             "peak MiB", "x wc -l");
-  double first = 0;
-  int failed = 0;
-  for (const Contender& contender : contenders(log)) {
-    Outcome best = best_of_three(contender);
-    if (best.exit_code != 0) {
-      fmt::print("{:22} exit code {}: {}\n", contender.name, best.exit_code, best.standard_error);
-      failed = 1;
-      continue;
-    }
-    if (first == 0) first = best.seconds;
-    fmt::print("{:22} {:8.2f} {:8.0f} {:9.2f} {:9.0f} {:8.1f}\n", contender.name, best.seconds,
-               megabytes / best.seconds, million_lines / best.seconds,
-               static_cast<double>(best.peak_rss_kib) / 1024, best.seconds / first);
-  }
-  return failed;
-}
-
-int run(const LogOptions& options) {
-  // Straight to the terminal: its table is the first half of ours.
-  std::string steps = (build_dir() / "tests/bench/ncclog_bench").string();
-  if (std::system(steps.c_str()) != 0) return 1;
-  TempDir folder;
-  std::string log = (folder.path() / "generated.log").string();
-  std::ofstream out(log, std::ios::binary);
-  generate_log(options, out);
-  out.close();
-  return compare(log);
+  write_file(file, results_text(results));
+  const bool is_same = std::all_of(results.reports.begin(), results.reports.end(),
+                                   [](const Sameness& row) { return row.is_same; });
+  return is_same ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace ncclog::testing
 
 int main(int argc, char** argv) {
-  ncclog::testing::LogOptions options{.bytes = 1'000'000'000};
-  CLI::App app("Speed of ncclog's steps, and of whole runs beside wc, grep and ripgrep.");
-  app.add_option("--bytes", options.bytes, "size of the generated log")->capture_default_str();
-  app.add_option("--ranks", options.ranks)->check(CLI::Range(1, 4096))->capture_default_str();
+  using namespace ncclog::testing;
+  SpeedOptions options;
+  std::vector<std::string> groups;
+  std::string file = (source_dir() / "tests/bench/RESULTS.md").string();
+  CLI::App app("Whole runs of ncclog beside wc, grep, ripgrep and what unpacks.");
+  app.add_option("--bytes", options.bytes, "size of a large log")->capture_default_str();
+  app.add_option("--init-bytes", options.init_bytes)->capture_default_str();
+  app.add_option("--storm-bytes", options.storm_bytes)->capture_default_str();
+  app.add_option("--file-bytes", options.file_bytes)->capture_default_str();
+  app.add_option("--ranks", options.ranks, "of the inits and of the many files")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  app.add_option("--rounds", options.rounds)->check(CLI::Range(1, 100))->capture_default_str();
+  app.add_flag("--full", options.is_full, "also a log ten times as large");
+  app.add_option("--group", groups,
+                 "only these: plain packed training init files storm full reports");
+  app.add_option("--results", file, "where the tables go")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  return ncclog::testing::run(options);
+  std::string recipe = "./dev bench";
+  for (int i = 1; i < argc; ++i) recipe += fmt::format(" {}", argv[i]);
+  try {
+    return run(options, groups, recipe, file);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "compare_speed: {}\n", error.what());
+    return 2;
+  }
 }
