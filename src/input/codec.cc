@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
-#include <boost/iostreams/filter/zlib.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <exception>
 #include <memory>
 #include <string>
 
+#include "input/isal_gzip.h"
 #include "input/zstd_frames.h"
 
 namespace ncclog {
@@ -24,15 +24,8 @@ bool run_filter(auto& stream, DecodeSpan& span) {
   return stream.filter().filter(span.in, span.in_end, span.out, span.out_end, span.is_last);
 }
 
-/// zlib reads the gzip wrapper and checks its sum by itself when 16 is added to the window bits.
-bio::zlib_params gzip_wrapper() {
-  bio::zlib_params params;
-  params.window_bits = 15 + 16;
-  return params;
-}
-
 struct Gzip {
-  bio::zlib_decompressor stream{gzip_wrapper()};
+  IsalGzip stream;
   bool between_members = false;
 
   DecodeStep operator()(DecodeSpan& span) {
@@ -41,20 +34,17 @@ struct Gzip {
       span.in = std::find_if(span.in, span.in_end, [](char c) { return c != '\0'; });
       if (span.in == span.in_end) return span.is_last ? DecodeStep::End : DecodeStep::More;
       if (*span.in != '\x1f') return DecodeStep::Foreign;
-      stream.filter().close();
     }
     return decode(span);
   }
 
   DecodeStep decode(DecodeSpan& span) {
-    try {
-      between_members = !run_filter(stream, span);
-      return DecodeStep::More;
-    } catch (const bio::zlib_error& error) {
-      between_members = false;
-      if (error.error() != bio::zlib::buf_error) return DecodeStep::Corrupt;
-      return span.is_last ? DecodeStep::Starved : DecodeStep::More;
-    }
+    const DecodeSpan before = span;
+    const IsalGzip::Result result = stream.filter(span.in, span.in_end, span.out, span.out_end);
+    between_members = result == IsalGzip::Result::MemberEnd;
+    if (result == IsalGzip::Result::Corrupt) return DecodeStep::Corrupt;
+    const bool is_stuck = !between_members && span.in == before.in && span.out == before.out;
+    return is_stuck && span.is_last ? DecodeStep::Starved : DecodeStep::More;
   }
 };
 
