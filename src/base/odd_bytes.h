@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace ncclog {
@@ -23,5 +24,8 @@ struct OddBytes {
 
 /// The odd bytes of `text`, which may hold any bytes.
 OddBytes find_odd_bytes(std::string_view text);
+
+/// How many "\n" are in `text`.
+uint64_t count_newlines(std::string_view text);
 
 }  // namespace ncclog

@@ -26,6 +26,20 @@ TEST(OddBytes, AreFoundAtEveryPlaceOfTextsOfEveryLength) {
   }
 }
 
+TEST(Newlines, AreCountedInTextsOfEveryLength) {
+  std::string text;
+  uint64_t count = 0;
+  for (size_t i = 0; i < 20000; ++i) {
+    const bool ends_line = i % 3 == 0 || i % 7 == 0 || i > 5000;
+    text += ends_line ? '\n' : '\v';
+    count += ends_line ? 1 : 0;
+    if (i < 200 || i % 997 == 0) {
+      ASSERT_EQ(count_newlines(text), count) << i;
+    }
+  }
+  EXPECT_EQ(count_newlines(text), count);
+}
+
 TEST(OddBytes, OfBothKindsAreToldApart) {
   EXPECT_EQ(find_odd_bytes(""), OddBytes{});
   EXPECT_EQ(find_odd_bytes("\x1b[0m gr\xc3\xbc"), (OddBytes{true, true}));
