@@ -23,12 +23,15 @@ namespace fs = std::filesystem;
 using FileId = std::pair<dev_t, ino_t>;
 
 struct Search {
+  bool is_one_enough = false;      ///< Whether there is any file is all that is asked.
   std::set<FileId> seen;           ///< Files and folders already taken.
   std::vector<std::string> links;  ///< Links met in folders, for the second round.
   std::vector<std::string> found;
+
+  bool is_over() const { return is_one_enough && !found.empty(); }
 };
 
-void visit(const std::string& path, Search& search);
+void take(const std::string& path, const struct stat& file, Search& search);
 
 bool is_new(const struct stat& file, Search& search) {
   return search.seen.emplace(file.st_dev, file.st_ino).second;
@@ -54,29 +57,34 @@ void visit_entry(const std::string& path, Search& search) {
   } else if (S_ISLNK(entry.st_mode)) {
     search.links.push_back(path);
   } else if (S_ISREG(entry.st_mode) || S_ISDIR(entry.st_mode)) {
-    visit(path, search);
+    take(path, entry, search);
   }
 }
 
 void visit(const std::string& path, Search& search) {
   struct stat file {};
-  if (stat(path.c_str(), &file) != 0) {
-    search.found.push_back(path);
-    return;
-  }
+  if (stat(path.c_str(), &file) == 0) return take(path, file, search);
+  search.found.push_back(path);
+}
+
+/// `file` is what `path` leads to.
+void take(const std::string& path, const struct stat& file, Search& search) {
   if (!is_new(file, search)) return;
   if (!S_ISDIR(file.st_mode)) {
     search.found.push_back(path);
     return;
   }
   std::error_code error;
-  for (const std::string& entry : entries(path, error)) visit_entry(entry, search);
+  for (const std::string& entry : entries(path, error)) {
+    if (search.is_over()) return;
+    visit_entry(entry, search);
+  }
   if (error) search.found.push_back(path);
 }
 
 /// Links are followed only when nothing else is left; following one may find more of them.
 void follow_links(Search& search) {
-  while (!search.links.empty()) {
+  while (!search.links.empty() && !search.is_over()) {
     std::vector<std::string> links = std::exchange(search.links, {});
     std::sort(links.begin(), links.end());
     for (const std::string& link : links) {
@@ -139,7 +147,7 @@ bool is_link_to_file_or_folder(const std::string& path) {
 
 /// A folder in which nothing can be found is a mistake in the request, not an empty log.
 void require_files(const std::string& argument) {
-  Search search;
+  Search search{.is_one_enough = true};
   std::error_code error;
   entries(argument, error);
   if (error) throw Error(error.message(), argument, "check the permissions of this folder");

@@ -25,8 +25,11 @@ RawFile::RawFile(const std::string& path, uint64_t begin, uint64_t end)
   if (is_stdin || !S_ISREG(file.st_mode)) return;
   seekable_ = true;
   regular_size_ = static_cast<uint64_t>(file.st_size);
-  // Advice only; reading is right without it.
-  (void)posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  // Advice only, and not worth a call for files that the first read-ahead covers.
+  constexpr uint64_t kWorthAdvice = uint64_t{1} << 20;
+  if (regular_size_ > kWorthAdvice) {
+    (void)posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
 }
 
 RawFile::~RawFile() {

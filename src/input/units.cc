@@ -1,9 +1,9 @@
 #include "input/units.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <filesystem>
 #include <optional>
-#include <system_error>
 
 #include "input/byte_source.h"
 #include "input/find_inputs.h"
@@ -19,9 +19,9 @@ constexpr uint64_t kSearchBytes = uint64_t{1} << 20;
 /// The size of a file that may be cut; 0 if it may not.
 uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes) {
   // Pipes are not even opened: what is read from them is gone for the unit itself.
-  std::error_code error;
-  if (path == kStdinPath || !std::filesystem::is_regular_file(path, error)) return 0;
-  if (std::filesystem::file_size(path, error) <= unit_bytes || error) return 0;
+  struct stat file {};
+  if (path == kStdinPath || stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+  if (static_cast<uint64_t>(file.st_size) <= unit_bytes) return 0;
   const ByteSource source(path);
   const bool is_plain_log =
       source.compression() == Compression::None && sniff_content(source.head()) == Content::Text;
