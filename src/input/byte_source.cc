@@ -12,6 +12,9 @@
 namespace ncclog {
 namespace {
 
+/// What is read of an input before its compression is known, and what is read at a time of one that
+/// is compressed.
+constexpr size_t kFirstBlock = kHeadBytes;
 constexpr size_t kRawBlock = size_t{128} << 10;
 
 }  // namespace
@@ -23,7 +26,7 @@ struct ByteSource::Stream {
   uint64_t max_expanded;
   uint64_t spent;
   bool is_range;
-  std::vector<char> raw = std::vector<char>(kRawBlock);
+  std::vector<char> raw = std::vector<char>(kFirstBlock);
   size_t raw_begin = 0;
   size_t raw_end = 0;
   bool is_raw_over = false;
@@ -71,6 +74,7 @@ void ByteSource::Stream::start() {
   const std::string_view magic(raw.data() + raw_begin, raw_end - raw_begin);
   if (!is_range) compression = sniff_compression(magic);
   decoder = make_decoder(compression);
+  if (decoder) raw.resize(kRawBlock);
   head.resize(kHeadBytes);
   size_t size = 0;
   while (size < kHeadBytes && !is_over) size += pull(head.data() + size, kHeadBytes - size);
@@ -190,6 +194,10 @@ size_t ByteSource::read(char* buffer, size_t capacity) {
   const size_t count = stream.head.copy(buffer, capacity, stream.head_given);
   stream.head_given += count;
   return count;
+}
+
+bool ByteSource::is_stream() const {
+  return stream_->compression != Compression::None || !stream_->from.seek;
 }
 
 bool ByteSource::can_seek() const {

@@ -66,6 +66,9 @@ class ByteSource {
   /// At most `capacity` > 0 further bytes into `buffer`; 0 once nothing more will come.
   size_t read(char* buffer, size_t capacity);
 
+  /// Whether its bytes can be had only one after the other: of all but plain regular files.
+  bool is_stream() const;
+
   /// Whether `seek` may be called: of uncompressed regular files.
   bool can_seek() const;
 

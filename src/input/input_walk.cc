@@ -113,7 +113,8 @@ UnitReader* InputWalk::open(std::string path, ByteSource&& source) {
   input.format = format_of(compression);
   current_ = place;
   source_ = std::make_unique<ByteSource>(std::move(source));
-  reader_ = std::make_unique<UnitReader>(archives_.empty() ? unit_ : Unit{}, *source_);
+  reader_ =
+      std::make_unique<UnitReader>(archives_.empty() ? unit_ : Unit{}, *source_, options_.memory);
   return reader_.get();
 }
 
@@ -130,6 +131,7 @@ void InputWalk::close_archive() {
   UnitResult& result = walked_[level.walked].result;
   result.content = Content::Archive;
   result.compression = level.source.compression();
+  result.bytes_on_disk = level.source.regular_size();
   result.note = level.archive.note();
   add_state(level.archive.state(), result);
   archives_.pop_back();

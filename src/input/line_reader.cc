@@ -9,13 +9,18 @@
 namespace ncclog {
 namespace {
 
-/// Bytes that are searched for odd ones at a time: they are still in the cache when their lines are
-/// delivered.
-constexpr size_t kCheckedBytes = size_t{16} << 10;
+/// Bytes that are searched for odd ones at a time: few, for lines may be skipped without a search,
+/// and one odd byte has all lines beside it looked at singly.
+constexpr size_t kCheckedBytes = size_t{4} << 10;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
+
+LineBuffer::LineBuffer(size_t block_bytes)
+    : size_(kMaxLineBytes + block_bytes), bytes_(new char[size_ + kPaddingBytes]) {
+  std::fill_n(bytes_.get() + size_, kPaddingBytes, '\0');
+}
 
 // A piece is read on only while it is not too long, so a whole block always fits behind it.
 LineReader::LineReader(ReadBlock read_block, uint64_t offset)
@@ -29,10 +34,10 @@ LineReader::LineReader(ReadBlock read_block, uint64_t offset)
   if (offset == 0) skip_byte_order_mark();
 }
 
-LineReader::LineReader(ReadBlock read_block, const LineBuffer& buffer, LinePlace from)
+LineReader::LineReader(ReadBlock read_block, std::span<char> memory, LinePlace from)
     : read_block_(std::move(read_block)),
-      data_(buffer.bytes().data()),
-      size_(buffer.bytes().size()),
+      data_(memory.data()),
+      size_(memory.size()),
       base_(from.offset),
       first_number_(from.number),
       number_(from.number) {
@@ -62,8 +67,9 @@ bool LineReader::next_slowly(Line& line) {
 size_t LineReader::find_piece_end() {
   size_t unseen = begin_;
   for (;;) {
-    check_until(newline_);
-    const size_t found = unseen < odd_until_ ? find('\r', unseen, newline_) : newline_;
+    const size_t newline = find_newline();
+    check_until(newline);
+    const size_t found = unseen < odd_until_ ? find('\r', unseen, newline) : newline;
     if (found < end_) return found;
     const size_t seen = end_ - begin_;
     if (seen > kMaxLineBytes || !refill()) return end_;
@@ -71,27 +77,36 @@ size_t LineReader::find_piece_end() {
   }
 }
 
+size_t LineReader::find_newline() {
+  if (newline_ < begin_) newline_ = find('\n', begin_, end_);
+  return newline_;
+}
+
 /// Moves [begin_, end_) to the front and reads one block behind it; false at the end of the input.
 bool LineReader::refill() {
   if (is_at_end_) return false;
+  const bool has_newline = find_newline() < end_;
   if (begin_ > 0) {
     std::memmove(data_, data_ + begin_, end_ - begin_);
     base_ += begin_;
     newline_ -= begin_;
+    whole_until_ -= std::min(whole_until_, begin_);
     odd_until_ -= std::min(odd_until_, begin_);
     checked_until_ -= std::min(checked_until_, begin_);
     end_ -= begin_;
     begin_ = 0;
   }
-  const bool has_newline = newline_ < end_;
   const size_t got = read_block_(data_ + end_, size_ - end_);
   const size_t old_end = std::exchange(end_, end_ + got);
   if (!has_newline) newline_ = find('\n', old_end, end_);
+  const size_t last = std::string_view(data_ + old_end, got).rfind('\n');
+  if (last != std::string_view::npos) whole_until_ = old_end + last + 1;
   is_at_end_ = got == 0;
   return got > 0;
 }
 
 void LineReader::check_until(size_t place) {
+  checked_until_ = std::max(checked_until_, begin_);
   while (checked_until_ < place) {
     const size_t count = std::min(kCheckedBytes, end_ - checked_until_);
     const bool is_odd = find_odd_bytes({data_ + checked_until_, count}) != OddBytes{};
@@ -135,9 +150,7 @@ void LineReader::consume(size_t piece_end) {
   const bool ends_line = data_[piece_end] == '\n';
   begin_ = piece_end + 1;
   is_after_cr_ = !ends_line;
-  if (!ends_line) return;
-  ++number_;
-  newline_ = find('\n', begin_, end_);
+  if (ends_line) ++number_;
 }
 
 }  // namespace ncclog

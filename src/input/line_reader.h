@@ -33,10 +33,13 @@ inline constexpr size_t kBlockBytes = size_t{256} << 10;
 class LineBuffer {
  public:
   /// Takes blocks of `block_bytes` > 0, behind the piece of a line that the last one ended with.
-  explicit LineBuffer(size_t block_bytes = kBlockBytes)
-      : size_(kMaxLineBytes + block_bytes), bytes_(new char[size_]) {}
+  explicit LineBuffer(size_t block_bytes = kBlockBytes);
 
+  /// For a LineReader. kPaddingBytes behind it may be read as well.
   std::span<char> bytes() const { return {bytes_.get(), size_}; }
+
+  /// Readable bytes of no meaning behind the end of what a LineReader shows.
+  static constexpr size_t kPaddingBytes = 64;
 
  private:
   size_t size_;
@@ -62,14 +65,16 @@ class LineReader {
   /// be the start of a line.
   explicit LineReader(ReadBlock read_block, uint64_t offset = 0);
 
-  /// The same in borrowed memory, which must outlive the reader and serves no other meanwhile.
-  LineReader(ReadBlock read_block, const LineBuffer& buffer, LinePlace from);
+  /// The same in memory of a LineBuffer, more than kMaxLineBytes of it, which must outlive the
+  /// reader and serves no other meanwhile.
+  LineReader(ReadBlock read_block, std::span<char> memory, LinePlace from);
 
   LineReader(const LineReader&) = delete;
   LineReader& operator=(const LineReader&) = delete;
 
   /// Fetches the next line; false at the end of the input. `line.text` lives until the next call.
   bool next(Line& line) {
+    if (newline_ < begin_) newline_ = find('\n', begin_, end_);
     const size_t length = newline_ - begin_;
     const bool is_plain = begin_ >= odd_until_ && newline_ < checked_until_;
     if (!is_plain || is_after_cr_ || is_cut_piece_ || length > kMaxLineBytes) {
@@ -77,12 +82,30 @@ class LineReader {
     }
     line = {{data_ + begin_, length}, number_++, base_ + begin_, false, false, false};
     begin_ = newline_ + 1;
-    newline_ = find('\n', begin_, end_);
     return true;
   }
 
-  /// The number of the line behind the last whole one: 1 more than "\n" were passed, if reading
-  /// began with line 1.
+  /// The whole lines that lie in memory already, from the next one on, with their line ends. Empty
+  /// if there are none, or if the next piece does not start a line. Lives as `line.text` does.
+  std::string_view ahead() const {
+    if (is_after_cr_ || is_cut_piece_ || begin_ >= whole_until_) return {};
+    return {data_ + begin_, whole_until_ - begin_};
+  }
+
+  /// Passes the first `bytes` of `ahead`: `lines` whole lines that end with "\n" alone.
+  void skip(size_t bytes, uint64_t lines) {
+    begin_ += bytes;
+    number_ += lines;
+  }
+
+  /// Whether the next call of `next` may overwrite what was delivered before; if not, all lines
+  /// since the last call that did are still there.
+  bool will_refill() const {
+    // Behind a "\r" there may be the "\n" that belongs to it, and nothing else.
+    return is_cut_piece_ || begin_ + (is_after_cr_ ? 1 : 0) >= whole_until_;
+  }
+
+  /// The number of the line that `next` gives.
   uint64_t next_number() const { return number_; }
 
   /// How many "\n" the lines so far ended with; all of the input's once `next` has returned false.
@@ -104,14 +127,16 @@ class LineReader {
   void finish_line_end();
   void skip_rest_of_piece();
   void consume(size_t piece_end);
+  size_t find_newline();
 
   ReadBlock read_block_;
   std::optional<LineBuffer> own_;  ///< Empty if the memory is borrowed.
   char* data_;
-  size_t size_;           ///< Of data_.
-  size_t begin_ = 0;      ///< First byte not yet delivered or dropped. begin_ <= newline_ <= end_.
-  size_t end_ = 0;        ///< One past the last byte read. end_ <= size_.
-  size_t newline_ = 0;    ///< The first "\n" in [begin_, end_); end_ if there is none.
+  size_t size_;         ///< Of data_.
+  size_t begin_ = 0;    ///< First byte not yet delivered or dropped. begin_ <= end_.
+  size_t end_ = 0;      ///< One past the last byte read. end_ <= size_.
+  size_t newline_ = 0;  ///< The first "\n" in [begin_, end_); end_: none; < begin_: not looked for.
+  size_t whole_until_ = 0;  ///< One past the last "\n" in [0, end_); 0 if there is none.
   size_t odd_until_ = 0;  ///< Bytes in [odd_until_, checked_until_) are ASCII and no control codes.
   size_t checked_until_ = 0;  ///< odd_until_ <= checked_until_ <= end_.
   uint64_t base_;             ///< Place in the input of data_[0].

@@ -1,7 +1,9 @@
 #include "input/read_unit.h"
 
+#include <algorithm>
 #include <string_view>
 
+#include "base/odd_bytes.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -20,6 +22,7 @@ SourceOptions source_options(const Unit& unit, const ReadOptions& options) {
 UnitResult start_result(const Unit& unit, const ByteSource& source) {
   UnitResult result;
   result.compression = source.compression();
+  result.bytes_on_disk = source.regular_size();
   result.content = unit.whole ? sniff_content(source.head()) : Content::Text;
   return result;
 }
@@ -64,11 +67,34 @@ ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOption
   return ByteSource(path, source_options(unit, options));
 }
 
-UnitReader::UnitReader(const Unit& unit, ByteSource& source)
-    : source_(source),
-      result_(start_result(unit, source_)),
-      lines_([this](char* buffer, size_t capacity) { return read_block(buffer, capacity); },
-             unit.begin) {}
+void LineCounts::add_losses(const Line& line) {
+  if (line.cut) losses.add(Loss::LineCut);
+  if (line.has_control && has_nul(line.text)) losses.add(Loss::NulBytes);
+  if (line.has_high && !is_utf8(line)) losses.add(Loss::InvalidUtf8);
+}
+
+void LineCounts::add_whole(std::string_view text, uint64_t count, bool is_ascii) {
+  lines += count;
+  if (is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
+  while (!text.empty()) {
+    const size_t size = text.find('\n');
+    if (!is_valid_utf8(text.substr(0, size))) losses.add(Loss::InvalidUtf8);
+    text.remove_prefix(size + 1);
+  }
+}
+
+UnitReader::UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory)
+    : source_(source), result_(start_result(unit, source_)), offset_(unit.begin), memory_(memory) {}
+
+void UnitReader::start_lines() {
+  const auto read = [this](char* buffer, size_t capacity) { return read_block(buffer, capacity); };
+  if (memory_.empty()) {
+    lines_.emplace(read, offset_);
+  } else {
+    lines_.emplace(read, memory_.first(std::min(memory_.size(), kMaxLineBytes + kBlockBytes)),
+                   LinePlace{.offset = offset_});
+  }
+}
 
 size_t UnitReader::read_block(char* buffer, size_t capacity) {
   if (!is_log(result_.content)) return 0;
@@ -77,10 +103,10 @@ size_t UnitReader::read_block(char* buffer, size_t capacity) {
   return count;
 }
 
-void UnitReader::count_losses(const Line& line) {
-  if (line.cut) result_.losses.add(Loss::LineCut);
-  if (line.has_control && has_nul(line.text)) result_.losses.add(Loss::NulBytes);
-  if (line.has_high && !is_utf8(line)) result_.losses.add(Loss::InvalidUtf8);
+void UnitReader::add(const LineCounts& counts, uint64_t newlines) {
+  counts_.lines += counts.lines;
+  counts_.losses += counts.losses;
+  result_.newlines += newlines;
 }
 
 size_t UnitReader::read(char* buffer, size_t capacity) {
@@ -93,7 +119,9 @@ size_t UnitReader::read(char* buffer, size_t capacity) {
 void UnitReader::refuse(std::string why) { refusal_ = std::move(why); }
 
 UnitResult UnitReader::finish() {
-  result_.newlines = lines_.newlines();
+  if (lines_) result_.newlines += lines_->newlines();
+  result_.lines = counts_.lines;
+  result_.losses += counts_.losses;
   result_.note = source_.note();
   add_state(source_.state(), result_);
   if (!refusal_.empty()) {

@@ -10,7 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/input_status.h"
@@ -26,6 +29,27 @@ namespace ncclog {
 struct ReadOptions {
   /// Bytes that a compressed input, or all members of an archive together, may expand to.
   uint64_t max_expanded = uint64_t{64} << 30;
+  /// Of a LineBuffer, for the lines of one unit at a time; empty: each reader has memory of its
+  /// own.
+  std::span<char> memory = {};
+};
+
+/// What became of the lines that one reader delivered.
+struct LineCounts {
+  uint64_t lines = 0;
+  LossTable losses;
+
+  void add(const Line& line) {
+    ++lines;
+    if (line.cut || line.has_control || line.has_high) add_losses(line);
+  }
+
+  /// Adds `count` whole lines without control codes: those of `text`, which ends with "\n". Their
+  /// bytes are looked at only if they may not be ASCII.
+  void add_whole(std::string_view text, uint64_t count, bool is_ascii);
+
+ private:
+  void add_losses(const Line& line);
 };
 
 /// What reading a unit came to.
@@ -33,7 +57,8 @@ struct UnitResult {
   InputStatus status = InputStatus::Whole;
   Compression compression = Compression::None;
   Content content = Content::Empty;
-  uint64_t bytes = 0;     ///< Decompressed bytes read.
+  uint64_t bytes = 0;          ///< Decompressed bytes read.
+  uint64_t bytes_on_disk = 0;  ///< Of the whole file, if it is a regular one.
   uint64_t newlines = 0;  ///< Line number of the next unit's first line, less 1, within the input.
   uint64_t lines = 0;     ///< Calls of the callback; pieces between lone "\r" count one by one.
   std::string note;       ///< One sentence on what is missing and why; empty if nothing is.
@@ -51,19 +76,38 @@ void add_state(SourceState state, UnitResult& result);
 class UnitReader {
  public:
   /// `source` holds the bytes of `unit` and must outlive the reader.
-  UnitReader(const Unit& unit, ByteSource& source);
+  UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory = {});
   UnitReader(const UnitReader&) = delete;
   UnitReader& operator=(const UnitReader&) = delete;
 
   Content content() const { return result_.content; }
 
+  /// Whether its bytes can be had only one after the other, so that several threads have to take
+  /// turns (input/line_stream.h) if they are many: of all but plain files on the disk.
+  bool is_stream() const { return source_.is_stream(); }
+
   /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
   bool next(Line& line) {
-    if (!lines_.next(line)) return false;
-    ++result_.lines;
-    if (line.cut || line.has_control || line.has_high) count_losses(line);
+    if (!lines_) start_lines();
+    if (!lines_->next(line)) return false;
+    counts_.add(line);
     return true;
   }
+
+  /// As LineReader's. `is_ascii`: the lines that are skipped are known to be ASCII.
+  std::string_view ahead() const { return lines_ ? lines_->ahead() : std::string_view(); }
+  bool will_refill() const { return !lines_ || lines_->will_refill(); }
+  uint64_t next_number() const { return lines_ ? lines_->next_number() : 1; }
+  void skip(size_t bytes, uint64_t lines, bool is_ascii = false) {
+    counts_.add_whole(ahead().substr(0, bytes), lines, is_ascii);
+    lines_->skip(bytes, lines);
+  }
+
+  /// Bytes of a log for those who cut its lines themselves; 0 at its end.
+  size_t read_block(char* buffer, size_t capacity);
+
+  /// Adds what became of such lines.
+  void add(const LineCounts& counts, uint64_t newlines);
 
   /// At most `capacity` > 0 bytes of an input that is not read as lines; 0 at its end. From the
   /// first call on it counts as read, not as skipped.
@@ -76,14 +120,16 @@ class UnitReader {
   UnitResult finish();
 
  private:
-  size_t read_block(char* buffer, size_t capacity);
-  void count_losses(const Line& line);
+  void start_lines();
 
   ByteSource& source_;
   UnitResult result_;
+  LineCounts counts_;
   bool is_read_ = false;  ///< Its bytes were asked for though they are no lines.
   std::string refusal_;   ///< Empty: not refused.
-  LineReader lines_;
+  uint64_t offset_;       ///< Place in the input of its first byte.
+  std::span<char> memory_;
+  std::optional<LineReader> lines_;  ///< Once lines were asked for.
 };
 
 /// Reads `unit` of the input at `path` and gives each line to `on_line(const Line&)`.
@@ -91,7 +137,7 @@ template <typename OnLine>
 UnitResult read_unit(const Unit& unit, const std::string& path, const ReadOptions& options,
                      OnLine&& on_line) {
   ByteSource source = open_unit(unit, path, options);
-  UnitReader reader(unit, source);
+  UnitReader reader(unit, source, options.memory);
   for (Line line; reader.next(line);) on_line(std::as_const(line));
   return reader.finish();
 }

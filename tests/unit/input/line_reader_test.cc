@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/odd_bytes.h"
 
@@ -203,6 +205,56 @@ TEST(LineReaderProperty, BlocksOfRandomSizesGiveTheReferencesLines) {
     const size_t largest = 1 + (text.size() > 5000 ? random() % 300000 : random() % 20);
     const auto next_size = [&] { return 1 + random() % largest; };
     ASSERT_TRUE(read_lines(text, next_size) == reference(text)) << i;
+  }
+}
+
+/// How many bytes and lines at the start of `ahead` may be skipped, `most` lines at most.
+std::pair<size_t, uint64_t> plain_lines(std::string_view ahead, uint64_t most) {
+  size_t bytes = 0;
+  uint64_t lines = 0;
+  while (lines < most && bytes < ahead.size()) {
+    const size_t size = ahead.substr(bytes).find('\n') + 1;
+    if (find_odd_bytes(ahead.substr(bytes, size)).control) break;
+    bytes += size;
+    ++lines;
+  }
+  return {bytes, lines};
+}
+
+TEST(LineReaderProperty, LinesAheadCanBeSkippedAndStayUntilTheRefillThatIsAnnounced) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string text = random_text(random);
+    const Reading expected = reference(text);
+    std::string_view rest = text;
+    int refills = 0;
+    LineReader reader([&](char* buffer, size_t capacity) {
+      ++refills;
+      const size_t count = rest.copy(buffer, std::min<size_t>(capacity, 1 + random() % 300));
+      rest.remove_prefix(count);
+      return count;
+    });
+    size_t at = 0;  // Into the expected lines.
+    for (;;) {
+      const auto [bytes, lines] = plain_lines(reader.ahead(), random() % 4);
+      if (lines > 0) {
+        ASSERT_EQ(reader.ahead().substr(0, std::get<2>(expected.lines[at]).size()),
+                  std::get<2>(expected.lines[at]));
+      }
+      reader.skip(bytes, lines);
+      at += lines;
+      const bool will_refill = reader.will_refill();
+      const int before = refills;
+      Line line;
+      const bool is_line = reader.next(line);
+      ASSERT_TRUE(will_refill || refills == before) << i;
+      if (!is_line) break;
+      ASSERT_LT(at, expected.lines.size());
+      ASSERT_EQ(Kept(line.number, line.offset, line.text, line.cut), expected.lines[at]) << i;
+      ++at;
+    }
+    ASSERT_EQ(at, expected.lines.size());
+    ASSERT_EQ(reader.newlines(), expected.newlines);
   }
 }
 
