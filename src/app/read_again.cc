@@ -16,27 +16,42 @@ using UseRecord = std::function<bool(const Line& record, const Event& event)>;
 
 bool can_be_read_again(const std::string& path) { return path != "-"; }
 
-/// The lines of one readable thing up to where `use` has enough.
-void read_records(UnitReader& input, const UseRecord& use) {
+/// Whether the lines from this one on are understood as they were when all of them were read, as
+/// far as records from line `first` on are concerned: a line that may start a unit belongs to no
+/// record before it.
+bool is_good_start(const Line& line, uint64_t first) {
+  constexpr uint64_t kLongestRecord = 64;
+  if (line.number >= first) return true;
+  return line.number + kLongestRecord >= first && may_start_unit(line.text);
+}
+
+/// The records of one readable thing, those from line `first` on at least, up to where `use` has
+/// enough. What stands before is only unpacked, not understood.
+void read_records(UnitReader& input, uint64_t first, const UseRecord& use) {
   bool wants_more = true;
   EventReader events([&](const Line& record, const Event& event, int) {
     wants_more = wants_more && use(record, event);
   });
-  for (Line line; wants_more && input.next(line);) events.add(line);
+  bool is_started = false;
+  for (Line line; wants_more && input.next(line);) {
+    is_started = is_started || is_good_start(line, first);
+    if (is_started) events.add(line);
+  }
   events.finish();
 }
 
-/// Gives the records of the unit or member with that number to `use`; nothing if it is not there.
-void read_again(std::span<const std::string> inputs, std::span<const Unit> units, uint64_t number,
+/// Gives the records of the unit or member that `from` is in to `use`, those from there on at
+/// least; nothing if it is not there.
+void read_again(std::span<const std::string> inputs, std::span<const Unit> units, SourceRef from,
                 const UseRecord& use) {
-  const uint64_t index = number / kNumbersPerUnit;
+  const uint64_t index = from.unit / kNumbersPerUnit;
   if (index >= units.size()) return;
   const Unit& unit = units[index];
   if (!can_be_read_again(inputs[unit.input])) return;
   InputWalk walk(unit, inputs[unit.input]);
   while (UnitReader* input = walk.next()) {
-    if (walk.current().number != number) continue;
-    read_records(*input, use);
+    if (walk.current().number != from.unit) continue;
+    read_records(*input, from.line, use);
     return;
   }
 }
@@ -77,7 +92,8 @@ std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::spa
   std::vector<PlacedCall> calls;
   for (const uint64_t number : units_from(units, from.unit)) {
     if (calls.size() >= most) break;
-    read_again(inputs, units, number, [&](const Line& record, const Event& event) {
+    const SourceRef start = number == from.unit ? from : SourceRef{number, 1};
+    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
       const SourceRef where{number, record.number};
       const auto call = read_call(event);
       if (call && from <= where && caller.made(event, *call)) calls.push_back({where, call->call});
@@ -95,7 +111,7 @@ void read_texts(std::span<const std::string> inputs, std::span<const Unit> units
   const uint64_t number = first->first.unit;
   const auto end = texts.lower_bound({number + 1, 0});
   const uint64_t last = std::prev(end)->first.line;
-  read_again(inputs, units, number, [&](const Line& record, const Event&) {
+  read_again(inputs, units, first->first, [&](const Line& record, const Event&) {
     const auto wanted = texts.find({number, record.number});
     if (wanted != texts.end() && wanted->second.empty()) {
       wanted->second = record.text.substr(0, Record::kMaxTextBytes);
