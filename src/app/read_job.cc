@@ -1,129 +1,131 @@
 #include "app/read_job.h"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <filesystem>
-#include <map>
-#include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/read_again.h"
 #include "app/read_document.h"
+#include "app/read_lines.h"
+#include "app/workload.h"
 #include "input/input_walk.h"
 #include "log/event.h"
 #include "model/build_job.h"
 #include "model/first_difference.h"
-#include "model/read_log.h"
 
 namespace ncclog {
 namespace {
-
-/// Joins shards in unit order, whatever the order in which they are finished.
-class OrderedMerge {
- public:
-  /// Waits until `index` is near enough to what is merged, so that shards do not pile up behind one
-  /// slow unit. False if the run is given up.
-  bool wait_for(uint32_t index) {
-    std::unique_lock lock(mutex_);
-    progress_.wait(lock, [&] { return failure_ != nullptr || index < next_ + kAhead; });
-    return failure_ == nullptr;
-  }
-
-  void put(uint32_t index, Shard&& shard) {
-    const std::lock_guard lock(mutex_);
-    waiting_.emplace(index, std::move(shard));
-    while (!waiting_.empty() && waiting_.begin()->first == next_) {
-      merged_.merge(std::move(waiting_.begin()->second));
-      waiting_.erase(waiting_.begin());
-      ++next_;
-    }
-    progress_.notify_all();
-  }
-
-  void give_up(std::exception_ptr failure) {
-    const std::lock_guard lock(mutex_);
-    if (failure_ == nullptr) failure_ = std::move(failure);
-    progress_.notify_all();
-  }
-
-  /// The whole, once every worker is done. Rethrows what made a worker give up.
-  Shard take() {
-    if (failure_ != nullptr) std::rethrow_exception(failure_);
-    return std::move(merged_);
-  }
-
- private:
-  static constexpr uint32_t kAhead = 64;
-
-  std::mutex mutex_;
-  std::condition_variable progress_;
-  uint32_t next_ = 0;  ///< merged_ holds exactly the units before this one.
-  Shard merged_;
-  std::map<uint32_t, Shard> waiting_;  ///< Finished units behind a gap; all keys > next_.
-  std::exception_ptr failure_;
-};
 
 using Units = std::vector<Unit>;
 
 /// What each unit turned out to hold, by unit index.
 using Walked = std::vector<std::vector<WalkedInput>>;
 
-/// What one readable thing says.
-Shard read_input(UnitReader& input, const WalkedInput& name, const ReadSettings& settings) {
-  if (is_document(input.content())) return read_document(input, name);
-  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder);
-  for (Line line; input.next(line);) reader.add(line);
-  return reader.finish();
+/// Memory of a worker for the lines of a stretch. All of it is used only where streams are shared.
+LineBuffer make_memory(const ReadSettings& settings) {
+  constexpr uint64_t kStretchBytes = uint64_t{4} << 20;
+  constexpr uint64_t kLeastBytes = 256;
+  return LineBuffer(std::clamp(settings.unit_bytes, kLeastBytes, kStretchBytes));
 }
 
-Shard read_one(const Unit& unit, const std::string& path, const ReadSettings& settings,
-               std::vector<WalkedInput>& walked) {
-  InputWalk walk(unit, path);
-  Shard shard;
-  while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current(), settings));
-  walked = walk.take();
-  return shard;
+/// One who reads units, and stretches of streams that others have open.
+class Worker {
+ public:
+  Worker(std::span<const std::string> inputs, const Units& units, const ReadSettings& settings,
+         Walked& walked, Workload& workload)
+      : inputs_(inputs),
+        units_(units),
+        settings_(settings),
+        walked_(walked),
+        workload_(workload),
+        memory_(make_memory(settings)) {}
+
+  void work() {
+    for (;;) {
+      const Workload::Task task = workload_.next();
+      if (task.unit) {
+        read_unit(*task.unit);
+      } else if (task.stream != nullptr) {
+        task.stream->work(memory_.bytes());
+        workload_.leave(*task.stream);
+      } else {
+        return;
+      }
+    }
+  }
+
+ private:
+  void read_unit(uint32_t index) {
+    try {
+      const Unit& unit = units_[index];
+      InputWalk walk(unit, inputs_[unit.input], {.memory = memory_.bytes()});
+      Shard shard;
+      while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current()));
+      walked_[index] = walk.take();
+      workload_.done(index, std::move(shard));
+    } catch (...) {
+      workload_.give_up(std::current_exception());
+    }
+  }
+
+  /// What one readable thing says.
+  Shard read_input(UnitReader& input, const WalkedInput& name) {
+    if (is_document(input.content())) return read_document(input, name);
+    return input.is_stream() ? read_stream(input, name) : read_lines(input, name, settings_);
+  }
+
+  Shard read_stream(UnitReader& input, const WalkedInput& name) {
+    SharedStream stream(input, name, settings_);
+    stream.work(memory_.bytes(), [&] { workload_.open(stream); });
+    workload_.close(stream);
+    return stream.take();
+  }
+
+  std::span<const std::string> inputs_;
+  const Units& units_;
+  const ReadSettings& settings_;
+  Walked& walked_;
+  Workload& workload_;
+  LineBuffer memory_;
+};
+
+/// Whether an input may be a stream that more than one worker is of use for.
+bool may_be_shared(const std::string& path, const ReadSettings& settings) {
+  constexpr uint64_t kWorthSharing = uint64_t{64} << 10;
+  std::error_code error;
+  return !std::filesystem::is_regular_file(path, error) ||
+         std::filesystem::file_size(path, error) > std::min(kWorthSharing, settings.unit_bytes);
 }
 
-unsigned worker_count(int wanted, size_t units) {
+unsigned worker_count(const ReadSettings& settings, std::span<const std::string> inputs,
+                      const Units& units) {
   const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned threads = wanted > 0 ? static_cast<unsigned>(wanted) : processors;
-  return static_cast<unsigned>(std::clamp<size_t>(units, 1, threads));
+  const unsigned threads =
+      settings.threads > 0 ? static_cast<unsigned>(settings.threads) : processors;
+  if (units.size() >= threads) return threads;
+  const bool shared = std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
+    return unit.whole && may_be_shared(inputs[unit.input], settings);
+  });
+  return shared ? threads : std::max(1U, static_cast<unsigned>(units.size()));
 }
 
 /// Reads every unit; `walked` is filled.
 Shard read_units(std::span<const std::string> inputs, const Units& units,
                  const ReadSettings& settings, Walked& walked) {
-  OrderedMerge merge;
-  std::atomic<uint32_t> next = 0;
-  const auto work = [&] {
-    for (uint32_t u = next++; u < units.size() && merge.wait_for(u); u = next++) {
-      try {
-        merge.put(u, read_one(units[u], inputs[units[u].input], settings, walked[u]));
-      } catch (...) {
-        merge.give_up(std::current_exception());
-      }
-    }
-  };
+  Workload workload(static_cast<uint32_t>(units.size()));
+  const auto work = [&] { Worker(inputs, units, settings, walked, workload).work(); };
   {
     std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < worker_count(settings.threads, units.size()); ++w) {
+    for (unsigned w = 1; w < worker_count(settings, inputs, units); ++w) {
       workers.emplace_back(work);
     }
     work();
   }
-  return merge.take();
-}
-
-uint64_t bytes_on_disk(const std::string& path, uint64_t bytes_read) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return bytes_read;
-  const uint64_t size = std::filesystem::file_size(path, error);
-  return error ? bytes_read : size;
+  return workload.take();
 }
 
 JobInput describe(const WalkedInput& walked) {
@@ -132,8 +134,8 @@ JobInput describe(const WalkedInput& walked) {
   const Content content = walked.result.content;
   input.format = is_document(content) ? std::string(to_string(content)) : walked.format;
   input.is_archive = walked.is_archive;
-  input.bytes = walked.result.bytes;
-  if (!walked.is_member) input.bytes = bytes_on_disk(input.path, input.bytes);
+  const uint64_t on_disk = walked.result.bytes_on_disk;
+  input.bytes = on_disk > 0 ? on_disk : walked.result.bytes;
   input.lines = walked.result.lines;
   input.status = walked.result.status;
   input.note = walked.result.note;

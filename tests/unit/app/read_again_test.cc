@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "app/read_job.h"
+#include "support/compressed.h"
 #include "support/temp_dir.h"
 
 namespace ncclog {
 namespace {
 
+using testing::compressed;
 using testing::TempDir;
 
 std::string line(int rank, std::string_view message) {
@@ -59,6 +61,22 @@ TEST_P(DeepDifference, IsFoundExactlyHoweverTheInputIsCut) {
     EXPECT_EQ(file_line(job, difference->camps[1].call.where).line,
               static_cast<uint64_t>(GetParam().odd) + 2);
   }
+}
+
+TEST_P(DeepDifference, IsFoundExactlyInStreams) {
+  const TempDir dir;
+  const std::vector<std::string> inputs = {
+      dir.add("a.gz", compressed(Compression::Gzip, rank_file(0, 5000, -1))),
+      dir.add("b.zst", compressed(Compression::Zstd, rank_file(1, 5000, GetParam().odd)))};
+  const Job job = read_job(inputs, {.threads = 3, .unit_bytes = 20000});
+  ASSERT_EQ(job.communicators.size(), 1u);
+  const auto& difference = job.communicators[0].difference;
+  ASSERT_TRUE(difference.has_value());
+  EXPECT_TRUE(difference->is_exact());
+  EXPECT_EQ(difference->index, static_cast<uint64_t>(GetParam().odd));
+  ASSERT_EQ(difference->camps.size(), 2u);
+  EXPECT_EQ(file_line(job, difference->camps[1].call.where).line,
+            static_cast<uint64_t>(GetParam().odd) + 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, DeepDifference,

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/archives.h"
+#include "support/compressed.h"
 #include "support/describe_job.h"
 #include "support/temp_dir.h"
 
@@ -10,6 +11,7 @@ namespace ncclog {
 namespace {
 
 using testing::archive_of;
+using testing::compressed;
 using testing::Packing;
 using testing::TempDir;
 
@@ -105,6 +107,35 @@ TEST(ReadJob, WhatAWorkerThrowsReachesTheCaller) {
     throw std::runtime_error("matcher");
   };
   EXPECT_THROW(read_job(inputs, {.threads = 3, .matcher = matcher}), std::runtime_error);
+}
+
+TEST(ReadJob, WhatAWorkerThrowsInASharedStreamReachesTheCaller) {
+  const TempDir folder;
+  const std::string log = compressed(Compression::Gzip, lines("node-a", 9000) + "stop\n");
+  const std::vector<std::string> inputs = {folder.add("log.gz", log)};
+  const LineMatcher matcher = [](std::string_view line, std::vector<int>&) {
+    if (line == "stop") throw std::runtime_error("matcher");
+  };
+  for (const int threads : {1, 4}) {
+    EXPECT_THROW(read_job(inputs, {.threads = threads, .unit_bytes = 4000, .matcher = matcher}),
+                 std::runtime_error);
+  }
+}
+
+TEST(ReadJob, PlacesLinesOfAStreamInTheWholeOfIt) {
+  const TempDir folder;
+  const std::string log = lines("node-a", 10000);
+  const std::vector<std::string> inputs = {
+      folder.add("log.gz", compressed(Compression::Gzip, log))};
+  for (const int threads : {1, 2, 5}) {
+    const Job job = read_job(inputs, {.threads = threads, .unit_bytes = 10000, .matcher = {}});
+    ASSERT_EQ(job.processes.size(), 1U);
+    EXPECT_EQ(file_line(job, job.processes[0].last).line, 10000U);
+    ASSERT_EQ(job.inputs.size(), 1U);
+    EXPECT_EQ(job.inputs[0].lines, 10000U);
+    EXPECT_EQ(job.losses.lines, 10000U);
+    EXPECT_LT(job.inputs[0].bytes, log.size()) << "as on the disk";
+  }
 }
 
 }  // namespace
