@@ -38,6 +38,16 @@ std::string first_line(const std::string& command) {
   return text.substr(0, text.find('\n'));
 }
 
+/// As the text of a table's cell, where "|" would end it.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "not set" : value;
@@ -48,8 +58,8 @@ std::string markdown_table(const SpeedTable& table) {
   if (table.lines > 0) text += fmt::format(", {:.2f} million lines", table.lines / 1e6);
   text += "\n\n| command | seconds | CPU s | MB/s | peak MB |\n|---|---:|---:|---:|---:|\n";
   for (const Timed& run : table.runs) {
-    text += fmt::format("| `{}` | {:.3f} | {:.3f} | {:.0f} | {:.0f} |\n", run.name, run.seconds,
-                        run.cpu_seconds, table.bytes / 1e6 / run.seconds, run.peak_mb);
+    text += fmt::format("| `{}` | {:.3f} | {:.3f} | {:.0f} | {:.0f} |\n", cell(run.name),
+                        run.seconds, run.cpu_seconds, table.bytes / 1e6 / run.seconds, run.peak_mb);
   }
   return text;
 }
@@ -81,8 +91,8 @@ std::string results_text(const SpeedResults& results) {
   for (const std::string& line : results.machine) text += fmt::format("- {}\n", line);
   text += "\n| what | limit | measured | |\n|---|---|---|---|\n";
   for (const Criterion& row : results.criteria) {
-    text += fmt::format("| {} | {} | {} | {} |\n", row.what, limit_text(row), measured_text(row),
-                        state(row));
+    text += fmt::format("| {} | {} | {} | {} |\n", cell(row.what), limit_text(row),
+                        measured_text(row), state(row));
   }
   text += "\n| reports of one log | |\n|---|---|\n";
   for (const Sameness& row : results.reports) {
@@ -102,9 +112,16 @@ std::vector<std::string> describe_machine() {
   uname(&system);
   const double memory =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const std::string_view release = system.release;
+  double load = 0;
+  getloadavg(&load, 1);
   std::vector<std::string> lines = {
       fmt::format("{} cores, {:.0f} GB of memory, {} {}, {}", std::thread::hardware_concurrency(),
-                  memory / 1e9, system.sysname, system.release, system.machine),
+                  memory / 1e9, system.sysname, release.substr(0, release.find('-')),
+                  system.machine),
+      fmt::format("{:.1f} programs ran on average in the minute before: with more than a few, "
+                  "ratios say little",
+                  load),
       fmt::format("LC_ALL {}, LANG {}: as the shell had them", variable("LC_ALL"),
                   variable("LANG"))};
   for (const std::string_view tool : {"rg", "grep", "wc", "gzip", "igzip", "zstd", "bgzip"}) {

@@ -60,7 +60,7 @@ std::string table_text(const SpeedTable& table);
 /// The whole file, Markdown.
 std::string results_text(const SpeedResults& results);
 
-/// Cores, memory, kernel, and the versions of the tools that are compared; no names of hosts.
+/// Cores, memory, kernel, load, and the versions of the tools that are compared; no names of hosts.
 std::vector<std::string> describe_machine();
 
 }  // namespace ncclog::testing
