@@ -75,9 +75,11 @@ void judge_memory(const SpeedRun& run, const SpeedTable& table, double limit) {
 /// How many times as long as `other` the first one takes; the other may be missing on this machine.
 void judge_ratio(const SpeedRun& run, const SpeedTable& table, const std::string& name,
                  const std::string& other, double limit) {
-  judge(run, {.what = fmt::format("{}: `{}` to `{}`", table.input, name, other),
-              .limit = limit,
-              .measured = seconds(table, name) / seconds(table, other)});
+  judge(run,
+        {.what = fmt::format("{}: `{}` to `{}`", table.input, name, other),
+         .limit = limit,
+         .measured = timed(table.runs, name).seconds / timed(table.runs, other).seconds,
+         .by_cpu = timed(table.runs, name).cpu_seconds / timed(table.runs, other).cpu_seconds});
 }
 
 void judge_missing(const SpeedRun& run, std::string what, double limit, std::string_view tool) {

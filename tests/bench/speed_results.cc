@@ -89,10 +89,11 @@ std::string results_text(const SpeedResults& results) {
       "(A B C A B C …), the files in the page cache.\n\n";
   text += fmt::format("    {}\n\n", results.recipe);
   for (const std::string& line : results.machine) text += fmt::format("- {}\n", line);
-  text += "\n| what | limit | measured | |\n|---|---|---|---|\n";
+  text += "\n| what | limit | measured | by CPU time | |\n|---|---|---|---|---|\n";
   for (const Criterion& row : results.criteria) {
-    text += fmt::format("| {} | {} | {} | {} |\n", cell(row.what), limit_text(row),
-                        measured_text(row), state(row));
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", cell(row.what), limit_text(row),
+                        measured_text(row), row.by_cpu ? fmt::format("{:.2f}", *row.by_cpu) : "",
+                        state(row));
   }
   text += "\n| reports of one log | |\n|---|---|\n";
   for (const Sameness& row : results.reports) {
