@@ -68,12 +68,6 @@ void append_printable(std::string& out, std::string_view character) {
 
 }  // namespace
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 std::vector<std::string_view> split_blanks(std::string_view text) {
   std::vector<std::string_view> parts;
   for (size_t begin = 0; begin < text.size();) {
@@ -104,9 +98,10 @@ std::optional<int64_t> parse_int(std::string_view text) {
   if (negative || text.starts_with('+')) text.remove_prefix(1);
   if (text.empty()) return std::nullopt;
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  constexpr size_t kAlwaysFit = 18;
   uint64_t value = 0;
   for (const char c : text) {
-    if (!is_digit(c) || value > kMax / 10) return std::nullopt;
+    if (!is_digit(c) || (text.size() > kAlwaysFit && value > kMax / 10)) return std::nullopt;
     value = value * 10 + static_cast<uint64_t>(c - '0');
   }
   if (value > kMax + (negative ? 1 : 0)) return std::nullopt;

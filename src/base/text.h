@@ -21,7 +21,11 @@ constexpr bool is_alpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && 
 constexpr bool is_word(char c) { return is_alpha(c) || is_digit(c) || c == '_'; }
 
 /// `text` without blanks at either end.
-std::string_view trim(std::string_view text);
+constexpr std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
 
 /// The parts of `text` between blanks, none of them empty. Views into `text`.
 std::vector<std::string_view> split_blanks(std::string_view text);

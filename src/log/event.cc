@@ -17,11 +17,16 @@ bool is_unreadable(std::string_view line) {
 }  // namespace
 
 Event parse_event(std::string_view line, const WordingTable& wordings) {
-  const Header header = parse_header(line);
+  Event event;
+  Header& header = event.header;
+  read_header(line, header);
   const bool nccl = header.level != Level::None && header.level != Level::Framework;
   const std::string_view message = trim(header.message);
-  Event event{LineFate::Foreign, header,
-              nccl ? wordings.parse_nccl(message) : wordings.parse_foreign(message)};
+  if (nccl) {
+    wordings.read_nccl(message, event.message);
+  } else {
+    wordings.read_foreign(message, event.message);
+  }
   if (event.message.kind != nullptr) {
     event.fate = LineFate::Recognised;
   } else if (nccl) {

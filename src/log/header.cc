@@ -1,6 +1,7 @@
 #include "log/header.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "log/framework_header.h"
@@ -42,9 +43,26 @@ std::optional<Anchor> anchor_at(std::string_view line, size_t begin) {
   return std::nullopt;
 }
 
+/// Where "NCCL " stands next. Names of GPUs, NICs and paths begin with N too, so whole blocks are
+/// asked for both of its first bytes at once.
+size_t find_mark(std::string_view line, size_t from) {
+  constexpr size_t kBlock = 32;
+  for (; from + kBlock + kAnchor.size() <= line.size(); from += kBlock) {
+    const char* block = line.data() + from;
+    unsigned char any = 0;
+    for (size_t i = 0; i < kBlock; ++i) {
+      any |= static_cast<unsigned char>((block[i] == 'N') & (block[i + 1] == 'C'));
+    }
+    if (any == 0) continue;
+    const size_t at = line.substr(from, kBlock + kAnchor.size() - 1).find(kAnchor);
+    if (at != line.npos) return from + at;
+  }
+  return line.find(kAnchor, from);
+}
+
 std::optional<Anchor> find_anchor(std::string_view line) {
   std::optional<Anchor> glued;
-  for (size_t at = line.find(kAnchor); at != line.npos; at = line.find(kAnchor, at + 1)) {
+  for (size_t at = find_mark(line, 0); at != line.npos; at = find_mark(line, at + 1)) {
     const auto anchor = anchor_at(line, at);
     if (anchor && (at == 0 || is_blank(line[at - 1]))) return anchor;
     if (anchor && !glued) glued = anchor;
@@ -200,6 +218,62 @@ bool read_left(std::string_view left, Header& header) {
   return false;
 }
 
+/// is_host_char as a table: hosts are looked at byte by byte in every line.
+constexpr auto kIsHostChar = [] {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) table[c] = is_host_char(static_cast<char>(c));
+  return table;
+}();
+
+/// Takes a number of at most `most` digits off the front; false if there is none or it is longer.
+inline bool take_number(const char*& at, const char* end, size_t most, int64_t& number) {
+  const char* begin = at;
+  const char* limit = begin + std::min(most, static_cast<size_t>(end - begin));
+  number = 0;
+  for (; at < limit && is_digit(*at); ++at) number = number * 10 + (*at - '0');
+  return at > begin && (at == end || !is_digit(*at));
+}
+
+inline bool take_char(const char*& at, const char* end, char c) {
+  if (at == end || *at != c) return false;
+  ++at;
+  return true;
+}
+
+/// Takes "[3] " off the front, if it stands there. False if it needs a second look.
+inline bool take_device(const char*& at, const char* end, Header& header) {
+  constexpr size_t kMostDigits = 6;
+  if (!take_char(at, end, '[')) return true;
+  int64_t device = 0;
+  if (!take_number(at, end, kMostDigits, device)) return false;
+  header.cuda_dev = static_cast<int>(device);
+  return take_char(at, end, ']') && take_char(at, end, ' ');
+}
+
+/// "host:pid:tid [dev] NCCL INFO " at the very start of the line, as nearly every NCCL line begins:
+/// read from left to right in one go. False, and `header` is spoilt, for whatever looks a little
+/// different: a host that begins with a digit may be a time.
+bool read_plain_head(std::string_view line, Header& header) {
+  constexpr size_t kMostDigits = 18;
+  const char* at = line.data();
+  const char* end = at + line.size();
+  while (at < end && kIsHostChar[static_cast<unsigned char>(*at)]) ++at;
+  const auto host = static_cast<size_t>(at - line.data());
+  if (host == 0 || host > kLongestHost || is_digit(line[0])) return false;
+  const bool named = take_char(at, end, ':') && take_number(at, end, kMostDigits, header.pid) &&
+                     take_char(at, end, ':') && take_number(at, end, kMostDigits, header.tid) &&
+                     take_char(at, end, ' ') && take_device(at, end, header);
+  if (!named) return false;
+  const auto begin = static_cast<size_t>(at - line.data());
+  if (!line.substr(begin).starts_with(kAnchor)) return false;
+  const auto anchor = anchor_at(line, begin);
+  if (!anchor) return false;
+  header.host = line.substr(0, host);
+  header.level = anchor->level;
+  header.message = line.substr(anchor->end);
+  return true;
+}
+
 }  // namespace
 
 std::string_view to_string(Level level) {
@@ -227,12 +301,10 @@ std::string_view to_string(Level level) {
 namespace {
 
 /// The header of a line up to a given anchor.
-Header header_at(std::string_view line, const Anchor& anchor) {
-  Header header;
+void read_head(std::string_view line, const Anchor& anchor, Header& header) {
   header.level = anchor.level;
   read_left(line.substr(0, anchor.begin), header);
   header.message = line.substr(anchor.end);
-  return header;
 }
 
 /// The last record that begins inside `header`'s message: another process wrote it before the first
@@ -241,7 +313,8 @@ std::optional<Header> torn_in_by(Header& header) {
   std::optional<Header> last;
   std::string_view rest = header.message;
   while (const auto anchor = find_anchor(rest)) {
-    Header inner = header_at(rest, *anchor);
+    Header inner;
+    read_head(rest, *anchor, inner);
     rest = inner.message;
     if (!inner.host.empty()) last = inner;
     header.anchored_twice |= inner.host.empty();
@@ -249,16 +322,27 @@ std::optional<Header> torn_in_by(Header& header) {
   return last;
 }
 
+/// Reads the header of an NCCL line into a fresh `header`; false, and it is as it was, if the line
+/// has no NCCL anchor.
+bool read_nccl_header(std::string_view line, Header& header) {
+  if (!read_plain_head(line, header)) {
+    header = {};
+    const auto anchor = find_anchor(line);
+    if (!anchor) return false;
+    read_head(line, *anchor, header);
+  }
+  if (auto whole = torn_in_by(header)) {
+    header = *whole;
+    header.torn = true;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::optional<Header> parse_nccl_header(std::string_view line) {
-  const auto anchor = find_anchor(line);
-  if (!anchor) return std::nullopt;
-  Header header = header_at(line, *anchor);
-  if (auto whole = torn_in_by(header)) {
-    whole->torn = true;
-    return whole;
-  }
+  Header header;
+  if (!read_nccl_header(line, header)) return std::nullopt;
   return header;
 }
 
@@ -271,7 +355,9 @@ void take_repetition(Header& header) {
   constexpr std::string_view kBegin = " [repeated ";
   std::string_view text = trim(header.message);
   if (!text.ends_with(']') && !text.ends_with(')')) return;
-  if (text.ends_with(')')) text = trim(text.substr(0, text.rfind(kHint)));
+  if (text.ends_with(')') && text.find(kHint) != text.npos) {
+    text = trim(text.substr(0, text.rfind(kHint)));
+  }
   if (!text.ends_with(kEnd)) return;
   const size_t begin = text.rfind(kBegin);
   if (begin == text.npos) return;
@@ -280,20 +366,25 @@ void take_repetition(Header& header) {
   header.message = text.substr(0, begin);
 }
 
-Header read_header(std::string_view line) {
-  if (auto header = parse_nccl_header(line)) return *header;
-  if (auto header = parse_framework_header(line)) return *header;
-  Header header;
+void read_other_header(std::string_view line, Header& header) {
+  if (const auto framework = parse_framework_header(line)) {
+    header = *framework;
+    return;
+  }
   header.prefix = parse_prefix(line);
   header.message = line.substr(header.prefix.length);
-  return header;
 }
 
 }  // namespace
 
-Header parse_header(std::string_view line) {
-  Header header = read_header(line);
+void read_header(std::string_view line, Header& header) {
+  if (!read_nccl_header(line, header)) read_other_header(line, header);
   take_repetition(header);
+}
+
+Header parse_header(std::string_view line) {
+  Header header;
+  read_header(line, header);
   return header;
 }
 

@@ -63,6 +63,9 @@ std::optional<Header> parse_nccl_header(std::string_view line);
 /// launcher's prefix.
 Header parse_header(std::string_view line);
 
+/// The same into `header`, which must be fresh: a header is large, and this is done for every line.
+void read_header(std::string_view line, Header& header);
+
 /// A line that ends inside or right behind its header; the rest was wrapped onto the next line:
 ///   [2025-11-11 16:54:54] node:87133:87286 [1] misc/shmutils.cc:129
 ///   node:87133:87286 [1] NCCL

@@ -1,6 +1,7 @@
 #include "log/wording_pattern.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "base/text.h"
@@ -74,11 +75,19 @@ size_t integer_length(std::string_view text) {
   return n == sign ? 0 : n;
 }
 
+/// is_hex_digit as a table: pointers are looked at byte by byte.
+constexpr auto kIsHexDigit = [] {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) table[c] = is_hex_digit(static_cast<char>(c));
+  return table;
+}();
+
 size_t hex_length(std::string_view text) {
   if (text.starts_with("(nil)")) return 5;
-  const size_t prefix = text.starts_with("0x") || text.starts_with("0X") ? 2 : 0;
+  const bool has_prefix = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const size_t prefix = has_prefix ? 2 : 0;
   size_t n = prefix;
-  while (n < text.size() && is_hex_digit(text[n])) ++n;
+  while (n < text.size() && kIsHexDigit[static_cast<unsigned char>(text[n])]) ++n;
   return n == prefix ? 0 : n;
 }
 
@@ -107,6 +116,14 @@ bool begins_with(std::string_view text, std::string_view word) {
   return !text.empty() && text.front() == word.front() && text.starts_with(word);
 }
 
+/// True if `text` begins with the step's literal.
+inline bool begins_with_literal(std::string_view text, const PatternStep& step) {
+  if (((bytes_at(text, 0) ^ step.leading.bytes) & step.leading.mask) != 0) return false;
+  const size_t size = step.literal.size();
+  if (size <= sizeof(uint64_t)) return size <= text.size();
+  return text.starts_with(step.literal);
+}
+
 size_t choice_length(std::string_view text, const PatternStep& step) {
   for (const std::string_view choice : step.choices) {
     if (begins_with(text, choice)) return choice.size();
@@ -122,9 +139,9 @@ size_t length_before_last(std::string_view text, std::string_view last) {
   return text.ends_with(last) ? text.size() - last.size() : kNoMatch;
 }
 
-/// Bytes of `text` that the hole takes, or kNoMatch. `next` is the literal
-/// after it, empty at the end.
-size_t hole_length(const PatternStep& step, std::string_view text, std::string_view next) {
+/// Bytes of `text` that the hole takes, or kNoMatch.
+size_t hole_length(const PatternStep& step, std::string_view text) {
+  const std::string_view next = step.next;
   const auto some = [](size_t n) { return n == 0 ? kNoMatch : n; };
   switch (step.hole) {
     case HoleType::None:
@@ -142,12 +159,18 @@ size_t hole_length(const PatternStep& step, std::string_view text, std::string_v
     case HoleType::Rest:
       return text.size();
     case HoleType::Text:
+      if (step.before_last) return length_before_last(text, next);
       return next.empty() ? text.size() : text.find(next);
   }
   return kNoMatch;
 }
 
 }  // namespace
+
+LeadingBytes leading_bytes(std::string_view text) {
+  text = text.substr(0, sizeof(uint64_t));
+  return {bytes_at(text, 0), bytes_at(std::string(text.size(), '\xFF'), 0)};
+}
 
 WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
   WordingPattern pattern{&kind, &wording, {}};
@@ -156,6 +179,7 @@ WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
     PatternStep step;
     const size_t open = rest.find('{');
     step.literal = rest.substr(0, open);
+    step.leading = leading_bytes(step.literal);
     if (open == rest.npos) {
       rest = {};
     } else {
@@ -168,6 +192,13 @@ WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
     pattern.steps.push_back(std::move(step));
   }
   if (pattern.steps.empty()) malformed(wording, "nothing to match");
+  for (size_t i = 0; i + 1 < pattern.steps.size(); ++i) {
+    PatternStep& step = pattern.steps[i];
+    const bool is_end =
+        i + 2 == pattern.steps.size() && pattern.steps[i + 1].hole == HoleType::None;
+    step.next = pattern.steps[i + 1].literal;
+    step.before_last = step.hole == HoleType::Text && is_end;
+  }
   return pattern;
 }
 
@@ -176,7 +207,7 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
   // Most candidates of a long list end here, before any field is touched.
   const PatternStep& first = pattern.steps.front();
   const bool by_holes = pattern.wording->recognise == nullptr && first.hole != HoleType::None;
-  if (by_holes && !text.starts_with(first.literal)) return false;
+  if (by_holes && !begins_with_literal(text, first)) return false;
   std::fill_n(message.fields.begin(), pattern.kind->fields.size(), std::string_view{});
   if (pattern.wording->recognise != nullptr) {
     message.kind = pattern.kind;
@@ -185,7 +216,7 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
   }
   for (size_t i = 0; i < pattern.steps.size(); ++i) {
     const PatternStep& step = pattern.steps[i];
-    if (!text.starts_with(step.literal)) {
+    if (!begins_with_literal(text, step)) {
       // The last literal may end in blanks that were taken off the text's end.
       const bool last = i + 1 == pattern.steps.size() && step.hole == HoleType::None;
       if (!last || text != trim(step.literal)) return false;
@@ -193,16 +224,13 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
       break;
     }
     text.remove_prefix(step.literal.size());
-    const std::string_view next =
-        i + 1 < pattern.steps.size() ? pattern.steps[i + 1].literal : std::string_view{};
-    const bool before_last = step.hole == HoleType::Text && i + 2 == pattern.steps.size() &&
-                             pattern.steps[i + 1].hole == HoleType::None;
-    const size_t length =
-        before_last ? length_before_last(text, next) : hole_length(step, text, next);
+    const size_t length = hole_length(step, text);
     if (length == kNoMatch) return false;
     if (step.field >= 0) {
       // Some formats have no blank before a text that brings its own: "Bootstrap : Using%s".
-      message.fields[static_cast<size_t>(step.field)] = trim(text.substr(0, length));
+      const bool is_number = step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+      const std::string_view taken = text.substr(0, length);
+      message.fields[static_cast<size_t>(step.field)] = is_number ? taken : trim(taken);
     }
     text.remove_prefix(length);
   }

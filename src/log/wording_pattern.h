@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,11 +23,34 @@ namespace ncclog {
 /// What a hole accepts.
 enum class HoleType { None, Text, Word, Integer, Integers, Hex, Choice, Rest };
 
+/// The first bytes of a text as one number, to be compared at once.
+struct LeadingBytes {
+  uint64_t bytes = 0;
+  uint64_t mask = 0;  ///< 0xFF for each byte that the text has, eight at most.
+};
+
+/// Those of `text`.
+LeadingBytes leading_bytes(std::string_view text);
+
+/// The eight bytes of `text` from `at` on, zeros behind its end.
+inline uint64_t bytes_at(std::string_view text, size_t at) {
+  uint64_t bytes = 0;
+  if (at + sizeof(bytes) <= text.size()) {
+    std::memcpy(&bytes, text.data() + at, sizeof(bytes));
+  } else if (at < text.size()) {
+    std::memcpy(&bytes, text.data() + at, text.size() - at);
+  }
+  return bytes;
+}
+
 /// A literal and the hole that follows it.
 struct PatternStep {
   std::string_view literal;  ///< Must stand here; may be empty only before the first hole.
+  LeadingBytes leading;      ///< Of `literal`.
   HoleType hole = HoleType::None;
-  int field = -1;  ///< Index of the kind's field to fill; -1: matched and forgotten.
+  int field = -1;            ///< Index of the kind's field to fill; -1: matched and forgotten.
+  std::string_view next;     ///< The literal behind the hole; empty: there is none.
+  bool before_last = false;  ///< The hole is text, and `next` ends the wording.
   std::vector<std::string_view> choices;  ///< For Choice; longer words before their prefixes.
 };
 

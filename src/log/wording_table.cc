@@ -1,17 +1,16 @@
 #include "log/wording_table.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
+#include <string>
 
 #include "base/text.h"
+#include "log/word_index.h"
+#include "log/wording_pattern.h"
 
 namespace ncclog {
 namespace {
-
-std::string_view first_word(std::string_view text) {
-  size_t n = 0;
-  while (n < text.size() && !is_blank(text[n])) ++n;
-  return text.substr(0, n);
-}
 
 /// First words under which texts of this pattern are found; empty: they cannot
 /// be listed.
@@ -75,6 +74,27 @@ std::string first_bytes(const WordingPattern& pattern) {
   return bytes;
 }
 
+/// What always stands behind the first word of texts of this pattern.
+std::string_view behind_first_word(const WordingPattern& pattern) {
+  if (pattern.wording->recognise != nullptr) return {};
+  std::string_view literal = pattern.steps.front().literal;
+  // Blanks at a text's end are no part of it.
+  while (!literal.empty() && is_blank(literal.back())) literal.remove_suffix(1);
+  return literal.substr(first_word(literal).size());
+}
+
+/// Tries the patterns in turn that may fit; true when one does. `at`: where the word ends by which
+/// they were found.
+bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
+               Message& message) {
+  if (candidates.empty()) return false;
+  const uint64_t behind = bytes_at(text, at);
+  for (const Candidate& candidate : candidates) {
+    if (candidate.may_fit(behind) && match_wording(*candidate.pattern, text, message)) return true;
+  }
+  return false;
+}
+
 /// Tries the patterns in turn; true when one fits.
 bool match_any(const std::vector<const WordingPattern*>& patterns, std::string_view text,
                Message& message) {
@@ -84,55 +104,92 @@ bool match_any(const std::vector<const WordingPattern*>& patterns, std::string_v
   return false;
 }
 
-}  // namespace
+/// Patterns in the order in which they are tried: under the text's first word, its second word, its
+/// first byte, and those that may begin with anything.
+struct Dispatch {
+  WordIndex by_first_word;
+  WordIndex by_second_word;
+  std::array<std::vector<const WordingPattern*>, 256> by_first_byte;
+  std::vector<const WordingPattern*> open;
+};
 
-WordingTable::WordingTable(std::span<const Kind> kinds) {
-  size_t count = 0;
-  for (const Kind& kind : kinds) count += kind.wordings.size();
-  patterns_.reserve(count);
-  for (const Kind& kind : kinds) {
-    for (const Wording& wording : kind.wordings) {
-      const WordingPattern& pattern = patterns_.emplace_back(compile_wording(kind, wording));
-      if (kind.source == Source::Nccl) add(nccl_, pattern);
-      if (kind.source != Source::Nccl || wording.quotable) add(foreign_, pattern);
-    }
-  }
-}
-
-void WordingTable::add(Dispatch& dispatch, const WordingPattern& pattern) {
+/// `storage` keeps the texts of words that no wording spells whole.
+void add(Dispatch& dispatch, const WordingPattern& pattern, std::deque<std::string>& storage) {
   std::vector<std::string_view> words = first_words(pattern);
-  if (words.empty()) words = choice_words(pattern, words_);
-  for (const std::string_view word : words) dispatch.by_first_word[word].push_back(&pattern);
+  const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(pattern);
+  if (words.empty()) words = choice_words(pattern, storage);
+  for (const std::string_view word : words) dispatch.by_first_word.add(word, pattern, behind);
   if (!words.empty()) return;
   const std::string_view second = second_word(pattern);
-  if (!second.empty()) {
-    dispatch.by_second_word[second].push_back(&pattern);
-    return;
-  }
+  if (!second.empty()) return dispatch.by_second_word.add(second, pattern, {});
   const std::string bytes = first_bytes(pattern);
   for (const char byte : bytes)
     dispatch.by_first_byte[static_cast<unsigned char>(byte)].push_back(&pattern);
   if (bytes.empty()) dispatch.open.push_back(&pattern);
 }
 
-bool WordingTable::find(const Dispatch& dispatch, std::string_view text, Message& message) {
+bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
   if (text.empty()) return false;
   const std::string_view first = first_word(text);
-  const auto by_first = dispatch.by_first_word.find(first);
-  if (by_first != dispatch.by_first_word.end() && match_any(by_first->second, text, message))
-    return true;
-  const std::string_view rest = text.substr(std::min(first.size() + 1, text.size()));
-  const auto by_second = dispatch.by_second_word.find(first_word(rest));
-  if (by_second != dispatch.by_second_word.end() && match_any(by_second->second, text, message))
+  if (match_any(dispatch.by_first_word.find(first), text, first.size(), message)) return true;
+  const size_t second_at = std::min(first.size() + 1, text.size());
+  const std::string_view second = first_word(text.substr(second_at));
+  if (match_any(dispatch.by_second_word.find(second), text, second_at + second.size(), message))
     return true;
   const auto byte = static_cast<unsigned char>(text.front());
   return match_any(dispatch.by_first_byte[byte], text, message) ||
          match_any(dispatch.open, text, message);
 }
 
-Message WordingTable::parse(const Dispatch& dispatch, std::string_view text) {
-  Message message;
+void read(const Dispatch& dispatch, std::string_view text, Message& message) {
   if (!find(dispatch, text, message)) message = {};
+}
+
+}  // namespace
+
+struct WordingTable::Patterns {
+  std::deque<std::string> words;    ///< Texts of dispatch words that no wording spells whole.
+  std::vector<WordingPattern> all;  ///< Never resized after construction: others point here.
+  Dispatch nccl;
+  Dispatch foreign;
+};
+
+WordingTable::WordingTable(std::span<const Kind> kinds) {
+  auto patterns = std::make_unique<Patterns>();
+  size_t count = 0;
+  for (const Kind& kind : kinds) count += kind.wordings.size();
+  patterns->all.reserve(count);
+  for (const Kind& kind : kinds) {
+    for (const Wording& wording : kind.wordings) {
+      const WordingPattern& pattern = patterns->all.emplace_back(compile_wording(kind, wording));
+      if (kind.source == Source::Nccl) add(patterns->nccl, pattern, patterns->words);
+      if (kind.source != Source::Nccl || wording.quotable) {
+        add(patterns->foreign, pattern, patterns->words);
+      }
+    }
+  }
+  patterns_ = std::move(patterns);
+}
+
+WordingTable::~WordingTable() = default;
+
+void WordingTable::read_nccl(std::string_view text, Message& message) const {
+  read(patterns_->nccl, text, message);
+}
+
+void WordingTable::read_foreign(std::string_view text, Message& message) const {
+  read(patterns_->foreign, text, message);
+}
+
+Message WordingTable::parse_nccl(std::string_view text) const {
+  Message message;
+  read_nccl(text, message);
+  return message;
+}
+
+Message WordingTable::parse_foreign(std::string_view text) const {
+  Message message;
+  read_foreign(text, message);
   return message;
 }
 
@@ -140,7 +197,7 @@ std::vector<const WordingPattern*> WordingTable::all_matches(std::string_view te
                                                              Source source) const {
   std::vector<const WordingPattern*> matches;
   Message message;
-  for (const WordingPattern& pattern : patterns_) {
+  for (const WordingPattern& pattern : patterns_->all) {
     const bool nccl = pattern.kind->source == Source::Nccl;
     const bool looked_at = source == Source::Nccl ? nccl : !nccl || pattern.wording->quotable;
     if (looked_at && match_wording(pattern, text, message)) matches.push_back(&pattern);

@@ -13,6 +13,7 @@
 #include "log/event.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "log/wording_pattern.h"
 #include "support/paths.h"
 
 namespace ncclog {
