@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -25,15 +26,22 @@ constexpr uint64_t channel_bit(int64_t channel) {
 
 template <typename Value, size_t kLimit>
 struct ChannelSets {
-  std::map<Value, uint64_t> channels;
+  std::map<Value, uint64_t, std::less<>> channels;
   bool full = false;  ///< Other values were said too and are not kept.
 
-  void add(const Value& value, uint64_t mask) {
+  /// `value` may be a view of what would be kept.
+  template <typename Like>
+  void add(const Like& value, uint64_t mask) {
+    const auto known = channels.find(value);
+    if (known != channels.end()) {
+      known->second |= mask;
+      return;
+    }
     if (channels.size() == kLimit && std::prev(channels.end())->first < value) {
       full = true;
       return;
     }
-    channels[value] |= mask;
+    channels.emplace(Value(value), mask);
     if (channels.size() > kLimit) {
       full = true;
       channels.erase(std::prev(channels.end()));

@@ -32,6 +32,13 @@ std::string_view to_string(Transport transport) {
 
 void Connections::add(SourceRef where, const ChannelConnected& connected) {
   const int channel = std::clamp(connected.channel, 0, 63);
+  const auto known =
+      all.find(ConnectionView{connected.src_rank, connected.dst_rank, connected.path});
+  if (known != all.end()) {
+    known->second.channels |= uint64_t{1} << channel;
+    known->second.first = std::min(known->second.first, where);
+    return;
+  }
   add({connected.src_rank, connected.dst_rank, std::string(connected.path)},
       {uint64_t{1} << channel, where});
 }

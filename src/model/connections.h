@@ -9,8 +9,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 #include "base/source_ref.h"
 #include "log/messages/transport.h"
@@ -32,6 +35,18 @@ struct ConnectionKey {
   auto operator<=>(const ConnectionKey&) const = default;
 };
 
+/// The same as a line says it.
+struct ConnectionView {
+  int src_rank = 0;
+  int dst_rank = 0;
+  std::string_view path;
+};
+
+inline auto operator<=>(const ConnectionKey& key, const ConnectionView& view) {
+  return std::tuple(key.src_rank, key.dst_rank, std::string_view(key.path)) <=>
+         std::tuple(view.src_rank, view.dst_rank, view.path);
+}
+
 /// The channels on which a connection was announced.
 struct ConnectionUse {
   uint64_t channels = 0;  ///< Bit c: channel c; NCCL has at most 64.
@@ -42,7 +57,7 @@ struct ConnectionUse {
 
 /// Connections of one process: the smallest kLimit keys, and a count of lines for the rest.
 struct Connections {
-  std::map<ConnectionKey, ConnectionUse> all;
+  std::map<ConnectionKey, ConnectionUse, std::less<>> all;
   uint64_t dropped = 0;  ///< Lines about connections beyond kLimit.
 
   static constexpr size_t kLimit = 8192;

@@ -25,7 +25,7 @@ void keep_known(T& known, T&& news, const T& unknown) {
 /// NCCL's own buffers are shorter; only hostile lines are cut here.
 constexpr size_t kLongestText = 4096;
 
-std::string kept(std::string_view text) { return std::string(text.substr(0, kLongestText)); }
+std::string_view kept(std::string_view text) { return text.substr(0, kLongestText); }
 
 int indent_of(std::string_view text, std::string_view message) {
   const char* at = message.data();
@@ -58,7 +58,39 @@ void set_pointer(InitSection& section, Hex comm, int rank) {
   section.rank = rank;
 }
 
-bool read_milestone(SourceRef where, const Event& event, InitSection& section) {
+/// What a line says about an initialisation.
+enum class Part { None, Milestone, Graph, Rings, Table };
+
+Part part_of(const Event& event) {
+  switch (event.message.kind->index) {
+    case kKindIndex<CommInit>:
+    case kKindIndex<CommRankStarted>:
+    case kKindIndex<CommLayout>:
+    case kKindIndex<InitTimings>:
+      return Part::Milestone;
+    case kKindIndex<GraphPattern>:
+    case kKindIndex<GraphChannel>:
+      return Part::Graph;
+    case kKindIndex<RingMembers>:
+    case kKindIndex<RingNeighbours>:
+    case kKindIndex<Trees>:
+    case kKindIndex<ChannelCounts>:
+      return Part::Rings;
+    case kKindIndex<SystemHeader>:
+    case kKindIndex<TopologyNode>:
+    case kKindIndex<TopologyPaths>:
+    case kKindIndex<TuningTable>:
+      return Part::Table;
+    default:
+      return Part::None;
+  }
+}
+
+/// The section of which the line is a milestone, as far as it tells.
+InitSection read_milestone(SourceRef where, const Event& event) {
+  InitSection section;
+  section.tid = event.header.tid;
+  section.first = where;
   if (is_a<CommInit>(event)) {
     const auto init = as<CommInit>(event);
     set_pointer(section, init.comm, init.rank);
@@ -74,93 +106,73 @@ bool read_milestone(SourceRef where, const Event& event, InitSection& section) {
     const auto layout = as<CommLayout>(event);
     set_pointer(section, layout.comm, layout.rank);
     section.mnnvl = layout.mnnvl;
-  } else if (is_a<InitTimings>(event)) {
+  } else {
     const auto timings = as<InitTimings>(event);
     section.timings_total = kept(timings.total);
     section.timings = kept(timings.timings);
     section.timings_at = where;
     section.closed = true;
-  } else {
-    return false;
   }
-  return true;
+  return section;
 }
 
-bool read_graph(const Event& event, InitSection& section) {
+/// The channel's members; nullopt: there is no list. The field lacks the kind of the first one.
+std::optional<std::string_view> members_in(const Event& event) {
+  const std::string_view text = event.header.message;
+  const size_t colon = text.find(" : ");
+  if (colon == text.npos) return std::nullopt;
+  return kept(trim(text.substr(colon + 3)));
+}
+
+void add_graph(InitSection& section, SearchedGraph&& graph) {
+  if (section.graphs_cut) return;
+  if (section.graphs.size() < InitSection::kMaxGraphs) {
+    section.graphs.push_back(std::move(graph));
+  } else {
+    section.graphs_cut = true;
+  }
+}
+
+void add_graph_line(const Event& event, InitSection& section) {
   if (is_a<GraphPattern>(event)) {
     const auto pattern = as<GraphPattern>(event);
+    const bool says_nothing = pattern.pattern < 0 && !section.graphs.empty();
+    if (says_nothing) return;
     SearchedGraph graph;
     graph.pattern = pattern.pattern;
     graph.channels = pattern.channels;
     graph.bw = kept(pattern.bw);
     graph.type = kept(pattern.type);
-    section.graphs.push_back(std::move(graph));
-  } else if (is_a<GraphChannel>(event)) {
-    // The field lacks the kind of the first member.
-    const std::string_view text = event.header.message;
-    const size_t colon = text.find(" : ");
-    if (colon == text.npos) return false;
-    SearchedGraph graph;
-    graph.members.add(kept(trim(text.substr(colon + 3))),
-                      channel_bit(as<GraphChannel>(event).channel));
-    section.graphs.push_back(std::move(graph));
-  } else {
-    return false;
+    add_graph(section, std::move(graph));
+  } else if (!section.graphs_cut) {
+    if (section.graphs.empty()) section.graphs.emplace_back();
+    section.graphs.back().members.add(*members_in(event),
+                                      channel_bit(as<GraphChannel>(event).channel));
   }
-  return true;
 }
 
-bool read_rings(const Event& event, InitSection& section) {
+void add_rings_line(const Event& event, InitSection& section) {
   if (is_a<RingMembers>(event)) {
     const auto ring = as<RingMembers>(event);
     section.ring_members.add(kept(trim(ring.ranks)), channel_bit(ring.channel));
   } else if (is_a<RingNeighbours>(event)) {
     const auto ring = as<RingNeighbours>(event);
-    section.ring_places.add({ring.rank, ring.prev, ring.next}, channel_bit(ring.channel));
+    section.ring_places.add(RingPlace{ring.rank, ring.prev, ring.next}, channel_bit(ring.channel));
   } else if (is_a<Trees>(event)) {
+    if (!section.trees.empty()) return;
     const std::string_view trees = as<Trees>(event).text;
     section.trees = kept(trees);
     section.trees_cut = is_nearly_full(event.header) || trees.size() > kLongestText;
-  } else if (is_a<ChannelCounts>(event)) {
-    const auto counts = as<ChannelCounts>(event);
-    section.channels = {counts.coll, counts.nvls, counts.p2p, counts.p2p_per_peer};
   } else {
-    return false;
+    const auto counts = as<ChannelCounts>(event);
+    keep_known(section.channels,
+               ChannelNumbers{counts.coll, counts.nvls, counts.p2p, counts.p2p_per_peer},
+               ChannelNumbers{});
   }
-  return true;
 }
 
-bool read_tables(std::string_view text, const Event& event, InitSection& section) {
-  const bool system =
-      is_a<SystemHeader>(event) || is_a<TopologyNode>(event) || is_a<TopologyPaths>(event);
-  if (!system && !is_a<TuningTable>(event)) return false;
-  const std::string_view message = trim(event.header.message);
-  IndentedLine line{indent_of(text, message), std::string(message)};
-  (system ? section.system : section.tuning).add(std::move(line));
-  return true;
-}
-
-template <typename... T>
-bool is_any_of(const Event& event) {
-  return (is_a<T>(event) || ...);
-}
-
-/// What the line says; nullopt if it says nothing about an initialisation.
-std::optional<InitSection> read_line(SourceRef where, std::string_view text, const Event& event) {
-  const bool concerned = is_any_of<CommInit, CommRankStarted, CommLayout, InitTimings, GraphPattern,
-                                   GraphChannel, RingMembers, RingNeighbours, Trees, ChannelCounts,
-                                   SystemHeader, TopologyNode, TopologyPaths, TuningTable>(event);
-  if (!concerned) return std::nullopt;
-  InitSection section;
-  section.tid = event.header.tid;
-  section.first = where;
-  // What is left of a torn record may hold another one's numbers.
-  const bool says =
-      read_milestone(where, event, section) ||
-      (!event.header.torn && (read_graph(event, section) || read_rings(event, section) ||
-                              read_tables(text, event, section)));
-  if (!says) return std::nullopt;
-  return section;
+BoundedLines InitSection::*table_of(const Event& event) {
+  return is_a<TuningTable>(event) ? &InitSection::tuning : &InitSection::system;
 }
 
 void join_graphs(InitSection& section, std::vector<SearchedGraph>&& later) {
@@ -213,16 +225,20 @@ bool begins_anew(const InitSection& earlier, const InitSection& later) {
 
 }  // namespace
 
-void BoundedLines::add(IndentedLine&& line) {
-  const size_t size = sizeof(IndentedLine) + line.text.size();
+void BoundedLines::add(int indent, std::string_view text) {
+  const size_t size = sizeof(IndentedLine) + text.size();
   cut |= bytes + size > kMaxBytes;
   if (cut) return;
   bytes += size;
-  lines.push_back(std::move(line));
+  lines.push_back({indent, std::string(text)});
 }
 
 void BoundedLines::merge(BoundedLines&& later) {
-  for (IndentedLine& line : later.lines) add(std::move(line));
+  if (!any()) {
+    *this = std::move(later);
+    return;
+  }
+  for (const IndentedLine& line : later.lines) add(line.indent, line.text);
   cut |= later.cut;
 }
 
@@ -233,8 +249,36 @@ void BoundedLines::drop() {
 }
 
 void InitSections::add(SourceRef where, std::string_view text, const Event& event) {
-  auto news = read_line(where, text, event);
-  if (news) add(std::move(*news));
+  const Part part = part_of(event);
+  if (part == Part::None) return;
+  if (part == Part::Milestone) return add(read_milestone(where, event));
+  // What is left of a torn record may hold another one's numbers.
+  if (event.header.torn || (is_a<GraphChannel>(event) && !members_in(event))) return;
+  InitSection* section = open(where, event.header.tid);
+  if (section == nullptr) return;
+  if (part == Part::Graph) return add_graph_line(event, *section);
+  if (part == Part::Rings) return add_rings_line(event, *section);
+  BoundedLines InitSection::*table = table_of(event);
+  const bool is_first = !(section->*table).any();
+  const std::string_view message = trim(event.header.message);
+  (section->*table).add(indent_of(text, message), message);
+  if (is_first) limit(table);
+}
+
+/// The section that the thread has open, begun at `where` if it has none; nullptr: it is not kept.
+InitSection* InitSections::open(SourceRef where, int64_t tid) {
+  const auto latest = latest_.find(tid);
+  if (latest != latest_.end()) {
+    if (latest->second == kLimit) return nullptr;
+    InitSection& section = all_[latest->second];
+    if (!section.closed) return &section;
+  }
+  const size_t before = all_.size();
+  InitSection section;
+  section.tid = tid;
+  section.first = where;
+  append(std::move(section));
+  return all_.size() > before ? &all_.back() : nullptr;
 }
 
 void InitSections::add(InitSection&& news) {

@@ -51,7 +51,7 @@ struct BoundedLines {
   static constexpr size_t kMaxBytes = 128 * 1024;
 
   bool any() const { return cut || !lines.empty(); }
-  void add(IndentedLine&& line);
+  void add(int indent, std::string_view text);
   void merge(BoundedLines&& later);
   void drop();  ///< Forgets the lines, but not that there were some.
   bool operator==(const BoundedLines&) const = default;
@@ -128,6 +128,7 @@ class InitSections {
  private:
   void add(InitSection&& news);
   void append(InitSection&& section);
+  InitSection* open(SourceRef where, int64_t tid);
   void limit(BoundedLines InitSection::*table);
 
   std::vector<InitSection> all_;

@@ -33,7 +33,7 @@ TEST(CommGraphs, ReadTreesOfEveryRelease) {
 
 BoundedLines rows(std::initializer_list<const char*> texts) {
   BoundedLines lines;
-  for (const char* text : texts) lines.add({0, text});
+  for (const char* text : texts) lines.add(0, text);
   return lines;
 }
 

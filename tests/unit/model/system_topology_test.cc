@@ -13,7 +13,7 @@ BoundedLines lines_of(std::initializer_list<const char*> texts) {
   BoundedLines lines;
   for (std::string_view text : texts) {
     const size_t indent = text.find_first_not_of(' ');
-    lines.add({static_cast<int>(indent), std::string(text.substr(indent))});
+    lines.add(static_cast<int>(indent), text.substr(indent));
   }
   return lines;
 }
