@@ -21,15 +21,18 @@
 namespace ncclog {
 namespace {
 
+bool is_of_one_host(const SystemTopology& all) {
+  return std::all_of(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+    return node.name.system == all.nodes.front().name.system;
+  });
+}
+
 /// Leaves only the nodes of one host of an NVLink domain: the one in which GPU `rank` is.
-SystemTopology own_part(const SystemTopology& all, int rank) {
+SystemTopology own_part(SystemTopology&& all, int rank) {
   const auto own = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
     return node.name.kind == "GPU" && node.rank == rank && rank >= 0;
   });
-  const bool one_host = std::all_of(all.nodes.begin(), all.nodes.end(), [&](const auto& node) {
-    return node.name.system == all.nodes.front().name.system;
-  });
-  if (one_host || own == all.nodes.end()) return all;
+  if (is_of_one_host(all) || own == all.nodes.end()) return std::move(all);
   SystemTopology part = all;
   part.nodes.clear();
   part.links.clear();
@@ -55,28 +58,58 @@ SystemTopology own_part(const SystemTopology& all, int rank) {
   return part;
 }
 
-/// The topologies in a log, the one with most nodes first.
-std::vector<SystemTopology> printed_by(const SpeakerLog& log) {
-  std::vector<SystemTopology> found;
-  for (const InitSection& section : log.inits.all()) {
-    if (section.system.lines.empty()) continue;
-    SystemTopology system = own_part(parse_system(section.system), section.rank);
-    if (!system.nodes.empty()) found.push_back(std::move(system));
+/// What the processes of a host print, put together.
+struct HostSystem {
+  SystemTopology system;
+  /// Tables whose nodes are all in `system`, the first kMaxKnown: the ranks of a host print the
+  /// same ones.
+  std::vector<const BoundedLines*> known;
+
+  static constexpr size_t kMaxKnown = 16;
+
+  bool knows(const BoundedLines& table) const {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const BoundedLines* other) { return *other == table; });
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a.nodes.size() > b.nodes.size(); });
+};
+
+/// A table of a log, taken apart.
+struct PrintedSystem {
+  SystemTopology system;
+  const BoundedLines* table = nullptr;
+  bool is_whole = false;  ///< `system` is all of it, and not a part that depends on the rank.
+};
+
+/// The topologies in a log that are not known, the one with most nodes first.
+std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& host) {
+  std::vector<PrintedSystem> found;
+  for (const InitSection& section : log.inits.all()) {
+    if (section.system.lines.empty() || host.knows(section.system)) continue;
+    SystemTopology all = parse_system(section.system);
+    const bool is_whole = is_of_one_host(all);
+    SystemTopology own = own_part(std::move(all), section.rank);
+    if (!own.nodes.empty()) found.push_back({std::move(own), &section.system, is_whole});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.system.nodes.size() > b.system.nodes.size();
+  });
   return found;
 }
 
-std::map<std::string, SystemTopology> systems_by_host(const Job& job) {
-  std::map<std::string, SystemTopology> by_host;
+std::map<std::string, HostSystem> systems_by_host(const Job& job) {
+  std::map<std::string, HostSystem> by_host;
   for (const Process& process : job.processes) {
     for (const size_t log : process.logs) {
-      for (const SystemTopology& system : printed_by(job.logs[log])) {
-        add_system(by_host[process.host], system);
+      if (job.logs[log].inits.all().empty()) continue;
+      HostSystem& host = by_host[process.host];
+      for (const PrintedSystem& printed : printed_by(job.logs[log], host)) {
+        add_system(host.system, printed.system);
+        const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
+        if (keep) host.known.push_back(printed.table);
       }
     }
   }
+  std::erase_if(by_host, [](const auto& entry) { return entry.second.system.nodes.empty(); });
   return by_host;
 }
 
@@ -213,10 +246,10 @@ void build_topologies(Job& job) {
   const DeviceNames names = device_names(job);
   const auto details = device_details(job);
   for (HostTopology& file : job.topologies) file.host = host_of_file(job, file.source);
-  for (auto& [host, system] : systems_by_host(job)) {
+  for (auto& [host, printed] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;
-    topology.system = std::move(system);
+    topology.system = std::move(printed.system);
     name_devices(topology, names);
     job.topologies.push_back(std::move(topology));
   }

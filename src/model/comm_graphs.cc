@@ -1,6 +1,7 @@
 #include "model/comm_graphs.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -26,35 +27,42 @@ std::vector<int> numbers_of(std::string_view text) {
   return numbers;
 }
 
-void read_list(const InitSection& section, uint64_t channel, RingSayings& says) {
+using RingsSaid = std::map<int, RingSayings>;  ///< By channel: those of which something is said.
+
+/// Calls `use(says)` for each channel in `mask`.
+template <typename Use>
+void for_each_channel(uint64_t mask, size_t nranks, RingsSaid& rings, Use use) {
+  for (; mask != 0; mask &= mask - 1) {
+    RingSayings& says = rings[std::countr_zero(mask)];
+    says.prev.resize(nranks, -1);
+    says.next.resize(nranks, -1);
+    use(says);
+  }
+}
+
+void read_lists(const InitSection& section, size_t nranks, RingsSaid& rings) {
   for (const auto& [text, mask] : section.ring_members.channels) {
-    if ((mask & channel) == 0) continue;
-    says.contradictory |= !says.listed.empty();
-    says.listed = numbers_of(text);
+    const std::vector<int> listed = numbers_of(text);
+    for_each_channel(mask, nranks, rings, [&](RingSayings& says) {
+      says.contradictory |= !says.listed.empty();
+      says.listed = listed;
+      says.listed_whole = listed.size() == nranks;
+    });
   }
-  says.listed_whole = says.listed.size() == says.next.size();
 }
 
-void read_places(const RankSays& saying, uint64_t channel, RingSayings& says) {
+void read_places(const RankSays& saying, size_t nranks, RingsSaid& rings) {
   for (const auto& [place, mask] : saying.section->ring_places.channels) {
-    if ((mask & channel) == 0) continue;
-    const bool fits = place.rank == saying.rank && place.rank >= 0 &&
-                      static_cast<size_t>(place.rank) < says.next.size();
+    const bool fits =
+        place.rank == saying.rank && place.rank >= 0 && static_cast<size_t>(place.rank) < nranks;
     const auto r = static_cast<size_t>(fits ? place.rank : 0);
-    says.contradictory |= !fits || says.next[r] >= 0;
-    if (!fits) continue;
-    says.next[r] = place.next;
-    says.prev[r] = place.prev;
+    for_each_channel(mask, nranks, rings, [&](RingSayings& says) {
+      says.contradictory |= !fits || says.next[r] >= 0;
+      if (!fits) return;
+      says.next[r] = place.next;
+      says.prev[r] = place.prev;
+    });
   }
-}
-
-uint64_t channels_with_rings(const std::vector<RankSays>& sayings) {
-  uint64_t channels = 0;
-  for (const RankSays& saying : sayings) {
-    for (const auto& [list, mask] : saying.section->ring_members.channels) channels |= mask;
-    for (const auto& [place, mask] : saying.section->ring_places.channels) channels |= mask;
-  }
-  return channels;
 }
 
 /// Adds the channel to the graph that is like `graph`, or `graph` itself.
@@ -77,21 +85,16 @@ void doubt(Graph& graph, bool torn) {
 }
 
 std::vector<Ring> build_rings(size_t nranks, const std::vector<RankSays>& sayings, bool torn) {
+  RingsSaid said;
+  for (const RankSays& saying : sayings) {
+    read_lists(*saying.section, nranks, said);
+    read_places(saying, nranks, said);
+  }
   std::vector<Ring> rings;
-  const uint64_t channels = channels_with_rings(sayings);
-  for (int c = 0; c < kMaxChannels; ++c) {
-    const uint64_t channel = channel_bit(c);
-    if ((channels & channel) == 0) continue;
-    RingSayings says;
-    says.prev.assign(nranks, -1);
-    says.next.assign(nranks, -1);
-    for (const RankSays& saying : sayings) {
-      read_list(*saying.section, channel, says);
-      read_places(saying, channel, says);
-    }
+  for (const auto& [channel, says] : said) {
     Ring ring = check_ring(says);
     doubt(ring, torn);
-    add_channel(rings, std::move(ring), channel);
+    add_channel(rings, std::move(ring), channel_bit(channel));
   }
   return rings;
 }
@@ -135,14 +138,25 @@ std::vector<GraphSearch> build_searches(const std::vector<RankSays>& sayings) {
   return searches;
 }
 
-/// "-1", "1/4/-1": the ranks in it; the -1 of unused places are left out.
-std::vector<int> ranks_in(std::string_view text) {
-  std::vector<int> ranks;
-  for (const std::string_view part : split(text, '/')) {
-    const auto rank = parse_int(part);
-    if (rank && *rank >= 0 && *rank <= INT32_MAX) ranks.push_back(static_cast<int>(*rank));
+/// Calls `use(rank)` for the ranks in "-1", "1/4/-1"; the -1 of unused places are left out.
+template <typename Use>
+void for_each_rank(std::string_view text, Use use) {
+  for (;;) {
+    const size_t slash = text.find('/');
+    const auto rank = parse_int(text.substr(0, slash));
+    if (rank && *rank >= 0 && *rank <= INT32_MAX) use(static_cast<int>(*rank));
+    if (slash == text.npos) return;
+    text.remove_prefix(slash + 1);
   }
-  return ranks;
+}
+
+/// Takes the next word off `text`; empty: there is none.
+std::string_view take_word(std::string_view& text) {
+  const size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
+  const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
+  const std::string_view word = text.substr(begin, end - begin);
+  text.remove_prefix(end);
+  return word;
 }
 
 bool is_places(std::string_view text) {
@@ -162,10 +176,10 @@ bool read_place(std::string_view text, TreePlace& place) {
     return false;
   }
   if (before.find('/') == before.npos) std::swap(before, after);
-  const std::vector<int> up = ranks_in(after);
   place.rank = static_cast<int>(*rank);
-  place.up = up.empty() ? -1 : up.front();
-  place.down = ranks_in(before);
+  place.up = -1;
+  for_each_rank(after, [&](int up) { place.up = place.up < 0 ? up : place.up; });
+  for_each_rank(before, [&](int child) { place.down.push_back(child); });
   return true;
 }
 
@@ -215,15 +229,14 @@ std::string_view to_string(GraphCheck check) {
 
 std::vector<TreePlace> parse_trees(std::string_view text, bool cut) {
   std::vector<TreePlace> places;
-  const auto words = split_blanks(text);
-  for (size_t w = 0; w + 1 < words.size(); w += 2) {
-    const std::string_view number = words[w];
+  for (;;) {
+    const std::string_view number = take_word(text);
     if (number.size() < 3 || number.front() != '[' || number.back() != ']') break;
     const auto channel = parse_int(number.substr(1, number.size() - 2));
     TreePlace place;
-    if (!channel || channel_bit(*channel) == 0 || !read_place(words[w + 1], place)) break;
+    if (!channel || channel_bit(*channel) == 0 || !read_place(take_word(text), place)) break;
     place.channel = static_cast<int>(*channel);
-    const bool last = w + 2 >= words.size();
+    const bool last = trim(text).empty();
     if (!(cut && last)) places.push_back(std::move(place));
   }
   return places;
