@@ -135,9 +135,9 @@ std::set<int> ranks_with_lines(const Job& job) {
     processes.emplace(process.host, process.pid);
   }
   for (const SpeakerLog& log : job.logs) {
-    const auto rows = log.records.find(kKindIndex<NcclTestsRank>);
-    if (rows == log.records.end()) continue;
-    for (const Record& record : rows->second.kept) {
+    const RecordList* rows = log.records.find(kKindIndex<NcclTestsRank>);
+    if (rows == nullptr) continue;
+    for (const Record& record : rows->kept) {
       const auto row = read_message<NcclTestsRank>(parse_record(record).message);
       if (processes.contains({row.host, row.pid})) ranks.insert(row.rank);
     }

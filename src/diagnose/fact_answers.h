@@ -44,10 +44,12 @@ struct Said {
 /// Calls `use(said)` for every kept message of kind T, process by process, in log order.
 template <typename T, typename Use>
 void for_each_said(const Job& job, Use&& use) {
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    for_each_record(job, job.processes[p], kKindIndex<T>, [&](const Record& record) {
+  if (job.processes_by_kind.empty()) return;  // Nothing was read.
+  for (const int p : job.processes_by_kind[kKindIndex<T>]) {
+    const Process& process = job.processes[static_cast<size_t>(p)];
+    for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
       const Event event = parse_record(record);
-      use(Said<T>{static_cast<int>(p), record, event.header, read_message<T>(event.message)});
+      use(Said<T>{p, record, event.header, read_message<T>(event.message)});
     });
   }
 }

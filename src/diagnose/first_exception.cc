@@ -90,9 +90,9 @@ bool is_passed_on(std::string_view type, std::string_view message) {
 /// A line of kind T stands in `list` and, with `where`, before it in the same stretch of input.
 template <typename T>
 bool stands_before(const SpeakerLog& log, SourceRef where) {
-  const auto list = log.records.find(kKindIndex<T>);
-  if (list == log.records.end()) return false;
-  return std::any_of(list->second.kept.begin(), list->second.kept.end(), [&](const Record& record) {
+  const RecordList* list = log.records.find(kKindIndex<T>);
+  if (list == nullptr) return false;
+  return std::any_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
     return record.where.unit == where.unit && record.where < where;
   });
 }
@@ -205,9 +205,9 @@ bool went_on(const Job& job, SourceRef where) {
   for (const SpeakerLog& log : job.logs) {
     for (const uint16_t kind :
          {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
-      const auto list = log.records.find(kind);
-      if (list == log.records.end()) continue;
-      for (const Record& record : list->second.kept) {
+      const RecordList* list = log.records.find(kind);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) {
         steps += record.where.unit == where.unit && where < record.where;
       }
     }

@@ -6,8 +6,9 @@
 #include "log/device_list.h"
 
 namespace ncclog {
+namespace {
 
-std::vector<HcaList> hca_lists(const Job& job) {
+std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") return;
@@ -23,6 +24,12 @@ std::vector<HcaList> hca_lists(const Job& job) {
     if (!list.hcas.empty()) lists.push_back(std::move(list));
   });
   return lists;
+}
+
+}  // namespace
+
+const std::vector<HcaList>& hca_lists(const Job& job) {
+  return job.answers.of<&read_hca_lists>(job);
 }
 
 int count_link(const HcaList& list, std::string_view link) {

@@ -25,7 +25,7 @@ struct HcaList {
 };
 
 /// All lists that name at least one device.
-std::vector<HcaList> hca_lists(const Job& job);
+const std::vector<HcaList>& hca_lists(const Job& job);
 
 /// How many devices of the list have that link layer.
 int count_link(const HcaList& list, std::string_view link);

@@ -37,9 +37,7 @@ std::vector<HostAddress> one_per_host(const std::vector<HostAddress>& addresses)
   return result;
 }
 
-}  // namespace
-
-std::vector<HostAddress> bootstrap_addresses(const Job& job) {
+std::vector<HostAddress> read_bootstrap_addresses(const Job& job) {
   std::vector<HostAddress> addresses;
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
     add_addresses(job, said.process, said.record, said.message.devices, true, addresses);
@@ -47,7 +45,7 @@ std::vector<HostAddress> bootstrap_addresses(const Job& job) {
   return addresses;
 }
 
-std::vector<HostAddress> socket_addresses(const Job& job) {
+std::vector<HostAddress> read_socket_addresses(const Job& job) {
   std::vector<HostAddress> addresses;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network == "IB") return;
@@ -56,10 +54,25 @@ std::vector<HostAddress> socket_addresses(const Job& job) {
   return addresses;
 }
 
-std::vector<HostAddress> all_addresses(const Job& job) {
+std::vector<HostAddress> join_addresses(const Job& job) {
   std::vector<HostAddress> addresses = bootstrap_addresses(job);
-  for (HostAddress& address : socket_addresses(job)) addresses.push_back(std::move(address));
+  const std::vector<HostAddress>& others = socket_addresses(job);
+  addresses.insert(addresses.end(), others.begin(), others.end());
   return addresses;
+}
+
+}  // namespace
+
+const std::vector<HostAddress>& bootstrap_addresses(const Job& job) {
+  return job.answers.of<&read_bootstrap_addresses>(job);
+}
+
+const std::vector<HostAddress>& socket_addresses(const Job& job) {
+  return job.answers.of<&read_socket_addresses>(job);
+}
+
+const std::vector<HostAddress>& all_addresses(const Job& job) {
+  return job.answers.of<&join_addresses>(job);
 }
 
 std::string addresses_text(const std::vector<HostAddress>& addresses) {

@@ -140,8 +140,8 @@ bool job_made_progress(const Job& job) {
   }
   uint64_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
-    const auto list = log.records.find(kKindIndex<IterationLine>);
-    if (list != log.records.end()) steps += list->second.total;
+    const RecordList* list = log.records.find(kKindIndex<IterationLine>);
+    if (list != nullptr) steps += list->total;
   }
   // The first step may be announced before its first collective.
   return steps >= 2;

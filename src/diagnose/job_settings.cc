@@ -113,9 +113,7 @@ void lint_read(const Job& job, const LintContext& context, Remarks& remarks) {
   }
 }
 
-}  // namespace
-
-std::vector<CommandSettings> command_settings(const Job& job) {
+std::vector<CommandSettings> read_command_settings(const Job& job) {
   std::vector<CommandSettings> commands;
   for (auto& [process, script] : scripts_of(job)) {
     CommandSettings command{read_shell_settings(script.text), std::move(script.lines)};
@@ -132,7 +130,7 @@ std::vector<CommandSettings> command_settings(const Job& job) {
   return commands;
 }
 
-std::vector<HostDevices> known_devices(const Job& job) {
+std::vector<HostDevices> list_devices(const Job& job) {
   std::map<std::string, HostDevices> hosts;
   for (const HostAddress& address : all_addresses(job)) {
     if (!address.host.empty()) add_name(hosts[address.host].interfaces, address.name);
@@ -148,6 +146,22 @@ std::vector<HostDevices> known_devices(const Job& job) {
     result.push_back(std::move(devices));
   }
   return result;
+}
+
+std::vector<JobRemark> lint_alone(const Job& job) { return lint_job(job, {}); }
+
+}  // namespace
+
+const std::vector<CommandSettings>& command_settings(const Job& job) {
+  return job.answers.of<&read_command_settings>(job);
+}
+
+const std::vector<HostDevices>& known_devices(const Job& job) {
+  return job.answers.of<&list_devices>(job);
+}
+
+const std::vector<JobRemark>& job_remarks(const Job& job) {
+  return job.answers.of<&lint_alone>(job);
 }
 
 std::vector<JobRemark> lint_job(const Job& job, LintContext context) {

@@ -26,7 +26,10 @@ struct JobRemark {
 
 /// Remarks on all settings of the job, each once: those of commands, then those that NCCL read.
 /// Without a release in `context` the job's own is taken, if it has just one.
-std::vector<JobRemark> lint_job(const Job& job, LintContext context = {});
+std::vector<JobRemark> lint_job(const Job& job, LintContext context);
+
+/// The same without context.
+const std::vector<JobRemark>& job_remarks(const Job& job);
 
 /// A command of the log, and what it sets.
 struct CommandSettings {
@@ -35,10 +38,10 @@ struct CommandSettings {
 };
 
 /// What the commands in the log set: one entry for each process or file that shows some.
-std::vector<CommandSettings> command_settings(const Job& job);
+const std::vector<CommandSettings>& command_settings(const Job& job);
 
 /// The devices that each host is known to have, from NCCL's lists and from pasted ones. NCCL lists
 /// what its filter admitted, so there may be more.
-std::vector<HostDevices> known_devices(const Job& job);
+const std::vector<HostDevices>& known_devices(const Job& job);
 
 }  // namespace ncclog

@@ -34,12 +34,12 @@ FactValue remarks_answer(const Job& job, std::string_view separator, Wanted want
   std::vector<std::string> parts;
   std::vector<Evidence> evidence;
   std::set<std::string> seen;
-  for (JobRemark& each : lint_job(job)) {
+  for (const JobRemark& each : job_remarks(job)) {
     if (!wanted(each.remark)) continue;
     std::string text = words(each.remark);
     if (!seen.insert(text).second) continue;
     parts.push_back(std::move(text));
-    evidence.push_back(std::move(each.line));
+    evidence.push_back(each.line);
   }
   return parts.empty() ? unknown() : yes(few(parts, separator), std::move(evidence));
 }

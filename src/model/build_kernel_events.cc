@@ -181,9 +181,9 @@ void fill(const T& said, KernelEvent& event) {
 template <typename T>
 void add_events(Job& job, const Places& places) {
   for (const SpeakerLog& log : job.logs) {
-    const auto list = log.records.find(kKindIndex<T>);
-    if (list == log.records.end()) continue;
-    for (const Record& record : list->second.kept) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
       const Event line = parse_record(record);
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text};
       fill(read_message<T>(line.message), event);

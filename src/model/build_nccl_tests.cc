@@ -106,9 +106,9 @@ std::string_view program_in(std::string_view command) {
 
 /// Runs whose output does not name the test are named by the last command before them.
 void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
-  const auto commands = log.records.find(kKindIndex<ShellCommand>);
-  if (!run.test.empty() || commands == log.records.end()) return;
-  for (const Record& record : commands->second.kept) {
+  const RecordList* commands = log.records.find(kKindIndex<ShellCommand>);
+  if (!run.test.empty() || commands == nullptr) return;
+  for (const Record& record : commands->kept) {
     if (record.where.unit != run.first.unit || !(record.where < run.first)) continue;
     const Event event = parse_record(record);
     const std::string_view program = program_in(read_message<ShellCommand>(event.message).command);

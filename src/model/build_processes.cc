@@ -80,9 +80,9 @@ bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
 std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
   std::map<HostPid, std::set<int>> listed;
   for (const SpeakerLog& log : job.logs) {
-    const auto list = log.records.find(kKindIndex<NcclTestsRank>);
-    if (list == log.records.end()) continue;
-    for (const Record& record : list->second.kept) {
+    const RecordList* list = log.records.find(kKindIndex<NcclTestsRank>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
       const auto row = read_message<NcclTestsRank>(parse_record(record).message);
       listed[{std::string(row.host), row.pid}].insert(row.rank);
     }
@@ -103,9 +103,9 @@ int rank_in_tree(std::string_view trees) {
 /// name several, as sub-communicators and several ranks in one process make them do.
 int rank_of_paths(const SpeakerLog& log) {
   std::set<int> ranks;
-  const auto trees = log.records.find(kKindIndex<Trees>);
-  if (trees != log.records.end()) {
-    for (const Record& record : trees->second.kept) {
+  const RecordList* trees = log.records.find(kKindIndex<Trees>);
+  if (trees != nullptr) {
+    for (const Record& record : trees->kept) {
       ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
     }
   }

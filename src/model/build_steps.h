@@ -39,7 +39,8 @@ void build_kernel_events(Job& job);
 /// The runs of nccl-tests and what they measured. Needs the processes.
 void build_nccl_tests(Job& job);
 
-/// Settings, versions, hosts and the size of the job. Needs the processes and communicators.
+/// Settings, versions, hosts, the size of the job, and who printed what. Needs the processes and
+/// communicators.
 void build_summary(Job& job);
 
 /// Sorts the dumps and ties them to processes where that is certain. Needs the processes and

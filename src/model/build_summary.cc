@@ -16,11 +16,25 @@ namespace {
 template <typename T, typename Use>
 void for_each_message(const Job& job, Use use) {
   for (const SpeakerLog& log : job.logs) {
-    const auto list = log.records.find(kKindIndex<T>);
-    if (list == log.records.end()) continue;
-    for (const Record& record : list->second.kept) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
       const Event event = parse_record(record);
       use(read_message<T>(event.message));
+    }
+  }
+}
+
+/// Hundreds of rules and facts ask for kinds of which most logs hold none.
+void build_processes_by_kind(Job& job) {
+  job.processes_by_kind.assign(all_kinds().size(), {});
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      for (const auto& [kind, list] : job.logs[log].records) {
+        std::vector<int>& processes = job.processes_by_kind[kind];
+        const int process = static_cast<int>(p);
+        if (processes.empty() || processes.back() != process) processes.push_back(process);
+      }
     }
   }
 }
@@ -124,6 +138,7 @@ void build_summary(Job& job) {
   build_versions(job);
   build_hosts(job);
   job.nranks = count_ranks(job);
+  build_processes_by_kind(job);
 }
 
 }  // namespace ncclog

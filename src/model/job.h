@@ -14,6 +14,7 @@
 #include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
+#include "model/answers.h"
 #include "model/call_difference.h"
 #include "model/comm_graphs.h"
 #include "model/kernel_events.h"
@@ -182,6 +183,9 @@ struct Job {
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   std::optional<int> nranks;       ///< nullopt: the log does not let one tell.
   int nhosts = 0;
+  /// By kind index: the processes (into `processes`) of whom lines of that kind are kept, ascending.
+  std::vector<std::vector<int>> processes_by_kind;
+  Answers answers;  ///< What later layers ask about the job more than once.
 };
 
 /// Place of a line as people write it: path and line number in the file.
@@ -198,9 +202,9 @@ const JobUnit* unit_of(const Job& job, SourceRef where);
 template <typename Use>
 void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&& use) {
   for (const size_t log : process.logs) {
-    const auto list = job.logs[log].records.find(kind);
-    if (list == job.logs[log].records.end()) continue;
-    for (const Record& record : list->second.kept) use(record);
+    const RecordList* list = job.logs[log].records.find(kind);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) use(record);
   }
 }
 

@@ -23,20 +23,19 @@ uint64_t message_hash(std::string_view message) {
   return hash;
 }
 
-Record make_record(SourceRef where, std::string_view line, const Event& event, uint64_t hash) {
+Record make_record(SourceRef where, std::string_view line, const Event& event) {
   const uint16_t kind = event.message.kind != nullptr ? event.message.kind->index : Record::kNoKind;
-  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes)), hash};
+  return {where, kind, std::string(line.substr(0, Record::kMaxTextBytes))};
 }
 
 bool RecordList::contains(uint64_t hash) const {
-  return std::any_of(kept.begin(), kept.end(),
-                     [&](const Record& record) { return record.hash == hash; });
+  return std::find(hashes.begin(), hashes.end(), hash) != hashes.end();
 }
 
 void RecordList::merge(RecordList&& later) {
   const uint64_t sum = total + later.total;
-  for (Record& record : later.kept) {
-    add(record.hash, [&] { return std::move(record); });
+  for (size_t i = 0; i < later.kept.size(); ++i) {
+    add(later.hashes[i], [&] { return std::move(later.kept[i]); });
   }
   full |= later.full;
   total = sum;

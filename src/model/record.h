@@ -20,30 +20,33 @@ struct Record {
   SourceRef where;
   uint16_t kind = kNoKind;  ///< Index of the message kind.
   std::string text;         ///< The record as read, ANSI codes removed, at most kMaxTextBytes.
-  uint64_t hash = 0;        ///< Of the message without header: equal messages are kept once.
 
   static constexpr uint16_t kNoKind = 0xFFFF;
   static constexpr size_t kMaxTextBytes = 2048;
 };
 
-/// Makes the record of a line; `hash` is that of its message.
-Record make_record(SourceRef where, std::string_view line, const Event& event, uint64_t hash);
+/// Makes the record of a line.
+Record make_record(SourceRef where, std::string_view line, const Event& event);
 
 /// The first kMaxKept different records of one kind, in input order.
 struct RecordList {
   uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not.
   bool full = false;   ///< A different line came when kMaxKept were kept.
   std::vector<Record> kept;
+  /// message_hash of each kept one, side by side: a line that came before is known by them alone.
+  std::vector<uint64_t> hashes;
 
   static constexpr size_t kMaxKept = 256;
 
-  /// Counts a line; `make` is called for its record only if it is new and there is room.
+  /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
+  /// record only if it is new and there is room.
   template <typename Make>
   void add(uint64_t hash, Make&& make) {
     ++total;
     if (full || contains(hash)) return;
     if (kept.size() < kMaxKept) {
       kept.push_back(make());
+      hashes.push_back(hash);
     } else {
       full = true;
     }

@@ -113,15 +113,13 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   // Most lines of a long log end here; hashing them would cost as much as reading them.
   if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
   const uint64_t hash = message_hash(event.header.message);
-  const auto record = [&] { return make_record(where, text, event, hash); };
-  for (const int pattern : matched) log.line_matches[pattern].add(hash, record);
+  const auto record = [&] { return make_record(where, text, event); };
+  for (const int pattern : matched) {
+    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record);
+  }
   if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
   if (recognised && is_nccl_tests(event.message.kind->index)) log.nccl_tests.add(record);
   if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record);
-}
-
-void merge_lists(auto& lists, auto&& later) {
-  for (auto& [key, list] : later) lists[key].merge(std::move(list));
 }
 
 }  // namespace
@@ -139,8 +137,8 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  merge_lists(records, later.records);
-  merge_lists(line_matches, later.line_matches);
+  records.merge(std::move(later.records));
+  line_matches.merge(std::move(later.line_matches));
   unrecognised.merge(std::move(later.unrecognised));
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   calls.merge(later.calls, segments);

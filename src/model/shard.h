@@ -29,6 +29,7 @@
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
 #include "model/record.h"
+#include "model/record_lists.h"
 #include "model/speaker.h"
 #include "model/system_topology.h"
 #include "model/unknown_shapes.h"
@@ -48,10 +49,10 @@ struct SpeakerLog {
   /// numbers of a paste, or the stream is torn.
   int task_rank = kNoTask;
   int task_local_rank = kNoTask;
-  std::bitset<32> subsystems;              ///< By Subsystem: which ones spoke.
-  std::map<uint16_t, RecordList> records;  ///< By kind index.
-  RecordList unrecognised;                 ///< NCCL lines that no wording fits.
-  std::map<int, RecordList> line_matches;  ///< By pattern of the LineMatcher.
+  std::bitset<32> subsystems;  ///< By Subsystem: which ones spoke.
+  RecordLists records;         ///< By kind index.
+  RecordList unrecognised;     ///< NCCL lines that no wording fits.
+  RecordLists line_matches;    ///< By pattern of the LineMatcher.
   /// Lines that NCCL prints once when it is first used, the first kMaxStarts of them: more than one
   /// are several lives of a pid, copies of NCCL, or copies of a log.
   std::vector<SourceRef> starts;

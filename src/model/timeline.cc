@@ -105,19 +105,19 @@ std::string network_text(const Record& record) {
 /// The first line of kind T in a log, with what `text_of` makes of it.
 template <typename T, typename TextOf>
 void add_first(const SpeakerLog& log, std::string_view what, TextOf text_of, Milestones& all) {
-  const auto list = log.records.find(kKindIndex<T>);
-  if (list == log.records.end() || list->second.kept.empty()) return;
-  Milestone made = milestone_of(list->second.kept.front(), what);
-  made.detail = text_of(list->second.kept.front());
+  const RecordList* list = log.records.find(kKindIndex<T>);
+  if (list == nullptr || list->kept.empty()) return;
+  Milestone made = milestone_of(list->kept.front(), what);
+  made.detail = text_of(list->kept.front());
   all.push_back(std::move(made));
 }
 
 void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
   for (const KindShown& shown : kKindsShown) {
     const Kind* kind = find_kind(shown.kind);
-    const auto list = kind == nullptr ? log.records.end() : log.records.find(kind->index);
-    if (list == log.records.end()) continue;
-    const auto& kept = list->second.kept;
+    const RecordList* list = kind == nullptr ? nullptr : log.records.find(kind->index);
+    if (list == nullptr) continue;
+    const auto& kept = list->kept;
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
       all.push_back(milestone_of(kept[r], shown.what));
     }
@@ -194,7 +194,8 @@ void add_life(const Job& job, const Communicator& comm, const CommRank& rank,
   Milestone first = milestone(calls_of(segment).first, "first call", comm.id);
   set_time(first, calls_of(segment).first_stamp);
   all.push_back(std::move(first));
-  Milestone last = milestone(calls_of(segment).last, "last call", call_text(comm.id, calls_of(segment)));
+  Milestone last =
+      milestone(calls_of(segment).last, "last call", call_text(comm.id, calls_of(segment)));
   set_time(last, calls_of(segment).last_stamp);
   all.push_back(std::move(last));
 }

@@ -4,40 +4,41 @@
 
 namespace ncclog {
 
-template <typename Lists>
-RecordsOf JobView::read(int key, Lists SpeakerLog::*lists) {
-  RecordsOf result;
-  for (size_t p = 0; p < job_.processes.size(); ++p) {
-    const int process = static_cast<int>(p);
-    bool full = false;
-    bool repeated = false;
-    for (const size_t log : job_.processes[p].logs) {
-      const auto& by_key = job_.logs[log].*lists;
-      const auto list = by_key.find(static_cast<typename Lists::key_type>(key));
-      if (list == by_key.end()) continue;
-      full |= list->second.full;
-      repeated |= list->second.total > list->second.kept.size();
-      for (const Record& record : list->second.kept) {
-        result.records.push_back({process, &record, parse_record(record)});
-      }
+/// Adds what `process` printed.
+void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
+                   RecordsOf& result) const {
+  bool full = false;
+  bool repeated = false;
+  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
+    const RecordList* list = (job_.logs[log].*lists).find(key);
+    if (list == nullptr) continue;
+    full |= list->full;
+    repeated |= list->total > list->kept.size();
+    for (const Record& record : list->kept) {
+      result.records.push_back({process, &record, parse_record(record)});
     }
-    if (full) result.full.push_back(process);
-    if (repeated) result.repeated.push_back(process);
   }
-  return result;
+  if (full) result.full.push_back(process);
+  if (repeated) result.repeated.push_back(process);
 }
 
 const RecordsOf& JobView::records(const Kind& kind) {
-  const int key = kind.index;
-  const auto known = by_kind_.find(key);
-  if (known != by_kind_.end()) return known->second;
-  return by_kind_.emplace(key, read(key, &SpeakerLog::records)).first->second;
+  const auto [known, is_new] = by_kind_.try_emplace(kind.index);
+  if (!is_new || job_.processes_by_kind.empty()) return known->second;
+  for (const int process : job_.processes_by_kind[kind.index]) {
+    read(process, kind.index, &SpeakerLog::records, known->second);
+  }
+  return known->second;
 }
 
 const RecordsOf& JobView::line_matches(int pattern) {
-  const auto known = by_pattern_.find(pattern);
-  if (known != by_pattern_.end()) return known->second;
-  return by_pattern_.emplace(pattern, read(pattern, &SpeakerLog::line_matches)).first->second;
+  const auto [known, is_new] = by_pattern_.try_emplace(pattern);
+  if (!is_new) return known->second;
+  for (size_t process = 0; process < job_.processes.size(); ++process) {
+    read(static_cast<int>(process), static_cast<uint16_t>(pattern), &SpeakerLog::line_matches,
+         known->second);
+  }
+  return known->second;
 }
 
 const std::vector<Instance>& JobView::instances(Scope scope) {

@@ -48,8 +48,7 @@ class JobView {
   const FactValue& fact(const Fact& fact, const Instance& instance);
 
  private:
-  template <typename Lists>
-  RecordsOf read(int key, Lists SpeakerLog::*lists);
+  void read(int process, uint16_t key, RecordLists SpeakerLog::*lists, RecordsOf& result) const;
   const std::vector<int>& instance_by_process(Scope scope);
 
   const Job& job_;

@@ -9,7 +9,6 @@ void add(RecordList& list, int message, uint64_t line) {
   list.add(message_hash(std::to_string(message)), [&] {
     Record record;
     record.where = {0, line};
-    record.hash = message_hash(std::to_string(message));
     return record;
   });
 }
