@@ -1,7 +1,9 @@
 // ncclog analyze PATH…
 
 #include <CLI/CLI.hpp>
+#include <deque>
 #include <memory>
+#include <utility>
 
 #include "app/analyze.h"
 #include "app/commands.h"
@@ -11,8 +13,15 @@
 namespace ncclog {
 namespace {
 
+/// Keeps the report until the process ends. To take a job of thousands of processes apart, line by
+/// line, would take about as long as to judge it; the system takes the memory back at once.
+const Report& keep(Report&& report) {
+  static auto& kept = *new std::deque<Report>;
+  return kept.emplace_back(std::move(report));
+}
+
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
-  const Report report = run_pipeline(options);
+  const Report& report = keep(run_pipeline(options));
   switch (options.format) {
     case ReportFormat::Text:
       console.out += write_text(report, console.style(options.color));

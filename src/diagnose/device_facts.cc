@@ -220,7 +220,7 @@ std::string changes_phrase(const Job& job, const std::vector<const Change*>& cha
 }
 
 FactValue answer(const Job& job, bool surely) {
-  const std::vector<Change> changes = find_changes(job);
+  const std::vector<Change>& changes = job.answers.of<&find_changes>(job);
   std::set<int> changed;
   for (const Change& change : changes) changed.insert(change.process);
   const auto stop = changes.empty() ? std::nullopt : stop_evidence(job);

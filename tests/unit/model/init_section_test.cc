@@ -70,7 +70,7 @@ TEST(InitSections, KeepAnIndentAndTheChannelsOfASearch) {
   ASSERT_EQ(sections.size(), 1u);
   EXPECT_EQ(sections[0].system.lines[1], (IndentedLine{14, "+ NVL[240.0] - NVS/0-0"}));
   ASSERT_EQ(sections[0].graphs.size(), 2u);
-  const std::map<std::string, uint64_t> members = {{"GPU/0-60 GPU/0-70", 1}, {"0 1", 2}};
+  const std::map<std::string, uint64_t, std::less<>> members = {{"GPU/0-60 GPU/0-70", 1}, {"0 1", 2}};
   EXPECT_EQ(sections[0].graphs[0].members.channels, members);
   EXPECT_EQ(sections[0].graphs[1].channels, 0);
 }
