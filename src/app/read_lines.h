@@ -11,8 +11,14 @@ namespace ncclog {
 /// What `lines`, a UnitReader or a Stretch of the input `name`, say.
 Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings) {
   LogReader reader(name.number, name.input_number, settings.matcher, settings.finder);
-  for (Line line; lines.next(line);) reader.add(line);
-  return reader.finish();
+  for (Line line;;) {
+    const TakenLines taken = reader.take_known(lines.ahead(), lines.next_number());
+    if (taken.lines > 0) lines.skip(taken.bytes, taken.lines, taken.is_ascii);
+    // What was taken is where it lay; the next line may lie in its place.
+    if (lines.will_refill()) reader.settle();
+    if (!lines.next(line)) return reader.finish();
+    reader.add(line);
+  }
 }
 
 }  // namespace ncclog

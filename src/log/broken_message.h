@@ -32,6 +32,9 @@ class BrokenMessage {
   /// Understands a line and hands it on, at once unless it may be the beginning of a broken one.
   void add(const Line& line, int lines);
 
+  /// True if a line waits for the lines that may go on with it.
+  bool is_holding() const { return held_ > 0; }
+
   /// Hands on what is still held back at the end of the stretch.
   void finish();
 

@@ -34,6 +34,11 @@ class EventReader {
 
   void add(const Line& line);
 
+  /// True if nothing is held back: the next line can be understood on its own.
+  bool is_idle() const {
+    return !unwrapper_.is_holding() && !joiner_.is_holding() && !messages_.is_holding();
+  }
+
   /// Hands on what is still held back at the end of the stretch.
   void finish();
 

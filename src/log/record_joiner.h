@@ -39,6 +39,9 @@ class RecordJoiner {
   /// `lines` is how many input lines `line` stands for.
   void add(const Line& line, int lines = 1);
 
+  /// True if a record waits for its rest.
+  bool is_holding() const { return pieces_ > 0; }
+
   /// Hands on what is still held back at the end of the stretch.
   void finish();
 

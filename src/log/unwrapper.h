@@ -29,6 +29,9 @@ class Unwrapper {
   Unwrapper(const Unwrapper&) = delete;
   Unwrapper& operator=(const Unwrapper&) = delete;
 
+  /// True if the beginning of a line waits for its end.
+  bool is_holding() const { return is_holding_; }
+
   /// False for nearly every line that no collector wrapped: it may be handed on as it is.
   bool concerns(std::string_view line) const {
     return is_holding_ || may_be_collector_json(line) ||

@@ -33,12 +33,8 @@ std::vector<Marker> InputMarkers::all() const {
   return markers;
 }
 
-void CallMarks::note(const CallMark& mark) {
-  // Joined pieces of a torn process come out of order.
-  const bool same_input = !bytes_.empty() && mark.input <= last_.input;
-  // Behind the last marker that is kept nothing can be told apart.
-  const bool says_more = mark.markers > last_.markers && last_.markers <= InputMarkers::kMaxKept;
-  if (same_input && !says_more) return;
+void CallMarks::append(const CallMark& mark) {
+  const bool same_input = is_same_input(mark);
   CallMark next = mark;
   next.call = std::max(mark.call, last_.call);
   if (same_input) next.input = last_.input;

@@ -52,7 +52,9 @@ struct CallMark {
 class CallMarks {
  public:
   /// Notes that call number `call` stands behind so many markers. Calls come in order.
-  void note(const CallMark& mark);
+  void note(const CallMark& mark) {
+    if (says_more(mark)) append(mark);
+  }
 
   /// Appends what a later stretch noted; the process made `calls` calls before it.
   void merge(const CallMarks& later, uint64_t calls);
@@ -73,6 +75,17 @@ class CallMarks {
   bool operator==(const CallMarks&) const = default;
 
  private:
+  // Joined pieces of a torn process come out of order.
+  bool is_same_input(const CallMark& mark) const {
+    return !bytes_.empty() && mark.input <= last_.input;
+  }
+  bool says_more(const CallMark& mark) const {
+    // Behind the last marker that is kept nothing can be told apart.
+    return !is_same_input(mark) ||
+           (mark.markers > last_.markers && last_.markers <= InputMarkers::kMaxKept);
+  }
+  void append(const CallMark& mark);
+
   std::string bytes_;  ///< For each mark: inputs, markers and calls more than before.
   CallMark last_;
 };

@@ -58,15 +58,15 @@ void CallSequence::append(const PlacedCall& call) {
     return;
   }
   kept_[oldest_] = call;
-  oldest_ = (oldest_ + 1) % kKept;
+  oldest_ = oldest_ + 1 == kKept ? 0 : oldest_ + 1;
 }
 
-void CallSequence::add(SourceRef where, const CallSignature& call) {
+void CallSequence::add(SourceRef where, const CallSignature& call, uint64_t hash) {
   if (checkpoints_.empty() || size_ - checkpoints_.back().index >= stride_) {
     checkpoints_.push_back({size_, hash_, where});
     thin_out();
   }
-  hash_ = extended_hash(hash_, call);
+  hash_ = hash_ * kBase + hash;
   append({where, call});
 }
 

@@ -48,7 +48,11 @@ uint64_t joined_hash(uint64_t first, uint64_t second, uint64_t length);
 /// places: those depend on how the input was cut, and nothing that is derived from them does.
 class CallSequence {
  public:
-  void add(SourceRef where, const CallSignature& call);
+  void add(SourceRef where, const CallSignature& call) {
+    add(where, call, hash_of(comparable(call)));
+  }
+  /// The same where the hash of the comparable call is known.
+  void add(SourceRef where, const CallSignature& call, uint64_t hash);
   void merge(const CallSequence& later);
 
   uint64_t size() const { return size_; }

@@ -34,6 +34,11 @@ void CallTape::add(int segment, const CallSignature& call) {
   ++total_;
 }
 
+int CallTape::id_of(int segment, const CallSignature& call) const {
+  if (index_.empty()) return -1;
+  return index_[slot_of(entry_of(segment, call))] - 1;
+}
+
 void CallTape::merge(const CallTape& later, const std::vector<int>& segments) {
   const uint64_t sum = total_ + later.total_;
   std::vector<int> ids(later.entries_.size(), -1);

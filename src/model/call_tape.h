@@ -41,6 +41,15 @@ class CallTape {
 
   void add(int segment, const CallSignature& call);
 
+  /// The number under which this call was added before; -1: it was not, or there was no room.
+  int id_of(int segment, const CallSignature& call) const;
+
+  /// Adds the call that has the number `id`.
+  void add_again(int id) {
+    if (!is_full() && id >= 0) append(static_cast<uint16_t>(id));
+    ++total_;
+  }
+
   /// Appends what a later stretch holds. `segments` gives for each of its segments the number that
   /// it has in the earlier one.
   void merge(const CallTape& later, const std::vector<int>& segments);

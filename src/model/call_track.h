@@ -26,6 +26,12 @@ struct CallTrack {
     tape.add(segment, call);
   }
 
+  /// Adds a call that the tape knows by that number.
+  void add_again(const MarkerClock& clock, int tape_id) {
+    marks.note({clock.input, clock.markers, tape.total()});
+    tape.add_again(tape_id);
+  }
+
   /// Appends what a later stretch holds, with marks that are shifted already; `segments` as
   /// CommSegments::merge gives it.
   void merge(const CallTrack& later, const std::vector<int>& segments) {

@@ -25,8 +25,11 @@ void CallVolumes::add(const VolumeKey& key, const CallVolume& volume) {
   }
 }
 
-void CallVolumes::add(const CallSignature& call) {
-  add({call.op, call.datatype}, {1, static_cast<uint64_t>(std::max<int64_t>(0, call.count))});
+void CallVolumes::add(const CallSignature& call, uint64_t calls) {
+  const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  const uint64_t elements = count > kMost / calls ? kMost : count * calls;
+  add({call.op, call.datatype}, {calls, elements});
 }
 
 void CallVolumes::merge(const CallVolumes& later) {

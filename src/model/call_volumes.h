@@ -40,7 +40,7 @@ struct CallVolumes {
 
   static constexpr size_t kLimit = 64;
 
-  void add(const CallSignature& call);
+  void add(const CallSignature& call, uint64_t calls = 1);
   void merge(const CallVolumes& later);
   bool operator==(const CallVolumes&) const = default;
 

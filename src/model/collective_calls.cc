@@ -41,11 +41,26 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last_call = call;
   by_signature.add(call);
   volumes.add(call);
+  add_in_order(where, call, hash_of(comparable(call)));
+}
+
+void CollectiveCalls::add_in_order(SourceRef where, const CallSignature& call, uint64_t hash) {
   if (is_point_to_point(call.op)) {
     add_message(call);
   } else {
-    collectives.add(where, call);
+    collectives.add(where, call, hash);
   }
+}
+
+void CollectiveCalls::add_uncounted(uint64_t count, SourceRef where, std::string_view stamp,
+                                    const CallSignature& call) {
+  total += count;
+  by_signature.add(call, count);
+  volumes.add(call, count);
+  if (where < last) return;
+  last = where;
+  last_stamp.assign(stamp.substr(0, kMaxStampBytes));
+  last_call = call;
 }
 
 void CollectiveCalls::merge(const CollectiveCalls& later) {

@@ -70,6 +70,7 @@ CommSegment* CommSegments::latest(uint64_t comm) {
 }
 
 size_t CommSegments::append(CommSegment&& segment) {
+  ++lives_;
   latest_[segment.comm] = all.size();
   all.push_back(std::move(segment));
   return all.size() - 1;
@@ -77,6 +78,7 @@ size_t CommSegments::append(CommSegment&& segment) {
 
 /// Gives the place of the segment that `news` is, or becomes, a part of.
 size_t CommSegments::add(CommSegment&& news) {
+  ++lives_;
   CommSegment* earlier = latest(news.comm);
   if (earlier == nullptr || begins_anew(*earlier, news)) return append(std::move(news));
   add_facts(*earlier, news);
@@ -120,12 +122,15 @@ void CommSegments::add(const CommLayout& layout) {
   add(std::move(news));
 }
 
+int CommSegments::living_segment(uint64_t comm) const {
+  const auto found = latest_.find(comm);
+  const bool lives = found != latest_.end() && !has(all[found->second].ended);
+  return lives ? static_cast<int>(found->second) : -1;
+}
+
 /// The life that a call belongs to; a new one if none is there or the last one has ended.
 size_t CommSegments::living(uint64_t comm) {
-  const CommSegment* segment = latest(comm);
-  if (segment != nullptr && !has(segment->ended)) {
-    return static_cast<size_t>(segment - all.data());
-  }
+  if (const int segment = living_segment(comm); segment >= 0) return static_cast<size_t>(segment);
   CommSegment unknown;
   unknown.comm = comm;
   return append(std::move(unknown));

@@ -62,9 +62,13 @@ struct CommSegments {
   int add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
                const CallSignature& call);
   int add_trace(SourceRef where, std::string_view stamp, uint64_t comm, const CallSignature& call);
+  /// The segment to which a call on `comm` belongs now; -1: it begins one.
+  int living_segment(uint64_t comm) const;
+  /// Another number whenever what living_segment says may have changed.
+  uint64_t lives() const { return lives_; }
   /// Gives for each segment of `later` its place in `all`.
   std::vector<int> merge(CommSegments&& later);
-  bool operator==(const CommSegments&) const = default;
+  bool operator==(const CommSegments& other) const { return all == other.all; }
 
  private:
   CommSegment* latest(uint64_t comm);
@@ -73,6 +77,7 @@ struct CommSegments {
   size_t add(CommSegment&& news);
 
   std::unordered_map<uint64_t, size_t> latest_;  ///< By pointer: its last life in `all`.
+  uint64_t lives_ = 0;
 };
 
 }  // namespace ncclog

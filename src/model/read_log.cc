@@ -1,20 +1,81 @@
 #include "model/read_log.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace ncclog {
+namespace {
+
+/// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
+/// of it that is no such number stands nowhere in `text`.
+bool is_out_of_question(std::string_view literal, std::string_view text) {
+  const auto varies = [](char c) { return is_hex_digit(c) || c == 'x'; };
+  for (size_t begin = 0; begin < literal.size();) {
+    size_t end = begin;
+    while (end < literal.size() && !varies(literal[end])) ++end;
+    if (end > begin && text.find(literal.substr(begin, end - begin)) == text.npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// True if a pattern might match a line that differs from `text` in its numbers.
+bool may_match(const LineMatcher& matcher, std::string_view text) {
+  if (!matcher) return false;
+  if (!matcher.literals) return true;
+  return std::any_of(
+      matcher.literals->begin(), matcher.literals->end(),
+      [&](const std::string& literal) { return !is_out_of_question(literal, text); });
+}
+
+}  // namespace
 
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
                      const MarkerFinder& finder)
     : shard_(unit, input, finder),
       guard_(shard_, matcher),
+      learns_(!finder.wants_all_lines()),
+      matcher_(matcher),
       events_([this](const Line& record, const Event& event, int lines) {
-        guard_.add(record, event, lines);
+        receive(record, event, lines);
       }) {}
+
+void LogReader::add(const Line& line) {
+  line_ = line.text;
+  events_.add(line);
+}
+
+void LogReader::receive(const Line& record, const Event& event, int lines) {
+  guard_.add(record, event, lines);
+  const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
+  if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
+  if (event.message.kind == nullptr || may_match(matcher_, record.text)) return;
+  calls_.learn(record.text, event);
+}
+
+TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
+  TakenLines taken;
+  if (!events_.is_idle()) return taken;
+  for (KnownLine line;;) {
+    const size_t length = calls_.find(block.substr(taken.bytes), line);
+    if (length == 0 || !guard_.add(line, number + taken.lines)) return taken;
+    taken.bytes += length;
+    ++taken.lines;
+  }
+}
+
+void LogReader::settle() {
+  guard_.settle();
+  shard_.settle();
+}
 
 Shard LogReader::finish() {
   events_.finish();
   guard_.finish();
+  settle();
+  shard_.add_uncounted(calls_);
   return std::move(shard_);
 }
 

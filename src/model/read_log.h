@@ -2,12 +2,23 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
 #include "base/line.h"
 #include "log/event_reader.h"
+#include "model/known_calls.h"
 #include "model/shard.h"
 #include "model/tear_guard.h"
 
 namespace ncclog {
+
+/// Whole lines at the beginning of a block.
+struct TakenLines {
+  size_t bytes = 0;  ///< With their line ends.
+  uint64_t lines = 0;
+};
 
 /// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the
 /// event reader calls back into it.
@@ -19,14 +30,28 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  void add(const Line& line) { events_.add(line); }
+  void add(const Line& line);
+
+  /// Takes the lines with which `block` begins, as far as they are like lines that were read
+  /// before; `number` is that of the first. Those behind them have to be added. Their bytes must
+  /// stay until settle().
+  TakenLines take_known(std::string_view block, uint64_t number);
+
+  /// To be called before the bytes of lines that were taken go away.
+  void settle();
 
   /// Ends the stretch. The reader is spent afterwards.
   Shard finish();
 
  private:
+  void receive(const Line& record, const Event& event, int lines);
+
   Shard shard_;
   TearGuard guard_;
+  KnownCalls calls_;
+  std::string_view line_;  ///< The line that is being added.
+  bool learns_;            ///< Nobody looks at every line, whatever it says.
+  const LineMatcher& matcher_;
   EventReader events_;
 };
 

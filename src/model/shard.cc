@@ -6,6 +6,7 @@
 
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "model/known_calls.h"
 #include "model/read_call.h"
 
 namespace ncclog {
@@ -98,6 +99,7 @@ bool is_nccl_tests(uint16_t kind) {
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
+  log.last_view = {};
   log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
   note_task(log.task_rank, prefix.rank);
   note_task(log.task_local_rank, prefix.local_rank);
@@ -203,6 +205,74 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
+void Shard::add(const KnownLine& line, uint64_t number) {
+  LedgerPlace& place = line.call->place;
+  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) {
+    return add_first(line, number);
+  }
+  SpeakerLog& log = *place.log;
+  ++losses_.lines;
+  ++losses_.recognised;
+  ++log.lines;
+  const SourceRef where{unit_, number};
+  log.last = where;
+  if (log.last_view.empty()) viewing_.push_back(&log);
+  log.last_view = line.text;
+  log.comms.all[static_cast<size_t>(place.segment)].calls.add_in_order(where, line.call->call.call,
+                                                                       place.hash);
+  log.calls.add_again({input_, markers_seen_}, place.tape_id);
+  ++place.uncounted;
+  place.last_line = number;
+  if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+}
+
+/// Adds a known line the long way, and finds out where the next ones like it belong.
+void Shard::add_first(const KnownLine& line, uint64_t number) {
+  add_uncounted(*line.call);
+  const Event event = parse_event(line.text, all_wordings());
+  add({line.text, number, 0, false}, event, 1, {});
+  if (has_dropped_) return;
+  const ReadCall& call = line.call->call;
+  LedgerPlace& place = line.call->place;
+  place.log = &speaker_of(event);
+  place.lives = place.log->comms.lives();
+  place.segment = place.log->comms.living_segment(call.comm);
+  place.tape_id = place.log->calls.tape.id_of(place.segment, call.call);
+  place.hash = hash_of(comparable(call.call));
+}
+
+/// True if the speaker to whom the call's place points has not been dropped.
+bool Shard::is_there(const KnownCall& call) const {
+  if (!has_dropped_) return true;
+  Speaker speaker;
+  speaker.host = call.head->host;
+  speaker.pid = call.head->pid;
+  return speakers_.contains(speaker);
+}
+
+void Shard::add_uncounted(KnownCall& call) {
+  LedgerPlace& place = call.place;
+  if (place.uncounted == 0 || !is_there(call)) return;
+  const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
+  const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
+  CommSegment& segment = place.log->comms.all[static_cast<size_t>(place.segment)];
+  segment.calls.add_uncounted(place.uncounted, {unit_, place.last_line}, stamp, call.call.call);
+  place.uncounted = 0;
+}
+
+void Shard::add_uncounted(KnownCalls& calls) {
+  for (KnownCall& call : calls.all()) add_uncounted(call);
+}
+
+void Shard::settle() {
+  for (SpeakerLog* log : viewing_) {
+    if (log->last_view.empty()) continue;
+    log->last_text.assign(log->last_view.substr(0, Record::kMaxTextBytes));
+    log->last_view = {};
+  }
+  viewing_.clear();
+}
+
 void Shard::add(RasReport&& report) {
   if (ras_reports_.size() == kMaxRasReports) ras_reports_.erase(ras_reports_.begin());
   ras_reports_.push_back(std::move(report));
@@ -275,6 +345,9 @@ void Shard::merge(Shard&& later) {
 }
 
 void Shard::limit_speakers() {
+  if (speakers_.size() <= kMaxSpeakers) return;
+  settle();
+  has_dropped_ = true;
   while (speakers_.size() > kMaxSpeakers) {
     const auto last = std::prev(speakers_.end());
     // Lines, not processes: one that comes again would be counted again.

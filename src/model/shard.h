@@ -11,7 +11,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/line.h"
@@ -36,6 +38,10 @@
 
 namespace ncclog {
 
+struct KnownCall;
+struct KnownLine;
+class KnownCalls;
+
 /// Everything one speaker said in the stretch.
 struct SpeakerLog {
   Speaker speaker;     ///< Set when the job is built; the shard holds it as its key until then.
@@ -43,8 +49,10 @@ struct SpeakerLog {
   SourceRef first;
   SourceRef last;
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
-  bool torn = false;      ///< Some of its lines cut another process's line off, or were cut off.
-  bool cut = false;  ///< A stretch that it spoke in ends inside a record: it may have said more.
+  /// The same while its bytes are in the reader's hands; empty: last_text holds it (Shard::settle).
+  std::string_view last_view;
+  bool torn = false;  ///< Some of its lines cut another process's line off, or were cut off.
+  bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
   /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
   /// numbers of a paste, or the stream is torn.
   int task_rank = kNoTask;
@@ -88,7 +96,17 @@ struct StretchMarkers {
 };
 
 /// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
-using LineMatcher = std::function<void(std::string_view line, std::vector<int>& matched)>;
+struct LineMatcher {
+  using Match = std::function<void(std::string_view line, std::vector<int>& matched)>;
+
+  Match match;
+  /// For each pattern a text that stands in every line that it matches; empty: there is none.
+  /// nullopt: nothing is known of the patterns.
+  std::optional<std::vector<std::string>> literals;
+
+  explicit operator bool() const { return match != nullptr; }
+  void operator()(std::string_view line, std::vector<int>& matched) const { match(line, matched); }
+};
 
 /// Collects events. Add lines in input order; then merge with neighbours.
 class Shard {
@@ -99,6 +117,16 @@ class Shard {
 
   /// `lines` is the number of input lines the record spans.
   void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
+
+  /// Adds a line about a call that was read before in other words; `number` is its line. The bytes
+  /// of the line must stay until settle().
+  void add(const KnownLine& line, uint64_t number);
+
+  /// Adds to the sums what known lines have not added yet. To be called once, behind the last line.
+  void add_uncounted(KnownCalls& calls);
+
+  /// Copies what is kept of lines whose bytes go away.
+  void settle();
 
   /// Adds what a dump beside the logs says.
   void add(FlightRecorderDump&& dump) { flight_recorders_.push_back(std::move(dump)); }
@@ -151,6 +179,9 @@ class Shard {
  private:
   void count(LineFate fate, uint64_t lines);
   SpeakerLog& speaker_of(const Event& event);
+  void add_first(const KnownLine& line, uint64_t number);
+  void add_uncounted(KnownCall& call);
+  bool is_there(const KnownCall& call) const;
   void limit_speakers();
   void note_writer(const Header& header);
   void note_markers(std::string_view line, const Event& event);
@@ -174,7 +205,9 @@ class Shard {
     int64_t pid = -1;
     SpeakerLog* log = nullptr;
   };
-  std::array<Recent, 64> recent_;  ///< By pid: the speaker of most lines without a search.
+  std::array<Recent, 64> recent_;     ///< By pid: the speaker of most lines without a search.
+  std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
+  bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.
 };
 
 }  // namespace ncclog

@@ -96,11 +96,63 @@ bool is_beginning_of_head(std::string_view line, std::string_view head) {
 
 TearGuard::TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 
+/// The line held as number `i`; a known one is filled in.
+TearGuard::Held& TearGuard::held(size_t i) {
+  const size_t place = place_of_held(i);
+  Held& line = ring_[place];
+  KnownLine& known = calls_[place].line;
+  if (known.call == nullptr) return line;
+  if (known.text.data() != line.text.data()) line.text.assign(known.text);
+  line.line = {{}, calls_[place].number, 0, false};
+  line.lines = 1;
+  line.spent = false;
+  line.event = parse_event(line.text, all_wordings());
+  line.shape = 0;
+  line.sign = Sign::None;
+  line.begin = 0;
+  known.call = nullptr;
+  return line;
+}
+
+bool TearGuard::add(const KnownLine& line, uint64_t number) {
+  const KnownHead& head = *line.call->head;
+  const Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+  if (known.pid != head.pid || known.host != head.host) return false;
+  while (count_ == ring_.size() || (count_ > 0 && bytes_ + line.text.size() > kMaxHeldBytes)) {
+    hand_on_oldest();
+  }
+  calls_[place_of_held(count_++)] = {line, number};
+  bytes_ += line.text.size();
+  prefixes_.add(0);
+  return true;
+}
+
+bool TearGuard::is_last_whole() const {
+  if (count_ == 0) return false;
+  const Held& line = ring_[place_of_held(count_ - 1)];
+  const Header& header = line.event.header;
+  const Known& known = known_as(header);
+  return line.sign == Sign::None && line.shape == 0 && known.pid == header.pid &&
+         known.host == header.host;
+}
+
+void TearGuard::settle() {
+  for (size_t i = 0; i < count_; ++i) {
+    std::string& text = ring_[place_of_held(i)].text;
+    std::string_view& known = calls_[place_of_held(i)].line.text;
+    if (!is_call(i) || known.data() == text.data()) continue;
+    text.assign(known);
+    known = text;
+  }
+}
+
 void TearGuard::add(const Line& record, const Event& event, int lines) {
   while (count_ == ring_.size() || (count_ > 0 && bytes_ + record.text.size() > kMaxHeldBytes)) {
     hand_on_oldest();
   }
-  Held& line = held(count_++);
+  const size_t place = place_of_held(count_++);
+  calls_[place].line.call = nullptr;
+  Held& line = ring_[place];
   line.line = record;
   line.lines = lines;
   line.spent = false;
@@ -160,6 +212,7 @@ void TearGuard::count_shape(Held& line) {
 template <typename IsPrefix>
 void TearGuard::accept_prefixes(IsPrefix is_prefix) {
   for (size_t i = 0; i < count_; ++i) {
+    if (is_call(i)) continue;
     Held& line = held(i);
     if (line.shape == 0 || !is_prefix(line.shape)) continue;
     line.shape = 0;
@@ -280,6 +333,7 @@ void TearGuard::join_to_earlier() {
   const size_t last = count_ - 1;
   bool only_records = true;  // Between the two; anything else may be the rest, or a part of it.
   for (size_t gap = 1; gap <= last && gap <= kMaxGap; ++gap) {
+    if (is_call(last - gap)) continue;
     const Held& first = held(last - gap);
     if (first.sign == Sign::Merged) {
       if (only_records && ++joins_ <= kMaxJoins) join_merged(last - gap, held(last));
@@ -363,14 +417,26 @@ bool TearGuard::is_only_reading(size_t first, std::string_view begun, std::strin
 }
 
 void TearGuard::hand_on_oldest() {
-  Held& line = held(0);
-  hand_on(line);
-  since_sign_ = line.sign == Sign::Merged ? 0 : since_sign_ + 1;
-  set_sign(line, Sign::None);
-  oldest_ = (oldest_ + 1) % ring_.size();
+  if (!hand_on_call()) {
+    Held& line = held(0);
+    hand_on(line);
+    since_sign_ = line.sign == Sign::Merged ? 0 : since_sign_ + 1;
+    set_sign(line, Sign::None);
+    bytes_ -= line.text.size();
+    line.text.clear();
+  }
+  oldest_ = place_of_held(1);
   --count_;
-  bytes_ -= line.text.size();
-  line.text.clear();
+}
+
+/// Hands the oldest line on as the known one that it is; false if it is none, or in doubt.
+bool TearGuard::hand_on_call() {
+  const HeldCall& call = calls_[oldest_];
+  if (call.line.call == nullptr || since_sign_ < kAfter || is_near_sign()) return false;
+  bytes_ -= call.line.text.size();
+  shard_.add(call.line, call.number);
+  ++since_sign_;
+  return true;
 }
 
 /// True if the oldest line or one of the kBefore lines behind it is Merged.
@@ -378,7 +444,7 @@ bool TearGuard::is_near_sign() {
   if (merged_ == 0) return false;
   const size_t end = std::min(count_, kBefore + 1);
   for (size_t i = 0; i < end; ++i) {
-    if (held(i).sign == Sign::Merged) return true;
+    if (!is_call(i) && held(i).sign == Sign::Merged) return true;
   }
   return false;
 }

@@ -20,6 +20,7 @@
 
 #include "base/line.h"
 #include "log/event.h"
+#include "model/known_calls.h"
 #include "model/shard.h"
 #include "model/unknown_prefixes.h"
 
@@ -40,6 +41,16 @@ class TearGuard {
 
   /// `event` views `record.text`; `lines` is the number of input lines that the record spans.
   void add(const Line& record, const Event& event, int lines);
+
+  /// Adds a line about a call that was read before in other words. False: it has to be read like
+  /// any other, because its process is no longer known. Its bytes must stay until settle().
+  bool add(const KnownLine& line, uint64_t number);
+
+  /// True if the line added last shows nothing of a tear, so that ones like it show nothing either.
+  bool is_last_whole() const;
+
+  /// Copies the lines held back whose bytes go away.
+  void settle();
 
   /// Hands on what is held back at the end of the stretch.
   void finish();
@@ -64,8 +75,19 @@ class TearGuard {
     std::string host;
     int64_t pid = -1;
   };
+  /// A held line that is known: nothing of its Held is filled in.
+  struct HeldCall {
+    KnownLine line;  ///< Without a call: the Held in the same place is the line.
+    uint64_t number = 0;
+  };
 
-  Held& held(size_t i) { return ring_[(oldest_ + i) % ring_.size()]; }
+  size_t place_of_held(size_t i) const {
+    const size_t place = oldest_ + i;
+    return place < ring_.size() ? place : place - ring_.size();
+  }
+  bool is_call(size_t i) const { return calls_[place_of_held(i)].line.call != nullptr; }
+  Held& held(size_t i);
+  void hold_calls_as_lines();
   bool is_near_sign();
   const Known& known_as(const Header& header) const;
   void note_speaker(const Header& header);
@@ -94,12 +116,14 @@ class TearGuard {
   void accept_prefixes(IsPrefix is_prefix);
   void hand_on_oldest();
   void hand_on(Held& line);
+  bool hand_on_call();
 
   Shard& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
   /// A line leaves when every sign in the kBefore lines behind it has met the rest that may come.
   std::array<Held, kBefore + kMaxGap + 1> ring_;
+  std::array<HeldCall, kBefore + kMaxGap + 1> calls_;
   size_t oldest_ = 0;
   size_t count_ = 0;
   size_t bytes_ = 0;            ///< Of the held texts.

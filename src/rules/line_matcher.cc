@@ -107,8 +107,14 @@ class ManyPatterns {
 
 template <typename Patterns>
 LineMatcher matcher_of(const std::vector<std::string>& texts) {
-  return [patterns = std::make_shared<const Patterns>(texts)](
-             std::string_view line, std::vector<int>& matched) { patterns->match(line, matched); };
+  LineMatcher matcher;
+  matcher.match = [patterns = std::make_shared<const Patterns>(texts)](std::string_view line,
+                                                                       std::vector<int>& matched) {
+    patterns->match(line, matched);
+  };
+  matcher.literals.emplace();
+  for (const std::string& text : texts) matcher.literals->push_back(required_literal(text));
+  return matcher;
 }
 
 }  // namespace

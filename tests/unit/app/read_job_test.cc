@@ -103,10 +103,10 @@ TEST(ReadJob, WhatAWorkerThrowsReachesTheCaller) {
   for (int i = 0; i < 100; ++i) {
     inputs.push_back(folder.add("f" + std::to_string(1000 + i), "line\n"));
   }
-  const LineMatcher matcher = [](std::string_view, std::vector<int>&) {
+  const LineMatcher::Match match = [](std::string_view, std::vector<int>&) {
     throw std::runtime_error("matcher");
   };
-  EXPECT_THROW(read_job(inputs, {.threads = 3, .matcher = matcher}), std::runtime_error);
+  EXPECT_THROW(read_job(inputs, {.threads = 3, .matcher = {match, {}}}), std::runtime_error);
 }
 
 TEST(ReadJob, WhatAWorkerThrowsInASharedStreamReachesTheCaller) {

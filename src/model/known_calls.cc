@@ -1,0 +1,230 @@
+#include "model/known_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <experimental/simd>
+
+#include "base/text.h"
+#include "log/messages/all_messages.h"
+
+namespace ncclog {
+namespace {
+
+namespace stdx = std::experimental;
+
+constexpr size_t kMaxStamp = 64;
+constexpr size_t kMaxHead = 160;
+constexpr size_t kMaxOperation = 32;
+constexpr size_t kMinTail = 64;  ///< "count", "datatype", "op", "root", "comm", "nranks", "stream".
+constexpr size_t kMaxTail = 192;
+constexpr size_t kMaxOperations = 32;
+constexpr std::string_view kAnchor = "] NCCL INFO ";
+constexpr std::string_view kSend = " sendbuff ";
+constexpr std::string_view kReceive = " recvbuff ";
+constexpr std::string_view kCount = " count ";
+constexpr std::string_view kOpCount = ": opCount ";
+
+/// What stands before the tail: numbers have 16 digits at most.
+constexpr size_t kMaxNumbers = 3 * 18 + kSend.size() + kReceive.size();
+static_assert(kMaxStamp + kMaxHead + kAnchor.size() + kMaxOperation + kMaxNumbers + kMaxTail <=
+              KnownCalls::kMaxLineBytes);
+
+uint64_t load(const char* text) {
+  uint64_t word = 0;
+  std::memcpy(&word, text, sizeof(word));
+  return word;
+}
+
+bool starts_with(const char* text, std::string_view literal) {
+  return std::memcmp(text, literal.data(), literal.size()) == 0;
+}
+
+/// How many hexadecimal digits begin `text`, up to 16. 16 bytes are read.
+size_t hex_digits(const char* text) {
+  using Bytes = stdx::native_simd<uint8_t>;
+  static_assert(Bytes::size() >= 16);
+  const Bytes bytes(reinterpret_cast<const uint8_t*>(text), stdx::element_aligned);
+  const auto is_hex = bytes - uint8_t{'0'} < uint8_t{10} || bytes - uint8_t{'a'} < uint8_t{6};
+  const size_t length =
+      stdx::all_of(is_hex) ? Bytes::size() : static_cast<size_t>(stdx::find_first_set(!is_hex));
+  return std::min<size_t>(length, 16);
+}
+
+/// Behind the pointer at `text`; nullptr if none stands there.
+const char* behind_pointer(const char* text) {
+  constexpr std::string_view kNil = "(nil)";
+  if (text[0] == '0' && text[1] == 'x') {
+    const size_t digits = hex_digits(text + 2);
+    return digits > 0 ? text + 2 + digits : nullptr;
+  }
+  return starts_with(text, kNil) ? text + kNil.size() : nullptr;
+}
+
+/// Behind "1a sendbuff 0x7f3e recvbuff 0x7f9e"; nullptr if `text` begins with anything else.
+const char* behind_buffers(const char* text) {
+  const size_t op_count = hex_digits(text);
+  if (op_count == 0 || !starts_with(text + op_count, kSend)) return nullptr;
+  const char* send = behind_pointer(text + op_count + kSend.size());
+  if (send == nullptr || !starts_with(send, kReceive)) return nullptr;
+  return behind_pointer(send + kReceive.size());
+}
+
+/// The "]" before " NCCL INFO "; nullptr if there is none where heads end.
+const char* end_of_head(const char* line) {
+  const char* const end = line + kMaxHead;
+  for (const char* at = line; at < end; ++at) {
+    at = static_cast<const char*>(std::memchr(at, ']', static_cast<size_t>(end - at)));
+    if (at == nullptr) return nullptr;
+    if (starts_with(at, kAnchor)) return at;
+  }
+  return nullptr;
+}
+
+uint64_t hash_of_head(std::string_view text) {
+  constexpr uint64_t kMix = 0x9e3779b97f4a7c15U;
+  uint64_t hash = text.size();
+  for (size_t at = 0; at + 8 < text.size(); at += 8) hash = (hash ^ load(text.data() + at)) * kMix;
+  hash = (hash ^ load(text.data() + text.size() - 8)) * kMix;
+  return hash ^ (hash >> 32);
+}
+
+/// Of the numbers at the beginning of a tail. Those that differ only behind are few.
+uint64_t hash_of_tail(size_t operation, const char* tail) {
+  constexpr std::array<uint64_t, 6> kMix = {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U,
+                                            0x94d049bb133111ebU, 0xd6e8feb86659fd93U,
+                                            0xff51afd7ed558ccdU, 0xc4ceb9fe1a85ec53U};
+  uint64_t hash = operation * 0x9fb21c651e98df25U;
+  for (size_t i = 0; i < kMix.size(); ++i) hash += load(tail + kCount.size() + 8 * i) * kMix[i];
+  return hash ^ (hash >> 32);
+}
+
+/// True if only digits differ.
+bool has_shape(const char* text, std::string_view shape) {
+  if (starts_with(text, shape)) return true;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (text[i] != shape[i] && !(is_digit(text[i]) && is_digit(shape[i]))) return false;
+  }
+  return true;
+}
+
+bool is_printable_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+/// A call's line as all releases print it, behind prefixes that are known.
+bool is_usual(const Event& event) {
+  const Header& header = event.header;
+  const bool is_call =
+      event.fate == LineFate::Recognised && event.message.kind->index == kKindIndex<CollectiveCall>;
+  return is_call && header.level == Level::Info && !header.host.empty() && header.pid >= 0 &&
+         header.file.empty() && !header.torn && !header.anchored_twice && header.repeated == 0 &&
+         header.unexplained.empty() && header.prefix.progress_title.empty();
+}
+
+}  // namespace
+
+size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
+  if (bytes.size() < kMaxLineBytes || calls_.empty()) return 0;
+  if (!stamp_.empty() && !has_shape(bytes.data(), stamp_)) return 0;
+  const char* const begin = bytes.data() + stamp_.size();
+  const char* const close = end_of_head(begin);
+  if (close == nullptr) return 0;
+  const KnownHead* head = head_at({begin, static_cast<size_t>(close + 1 - begin)});
+  if (head == nullptr) return 0;
+  const char* const message = close + kAnchor.size();
+  const Operation* operation = operation_at(message);
+  if (operation == nullptr) return 0;
+  const char* const tail = behind_buffers(message + operation->text.size());
+  if (tail == nullptr) return 0;
+  KnownCall* call = call_at(*head, static_cast<size_t>(operation - operations_.data()), tail);
+  if (call == nullptr) return 0;
+  const size_t length = static_cast<size_t>(tail - bytes.data()) + call->tail.size();
+  line = {call, bytes.substr(0, length - 1), stamp_.size()};
+  return length;
+}
+
+KnownHead* KnownCalls::head_at(std::string_view text) {
+  if (text.size() < sizeof(uint64_t)) return nullptr;
+  const uint32_t place = head_places_.find(
+      hash_of_head(text), [&](uint32_t candidate) { return heads_[candidate].text == text; });
+  return place == PlaceTable::kNone ? nullptr : &heads_[place];
+}
+
+KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
+                                        const Header& header) {
+  if (KnownHead* head = head_at(text); head != nullptr) return head;
+  if (text.size() < sizeof(uint64_t) || heads_.size() == kMaxHeads) return nullptr;
+  head_places_.add(hash_of_head(text), static_cast<uint32_t>(heads_.size()));
+  return &heads_.emplace_back(
+      KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}});
+}
+
+const KnownCalls::Operation* KnownCalls::operation_at(const char* text) const {
+  const uint64_t word = load(text);
+  for (const Operation& operation : operations_) {
+    if (operation.word == word && starts_with(text, operation.text)) return &operation;
+  }
+  return nullptr;
+}
+
+/// Place of the operation; kMaxOperations if there is no room for it.
+size_t KnownCalls::find_or_add_operation(std::string_view text) {
+  const auto known = std::find_if(operations_.begin(), operations_.end(),
+                                  [&](const Operation& one) { return one.text == text; });
+  const auto place = static_cast<size_t>(known - operations_.begin());
+  if (place == operations_.size() && place < kMaxOperations) {
+    operations_.push_back({std::string(text), load(text.data())});
+  }
+  return place;
+}
+
+KnownCall* KnownCalls::call_at(const KnownHead& head, size_t operation, const char* tail) {
+  const uint32_t place = head.calls.find(hash_of_tail(operation, tail), [&](uint32_t candidate) {
+    const KnownCall& call = calls_[candidate];
+    return call.operation == operation && starts_with(tail, call.tail);
+  });
+  return place == PlaceTable::kNone ? nullptr : &calls_[place];
+}
+
+void KnownCalls::learn(std::string_view text, const Event& event) {
+  if (!is_usual(event) || text.size() + 1 > kMaxLineBytes || !is_printable_ascii(text)) return;
+  const Header& header = event.header;
+  const bool is_stamped = !header.prefix.time.empty();
+  // The digits of a prefix that holds a time are not looked at again; they must name nobody.
+  if (is_stamped && (header.prefix.rank >= 0 || header.prefix.local_rank >= 0)) return;
+  const std::string_view stamp = text.substr(0, is_stamped ? header.prefix.length : 0);
+  // What is looked at may reach behind the line.
+  std::array<char, kMaxLineBytes + sizeof(uint64_t)* 8> line = {};
+  text.copy(line.data(), text.size());
+  line[text.size()] = '\n';
+  const char* const begin = line.data() + stamp.size();
+  const char* const close = end_of_head(begin);
+  if (close == nullptr || stamp.size() > kMaxStamp) return;
+  const char* const message = close + kAnchor.size();
+  if (message - line.data() != header.message.data() - text.data()) return;
+  const std::string_view operation =
+      header.message.substr(0, header.message.find(kOpCount) + kOpCount.size());
+  if (operation.size() < kOpCount.size() || operation.size() > kMaxOperation) return;
+  const char* const tail = behind_buffers(message + operation.size());
+  if (tail == nullptr || !starts_with(tail, kCount)) return;
+  const std::string_view rest(tail, static_cast<size_t>(line.data() + text.size() + 1 - tail));
+  if (rest.size() < kMinTail || rest.size() > kMaxTail) return;
+  const size_t prefix = static_cast<size_t>(header.host.data() - text.data()) - stamp.size();
+  KnownHead* head =
+      find_or_add_head({begin, static_cast<size_t>(close + 1 - begin)}, prefix, header);
+  if (head != nullptr) add(*head, operation, rest, event);
+  stamp_ = stamp;
+}
+
+void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::string_view tail,
+                     const Event& event) {
+  const size_t operation = find_or_add_operation(operation_text);
+  if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
+  const bool is_known = call_at(head, operation, tail.data()) != nullptr;
+  if (is_known || head.calls.size() == kMaxCallsOfHead) return;
+  head.calls.add(hash_of_tail(operation, tail.data()), static_cast<uint32_t>(calls_.size()));
+  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}});
+}
+
+}  // namespace ncclog

@@ -1,0 +1,109 @@
+// Lines about calls that were read before, but for their opCount and their buffers.
+//
+//   node-a:4001:4001 [0] NCCL INFO AllGather: opCount 1a sendbuff 0x7f3e recvbuff 0x7f9e count 1024
+//   └ head ────────┘└ NCCL INFO ─┘└ operation ─────┘                                └ tail ────── …
+//
+// A training repeats its calls, and a log of calls is little else. A line whose head, operation and
+// tail were all read before, together, says what the line said from which they are known; what
+// differs is what nobody reads. So it is recognised by comparing bytes, and its line end with them:
+// such a line is never searched, parsed or copied.
+//
+// The lines that are learnt from go the long way. Anything unusual is not learnt.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/place_table.h"
+#include "log/event.h"
+#include "model/call_signature.h"
+#include "model/read_call.h"
+
+namespace ncclog {
+
+struct SpeakerLog;
+
+/// Whom lines with one head name.
+struct KnownHead {
+  std::string text;  ///< Up to and with the "]" behind the device; without times.
+  std::string host;
+  int64_t pid = -1;
+  size_t prefix = 0;  ///< Bytes of `text` before the host: what a launcher puts there.
+  PlaceTable calls;   ///< By operation and tail: places in KnownCalls::all.
+};
+
+/// Where the calls of a known line are counted, in the shard that reads it.
+struct LedgerPlace {
+  SpeakerLog* log = nullptr;  ///< nullptr: none of them was added yet.
+  uint64_t lives = 0;         ///< CommSegments::lives() when this was filled in.
+  int segment = -1;           ///< Into CommSegments::all.
+  int tape_id = -1;           ///< Into CallTape::entries; -1: the tape has no room for it.
+  uint64_t hash = 0;          ///< hash_of the comparable call.
+  uint64_t uncounted = 0;     ///< Calls that are not in the sums yet.
+  uint64_t last_line = 0;     ///< Of the last of them.
+  std::string last_stamp;     ///< The time before its head.
+};
+
+/// Lines that are alike but for opCount and buffers.
+struct KnownCall {
+  KnownHead* head = nullptr;
+  size_t operation = 0;  ///< Into the operations of its KnownCalls.
+  std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
+  ReadCall call;
+  LedgerPlace place;
+};
+
+/// One of them as it stands in a block of bytes.
+struct KnownLine {
+  KnownCall* call = nullptr;
+  std::string_view text;  ///< Without its line end.
+  size_t stamp = 0;       ///< Bytes before the head: a time.
+};
+
+/// Learns lines of calls and finds them again. Memory is bounded; one reader owns one.
+class KnownCalls {
+ public:
+  static constexpr size_t kMaxHeads = 16384;
+  static constexpr size_t kMaxCalls = 65536;
+  static constexpr size_t kMaxCallsOfHead = 128;
+  static constexpr size_t kMaxLineBytes = 640;
+
+  KnownCalls() = default;
+  KnownCalls(const KnownCalls&) = delete;  // Calls point at heads.
+  KnownCalls& operator=(const KnownCalls&) = delete;
+
+  /// Finds the line with which `bytes` begin; its length with its end. 0 if it is not known, or if
+  /// less than kMaxLineBytes follow: a block's last lines go the long way.
+  size_t find(std::string_view bytes, KnownLine& line);
+
+  /// Learns `text`, which says `event`, if it is a usual line about a call. `text` is the whole
+  /// line.
+  void learn(std::string_view text, const Event& event);
+
+  std::deque<KnownCall>& all() { return calls_; }
+
+ private:
+  struct Operation {
+    std::string text;   ///< "AllGather: opCount ".
+    uint64_t word = 0;  ///< Its first bytes.
+  };
+
+  KnownHead* head_at(std::string_view text);
+  KnownHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
+  const Operation* operation_at(const char* text) const;
+  size_t find_or_add_operation(std::string_view text);
+  KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail);
+  void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
+
+  PlaceTable head_places_;
+  std::deque<KnownHead> heads_;
+  std::vector<Operation> operations_;
+  std::deque<KnownCall> calls_;
+  std::string stamp_;  ///< The time before the head of the line learnt last; empty: none.
+};
+
+}  // namespace ncclog
