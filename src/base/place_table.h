@@ -1,4 +1,4 @@
-// Where in a list does what has this hash stand? An index over a list that only grows.
+// Which of the things that a list holds has this hash? An index over a list that only grows.
 
 #pragma once
 
@@ -10,28 +10,27 @@
 
 namespace ncclog {
 
-/// Hashes and places, found without touching the list where the hash is unknown. The list is the
-/// caller's, who says whether a place holds what is looked for.
+/// Hashes and what has them, found without touching a T whose hash is another. The things belong to
+/// the caller, must not move, and are compared by the caller.
+template <typename T>
 class PlaceTable {
  public:
-  static constexpr uint32_t kNone = UINT32_MAX;
-
-  /// The place with that hash for which `is_wanted(place)` holds; kNone if there is none.
+  /// The T with that hash for which `is_wanted(T&)` holds; nullptr if there is none.
   template <typename IsWanted>
-  uint32_t find(uint64_t hash, IsWanted is_wanted) const {
-    if (slots_.empty()) return kNone;
-    const auto mark = static_cast<uint32_t>(hash >> 32);
-    for (size_t at = hash & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+  T* find(uint64_t hash, IsWanted is_wanted) const {
+    if (slots_.empty()) return nullptr;
+    const size_t mask = slots_.size() - 1;
+    for (size_t at = hash & mask; slots_[at].thing != nullptr; at = (at + 1) & mask) {
       const Slot& slot = slots_[at];
-      if (slot.place == kNone) return kNone;
-      if (slot.mark == mark && is_wanted(slot.place)) return slot.place;
+      if (slot.hash == hash && is_wanted(*slot.thing)) return slot.thing;
     }
+    return nullptr;
   }
 
-  /// Adds a place that is not in the table. Not for kNone.
-  void add(uint64_t hash, uint32_t place) {
+  /// Adds a thing that is not in the table.
+  void add(uint64_t hash, T& thing) {
     if (2 * (size_ + 1) > slots_.size()) grow();
-    enter({static_cast<uint32_t>(hash >> 32), static_cast<uint32_t>(hash), place});
+    enter({hash, &thing});
     ++size_;
   }
 
@@ -39,14 +38,13 @@ class PlaceTable {
 
  private:
   struct Slot {
-    uint32_t mark = 0;  ///< The upper half of the hash.
-    uint32_t low = 0;   ///< The lower one, by which it is placed.
-    uint32_t place = kNone;
+    uint64_t hash = 0;
+    T* thing = nullptr;
   };
 
   void enter(const Slot& slot) {
-    size_t at = slot.low & (slots_.size() - 1);
-    while (slots_[at].place != kNone) at = (at + 1) & (slots_.size() - 1);
+    size_t at = slot.hash & (slots_.size() - 1);
+    while (slots_[at].thing != nullptr) at = (at + 1) & (slots_.size() - 1);
     slots_[at] = slot;
   }
 
@@ -54,7 +52,7 @@ class PlaceTable {
     std::vector<Slot> old(std::max<size_t>(8, 2 * slots_.size()));
     std::swap(old, slots_);
     for (const Slot& slot : old) {
-      if (slot.place != kNone) enter(slot);
+      if (slot.thing != nullptr) enter(slot);
     }
   }
 

@@ -5,8 +5,6 @@
 namespace ncclog {
 namespace {
 
-constexpr uint64_t kBase = 0x9fb21c651e98df25U;  ///< Odd, so it has an inverse modulo 2^64.
-
 constexpr uint64_t power(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base) {
@@ -22,17 +20,17 @@ constexpr uint64_t inverse(uint64_t odd) {
   return result;
 }
 
-constexpr uint64_t kBack = inverse(kBase);
-static_assert(kBase * kBack == 1);
+constexpr uint64_t kBack = inverse(kSequenceBase);
+static_assert(kSequenceBase * kBack == 1);
 
 }  // namespace
 
 uint64_t extended_hash(uint64_t hash, const CallSignature& call) {
-  return hash * kBase + hash_of(comparable(call));
+  return hash * kSequenceBase + hash_of(comparable(call));
 }
 
 uint64_t joined_hash(uint64_t first, uint64_t second, uint64_t length) {
-  return first * power(kBase, length) + second;
+  return first * power(kSequenceBase, length) + second;
 }
 
 bool operator==(const CallSequence& a, const CallSequence& b) {
@@ -51,23 +49,10 @@ void CallSequence::thin_out() {
   stride_ *= 2;
 }
 
-void CallSequence::append(const PlacedCall& call) {
-  ++size_;
-  if (kept_.size() < kKept) {
-    kept_.push_back(call);
-    return;
-  }
-  kept_[oldest_] = call;
-  oldest_ = oldest_ + 1 == kKept ? 0 : oldest_ + 1;
-}
-
-void CallSequence::add(SourceRef where, const CallSignature& call, uint64_t hash) {
-  if (checkpoints_.empty() || size_ - checkpoints_.back().index >= stride_) {
-    checkpoints_.push_back({size_, hash_, where});
-    thin_out();
-  }
-  hash_ = hash_ * kBase + hash;
-  append({where, call});
+void CallSequence::add_checkpoint(SourceRef where) {
+  checkpoints_.push_back({size_, hash_, where});
+  thin_out();
+  next_checkpoint_ = checkpoints_.back().index + stride_;
 }
 
 void CallSequence::merge(const CallSequence& later) {
@@ -77,6 +62,7 @@ void CallSequence::merge(const CallSequence& later) {
   }
   stride_ = std::max(stride_, later.stride_);
   while (checkpoints_.size() > kMaxCheckpoints) thin_out();
+  if (!checkpoints_.empty()) next_checkpoint_ = checkpoints_.back().index + stride_;
   hash_ = joined_hash(hash_, later.hash_, later.size_);
   if (later.kept_from() > 0) {
     size_ += later.size_;

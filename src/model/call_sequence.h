@@ -38,6 +38,9 @@ struct CallCheckpoint {
   bool operator==(const CallCheckpoint&) const = default;
 };
 
+/// The polynomial's base. Odd, so it has an inverse modulo 2^64.
+inline constexpr uint64_t kSequenceBase = 0x9fb21c651e98df25U;
+
 /// Hash of the sequence that begins with what `hash` stands for and goes on with `call`.
 uint64_t extended_hash(uint64_t hash, const CallSignature& call);
 
@@ -52,7 +55,11 @@ class CallSequence {
     add(where, call, hash_of(comparable(call)));
   }
   /// The same where the hash of the comparable call is known.
-  void add(SourceRef where, const CallSignature& call, uint64_t hash);
+  void add(SourceRef where, const CallSignature& call, uint64_t hash) {
+    if (size_ >= next_checkpoint_) add_checkpoint(where);
+    hash_ = hash_ * kSequenceBase + hash;
+    append({where, call});
+  }
   void merge(const CallSequence& later);
 
   uint64_t size() const { return size_; }
@@ -77,11 +84,21 @@ class CallSequence {
   friend bool operator==(const CallSequence& a, const CallSequence& b);
 
  private:
-  void append(const PlacedCall& call);
+  void append(const PlacedCall& call) {
+    ++size_;
+    if (kept_.size() < kKept) {
+      kept_.push_back(call);
+    } else {
+      kept_[oldest_] = call;
+      oldest_ = oldest_ + 1 == kKept ? 0 : oldest_ + 1;
+    }
+  }
+  void add_checkpoint(SourceRef where);
   void thin_out();
 
   uint64_t size_ = 0;
   uint64_t hash_ = 0;
+  uint64_t next_checkpoint_ = 0;  ///< Length at which one is added.
   uint64_t stride_ = 64;          ///< Calls between checkpoints that are added from now on.
   std::vector<PlacedCall> kept_;  ///< A ring once it is full.
   size_t oldest_ = 0;             ///< Place of the first kept call in it.

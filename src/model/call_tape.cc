@@ -21,6 +21,50 @@ CallTape::Entry entry_of(int segment, const CallSignature& call) {
 
 }  // namespace
 
+/// The call that stands `distance` before the next one.
+uint16_t CallTape::recent(uint64_t distance) const {
+  return recent_[(kept_ - distance) & (recent_.size() - 1)];
+}
+
+/// Enters the next call into the window.
+void CallTape::remember(uint16_t id) {
+  if (kept_ == recent_.size() && kept_ < kWindow) {
+    recent_.resize(std::max<size_t>(16, 2 * recent_.size()));
+    back_.resize(recent_.size());
+  }
+  recent_[kept_ & (recent_.size() - 1)] = id;
+  ++kept_;
+}
+
+/// Notes for the calls in the window how far back their likes stand: only where a repetition ends
+/// does anybody ask.
+void CallTape::link() {
+  const size_t mask = recent_.size() - 1;
+  linked_ = std::max(linked_, kept_ - std::min<uint64_t>(kept_, kWindow));
+  for (; linked_ < kept_; ++linked_) {
+    uint64_t& last = last_[recent_[linked_ & mask]];
+    const uint64_t apart = last == 0 ? kWindow : linked_ + 1 - last;
+    back_[linked_ & mask] = static_cast<uint16_t>(apart < kWindow ? apart : 0);
+    last = linked_ + 1;
+  }
+}
+
+/// Appends a call; nothing happens where there is no room for it.
+void CallTape::append(uint16_t id) {
+  if (!runs_.empty()) {
+    Run& run = runs_.back();
+    if (run.distance > 0 && recent(run.distance) == id &&
+        run.copied < std::numeric_limits<uint32_t>::max()) {
+      ++run.copied;
+      return remember(id);
+    }
+  }
+  if (runs_.size() == kMaxRuns + kSpareRuns) return;
+  remember(id);
+  link();
+  runs_.push_back({id, matching_distance(), 0});
+}
+
 void CallTape::add(int segment, const CallSignature& call) {
   if (is_full()) {
     ++total_;
@@ -31,6 +75,11 @@ void CallTape::add(int segment, const CallSignature& call) {
   const bool foreseen = distance > 0 && entries_[recent(distance)] == entry;
   const int id = foreseen ? recent(distance) : find_or_add(entry);
   if (id >= 0) append(static_cast<uint16_t>(id));
+  ++total_;
+}
+
+void CallTape::add_again(int id) {
+  if (!is_full() && id >= 0) append(static_cast<uint16_t>(id));
   ++total_;
 }
 
@@ -129,24 +178,6 @@ int CallTape::find_or_add(const Entry& entry) {
   return index_[slot] - 1;
 }
 
-/// The call that stands `distance` before the next one.
-uint16_t CallTape::recent(uint64_t distance) const {
-  return recent_[(kept_ - distance) & (recent_.size() - 1)];
-}
-
-/// Enters the next call into the window.
-void CallTape::remember(uint16_t id) {
-  if (kept_ == recent_.size() && kept_ < kWindow) {
-    recent_.resize(std::max<size_t>(16, 2 * recent_.size()));
-    back_.resize(recent_.size());
-  }
-  const size_t place = kept_ & (recent_.size() - 1);
-  const uint64_t apart = last_[id] == 0 ? kWindow : kept_ + 1 - last_[id];
-  recent_[place] = id;
-  back_[place] = static_cast<uint16_t>(apart < kWindow ? apart : 0);
-  last_[id] = ++kept_;
-}
-
 /// Distance to the last place where the last kContext calls stood before; 0 if there is none.
 uint16_t CallTape::matching_distance() const {
   const size_t mask = recent_.size() - 1;
@@ -164,21 +195,6 @@ uint16_t CallTape::matching_distance() const {
     if (same == kContext) return static_cast<uint16_t>(distance);
   }
   return 0;
-}
-
-/// Appends a call; nothing happens where there is no room for it.
-void CallTape::append(uint16_t id) {
-  if (!runs_.empty()) {
-    Run& run = runs_.back();
-    if (run.distance > 0 && recent(run.distance) == id &&
-        run.copied < std::numeric_limits<uint32_t>::max()) {
-      ++run.copied;
-      return remember(id);
-    }
-  }
-  if (runs_.size() == kMaxRuns + kSpareRuns) return;
-  remember(id);
-  runs_.push_back({id, matching_distance(), 0});
 }
 
 }  // namespace ncclog

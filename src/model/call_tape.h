@@ -45,10 +45,7 @@ class CallTape {
   int id_of(int segment, const CallSignature& call) const;
 
   /// Adds the call that has the number `id`.
-  void add_again(int id) {
-    if (!is_full() && id >= 0) append(static_cast<uint16_t>(id));
-    ++total_;
-  }
+  void add_again(int id);
 
   /// Appends what a later stretch holds. `segments` gives for each of its segments the number that
   /// it has in the earlier one.
@@ -95,6 +92,7 @@ class CallTape {
   size_t slot_of(const Entry& entry) const;
   void append(uint16_t id);
   void remember(uint16_t id);
+  void link();
   uint16_t recent(uint64_t distance) const;
   uint16_t matching_distance() const;
 
@@ -107,7 +105,8 @@ class CallTape {
   /// stands; 0: none in the window. Both grow with the calls.
   std::vector<uint16_t> recent_;
   std::vector<uint16_t> back_;
-  std::vector<uint64_t> last_;  ///< By entry: 1 + number of its last call; 0: none.
+  std::vector<uint64_t> last_;  ///< By entry: 1 + number of its last linked call; 0: none.
+  uint64_t linked_ = 0;  ///< Calls whose places in back_ are filled in, or out of the window.
 };
 
 }  // namespace ncclog

@@ -41,14 +41,10 @@ void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSig
   last_call = call;
   by_signature.add(call);
   volumes.add(call);
-  add_in_order(where, call, hash_of(comparable(call)));
-}
-
-void CollectiveCalls::add_in_order(SourceRef where, const CallSignature& call, uint64_t hash) {
   if (is_point_to_point(call.op)) {
     add_message(call);
   } else {
-    collectives.add(where, call, hash);
+    collectives.add(where, call);
   }
 }
 

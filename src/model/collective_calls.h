@@ -58,17 +58,16 @@ struct CollectiveCalls {
   static constexpr size_t kMaxPeers = 256;
 
   void add(SourceRef where, std::string_view stamp, const CallSignature& call);
-  /// Adds a call to what depends on the order of calls only; its signature was added before. The
-  /// rest follows with add_uncounted. `hash` is that of the comparable call.
-  void add_in_order(SourceRef where, const CallSignature& call, uint64_t hash);
-  /// Adds `count` > 0 calls that were added in order, the last of them at `where`, to the rest.
+  /// Adds a message to what its peer must have sent or received.
+  void add_message(const CallSignature& call);
+  /// Adds `count` > 0 calls, the last of them at `where`, to all but `collectives` and `peers`,
+  /// which know them already. One with that signature was added before.
   void add_uncounted(uint64_t count, SourceRef where, std::string_view stamp,
                      const CallSignature& call);
   void merge(const CollectiveCalls& later);
   bool operator==(const CollectiveCalls&) const = default;
 
  private:
-  void add_message(const CallSignature& call);
   void limit_peers();
 };
 

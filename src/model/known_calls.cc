@@ -19,29 +19,49 @@ constexpr size_t kMaxOperation = 32;
 constexpr size_t kMinTail = 64;  ///< "count", "datatype", "op", "root", "comm", "nranks", "stream".
 constexpr size_t kMaxTail = 192;
 constexpr size_t kMaxOperations = 32;
-constexpr std::string_view kAnchor = "] NCCL INFO ";
-constexpr std::string_view kSend = " sendbuff ";
-constexpr std::string_view kReceive = " recvbuff ";
-constexpr std::string_view kCount = " count ";
 constexpr std::string_view kOpCount = ": opCount ";
+
+/// A literal whose length is known where it is compared, so that comparing it is two or three
+/// instructions.
+template <size_t kBytes>
+struct Literal {
+  char text[kBytes];
+
+  static constexpr size_t size() { return kBytes - 1; }
+  bool begins(const char* other) const { return std::memcmp(other, text, size()) == 0; }
+};
+constexpr Literal kAnchor{"] NCCL INFO "};
+constexpr Literal kSend{" sendbuff "};
+constexpr Literal kReceive{" recvbuff "};
+constexpr Literal kCount{" count "};
+constexpr Literal kNil{"(nil)"};
 
 /// What stands before the tail: numbers have 16 digits at most.
 constexpr size_t kMaxNumbers = 3 * 18 + kSend.size() + kReceive.size();
 static_assert(kMaxStamp + kMaxHead + kAnchor.size() + kMaxOperation + kMaxNumbers + kMaxTail <=
               KnownCalls::kMaxLineBytes);
 
-uint64_t load(const char* text) {
+inline uint64_t load(const char* text) {
   uint64_t word = 0;
   std::memcpy(&word, text, sizeof(word));
   return word;
 }
 
-bool starts_with(const char* text, std::string_view literal) {
+inline bool starts_with(const char* text, std::string_view literal) {
   return std::memcmp(text, literal.data(), literal.size()) == 0;
 }
 
+/// The same for a few words of text; at least eight bytes.
+inline bool starts_with_words(const char* text, std::string_view words) {
+  const size_t last = words.size() - sizeof(uint64_t);
+  for (size_t at = 0; at < last; at += sizeof(uint64_t)) {
+    if (load(text + at) != load(words.data() + at)) return false;
+  }
+  return load(text + last) == load(words.data() + last);
+}
+
 /// How many hexadecimal digits begin `text`, up to 16. 16 bytes are read.
-size_t hex_digits(const char* text) {
+inline size_t hex_digits(const char* text) {
   using Bytes = stdx::native_simd<uint8_t>;
   static_assert(Bytes::size() >= 16);
   const Bytes bytes(reinterpret_cast<const uint8_t*>(text), stdx::element_aligned);
@@ -52,36 +72,36 @@ size_t hex_digits(const char* text) {
 }
 
 /// Behind the pointer at `text`; nullptr if none stands there.
-const char* behind_pointer(const char* text) {
-  constexpr std::string_view kNil = "(nil)";
+inline const char* behind_pointer(const char* text) {
   if (text[0] == '0' && text[1] == 'x') {
     const size_t digits = hex_digits(text + 2);
     return digits > 0 ? text + 2 + digits : nullptr;
   }
-  return starts_with(text, kNil) ? text + kNil.size() : nullptr;
+  return kNil.begins(text) ? text + kNil.size() : nullptr;
 }
 
 /// Behind "1a sendbuff 0x7f3e recvbuff 0x7f9e"; nullptr if `text` begins with anything else.
-const char* behind_buffers(const char* text) {
+inline const char* behind_buffers(const char* text) {
   const size_t op_count = hex_digits(text);
-  if (op_count == 0 || !starts_with(text + op_count, kSend)) return nullptr;
+  if (op_count == 0 || !kSend.begins(text + op_count)) return nullptr;
   const char* send = behind_pointer(text + op_count + kSend.size());
-  if (send == nullptr || !starts_with(send, kReceive)) return nullptr;
+  if (send == nullptr || !kReceive.begins(send)) return nullptr;
   return behind_pointer(send + kReceive.size());
 }
 
-/// The "]" before " NCCL INFO "; nullptr if there is none where heads end.
-const char* end_of_head(const char* line) {
+/// The "]" before " NCCL INFO "; nullptr if there is none where heads end. `guess` is where it
+/// stood the last time.
+const char* end_of_head(const char* line, size_t guess) {
+  if (kAnchor.begins(line + guess)) return line + guess;
   const char* const end = line + kMaxHead;
   for (const char* at = line; at < end; ++at) {
     at = static_cast<const char*>(std::memchr(at, ']', static_cast<size_t>(end - at)));
-    if (at == nullptr) return nullptr;
-    if (starts_with(at, kAnchor)) return at;
+    if (at == nullptr || kAnchor.begins(at)) return at;
   }
   return nullptr;
 }
 
-uint64_t hash_of_head(std::string_view text) {
+inline uint64_t hash_of_head(std::string_view text) {
   constexpr uint64_t kMix = 0x9e3779b97f4a7c15U;
   uint64_t hash = text.size();
   for (size_t at = 0; at + 8 < text.size(); at += 8) hash = (hash ^ load(text.data() + at)) * kMix;
@@ -90,7 +110,7 @@ uint64_t hash_of_head(std::string_view text) {
 }
 
 /// Of the numbers at the beginning of a tail. Those that differ only behind are few.
-uint64_t hash_of_tail(size_t operation, const char* tail) {
+inline uint64_t hash_of_tail(size_t operation, const char* tail) {
   constexpr std::array<uint64_t, 6> kMix = {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U,
                                             0x94d049bb133111ebU, 0xd6e8feb86659fd93U,
                                             0xff51afd7ed558ccdU, 0xc4ceb9fe1a85ec53U};
@@ -128,8 +148,9 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   if (bytes.size() < kMaxLineBytes || calls_.empty()) return 0;
   if (!stamp_.empty() && !has_shape(bytes.data(), stamp_)) return 0;
   const char* const begin = bytes.data() + stamp_.size();
-  const char* const close = end_of_head(begin);
+  const char* const close = end_of_head(begin, head_size_);
   if (close == nullptr) return 0;
+  head_size_ = static_cast<size_t>(close - begin);
   const KnownHead* head = head_at({begin, static_cast<size_t>(close + 1 - begin)});
   if (head == nullptr) return 0;
   const char* const message = close + kAnchor.size();
@@ -146,24 +167,25 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
 
 KnownHead* KnownCalls::head_at(std::string_view text) {
   if (text.size() < sizeof(uint64_t)) return nullptr;
-  const uint32_t place = head_places_.find(
-      hash_of_head(text), [&](uint32_t candidate) { return heads_[candidate].text == text; });
-  return place == PlaceTable::kNone ? nullptr : &heads_[place];
+  return head_places_.find(hash_of_head(text), [&](const KnownHead& head) {
+    return head.text.size() == text.size() && starts_with_words(text.data(), head.text);
+  });
 }
 
 KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
                                         const Header& header) {
   if (KnownHead* head = head_at(text); head != nullptr) return head;
   if (text.size() < sizeof(uint64_t) || heads_.size() == kMaxHeads) return nullptr;
-  head_places_.add(hash_of_head(text), static_cast<uint32_t>(heads_.size()));
-  return &heads_.emplace_back(
+  KnownHead& head = heads_.emplace_back(
       KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}});
+  head_places_.add(hash_of_head(text), head);
+  return &head;
 }
 
 const KnownCalls::Operation* KnownCalls::operation_at(const char* text) const {
   const uint64_t word = load(text);
   for (const Operation& operation : operations_) {
-    if (operation.word == word && starts_with(text, operation.text)) return &operation;
+    if (operation.word == word && starts_with_words(text, operation.text)) return &operation;
   }
   return nullptr;
 }
@@ -180,11 +202,9 @@ size_t KnownCalls::find_or_add_operation(std::string_view text) {
 }
 
 KnownCall* KnownCalls::call_at(const KnownHead& head, size_t operation, const char* tail) {
-  const uint32_t place = head.calls.find(hash_of_tail(operation, tail), [&](uint32_t candidate) {
-    const KnownCall& call = calls_[candidate];
+  return head.calls.find(hash_of_tail(operation, tail), [&](const KnownCall& call) {
     return call.operation == operation && starts_with(tail, call.tail);
   });
-  return place == PlaceTable::kNone ? nullptr : &calls_[place];
 }
 
 void KnownCalls::learn(std::string_view text, const Event& event) {
@@ -199,7 +219,7 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
   text.copy(line.data(), text.size());
   line[text.size()] = '\n';
   const char* const begin = line.data() + stamp.size();
-  const char* const close = end_of_head(begin);
+  const char* const close = end_of_head(begin, 0);
   if (close == nullptr || stamp.size() > kMaxStamp) return;
   const char* const message = close + kAnchor.size();
   if (message - line.data() != header.message.data() - text.data()) return;
@@ -207,7 +227,7 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
       header.message.substr(0, header.message.find(kOpCount) + kOpCount.size());
   if (operation.size() < kOpCount.size() || operation.size() > kMaxOperation) return;
   const char* const tail = behind_buffers(message + operation.size());
-  if (tail == nullptr || !starts_with(tail, kCount)) return;
+  if (tail == nullptr || !kCount.begins(tail)) return;
   const std::string_view rest(tail, static_cast<size_t>(line.data() + text.size() + 1 - tail));
   if (rest.size() < kMinTail || rest.size() > kMaxTail) return;
   const size_t prefix = static_cast<size_t>(header.host.data() - text.data()) - stamp.size();
@@ -223,8 +243,8 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
   if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
   const bool is_known = call_at(head, operation, tail.data()) != nullptr;
   if (is_known || head.calls.size() == kMaxCallsOfHead) return;
-  head.calls.add(hash_of_tail(operation, tail.data()), static_cast<uint32_t>(calls_.size()));
   calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}});
+  head.calls.add(hash_of_tail(operation, tail.data()), calls_.back());
 }
 
 }  // namespace ncclog

@@ -25,6 +25,7 @@
 
 namespace ncclog {
 
+struct KnownCall;
 struct SpeakerLog;
 
 /// Whom lines with one head name.
@@ -32,8 +33,8 @@ struct KnownHead {
   std::string text;  ///< Up to and with the "]" behind the device; without times.
   std::string host;
   int64_t pid = -1;
-  size_t prefix = 0;  ///< Bytes of `text` before the host: what a launcher puts there.
-  PlaceTable calls;   ///< By operation and tail: places in KnownCalls::all.
+  size_t prefix = 0;            ///< Bytes of `text` before the host: what a launcher puts there.
+  PlaceTable<KnownCall> calls;  ///< By operation and tail.
 };
 
 /// Where the calls of a known line are counted, in the shard that reads it.
@@ -43,6 +44,7 @@ struct LedgerPlace {
   int segment = -1;           ///< Into CommSegments::all.
   int tape_id = -1;           ///< Into CallTape::entries; -1: the tape has no room for it.
   uint64_t hash = 0;          ///< hash_of the comparable call.
+  bool is_message = false;    ///< is_point_to_point: it is in no sequence.
   uint64_t uncounted = 0;     ///< Calls that are not in the sums yet.
   uint64_t last_line = 0;     ///< Of the last of them.
   std::string last_stamp;     ///< The time before its head.
@@ -99,11 +101,12 @@ class KnownCalls {
   KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail);
   void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
 
-  PlaceTable head_places_;
+  PlaceTable<KnownHead> head_places_;
   std::deque<KnownHead> heads_;
   std::vector<Operation> operations_;
   std::deque<KnownCall> calls_;
-  std::string stamp_;  ///< The time before the head of the line learnt last; empty: none.
+  size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
+  std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.
 };
 
 }  // namespace ncclog

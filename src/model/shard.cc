@@ -218,8 +218,12 @@ void Shard::add(const KnownLine& line, uint64_t number) {
   log.last = where;
   if (log.last_view.empty()) viewing_.push_back(&log);
   log.last_view = line.text;
-  log.comms.all[static_cast<size_t>(place.segment)].calls.add_in_order(where, line.call->call.call,
-                                                                       place.hash);
+  CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
+  if (place.is_message) {
+    calls.add_message(line.call->call.call);
+  } else {
+    calls.collectives.add(where, line.call->call.call, place.hash);
+  }
   log.calls.add_again({input_, markers_seen_}, place.tape_id);
   ++place.uncounted;
   place.last_line = number;
@@ -239,6 +243,7 @@ void Shard::add_first(const KnownLine& line, uint64_t number) {
   place.segment = place.log->comms.living_segment(call.comm);
   place.tape_id = place.log->calls.tape.id_of(place.segment, call.call);
   place.hash = hash_of(comparable(call.call));
+  place.is_message = is_point_to_point(call.call.op);
 }
 
 /// True if the speaker to whom the call's place points has not been dropped.

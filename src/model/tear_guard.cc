@@ -116,14 +116,15 @@ TearGuard::Held& TearGuard::held(size_t i) {
 
 bool TearGuard::add(const KnownLine& line, uint64_t number) {
   const KnownHead& head = *line.call->head;
-  const Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
-  if (known.pid != head.pid || known.host != head.host) return false;
+  Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+  if (known.head != &head && (known.pid != head.pid || known.host != head.host)) return false;
+  known.head = &head;
   while (count_ == ring_.size() || (count_ > 0 && bytes_ + line.text.size() > kMaxHeldBytes)) {
     hand_on_oldest();
   }
   calls_[place_of_held(count_++)] = {line, number};
   bytes_ += line.text.size();
-  prefixes_.add(0);
+  prefixes_.add_none();
   return true;
 }
 
@@ -193,6 +194,7 @@ void TearGuard::note_speaker(const Header& header) {
   if (known.pid == header.pid && known.host == header.host) return;
   known.host.assign(header.host);
   known.pid = header.pid;
+  known.head = nullptr;
   any_host_ = true;
 }
 

@@ -74,6 +74,7 @@ class TearGuard {
   struct Known {
     std::string host;
     int64_t pid = -1;
+    const KnownHead* head = nullptr;  ///< One that names this process.
   };
   /// A held line that is known: nothing of its Held is filled in.
   struct HeldCall {

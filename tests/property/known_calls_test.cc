@@ -1,0 +1,185 @@
+// Lines that are recognised by their bytes say what they say when they are read.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/log_generator.h"
+#include "model/build_job.h"
+#include "model/job_from_text.h"
+#include "model/read_log.h"
+#include "support/describe_job.h"
+#include "support/paths.h"
+#include "support/torn_streams.h"
+
+namespace ncclog::testing {
+namespace {
+
+/// A job, and how many of its lines were known.
+struct Reading {
+  std::string job;
+  uint64_t lines = 0;
+  uint64_t known = 0;
+};
+
+/// Reads a log in blocks whose bytes are gone once they are read.
+class BlockReader {
+ public:
+  explicit BlockReader(std::mt19937& random) : random_(random) {}
+
+  Reading read(std::string_view text) {
+    while (!text.empty()) {
+      std::string block(text.substr(0, block_size(text)));
+      text.remove_prefix(block.size());
+      read_block(block);
+      reader_.settle();
+      std::fill(block.begin(), block.end(), '#');
+    }
+    Shard shard = reader_.finish();
+    reading_.lines = shard.losses().lines;
+    const LossTable losses = shard.losses();
+    JobInput input;
+    input.path = "log.txt";
+    reading_.job = describe_job(build_job(std::move(shard), {input}, {JobUnit{}}, losses));
+    return reading_;
+  }
+
+ private:
+  /// Whole lines, of some kilobytes as a rule.
+  size_t block_size(std::string_view text) {
+    const size_t end = text.find('\n', random_() % 20'000);
+    return end == text.npos ? text.size() : end + 1;
+  }
+
+  void read_block(std::string_view block) {
+    while (!block.empty()) {
+      const TakenLines taken = reader_.take_known(block, number_);
+      reading_.known += taken.lines;
+      number_ += taken.lines;
+      block.remove_prefix(taken.bytes);
+      const size_t end = block.find('\n');
+      if (block.empty()) return;
+      reader_.add({block.substr(0, end), number_, 0, false});
+      ++number_;
+      block.remove_prefix(std::min(end, block.size() - 1) + 1);
+    }
+  }
+
+  const LineMatcher none_;
+  LogReader reader_{0, 0, none_};
+  std::mt19937& random_;
+  uint64_t number_ = 1;
+  Reading reading_;
+};
+
+/// Reads line by line.
+std::string slowly(std::string_view text) {
+  const LineMatcher none;
+  LogReader reader(0, 0, none);
+  uint64_t number = 1;
+  for (; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    reader.add({text.substr(0, end), number, 0, false});
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  Shard shard = reader.finish();
+  const LossTable losses = shard.losses();
+  JobInput input;
+  input.path = "log.txt";
+  return describe_job(build_job(std::move(shard), {input}, {JobUnit{}}, losses));
+}
+
+Reading expect_same(std::string_view text, std::mt19937& random, const std::string& what) {
+  const Reading reading = BlockReader(random).read(text);
+  EXPECT_EQ(reading.job, slowly(text)) << what;
+  return reading;
+}
+
+std::string generated(LogOptions options) {
+  std::ostringstream out;
+  generate_log(options, out);
+  return out.str();
+}
+
+/// The log with `before(rank)` in front of every line.
+std::string with_prefixes(const std::string& log, auto before) {
+  std::istringstream in(log);
+  std::string text;
+  for (std::string line; std::getline(in, line);) text += before() + line + "\n";
+  return text;
+}
+
+TEST(KnownCallsProperty, GeneratedLogsSayTheSame) {
+  std::mt19937 random(3);
+  for (const LogMix mix : {LogMix::Collectives, LogMix::Irregular, LogMix::Everything}) {
+    const std::string log = generated({.bytes = 600'000, .mix = mix});
+    const Reading reading =
+        expect_same(log, random, "mix " + std::to_string(static_cast<int>(mix)));
+    if (mix == LogMix::Collectives) {
+      EXPECT_GT(reading.known * 10, reading.lines * 9);
+    }
+  }
+}
+
+TEST(KnownCallsProperty, TimesInFrontAreNoObstacle) {
+  std::mt19937 random(4);
+  const std::string log = generated({.bytes = 300'000});
+  int second = 0;
+  const std::string timed = with_prefixes(log, [&] {
+    second = (second + 1) % 5000;
+    const std::string digits = std::to_string(10'000 + second);
+    return "[2026-03-0" + digits.substr(1, 1) + " 12:" + digits.substr(1, 2) + ":" +
+           digits.substr(3, 2) + "] ";
+  });
+  const Reading reading = expect_same(timed, random, "times");
+  EXPECT_GT(reading.known * 10, reading.lines * 8);
+}
+
+TEST(KnownCallsProperty, LaunchersNamesInFrontAreNoObstacle) {
+  std::mt19937 random(5);
+  const std::string log = generated({.bytes = 300'000});
+  const Reading reading =
+      expect_same(with_prefixes(log, [] { return "[1,3]<stdout>:"; }), random, "mpirun");
+  EXPECT_GT(reading.known * 10, reading.lines * 8);
+}
+
+TEST(KnownCallsProperty, TornLogsSayTheSame) {
+  std::mt19937 random(6);
+  std::vector<std::string> streams;
+  for (int host = 0; host < 3; ++host) {
+    LogOptions options{.bytes = 40'000, .ranks = 1};
+    std::string log = generated(options);
+    for (size_t at = log.find("4001"); at != log.npos; at = log.find("4001", at)) {
+      log.replace(at, 4, std::to_string(4001 + host));
+    }
+    streams.push_back(log);
+  }
+  for (const int percent : {0, 1, 3, 30}) {
+    for (int round = 0; round < 25; ++round) {
+      const std::string torn = tear(streams, {percent, 1500}, random);
+      expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
+    }
+  }
+}
+
+TEST(KnownCallsProperty, SampleLogsSayTheSame) {
+  std::mt19937 random(7);
+  uint64_t known = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(sample_logs(""))) {
+    const std::string name = entry.path().extension().string();
+    if (!entry.is_regular_file() || (name != ".log" && name != ".txt")) continue;
+    const std::string text = read_file(entry.path());
+    if (text.size() > 2'000'000 || text.find('\r') != text.npos) continue;
+    known += expect_same(text, random, entry.path().string()).known;
+  }
+  EXPECT_GT(known, 1000u);
+}
+
+}  // namespace
+}  // namespace ncclog::testing
