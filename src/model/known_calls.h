@@ -64,6 +64,7 @@ struct KnownLine {
   KnownCall* call = nullptr;
   std::string_view text;  ///< Without its line end.
   size_t stamp = 0;       ///< Bytes before the head: a time.
+  bool is_copy = false;   ///< The bytes are the holder's own, and go away with the line.
 };
 
 /// Learns lines of calls and finds them again. Memory is bounded; one reader owns one.

@@ -6,6 +6,7 @@
 
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "model/foreign_run.h"
 #include "model/known_calls.h"
 #include "model/read_call.h"
 
@@ -216,8 +217,7 @@ void Shard::add(const KnownLine& line, uint64_t number) {
   ++log.lines;
   const SourceRef where{unit_, number};
   log.last = where;
-  if (log.last_view.empty()) viewing_.push_back(&log);
-  log.last_view = line.text;
+  note_last_text(log, line.text, line.is_copy);
   CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
   if (place.is_message) {
     calls.add_message(line.call->call.call);
@@ -228,6 +228,37 @@ void Shard::add(const KnownLine& line, uint64_t number) {
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+}
+
+/// Notes the last line of a speaker; copies it only if its bytes go away before settle().
+void Shard::note_last_text(SpeakerLog& log, std::string_view text, bool is_copy) {
+  if (is_copy) {
+    log.last_view = {};
+    log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+    return;
+  }
+  if (log.last_view.empty()) viewing_.push_back(&log);
+  log.last_view = text;
+}
+
+void Shard::add(const ForeignRun& run) {
+  losses_.lines += run.lines;
+  losses_.foreign += run.lines;
+  if (run.lines == run.empty) return;
+  if (others_ == nullptr || has_dropped_) {
+    Speaker speaker;
+    speaker.input = static_cast<int64_t>(input_);
+    others_ = &speakers_[speaker];
+  }
+  const std::string_view text = run.text;
+  const size_t begin = text.find_first_not_of('\n');
+  const size_t end = text.find_last_not_of('\n') + 1;
+  const size_t last = text.substr(0, end).rfind('\n') + 1;
+  if (others_->lines == 0) others_->first = {unit_, run.number + begin};
+  others_->lines += run.lines - run.empty;
+  others_->last = {unit_, run.number + run.lines - (text.size() - end)};
+  note_last_text(*others_, text.substr(last, end - last), run.is_copy);
+  if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
 /// Adds a known line the long way, and finds out where the next ones like it belong.

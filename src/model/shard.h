@@ -38,6 +38,7 @@
 
 namespace ncclog {
 
+struct ForeignRun;
 struct KnownCall;
 struct KnownLine;
 class KnownCalls;
@@ -122,6 +123,9 @@ class Shard {
   /// of the line must stay until settle().
   void add(const KnownLine& line, uint64_t number);
 
+  /// Adds lines of other programs. Their bytes must stay until settle().
+  void add(const ForeignRun& run);
+
   /// Adds to the sums what known lines have not added yet. To be called once, behind the last line.
   void add_uncounted(KnownCalls& calls);
 
@@ -180,6 +184,7 @@ class Shard {
   void count(LineFate fate, uint64_t lines);
   SpeakerLog& speaker_of(const Event& event);
   void add_first(const KnownLine& line, uint64_t number);
+  void note_last_text(SpeakerLog& log, std::string_view text, bool is_copy);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;
   void limit_speakers();
@@ -207,6 +212,7 @@ class Shard {
   };
   std::array<Recent, 64> recent_;     ///< By pid: the speaker of most lines without a search.
   std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
+  SpeakerLog* others_ = nullptr;      ///< What other programs wrote into input_.
   bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.
 };
 

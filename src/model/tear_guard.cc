@@ -11,8 +11,6 @@
 namespace ncclog {
 namespace {
 
-constexpr size_t kMaxHeldBytes = size_t{256} << 10;
-
 bool is_nccl(const Header& header) {
   return header.level != Level::None && header.level != Level::Framework;
 }
@@ -96,22 +94,8 @@ bool is_beginning_of_head(std::string_view line, std::string_view head) {
 
 TearGuard::TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 
-/// The line held as number `i`; a known one is filled in.
-TearGuard::Held& TearGuard::held(size_t i) {
-  const size_t place = place_of_held(i);
-  Held& line = ring_[place];
-  KnownLine& known = calls_[place].line;
-  if (known.call == nullptr) return line;
-  if (known.text.data() != line.text.data()) line.text.assign(known.text);
-  line.line = {{}, calls_[place].number, 0, false};
-  line.lines = 1;
-  line.spent = false;
-  line.event = parse_event(line.text, all_wordings());
-  line.shape = 0;
-  line.sign = Sign::None;
-  line.begin = 0;
-  known.call = nullptr;
-  return line;
+void TearGuard::make_room(size_t bytes) {
+  while (held_.is_full(bytes)) hand_on_oldest();
 }
 
 bool TearGuard::add(const KnownLine& line, uint64_t number) {
@@ -119,52 +103,55 @@ bool TearGuard::add(const KnownLine& line, uint64_t number) {
   Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
   if (known.head != &head && (known.pid != head.pid || known.host != head.host)) return false;
   known.head = &head;
-  while (count_ == ring_.size() || (count_ > 0 && bytes_ + line.text.size() > kMaxHeldBytes)) {
-    hand_on_oldest();
-  }
-  calls_[place_of_held(count_++)] = {line, number};
-  bytes_ += line.text.size();
+  make_room(line.text.size());
+  held_.push(line, number);
   prefixes_.add_none();
   return true;
 }
 
-bool TearGuard::is_last_whole() const {
-  if (count_ == 0) return false;
-  const Held& line = ring_[place_of_held(count_ - 1)];
+bool TearGuard::add(ForeignRun run) {
+  if (!is_quiet()) return false;
+  constexpr uint64_t kMost = HeldLines::kLines - 1;
+  if (run.lines > kMost) {
+    ForeignRun begin = run;
+    run = take_last_lines(begin, kMost);
+    while (held_.size() > 0) hand_on_oldest();
+    while (begin.lines > 0 && since_sign_ < kAfter) hand_on(take_lines(begin, 1), false);
+    if (begin.lines > 0) hand_on(begin, true);
+  }
+  make_room(run.text.size());
+  held_.push(run);
+  return true;
+}
+
+/// True if no line is near enough that a record might go on in the next line.
+bool TearGuard::is_quiet() const {
+  uint64_t gap = 1;
+  for (size_t i = held_.size(); i-- > 0 && gap <= kMaxGap; gap += held_.lines(i)) {
+    if (held_.sign(i) != TearSign::None) return false;
+  }
+  return true;
+}
+
+bool TearGuard::is_last_whole() {
+  if (held_.size() == 0) return false;
+  const HeldLine& line = held_.read(held_.size() - 1);
   const Header& header = line.event.header;
   const Known& known = known_as(header);
-  return line.sign == Sign::None && line.shape == 0 && known.pid == header.pid &&
+  return line.sign == TearSign::None && line.shape == 0 && known.pid == header.pid &&
          known.host == header.host;
 }
 
-void TearGuard::settle() {
-  for (size_t i = 0; i < count_; ++i) {
-    std::string& text = ring_[place_of_held(i)].text;
-    std::string_view& known = calls_[place_of_held(i)].line.text;
-    if (!is_call(i) || known.data() == text.data()) continue;
-    text.assign(known);
-    known = text;
-  }
-}
+void TearGuard::settle() { held_.settle(); }
 
 void TearGuard::add(const Line& record, const Event& event, int lines) {
-  while (count_ == ring_.size() || (count_ > 0 && bytes_ + record.text.size() > kMaxHeldBytes)) {
-    hand_on_oldest();
-  }
-  const size_t place = place_of_held(count_++);
-  calls_[place].line.call = nullptr;
-  Held& line = ring_[place];
-  line.line = record;
-  line.lines = lines;
-  line.spent = false;
-  line.text.assign(record.text);
-  bytes_ += line.text.size();
-  line.event = moved(event, record.text, line.text);
+  make_room(record.text.size());
+  HeldLine& line = held_.push(record, event, lines);
   count_shape(line);
   note_odd(line.event.header);
   find_sign(line);
   const Header& header = line.event.header;
-  const bool no_begin = line.sign == Sign::Merged && line.begin == 0;
+  const bool no_begin = line.sign == TearSign::Merged && line.begin == 0;
   const bool no_host = header.level != Level::Framework && header.host.empty();
   if (no_host || no_begin) join_to_earlier();
 }
@@ -172,16 +159,24 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
 void TearGuard::finish() {
   accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix_of_few(shape); });
   // What was cut off may be more than the rest of one line.
-  const bool ends_inside =
-      (count_ > 0 && is_beginning(held(count_ - 1))) ||
-      (count_ > 1 && is_beginning_of_head(held(count_ - 1).text,
-                                          head_of(held(count_ - 2).event, held(count_ - 2).text)));
-  while (count_ > 0) hand_on_oldest();
+  const bool ends_inside = ends_inside_record();
+  while (held_.size() > 0) hand_on_oldest();
   if (ends_inside && !doubted_ && shard_.has_one_writer()) {
     shard_.note_cut();
   } else if (ends_inside || doubted_) {
     shard_.note_torn();
   }
+}
+
+/// The last line is the beginning of another one. Lines of runs are not.
+bool TearGuard::ends_inside_record() {
+  const size_t count = held_.size();
+  if (count == 0 || held_.kind(count - 1) == HeldLines::Kind::Run) return false;
+  const HeldLine& last = held_.read(count - 1);
+  if (is_beginning(last)) return true;
+  if (count == 1 || held_.kind(count - 2) == HeldLines::Kind::Run) return false;
+  const HeldLine& before = held_.read(count - 2);
+  return is_beginning_of_head(last.text, head_of(before.event, before.text));
 }
 
 const TearGuard::Known& TearGuard::known_as(const Header& header) const {
@@ -199,7 +194,7 @@ void TearGuard::note_speaker(const Header& header) {
 }
 
 /// Counts what stands before a record, and how its process is called.
-void TearGuard::count_shape(Held& line) {
+void TearGuard::count_shape(HeldLine& line) {
   const Header& header = line.event.header;
   const bool has_host = is_nccl(header) && !header.host.empty();
   const bool is_record = has_host || header.level == Level::Framework;
@@ -213,66 +208,59 @@ void TearGuard::count_shape(Held& line) {
 /// Takes the doubt from held lines before which a launcher's prefix stands after all.
 template <typename IsPrefix>
 void TearGuard::accept_prefixes(IsPrefix is_prefix) {
-  for (size_t i = 0; i < count_; ++i) {
-    if (is_call(i)) continue;
-    Held& line = held(i);
+  for (size_t i = 0; i < held_.size(); ++i) {
+    if (!held_.is_read(i)) continue;
+    HeldLine& line = held_.read(i);
     if (line.shape == 0 || !is_prefix(line.shape)) continue;
     line.shape = 0;
     find_sign(line);
   }
 }
 
-void TearGuard::set_text(Held& line, std::string_view text) {
-  bytes_ -= line.text.size();
-  line.text.assign(text);
-  bytes_ += line.text.size();
-  line.event = parse_event(line.text, all_wordings());
-}
-
-void TearGuard::set_sign(Held& line, Sign sign, size_t begin) {
-  merged_ -= line.sign == Sign::Merged ? 1 : 0;
-  merged_ += sign == Sign::Merged ? 1 : 0;
+void TearGuard::set_sign(HeldLine& line, TearSign sign, size_t begin) {
+  merged_ -= line.sign == TearSign::Merged ? 1 : 0;
+  merged_ += sign == TearSign::Merged ? 1 : 0;
   line.sign = sign;
   line.begin = begin;
 }
 
-void TearGuard::find_sign(Held& line) {
+void TearGuard::find_sign(HeldLine& line) {
   size_t begin = 0;
-  const Sign sign = sign_of(line, begin);
+  const TearSign sign = sign_of(line, begin);
   set_sign(line, sign, begin);
-  if (sign != Sign::Merged && is_nccl(line.event.header)) note_speaker(line.event.header);
+  if (sign != TearSign::Merged && is_nccl(line.event.header)) note_speaker(line.event.header);
 }
 
-TearGuard::Sign TearGuard::sign_of(const Held& line, size_t& begin) const {
+TearSign TearGuard::sign_of(const HeldLine& line, size_t& begin) const {
   const Header& header = line.event.header;
   if (!is_nccl(header)) return foreign_sign(line);
   if (header.host.empty()) {
     // "[0] NCCL INFO …" among records that name their process: the end of a header.
     const bool headless = any_host_ && header.cuda_dev >= 0;
-    if (headless || !header.unexplained.empty()) return Sign::Merged;
-    return any_host_ ? cut_sign() : Sign::None;
+    if (headless || !header.unexplained.empty()) return TearSign::Merged;
+    return any_host_ ? cut_sign() : TearSign::None;
   }
   begin = record_begin(line);
-  if (begin > 0 || is_torn_host(header) || holds_another(line.event)) return Sign::Merged;
-  return line.event.fate == LineFate::Unrecognised ? cut_sign() : Sign::None;
+  if (begin > 0 || is_torn_host(header) || holds_another(line.event)) return TearSign::Merged;
+  return line.event.fate == LineFate::Unrecognised ? cut_sign() : TearSign::None;
 }
 
 /// One sign supports the other.
-TearGuard::Sign TearGuard::cut_sign() const {
-  return since_sign_ < kAfter ? Sign::Merged : Sign::Cut;
+TearSign TearGuard::cut_sign() const {
+  return since_sign_ < kAfter ? TearSign::Merged : TearSign::Cut;
 }
 
-TearGuard::Sign TearGuard::foreign_sign(const Held& line) const {
+TearSign TearGuard::foreign_sign(const HeldLine& line) const {
   const Header& header = line.event.header;
-  if (line.shape != 0 || is_cut_short(line.text, header)) return Sign::Merged;
-  if (holds_task_tag(header.message)) return Sign::Merged;
-  if (!any_host_ || !holds_process(line.text)) return Sign::None;
-  return is_header_beginning(header.message) ? cut_sign() : Sign::Merged;
+  if (line.shape != 0 || is_cut_short(line.text, header)) return TearSign::Merged;
+  if (holds_task_tag(header.message)) return TearSign::Merged;
+  if (!any_host_ || !holds_process(line.text)) return TearSign::None;
+  return is_header_beginning(header.message) ? cut_sign() : TearSign::Merged;
 }
 
 /// Where the last record of an NCCL line begins, if something stands before it that is no prefix;
 /// 0 if nothing does.
-size_t TearGuard::record_begin(const Held& line) const {
+size_t TearGuard::record_begin(const HeldLine& line) const {
   const Header& header = line.event.header;
   const Known& known = known_as(header);
   const bool longer = known.pid == header.pid && known.host.size() < header.host.size() &&
@@ -291,9 +279,9 @@ bool TearGuard::is_torn_host(const Header& header) const {
 }
 
 /// The stretch ends inside a record of a known process: its file was cut, or copied too early.
-bool TearGuard::is_beginning(const Held& line) const {
+bool TearGuard::is_beginning(const HeldLine& line) const {
   // The last word before a crash is often a warning that no wording fits.
-  if (line.sign == Sign::Cut) return line.event.header.level != Level::Warn;
+  if (line.sign == TearSign::Cut) return line.event.header.level != Level::Warn;
   const std::string_view text = line.event.header.message;
   if (line.event.header.level != Level::None || text.empty()) return false;
   return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
@@ -332,17 +320,19 @@ bool TearGuard::is_record(std::string_view text) const {
 
 /// Tries the line held last as the rest of the last one that shows a sign.
 void TearGuard::join_to_earlier() {
-  const size_t last = count_ - 1;
+  const size_t last = held_.size() - 1;
   bool only_records = true;  // Between the two; anything else may be the rest, or a part of it.
-  for (size_t gap = 1; gap <= last && gap <= kMaxGap; ++gap) {
-    if (is_call(last - gap)) continue;
-    const Held& first = held(last - gap);
-    if (first.sign == Sign::Merged) {
-      if (only_records && ++joins_ <= kMaxJoins) join_merged(last - gap, held(last));
+  uint64_t gap = 1;
+  for (size_t i = last; i-- > 0 && gap <= kMaxGap; gap += held_.lines(i)) {
+    if (held_.kind(i) == HeldLines::Kind::Run) only_records = false;
+    if (!held_.is_read(i)) continue;
+    const HeldLine& first = held_.read(i);
+    if (first.sign == TearSign::Merged) {
+      if (only_records && ++joins_ <= kMaxJoins) join_merged(i, held_.read(last));
       return;
     }
-    if (first.sign == Sign::Cut) {
-      if (++joins_ <= kMaxJoins) join_cut(last - gap, held(last), only_records);
+    if (first.sign == TearSign::Cut) {
+      if (++joins_ <= kMaxJoins) join_cut(i, held_.read(last), only_records);
       return;
     }
     const bool whole = first.event.fate == LineFate::Recognised && is_nccl(first.event.header);
@@ -351,8 +341,8 @@ void TearGuard::join_to_earlier() {
 }
 
 /// The beginning stands before another record: "X1 Y" and later "X2".
-void TearGuard::join_merged(size_t first, Held& rest) {
-  Held& line = held(first);
+void TearGuard::join_merged(size_t first, HeldLine& rest) {
+  HeldLine& line = held_.read(first);
   if (line.begin == 0) return;
   const std::string begun = line.text.substr(0, line.begin);
   const std::string other = line.text.substr(line.begin);
@@ -361,25 +351,25 @@ void TearGuard::join_merged(size_t first, Held& rest) {
   const bool print = trim(rest.text).empty() && !is_nccl(parse_header(begun));
   const bool certain = print || (is_record(whole) && is_only_reading(first, begun, rest.text));
   if (!certain || !is_record(other)) return;
-  set_text(line, other);
-  set_sign(line, Sign::None);
-  set_text(rest, whole);
-  set_sign(rest, Sign::None);
+  held_.set_text(line, other);
+  set_sign(line, TearSign::None);
+  held_.set_text(rest, whole);
+  set_sign(rest, TearSign::None);
 }
 
 /// The beginning ends its line: "X1" and later "X2", or words that are not NCCL's are in between:
 /// "X1 Z" and later "X2". Where that is possible and not certain, the beginning is in doubt.
-void TearGuard::join_cut(size_t first, Held& rest, bool only_records) {
-  Held& line = held(first);
+void TearGuard::join_cut(size_t first, HeldLine& rest, bool only_records) {
+  HeldLine& line = held_.read(first);
   const std::vector<size_t> ends = possible_ends(line.text, rest.text);
   if (ends.empty()) return;
   const std::string begun = line.text.substr(0, ends.front());
   const bool certain = only_records && ends.size() == 1 && is_only_reading(first, begun, rest.text);
-  if (!certain) return set_sign(line, Sign::Merged);
-  set_text(rest, begun + rest.text);
-  set_sign(rest, Sign::None);
-  set_sign(line, Sign::None);
-  if (ends.front() < line.text.size()) return set_text(line, line.text.substr(ends.front()));
+  if (!certain) return set_sign(line, TearSign::Merged);
+  held_.set_text(rest, begun + rest.text);
+  set_sign(rest, TearSign::None);
+  set_sign(line, TearSign::None);
+  if (ends.front() < line.text.size()) return held_.set_text(line, line.text.substr(ends.front()));
   rest.lines += line.lines;
   line.spent = true;
 }
@@ -401,9 +391,10 @@ std::vector<size_t> TearGuard::possible_ends(std::string_view begun, std::string
 /// False if `rest` could as well belong to one of the records between, and what that one ends with
 /// to `begun`.
 bool TearGuard::is_only_reading(size_t first, std::string_view begun, std::string_view rest) {
-  for (size_t i = first; i + 1 < count_; ++i) {
-    const Held& line = held(i);
-    const bool between = i > first || line.sign == Sign::Merged;
+  for (size_t i = first; i + 1 < held_.size(); ++i) {
+    if (held_.kind(i) == HeldLines::Kind::Run) continue;
+    const HeldLine& line = held_.read(i);
+    const bool between = i > first || line.sign == TearSign::Merged;
     if (!between || !is_nccl(line.event.header) || line.spent) continue;
     const std::string_view other = std::string_view(line.text).substr(line.begin);
     for (size_t cut = 1; cut < other.size(); ++cut) {
@@ -419,41 +410,63 @@ bool TearGuard::is_only_reading(size_t first, std::string_view begun, std::strin
 }
 
 void TearGuard::hand_on_oldest() {
-  if (!hand_on_call()) {
-    Held& line = held(0);
-    hand_on(line);
-    since_sign_ = line.sign == Sign::Merged ? 0 : since_sign_ + 1;
-    set_sign(line, Sign::None);
-    bytes_ -= line.text.size();
-    line.text.clear();
+  switch (held_.kind(0)) {
+    case HeldLines::Kind::Read:
+      return hand_on_line();
+    case HeldLines::Kind::Call:
+      return hand_on_call();
+    case HeldLines::Kind::Run:
+      return hand_on_run();
   }
-  oldest_ = place_of_held(1);
-  --count_;
-}
-
-/// Hands the oldest line on as the known one that it is; false if it is none, or in doubt.
-bool TearGuard::hand_on_call() {
-  const HeldCall& call = calls_[oldest_];
-  if (call.line.call == nullptr || since_sign_ < kAfter || is_near_sign()) return false;
-  bytes_ -= call.line.text.size();
-  shard_.add(call.line, call.number);
-  ++since_sign_;
-  return true;
 }
 
 /// True if the oldest line or one of the kBefore lines behind it is Merged.
-bool TearGuard::is_near_sign() {
+bool TearGuard::is_near_sign() const {
   if (merged_ == 0) return false;
-  const size_t end = std::min(count_, kBefore + 1);
-  for (size_t i = 0; i < end; ++i) {
-    if (!is_call(i) && held(i).sign == Sign::Merged) return true;
+  uint64_t distance = 0;
+  for (size_t i = 0; i < held_.size() && distance <= kBefore; distance += held_.lines(i), ++i) {
+    if (held_.sign(i) == TearSign::Merged) return true;
   }
   return false;
 }
 
-void TearGuard::hand_on(Held& line) {
+void TearGuard::hand_on_call() {
+  if (!is_clean()) return hand_on_line();
+  shard_.add(held_.call(0), held_.call_number(0));
+  ++since_sign_;
+  held_.pop();
+}
+
+void TearGuard::hand_on_run() {
+  const bool is_whole = merged_ == 0 && since_sign_ >= kAfter;
+  const bool clean = is_whole || is_clean();
+  const ForeignRun run = is_whole ? held_.run(0) : held_.take_line_of_run();
+  hand_on(run, clean);
+  if (is_whole || held_.run(0).lines == 0) held_.pop();
+}
+
+void TearGuard::hand_on(const ForeignRun& run, bool clean) {
+  if (clean) {
+    shard_.add(run);
+  } else {
+    doubted_ = true;
+    shard_.add_in_doubt(Event(), static_cast<int>(run.lines));
+  }
+  since_sign_ += run.lines;
+}
+
+void TearGuard::hand_on_line() {
+  HeldLine& line = held_.read(0);
+  hand_on(line);
+  since_sign_ = line.sign == TearSign::Merged ? 0 : since_sign_ + 1;
+  set_sign(line, TearSign::None);
+  held_.pop();
+  line.text.clear();
+}
+
+void TearGuard::hand_on(HeldLine& line) {
   if (line.spent) return;
-  if (since_sign_ < kAfter || is_near_sign()) {
+  if (!is_clean()) {
     doubted_ = true;
     shard_.add_in_doubt(line.event, line.lines);
     return;

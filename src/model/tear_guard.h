@@ -20,7 +20,7 @@
 
 #include "base/line.h"
 #include "log/event.h"
-#include "model/known_calls.h"
+#include "model/held_lines.h"
 #include "model/shard.h"
 #include "model/unknown_prefixes.h"
 
@@ -46,8 +46,12 @@ class TearGuard {
   /// any other, because its process is no longer known. Its bytes must stay until settle().
   bool add(const KnownLine& line, uint64_t number);
 
+  /// Adds lines of other programs that mean nothing. False: what stands before them may go on in
+  /// them, so each has to be read. Their bytes must stay until settle().
+  bool add(ForeignRun run);
+
   /// True if the line added last shows nothing of a tear, so that ones like it show nothing either.
-  bool is_last_whole() const;
+  bool is_last_whole();
 
   /// Copies the lines held back whose bytes go away.
   void settle();
@@ -56,79 +60,54 @@ class TearGuard {
   void finish();
 
  private:
-  enum class Sign {
-    None,
-    Cut,     ///< An NCCL record that no wording fits: perhaps a beginning. No reason for doubt.
-    Merged,  ///< Pieces of several records, or a piece without its beginning.
-  };
-  struct Held {
-    std::string text;  ///< `event` views it.
-    Line line;         ///< Its `text` is unused.
-    int lines = 0;
-    bool spent = false;  ///< Joined to a later one.
-    Event event;
-    uint64_t shape = 0;  ///< Of what stands before the record and is no known prefix; 0: nothing.
-    Sign sign = Sign::None;
-    size_t begin = 0;  ///< If Merged: where the last record begins; 0 if that cannot be told.
-  };
   struct Known {
     std::string host;
     int64_t pid = -1;
     const KnownHead* head = nullptr;  ///< One that names this process.
   };
-  /// A held line that is known: nothing of its Held is filled in.
-  struct HeldCall {
-    KnownLine line;  ///< Without a call: the Held in the same place is the line.
-    uint64_t number = 0;
-  };
-
-  size_t place_of_held(size_t i) const {
-    const size_t place = oldest_ + i;
-    return place < ring_.size() ? place : place - ring_.size();
-  }
-  bool is_call(size_t i) const { return calls_[place_of_held(i)].line.call != nullptr; }
-  Held& held(size_t i);
-  void hold_calls_as_lines();
-  bool is_near_sign();
+  bool is_near_sign() const;
+  bool is_quiet() const;
+  bool is_clean() const { return since_sign_ >= kAfter && !is_near_sign(); }
   const Known& known_as(const Header& header) const;
   void note_speaker(const Header& header);
 
-  void count_shape(Held& line);
-  void set_text(Held& line, std::string_view text);
-  void set_sign(Held& line, Sign sign, size_t begin = 0);
-  void find_sign(Held& line);
-  Sign sign_of(const Held& line, size_t& begin) const;
-  Sign foreign_sign(const Held& line) const;
-  Sign cut_sign() const;
-  size_t record_begin(const Held& line) const;
+  void count_shape(HeldLine& line);
+  void set_sign(HeldLine& line, TearSign sign, size_t begin = 0);
+  void find_sign(HeldLine& line);
+  TearSign sign_of(const HeldLine& line, size_t& begin) const;
+  TearSign foreign_sign(const HeldLine& line) const;
+  TearSign cut_sign() const;
+  size_t record_begin(const HeldLine& line) const;
   bool is_torn_host(const Header& header) const;
   bool is_often(const Header& header) const;
   void note_odd(const Header& header);
 
-  bool is_beginning(const Held& line) const;
+  bool is_beginning(const HeldLine& line) const;
   bool is_record(std::string_view text) const;
   bool is_only_reading(size_t first, std::string_view begun, std::string_view rest);
   void join_to_earlier();
-  void join_merged(size_t first, Held& rest);
-  void join_cut(size_t first, Held& rest, bool only_records);
+  void join_merged(size_t first, HeldLine& rest);
+  void join_cut(size_t first, HeldLine& rest, bool only_records);
   std::vector<size_t> possible_ends(std::string_view begun, std::string_view rest);
 
   template <typename IsPrefix>
   void accept_prefixes(IsPrefix is_prefix);
   void hand_on_oldest();
-  void hand_on(Held& line);
-  bool hand_on_call();
+  void hand_on_call();
+  void hand_on_run();
+  void hand_on_line();
+  void hand_on(const ForeignRun& run, bool clean);
+  void hand_on(HeldLine& line);
+  bool ends_inside_record();
+  void make_room(size_t bytes);
 
   Shard& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
   /// A line leaves when every sign in the kBefore lines behind it has met the rest that may come.
-  std::array<Held, kBefore + kMaxGap + 1> ring_;
-  std::array<HeldCall, kBefore + kMaxGap + 1> calls_;
-  size_t oldest_ = 0;
-  size_t count_ = 0;
-  size_t bytes_ = 0;            ///< Of the held texts.
-  size_t merged_ = 0;           ///< Held lines that are Merged.
+  HeldLines held_;
+  static_assert(HeldLines::kLines == kBefore + kMaxGap + 1);
+  size_t merged_ = 0;           ///< HeldLine lines that are Merged.
   size_t since_sign_ = kAfter;  ///< Lines handed on since the last Merged one.
   int joins_ = 0;
   bool doubted_ = false;
