@@ -183,7 +183,8 @@ struct Job {
   std::vector<std::string> hosts;  ///< Distinct, sorted.
   std::optional<int> nranks;       ///< nullopt: the log does not let one tell.
   int nhosts = 0;
-  /// By kind index: the processes (into `processes`) of whom lines of that kind are kept, ascending.
+  /// By kind index: the processes (into `processes`) of whom lines of that kind are kept,
+  /// ascending.
   std::vector<std::vector<int>> processes_by_kind;
   Answers answers;  ///< What later layers ask about the job more than once.
 };

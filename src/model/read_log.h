@@ -18,6 +18,7 @@ namespace ncclog {
 struct TakenLines {
   size_t bytes = 0;  ///< With their line ends.
   uint64_t lines = 0;
+  bool is_ascii = true;
 };
 
 /// Takes the lines of one stretch in order and collects what they say. Not copyable or movable: the

@@ -171,7 +171,8 @@ TEST(KnownCallsProperty, TornLogsSayTheSame) {
 TEST(KnownCallsProperty, SampleLogsSayTheSame) {
   std::mt19937 random(7);
   uint64_t known = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() / "sample_logs")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(source_dir() / "sample_logs")) {
     const std::string name = entry.path().extension().string();
     if (!entry.is_regular_file() || (name != ".log" && name != ".txt")) continue;
     const std::string text = read_file(entry.path());
