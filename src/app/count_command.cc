@@ -63,9 +63,13 @@ ExitStatus count(const CountOptions& options, Console& console) {
   const Job job = read_job(inputs, {.threads = options.input.threads, .finder = finder});
   const JobCalls calls = job_calls(job);
   const auto iterations = find_iterations(job, calls, choice_of(options));
-  const Table table =
-      count_table(job, calls, iterations ? &*iterations : nullptr, dimensions(options, job));
-  print_table(table, options.format, options.color, console);
+  const JobIterations* const found = iterations ? &*iterations : nullptr;
+  const std::vector<CountBy> by = dimensions(options, job);
+  if (options.format == TableFormat::Text) {
+    print_table(count_table(job, calls, found, by), options.format, options.color, console);
+  } else {
+    print_stream(count_stream(job, calls, found, by), options.format, console);
+  }
   return exit_status(job);
 }
 

@@ -16,4 +16,13 @@ void print_table(const Table& table, TableFormat format, ColorChoice color, Cons
   }
 }
 
+void print_stream(const TableStream& table, TableFormat format, Console& console) {
+  const auto take = [&console](std::string_view text) {
+    console.out += text;
+    return console.pass_on();
+  };
+  if (format == TableFormat::Json) return write_stream_json(table, take);
+  write_stream_csv(table, take);
+}
+
 }  // namespace ncclog

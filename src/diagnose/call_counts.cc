@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "diagnose/call_sizes.h"
+#include "diagnose/count_rows.h"
 #include "log/nccl_names.h"
 
 namespace ncclog {
@@ -18,20 +19,6 @@ namespace {
 
 constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 constexpr int64_t kAfter = std::numeric_limits<int64_t>::max() - 1;
-constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
-
-/// Calls that are alike in everything that may be asked for.
-struct CallFact {
-  int process = -1;  ///< Into Job::processes; -1: a dump of its own.
-  int rank = -1;
-  std::string host;
-  CountKey comm;
-  CountKey comm_size;
-  CountKey iteration;
-  CountKey pattern;
-  OpName op;
-  std::optional<uint64_t> size;  ///< Bytes of one call.
-};
 
 std::optional<uint64_t> sum_of(std::optional<uint64_t> a, std::optional<uint64_t> b) {
   if (!a || !b || *a > std::numeric_limits<uint64_t>::max() - *b) return std::nullopt;
@@ -42,66 +29,6 @@ std::optional<uint64_t> times(std::optional<uint64_t> a, uint64_t n) {
   if (!a || (n > 0 && *a > std::numeric_limits<uint64_t>::max() / n)) return std::nullopt;
   return *a * n;
 }
-
-/// Adds facts up to rows.
-class Rows {
- public:
-  explicit Rows(const std::vector<CountBy>& by) : by_(by) {}
-
-  bool wants(CountBy dimension) const {
-    return std::find(by_.begin(), by_.end(), dimension) != by_.end();
-  }
-
-  void add(const CallFact& fact, const CallSum& sum) {
-    if (sum.calls == 0) return;
-    std::vector<CountKey> keys;
-    for (const CountBy dimension : by_) keys.push_back(key_of(fact, dimension));
-    Row& row = rows_[std::move(keys)];
-    row.sum.add(sum);
-    row.processes.insert({fact.process, fact.rank});
-  }
-
-  std::vector<CountRow> take() const {
-    std::vector<CountRow> rows;
-    for (const auto& [keys, row] : rows_) {
-      rows.push_back({keys, row.processes.begin()->first, row.sum, row.processes.size()});
-    }
-    return rows;
-  }
-
- private:
-  struct Row {
-    CallSum sum;
-    std::set<std::pair<int, int>> processes;
-  };
-
-  static CountKey key_of(const CallFact& fact, CountBy dimension) {
-    switch (dimension) {
-      case CountBy::Op:
-        return {0, fact.op.text()};
-      case CountBy::Size:
-        if (!fact.size) return {-1, ""};
-        return {static_cast<int64_t>(*fact.size), std::to_string(*fact.size)};
-      case CountBy::Comm:
-        return fact.comm;
-      case CountBy::CommSize:
-        return fact.comm_size;
-      case CountBy::Rank:
-        return {fact.process >= 0 ? fact.process : kNowhere,
-                fact.rank >= 0 ? std::to_string(fact.rank) : ""};
-      case CountBy::Host:
-        return {0, fact.host};
-      case CountBy::Iteration:
-        return fact.iteration;
-      case CountBy::StepPattern:
-        return fact.pattern;
-    }
-    return {};
-  }
-
-  const std::vector<CountBy>& by_;
-  std::map<std::vector<CountKey>, Row> rows_;
-};
 
 std::string range_text(int64_t first, int64_t last) {
   return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
@@ -147,7 +74,7 @@ struct CommName {
 class ProcessCount {
  public:
   ProcessCount(const Job& job, const ProcessCalls& calls, const std::vector<CommName>& comms,
-               Rows& rows)
+               CountRows& rows)
       : job_(job),
         calls_(calls),
         log_(job.logs[static_cast<size_t>(calls.log)]),
@@ -174,7 +101,8 @@ class ProcessCount {
     }
   }
 
-  void add_iterations(const ProcessIterations& found, const PatternNames& patterns) {
+  void add_iterations(const ProcessIterations& found, const PatternNames& patterns,
+                      const IterationChanges& changes) {
     add_counts(found.before, {kBefore, "before"}, {kBefore, "before"}, 1);
     for (const IterationRun& run : found.runs) {
       const CountKey pattern = pattern_of(found, run, patterns);
@@ -184,9 +112,11 @@ class ProcessCount {
                    static_cast<uint64_t>(times));
         continue;
       }
-      for (int64_t i = run.first; i <= run.last; ++i) {
-        add_counts(found.counts[run.calls], {i, std::to_string(i)}, pattern, 1);
-      }
+      changes.each_stretch(run.first, run.last, [&](int64_t first, int64_t last) {
+        fact_.iterations = last - first + 1;
+        add_counts(found.counts[run.calls], {first, std::to_string(first)}, pattern, 1);
+      });
+      fact_.iterations = 1;
     }
     add_counts(found.after, {kAfter, "after"}, {kAfter, "after"}, 1);
   }
@@ -292,7 +222,7 @@ class ProcessCount {
   const ProcessCalls& calls_;
   const SpeakerLog& log_;
   const std::vector<CommName>& comms_;
-  Rows& rows_;
+  CountRows& rows_;
   CallFact fact_;
   bool at_least_ = false;
 };
@@ -352,7 +282,7 @@ CallSum sum_of_entry(const FlightRecorderEntry& entry, std::string_view op, bool
 }
 
 /// Counts dumps of processes that have no other source.
-void add_dumps(const Job& job, const JobCalls& calls, Rows& rows, CallCountTable& table) {
+void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCountTable& table) {
   std::set<int> counted;
   std::set<int> ranks;
   for (const ProcessCalls& process : calls.processes) {
@@ -400,16 +330,18 @@ void CallSum::add(const CallSum& more) {
 CallCountTable count_calls(const Job& job, const JobCalls& calls, const JobIterations* iterations,
                            const std::vector<CountBy>& by) {
   CallCountTable table;
-  Rows rows(by);
+  CountRows rows(by);
   const bool by_iteration = rows.wants(CountBy::Iteration) || rows.wants(CountBy::StepPattern);
   const CommNames comms(job);
   const PatternNames patterns =
       by_iteration && iterations != nullptr ? names_of(*iterations) : PatternNames();
+  const IterationChanges changes =
+      by_iteration && iterations != nullptr ? IterationChanges(*iterations) : IterationChanges();
   for (size_t i = 0; i < calls.processes.size(); ++i) {
     const ProcessCalls& process = calls.processes[i];
     ProcessCount count(job, process, comms.of(process.log), rows);
     if (by_iteration && iterations != nullptr) {
-      count.add_iterations(iterations->processes[i], patterns);
+      count.add_iterations(iterations->processes[i], patterns, changes);
     } else {
       count.add_all();
     }

@@ -38,11 +38,14 @@ struct CountKey {
   auto operator<=>(const CountKey&) const = default;
 };
 
+/// By iteration, neighbouring iterations in which no process changes what it calls have one row.
 struct CountRow {
   std::vector<CountKey> keys;  ///< One for each CountBy that was asked for, in that order.
   int process = -1;            ///< Into Job::processes, for CountBy::Rank; -1: a dump of its own.
   CallSum sum;
   size_t processes = 0;  ///< That made such calls.
+  int64_t iterations =
+      1;  ///< So many in a row say the same, each for itself; the key is the first.
 };
 
 /// The calls of a job.

@@ -19,46 +19,138 @@ struct Candidate {
   size_t score() const { return covered - std::min(covered, stretches); }
 };
 
-Candidate measure(std::span<const int> sequence, size_t period) {
-  Candidate candidate{.period = period};
-  size_t run = 0;
-  size_t free_from = 0;  // Calls before it belong to an earlier stretch.
-  for (size_t i = period; i <= sequence.size(); ++i) {
-    if (i < sequence.size() && sequence[i] == sequence[i - period]) {
-      ++run;
-      continue;
+/// Finds the stretches of calls that are the same as those one period before them.
+class Measuring {
+ public:
+  explicit Measuring(size_t period) : found_{.period = period}, at_(period) {}
+
+  /// The next call: is it the one that stands a period before it?
+  void add(bool repeats) {
+    if (repeats) {
+      ++run_;
+    } else {
+      end_stretch();
+      run_ = 0;
     }
-    if (run >= period) {
-      const size_t begin = std::max(free_from, i - run - period);
-      if (candidate.stretches++ == 0) candidate.first = begin;
-      candidate.covered += i - begin;
-      free_from = i;
-    }
-    run = 0;
+    ++at_;
   }
-  return candidate;
+
+  /// The part of a walk over all calls and those one period before them.
+  void add_part(const SideBySide& walk) {
+    const size_t block = walk.period();
+    for (size_t done = 0; done < walk.length();) {
+      const State before = state();
+      const Candidate found = found_;
+      const size_t now = std::min(block, walk.length() - done);
+      walk.compare(done, now, [this](bool repeats) { add(repeats); });
+      done += now;
+      const size_t again = (walk.length() - done) / block;
+      const bool all = run_ >= before.run + block;
+      // In the same state the same calls do the same, however often they come.
+      if (again == 0 || (!all && state() != before)) continue;
+      skip(again, block, all ? found_ : found);
+      done += again * block;
+    }
+  }
+
+  Candidate take() {
+    end_stretch();
+    return found_;
+  }
+
+ private:
+  /// What decides about later calls, whatever their numbers.
+  struct State {
+    size_t run = 0;
+    size_t free = 0;  ///< Calls before the next one that a stretch may hold.
+
+    bool operator==(const State&) const = default;
+  };
+
+  State state() const { return {run_, std::min(at_ - free_from_, run_ + found_.period)}; }
+
+  void end_stretch() {
+    if (run_ < found_.period) return;
+    const size_t begin = std::max(free_from_, at_ - run_ - found_.period);
+    if (found_.stretches++ == 0) found_.first = begin;
+    found_.covered += at_ - begin;
+    free_from_ = at_;
+  }
+
+  /// Another `blocks` blocks, each of which does what the last one did since `before`.
+  void skip(size_t blocks, size_t length, const Candidate& before) {
+    const bool all = found_.stretches == before.stretches && run_ >= length;
+    found_.covered += blocks * (found_.covered - before.covered);
+    found_.stretches += blocks * (found_.stretches - before.stretches);
+    at_ += blocks * length;
+    if (all) {
+      run_ += blocks * length;
+    } else {
+      free_from_ += blocks * length;
+    }
+  }
+
+  Candidate found_;
+  size_t at_;             ///< Number of the next call.
+  size_t run_ = 0;        ///< So many calls up to it repeat.
+  size_t free_from_ = 0;  ///< Calls before it belong to an earlier stretch.
+};
+
+Candidate measure(const FoldedCalls& calls, size_t period) {
+  Measuring measuring(period);
+  SideBySide walk(calls, period, calls, 0, calls.size() - period);
+  while (walk.next()) measuring.add_part(walk);
+  return measuring.take();
 }
 
-/// By distance: how often one and the same call stands so far behind its last like. What is called
-/// once in an iteration shows the iteration's length even where there are but two.
-std::map<size_t, uint64_t> distances_in(std::span<const int> sequence) {
-  std::map<int, size_t> last;
-  std::map<std::pair<int, size_t>, uint64_t> by_kind;
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    const auto [place, is_new] = last.try_emplace(sequence[i], i);
-    if (is_new) continue;
-    ++by_kind[{sequence[i], i - place->second}];
-    place->second = i;
+/// How far behind its last like one and the same call stands.
+class Distances {
+ public:
+  void add(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch) {
+    add_block(calls, stretch, stretch.begin, 1);
+    if (stretch.times == 1) return;
+    // From the second block on, all say the same.
+    add_block(calls, stretch, stretch.begin + stretch.length, stretch.times - 1);
+    const size_t last_block = stretch.end() - stretch.length;
+    for (size_t i = 0; i < stretch.length; ++i) {
+      last_[calls.stored_kind(stretch.stored + i)] = last_block + i;
+    }
   }
-  std::map<size_t, uint64_t> distances;
-  for (const auto& [kind, count] : by_kind) distances[kind.second] += count * kind.second;
-  return distances;
+
+  std::map<size_t, uint64_t> take() const {
+    std::map<size_t, uint64_t> distances;
+    for (const auto& [kind, count] : by_kind_) distances[kind.second] += count * kind.second;
+    return distances;
+  }
+
+ private:
+  void add_block(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch, size_t begin,
+                 uint64_t times) {
+    for (size_t i = 0; i < stretch.length; ++i) {
+      const int kind = calls.stored_kind(stretch.stored + i);
+      const auto [place, is_new] = last_.try_emplace(kind, begin + i);
+      if (is_new) continue;
+      by_kind_[{kind, begin + i - place->second}] += times;
+      place->second = begin + i;
+    }
+  }
+
+  std::map<int, size_t> last_;  ///< Number of the last call of each kind.
+  std::map<std::pair<int, size_t>, uint64_t> by_kind_;
+};
+
+/// By distance: how often one and the same call stands so far behind its last like, in calls. What
+/// is called once in an iteration shows the iteration's length even where there are but two.
+std::map<size_t, uint64_t> distances_in(const FoldedCalls& calls) {
+  Distances distances;
+  for (const FoldedCalls::Stretch& stretch : calls.stretches()) distances.add(calls, stretch);
+  return distances.take();
 }
 
-std::vector<Candidate> candidates_of(std::span<const int> sequence, const CallTape& tape) {
+std::vector<Candidate> candidates_of(const FoldedCalls& calls, const CallTape& tape) {
   constexpr size_t kMost = 8;
   std::set<size_t> periods;
-  for (const auto& counts : {tape.repeats(), distances_in(sequence)}) {
+  for (const auto& counts : {tape.repeats(), distances_in(calls)}) {
     std::vector<std::pair<uint64_t, size_t>> distances;
     for (const auto& [distance, count] : counts) distances.emplace_back(count, distance);
     std::sort(distances.rbegin(), distances.rend());
@@ -67,14 +159,15 @@ std::vector<Candidate> candidates_of(std::span<const int> sequence, const CallTa
   }
   std::vector<Candidate> candidates;
   for (const size_t period : periods) {
-    if (period * 2 > sequence.size()) continue;
-    const Candidate candidate = measure(sequence, period);
+    if (period * 2 > calls.size()) continue;
+    const Candidate candidate = measure(calls, period);
     if (candidate.score() > 0) candidates.push_back(candidate);
   }
   return candidates;
 }
 
-size_t kinds_in(std::span<const int> pattern) {
+size_t kinds_in(const FoldedCalls& calls, const Candidate& candidate) {
+  const std::vector<int> pattern = calls.kinds(candidate.first, candidate.period);
   return std::set<int>(pattern.begin(), pattern.end()).size();
 }
 
@@ -95,7 +188,7 @@ const Candidate* nearest_to(const std::vector<Candidate>& candidates, size_t ste
   return nearest;
 }
 
-const Candidate* choose(std::span<const int> sequence, const std::vector<Candidate>& candidates,
+const Candidate* choose(const FoldedCalls& calls, const std::vector<Candidate>& candidates,
                         size_t steps) {
   const auto best = std::max_element(
       candidates.begin(), candidates.end(),
@@ -109,8 +202,7 @@ const Candidate* choose(std::span<const int> sequence, const std::vector<Candida
   for (const Candidate& candidate : candidates) {
     const bool explains = 10 * candidate.score() >= 9 * best->score();
     const bool is_layer =
-        kinds_in(sequence.subspan(candidate.first, candidate.period)) <= kLayerKinds &&
-        kinds_in(sequence.subspan(best->first, best->period)) > kLayerKinds;
+        kinds_in(calls, candidate) <= kLayerKinds && kinds_in(calls, *best) > kLayerKinds;
     if (explains && !is_layer) return &candidate;
   }
   return &*best;
@@ -127,28 +219,67 @@ std::vector<size_t> borders_of(std::span<const int> pattern) {
   return borders;
 }
 
+/// Looks for a pattern in calls that come one after the other (Knuth, Morris, Pratt).
+class Search {
+ public:
+  explicit Search(std::span<const int> pattern)
+      : pattern_(pattern), borders_(borders_of(pattern)), found_(pattern.size()) {}
+
+  void add(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch) {
+    // Once a block begins in a state in which an earlier one began, the blocks between come again.
+    size_t known = 0;
+    size_t known_state = matched_;
+    size_t known_found = found_.size();
+    for (size_t done = 0; done < stretch.times;) {
+      add_block(calls, stretch, stretch.begin + done * stretch.length);
+      ++done;
+      if (matched_ == known_state) {
+        const size_t cycle = done - known;
+        const size_t more = (stretch.times - done) / cycle;
+        found_.repeat_last(found_.size() - known_found, cycle * stretch.length, more);
+        done += more * cycle;
+      }
+      if (matched_ != known_state && done < 2 * known + 1) continue;
+      known = done;
+      known_state = matched_;
+      known_found = found_.size();
+    }
+  }
+
+  RepeatPlaces take() { return std::move(found_); }
+
+ private:
+  void add_block(const FoldedCalls& calls, const FoldedCalls::Stretch& stretch, size_t begin) {
+    for (size_t i = 0; i < stretch.length; ++i) {
+      const int kind = calls.stored_kind(stretch.stored + i);
+      while (matched_ > 0 && kind != pattern_[matched_]) matched_ = borders_[matched_ - 1];
+      if (kind == pattern_[matched_]) ++matched_;
+      if (matched_ < pattern_.size()) continue;
+      found_.add(begin + i + 1 - matched_);
+      matched_ = 0;
+    }
+  }
+
+  std::span<const int> pattern_;
+  std::vector<size_t> borders_;
+  size_t matched_ = 0;  ///< So many of the last calls are the pattern's first ones.
+  RepeatPlaces found_;
+};
+
 }  // namespace
 
-CallPeriod find_period(std::span<const int> sequence, const CallTape& tape, size_t steps) {
-  const std::vector<Candidate> candidates = candidates_of(sequence, tape);
-  const Candidate* chosen = choose(sequence, candidates, steps);
+CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps) {
+  const std::vector<Candidate> candidates = candidates_of(calls, tape);
+  const Candidate* chosen = choose(calls, candidates, steps);
   if (chosen == nullptr) return {};
-  const auto pattern = sequence.subspan(chosen->first, chosen->period);
-  return {{pattern.begin(), pattern.end()}, chosen->first};
+  return {calls.kinds(chosen->first, chosen->period), chosen->first};
 }
 
-std::vector<size_t> find_repeats(std::span<const int> sequence, std::span<const int> pattern) {
-  std::vector<size_t> repeats;
-  if (pattern.empty()) return repeats;
-  const std::vector<size_t> borders = borders_of(pattern);
-  for (size_t i = 0, matched = 0; i < sequence.size(); ++i) {
-    while (matched > 0 && sequence[i] != pattern[matched]) matched = borders[matched - 1];
-    if (sequence[i] == pattern[matched]) ++matched;
-    if (matched < pattern.size()) continue;
-    repeats.push_back(i + 1 - matched);
-    matched = 0;
-  }
-  return repeats;
+RepeatPlaces find_repeats(const FoldedCalls& calls, std::span<const int> pattern) {
+  Search search(pattern);
+  if (pattern.empty()) return search.take();
+  for (const FoldedCalls::Stretch& stretch : calls.stretches()) search.add(calls, stretch);
+  return search.take();
 }
 
 std::vector<int> rotated(std::span<const int> pattern, size_t by) {

@@ -14,6 +14,8 @@
 #include <span>
 #include <vector>
 
+#include "diagnose/folded_calls.h"
+#include "diagnose/repeat_places.h"
 #include "model/call_tape.h"
 
 namespace ncclog {
@@ -24,12 +26,12 @@ struct CallPeriod {
   size_t first = 0;          ///< Where its first repeat begins.
 };
 
-/// The period of a process's calls. `tape` holds the same calls as `sequence`; `steps` is how many
-/// iterations there should be, 0 if that is not known.
-CallPeriod find_period(std::span<const int> sequence, const CallTape& tape, size_t steps);
+/// The period of a process's calls. `calls` are those of the tape; `steps` is how many iterations
+/// there should be, 0 if that is not known.
+CallPeriod find_period(const FoldedCalls& calls, const CallTape& tape, size_t steps);
 
-/// Where `pattern` stands in `sequence`, from left to right without overlap.
-std::vector<size_t> find_repeats(std::span<const int> sequence, std::span<const int> pattern);
+/// Where `pattern` stands in `calls`, from left to right without overlap.
+RepeatPlaces find_repeats(const FoldedCalls& calls, std::span<const int> pattern);
 
 /// `pattern` turned so that it begins with its call number `by`.
 std::vector<int> rotated(std::span<const int> pattern, size_t by);

@@ -16,17 +16,18 @@ struct RepeatRange {
 };
 
 RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
-  const auto& begins = repeats.begins;
-  const auto first = std::lower_bound(begins.begin(), begins.end(), begin);
+  const size_t first = repeats.begins.before(begin);
   const size_t length = repeats.pattern.size();
-  const auto last = end < length ? first : std::upper_bound(first, begins.end(), end - length);
-  return {static_cast<size_t>(first - begins.begin()), static_cast<size_t>(last - begins.begin())};
+  const size_t last = end < length ? first : repeats.begins.up_to(end - length);
+  return {first, std::max(first, last)};
 }
 
 /// Calls between the repeats number `repeat` - 1 and `repeat`.
 struct Gap {
   size_t begin = 0;
   size_t end = 0;
+
+  bool operator==(const Gap&) const = default;
 };
 
 Gap gap_before(const Repeats& repeats, size_t repeat, size_t total) {
@@ -41,34 +42,48 @@ size_t repeats_before(const Repeats& repeats, size_t call) {
 /// Collects the iterations of one process.
 class Spans {
  public:
-  Spans(const Repeats& repeats, std::span<const int> sequence)
-      : repeats_(repeats), sequence_(sequence) {}
+  Spans(const Repeats& repeats, const FoldedCalls& calls) : repeats_(repeats), calls_(calls) {}
 
   /// Iterations `first` to `last` are [begin, end): split at the repeats if their number fits.
   void add(int64_t first, int64_t last, size_t begin, size_t end) {
     const RepeatRange range = inside(repeats_, begin, end);
     const auto steps = static_cast<uint64_t>(last - first) + 1;
     if (steps == 1 || steps * repeats_.per_step != range.count()) {
-      const bool ends = steps == 1 && end == sequence_.size() && is_beginning(begin);
+      const bool ends = steps == 1 && end == calls_.size() && is_beginning(begin);
       all.push_back({first, last, begin, end, ends});
       return;
     }
-    for (uint64_t i = 0; i < steps; ++i) {
+    for (uint64_t i = 0; i < steps;) {
+      const int64_t number = first + static_cast<int64_t>(i);
+      const size_t row = i == 0 ? 0 : std::min<size_t>(steps - 1 - i, steps_in_row(range, i));
+      if (row > 1) {
+        add_row(number, begin_of(range, i), row);
+        i += row;
+        continue;
+      }
       const size_t from = i == 0 ? begin : begin_of(range, i);
       const size_t to = i + 1 == steps ? end : begin_of(range, i + 1);
-      const int64_t number = first + static_cast<int64_t>(i);
       all.push_back({number, number, from, to, false});
+      ++i;
     }
   }
 
   /// Iterations from `first` on, as many as the calls from `begin` on hold. `announced` says that
   /// the first one has begun.
   void add_rest(int64_t first, size_t begin, bool announced) {
-    const RepeatRange range = inside(repeats_, begin, sequence_.size());
+    const RepeatRange range = inside(repeats_, begin, calls_.size());
     const size_t steps = range.count() / repeats_.per_step;
     int64_t number = first;
     size_t from = begin;
-    for (size_t i = 0; i < steps; ++i) {
+    for (size_t i = 0; i < steps;) {
+      const size_t row = i == 0 ? 0 : steps_in_row(range, i);
+      if (row > 1) {
+        add_row(number, from, row);
+        number += static_cast<int64_t>(row);
+        from += row * length();
+        i += row;
+        continue;
+      }
       const size_t end = repeats_.end_of(range.first + (i + 1) * repeats_.per_step - 1);
       const size_t next = i + 1 < steps ? begin_of(range, i + 1) : end;
       const bool odd = is_iteration(end, next);
@@ -79,6 +94,7 @@ class Spans {
         ++number;
       }
       from = next;
+      ++i;
     }
     add_tail(number, from, announced && steps == 0);
   }
@@ -92,22 +108,36 @@ class Spans {
 
   size_t length() const { return repeats_.pattern.size() * repeats_.per_step; }
 
+  /// So many steps from `step` on have no call but those of the pattern. Behind the last of them a
+  /// repeat follows at once.
+  size_t steps_in_row(const RepeatRange& range, size_t step) const {
+    const size_t repeat = range.first + step * repeats_.per_step;
+    const size_t row_end = std::min(range.last, repeats_.begins.row_end(repeat));
+    return (row_end - repeat - 1) / repeats_.per_step;
+  }
+
+  void add_row(int64_t first, size_t begin, size_t steps) {
+    all.push_back({first, first + static_cast<int64_t>(steps) - 1, begin, begin + steps * length(),
+                   false, true});
+  }
+
   /// Calls that are no repeat, but so many that they are an iteration of another kind.
   bool is_iteration(size_t begin, size_t end) const {
     return end - begin > 1 && length() > 0 && 2 * (end - begin) >= length();
   }
 
   bool is_beginning(size_t begin) const {
-    const auto rest = sequence_.subspan(begin);
-    if (rest.empty() || rest.size() >= length()) return false;
-    for (size_t i = 0; i < rest.size(); ++i) {
-      if (rest[i] != repeats_.pattern[i % repeats_.pattern.size()]) return false;
+    const size_t rest = calls_.size() - begin;
+    if (rest == 0 || rest >= length()) return false;
+    const std::vector<int> last = calls_.kinds(begin, rest);
+    for (size_t i = 0; i < rest; ++i) {
+      if (last[i] != repeats_.pattern[i % repeats_.pattern.size()]) return false;
     }
     return true;
   }
 
   void add_tail(int64_t number, size_t begin, bool announced) {
-    const size_t end = sequence_.size();
+    const size_t end = calls_.size();
     if (begin == end) return;
     const bool beginning = is_beginning(begin);
     if (!announced && !beginning && !is_iteration(begin, end)) return;
@@ -115,7 +145,7 @@ class Spans {
   }
 
   const Repeats& repeats_;
-  std::span<const int> sequence_;
+  const FoldedCalls& calls_;
 };
 
 /// By step, what `own` has in repeats more than `model`, most often; nullopt without common steps.
@@ -144,24 +174,48 @@ bool matches_by_number(const std::vector<Boundary>& own, const Repeats& repeats,
   return own.front().step == model.front().step || !credible;
 }
 
-/// Where in `calls` the model's boundary stands; nullopt if that is not among its repeats.
-std::optional<Boundary> placed(const Boundary& boundary, int64_t shift, const RepeatedCalls& calls,
-                               const RepeatedCalls& model_calls) {
-  const int64_t wanted = static_cast<int64_t>(boundary.repeat) + shift;
-  if (wanted < 0 || wanted > static_cast<int64_t>(calls.repeats.begins.size())) {
-    return std::nullopt;
+/// Puts boundaries of a model to where a process makes the same calls.
+class Placing {
+ public:
+  Placing(const RepeatedCalls& calls, const RepeatedCalls& model, int64_t shift)
+      : calls_(calls), model_(model), shift_(shift) {}
+
+  /// nullopt if the place is not among the process's repeats.
+  std::optional<Boundary> place(const Boundary& boundary) {
+    const int64_t wanted = static_cast<int64_t>(boundary.repeat) + shift_;
+    if (wanted < 0 || wanted > static_cast<int64_t>(calls_.repeats.begins.size())) {
+      return std::nullopt;
+    }
+    const auto repeat = static_cast<size_t>(wanted);
+    const Gap gap = gap_before(calls_.repeats, repeat, calls_.folded.size());
+    const Gap other = gap_before(model_.repeats, boundary.repeat, model_.folded.size());
+    // Behind the last repeat that both have, a process that stopped early has other calls.
+    const size_t into = boundary.call - other.begin;
+    const bool same = is_same(gap, other);
+    const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
+    return Boundary{boundary.step, call, call, repeat, false};
   }
-  const auto repeat = static_cast<size_t>(wanted);
-  const Gap gap = gap_before(calls.repeats, repeat, calls.sequence.size());
-  const Gap other = gap_before(model_calls.repeats, boundary.repeat, model_calls.sequence.size());
-  const auto between = calls.sequence.subspan(gap.begin, gap.end - gap.begin);
-  const auto others = model_calls.sequence.subspan(other.begin, other.end - other.begin);
-  const bool same = std::equal(between.begin(), between.end(), others.begin(), others.end());
-  // Behind the last repeat that both have, a process that stopped early has other calls.
-  const size_t into = boundary.call - other.begin;
-  const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
-  return Boundary{boundary.step, call, call, repeat, false};
-}
+
+ private:
+  /// Many boundaries may stand in one gap, and a gap may be long.
+  bool is_same(const Gap& gap, const Gap& other) {
+    if (gap != last_gap_ || other != last_other_) {
+      const size_t count = gap.end - gap.begin;
+      last_gap_ = gap;
+      last_other_ = other;
+      same_ = count == other.end - other.begin &&
+              same_calls(calls_.folded, gap.begin, model_.folded, other.begin, count);
+    }
+    return same_;
+  }
+
+  const RepeatedCalls& calls_;
+  const RepeatedCalls& model_;
+  int64_t shift_;
+  Gap last_gap_;
+  Gap last_other_;
+  bool same_ = true;  ///< Of no calls on either side.
+};
 
 }  // namespace
 
@@ -171,9 +225,9 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
   for (const StepMark& mark : marks) {
     const auto raw = static_cast<size_t>(std::min<uint64_t>(mark.call, total));
     Boundary boundary{mark.step, raw, raw, 0, true};
-    const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), raw);
-    if (next != repeats.begins.begin()) {
-      const size_t begin = *std::prev(next);
+    const size_t begun = repeats.begins.up_to(raw);
+    if (begun > 0) {
+      const size_t begin = repeats.begins[begun - 1];
       const size_t end = begin + repeats.pattern.size();
       if (raw < end) boundary.call = raw - begin <= end - raw ? begin : end;
     }
@@ -201,10 +255,11 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
   if (!shift) return own;
   // Farther than that no marker drifts: there the process lacks a repeat that the model has.
   const size_t most = 3 * calls.repeats.pattern.size() * calls.repeats.per_step / 4;
+  Placing placing(calls, model_calls, *shift);
   std::map<int64_t, Boundary> by_step;
   for (const Boundary& boundary : own) by_step[boundary.step] = boundary;
   for (const Boundary& boundary : model) {
-    const auto found = placed(boundary, *shift, calls, model_calls);
+    const auto found = placing.place(boundary);
     if (!found) continue;
     const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
     Boundary& moved = known->second;
@@ -225,9 +280,9 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
 }
 
 std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries,
-                                         const Repeats& repeats, std::span<const int> sequence,
+                                         const Repeats& repeats, const FoldedCalls& calls,
                                          bool after) {
-  Spans spans(repeats, sequence);
+  Spans spans(repeats, calls);
   if (boundaries.empty()) return {};
   if (after) {
     // The steps before the first one that is printed.
@@ -270,9 +325,9 @@ std::vector<IterationSpan> exact_spans(std::vector<Boundary> boundaries, size_t 
   return spans;
 }
 
-std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, std::span<const int> sequence,
+std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, const FoldedCalls& calls,
                                             int64_t first) {
-  Spans spans(repeats, sequence);
+  Spans spans(repeats, calls);
   if (!repeats.begins.empty()) spans.add_rest(first, repeats.begins.front(), false);
   return spans.all;
 }

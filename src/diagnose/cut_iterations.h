@@ -10,20 +10,22 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "diagnose/folded_calls.h"
+#include "diagnose/repeat_places.h"
 #include "diagnose/step_marks.h"
 
 namespace ncclog {
 
-/// Calls of one iteration, or of several that cannot be told apart.
+/// Calls of one iteration, of several in a row, or of several that cannot be told apart.
 struct IterationSpan {
   int64_t first = 0;  ///< Number of the iteration.
   int64_t last = 0;   ///< Of the last one; equal to `first` for one iteration.
-  size_t begin = 0;   ///< Its calls in the process's sequence: [begin, end).
+  size_t begin = 0;   ///< Their calls in the process: [begin, end).
   size_t end = 0;
   bool cut_short = false;  ///< The calls end like the beginning of an iteration.
+  bool in_a_row = false;   ///< Each makes its share of the calls, one behind the other, all alike.
 
   bool operator==(const IterationSpan&) const = default;
 };
@@ -32,7 +34,7 @@ struct IterationSpan {
 /// many of them make an iteration.
 struct Repeats {
   std::vector<int> pattern;  ///< Empty: nothing is known to repeat itself.
-  std::vector<size_t> begins;
+  RepeatPlaces begins;
   size_t per_step = 1;
 
   size_t end_of(size_t i) const { return begins[i] + pattern.size(); }
@@ -59,7 +61,7 @@ size_t moved_by(const std::vector<Boundary>& boundaries);
 /// The calls of a process, and how they repeat themselves.
 struct RepeatedCalls {
   const Repeats& repeats;
-  std::span<const int> sequence;
+  const FoldedCalls& folded;
 };
 
 /// The boundaries of a process where another one, the model, makes the same calls: as many repeats
@@ -73,14 +75,14 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
 /// The iterations between boundaries. `after` says that markers stand behind the calls of the step
 /// that they announce.
 std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries,
-                                         const Repeats& repeats, std::span<const int> sequence,
+                                         const Repeats& repeats, const FoldedCalls& calls,
                                          bool after);
 
 /// The same where every marker cuts where it stands.
 std::vector<IterationSpan> exact_spans(std::vector<Boundary> boundaries, size_t total, bool after);
 
 /// The iterations of a process without markers, numbered from `first`.
-std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, std::span<const int> sequence,
+std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, const FoldedCalls& calls,
                                             int64_t first);
 
 }  // namespace ncclog

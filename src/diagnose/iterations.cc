@@ -6,12 +6,13 @@
 
 #include "diagnose/call_period.h"
 #include "diagnose/cut_iterations.h"
+#include "diagnose/iteration_calls.h"
 
 namespace ncclog {
 namespace {
 
-/// A process while its iterations are looked for. Its calls are decoded whenever they are needed:
-/// all processes' at once would take as much memory as the log has lines.
+/// A process while its iterations are looked for. Its calls are folded whenever they are needed:
+/// all processes' at once would take much memory where they are irregular.
 struct Candidate {
   size_t calls = 0;  ///< Into JobCalls::processes.
   const ProcessCalls* process = nullptr;
@@ -19,6 +20,9 @@ struct Candidate {
   std::vector<StepMark> marks;
   Repeats repeats;
   std::vector<Boundary> boundaries;
+  std::optional<FoldedCalls> few_calls;  ///< All calls, if few are left of them when folded.
+
+  FoldedCalls folded() const { return few_calls ? *few_calls : process->folded(); }
 };
 
 /// Processes that repeat the same calls in one input. Their iterations are aligned to each other.
@@ -69,11 +73,13 @@ void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
             ? steps_between(track->steps.front(), track->steps.back(), distance)
             : steps_between(candidate.marks.front().step, candidate.marks.back().step, distance);
   }
-  const std::vector<int> sequence = candidate.process->sequence();
-  CallPeriod period = find_period(sequence, candidate.process->track->tape, steps);
+  constexpr size_t kFew = 4096;
+  const FoldedCalls folded = candidate.folded();
+  if (folded.stored() <= kFew) candidate.few_calls = folded;
+  CallPeriod period = find_period(folded, candidate.process->track->tape, steps);
   if (period.pattern.empty()) return;
   candidate.repeats.pattern = std::move(period.pattern);
-  candidate.repeats.begins = find_repeats(sequence, candidate.repeats.pattern);
+  candidate.repeats.begins = find_repeats(folded, candidate.repeats.pattern);
   candidate.repeats.per_step = repeats_per_step(candidate, steps);
   if (candidate.repeats.per_step == 0) candidate.repeats = {};
 }
@@ -85,10 +91,10 @@ std::map<std::vector<int>, size_t> patterns_at_markers(const Candidate& candidat
   const Repeats& repeats = candidate.repeats;
   const size_t asked = std::min(kMarkersAsked, candidate.marks.size());
   for (size_t i = 0; i < asked; ++i) {
-    const uint64_t call = candidate.marks[i].call;
-    const auto next = std::upper_bound(repeats.begins.begin(), repeats.begins.end(), call);
-    if (next == repeats.begins.begin()) continue;
-    const size_t into = static_cast<size_t>(call) - *std::prev(next);
+    const auto call = static_cast<size_t>(candidate.marks[i].call);
+    const size_t begun = repeats.begins.up_to(call);
+    if (begun == 0) continue;
+    const size_t into = call - repeats.begins[begun - 1];
     if (into < repeats.pattern.size()) ++found[rotated(repeats.pattern, into)];
   }
   return found;
@@ -124,20 +130,20 @@ void align_group(const std::vector<Candidate*>& group) {
   const std::vector<int> pattern = pattern_at_markers(group);
   const Candidate* model = nullptr;
   for (Candidate* candidate : group) {
-    const std::vector<int> sequence = candidate->process->sequence();
+    const FoldedCalls folded = candidate->folded();
     candidate->repeats.pattern = pattern;
-    candidate->repeats.begins = find_repeats(sequence, pattern);
-    candidate->boundaries = snap(candidate->marks, candidate->repeats, sequence.size());
+    candidate->repeats.begins = find_repeats(folded, pattern);
+    candidate->boundaries = snap(candidate->marks, candidate->repeats, folded.size());
     if (model == nullptr || is_better(*candidate, *model)) model = candidate;
   }
   if (pattern.empty() || model->boundaries.empty()) return;
   for (Candidate* candidate : group) candidate->repeats.per_step = model->repeats.per_step;
-  const std::vector<int> model_sequence = model->process->sequence();
+  const FoldedCalls model_calls = model->folded();
   for (Candidate* candidate : group) {
     if (candidate == model) continue;
-    candidate->boundaries =
-        aligned(candidate->boundaries, {candidate->repeats, candidate->process->sequence()},
-                model->boundaries, {model->repeats, model_sequence});
+    const FoldedCalls folded = candidate->folded();
+    candidate->boundaries = aligned(candidate->boundaries, {candidate->repeats, folded},
+                                    model->boundaries, {model->repeats, model_calls});
   }
 }
 
@@ -161,41 +167,6 @@ int64_t first_number(const std::optional<MarkerTrack>& track) {
   const int64_t distance = usual_distance(track->steps);
   const bool after = track->place != MarkerPlace::Unknown;
   return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
-}
-
-CallCounts count_calls(const std::vector<uint16_t>& calls, size_t begin, size_t end) {
-  std::map<uint16_t, uint64_t> counts;
-  for (size_t i = begin; i < end; ++i) ++counts[calls[i]];
-  return {counts.begin(), counts.end()};
-}
-
-ProcessIterations collect(const Candidate& candidate, const ProcessCalls& process,
-                          const std::vector<IterationSpan>& spans) {
-  ProcessIterations result;
-  result.calls = candidate.calls;
-  result.period = candidate.repeats.pattern.size();
-  result.repeats = candidate.repeats.begins.size();
-  const std::vector<uint16_t> calls = process.track->tape.calls(ProcessCalls::kMaxCalls);
-  std::map<CallCounts, size_t> known;
-  for (const IterationSpan& span : spans) {
-    CallCounts counts = count_calls(calls, span.begin, span.end);
-    const auto [entry, is_new] = known.try_emplace(counts, result.counts.size());
-    if (is_new) result.counts.push_back(std::move(counts));
-    const int64_t together = span.last - span.first + 1;
-    IterationRun* last = result.runs.empty() ? nullptr : &result.runs.back();
-    const bool goes_on = last != nullptr && last->calls == entry->second && together == 1 &&
-                         last->together == 1 && last->last + 1 == span.first &&
-                         last->cut_short == span.cut_short;
-    if (goes_on) {
-      last->last = span.last;
-    } else {
-      result.runs.push_back({span.first, span.last, together, entry->second, span.cut_short});
-    }
-  }
-  const size_t begin = spans.empty() ? calls.size() : spans.front().begin;
-  result.before = count_calls(calls, 0, begin);
-  result.after = count_calls(calls, spans.empty() ? begin : spans.back().end, calls.size());
-  return result;
 }
 
 /// What a process calls in an iteration, in words that can be compared between processes.
@@ -279,7 +250,11 @@ class Search {
     Patterns patterns;
     for (const Candidate& candidate : candidates_) {
       const ProcessCalls& process = calls_.processes[candidate.calls];
-      ProcessIterations iterations = collect(candidate, process, spans_of(candidate));
+      const FoldedCalls folded = candidate.folded();
+      ProcessIterations iterations = count_iterations(process, folded, spans_of(candidate, folded));
+      iterations.calls = candidate.calls;
+      iterations.period = candidate.repeats.pattern.size();
+      iterations.repeats = candidate.repeats.begins.size();
       iterations.by = by(candidate);
       if (iterations.runs.empty()) ++found.unsplit;
       patterns.add(process, iterations);
@@ -320,10 +295,10 @@ class Search {
     if (usual == patterns.end()) return;
     for (Candidate& candidate : candidates_) {
       if (candidate.repeats.pattern == usual->first) continue;
-      const std::vector<int> sequence = candidate.process->sequence();
-      std::vector<size_t> begins = find_repeats(sequence, usual->first);
+      const FoldedCalls folded = candidate.folded();
+      RepeatPlaces begins = find_repeats(folded, usual->first);
       const size_t covered = begins.size() * usual->first.size();
-      if (covered * 3 < sequence.size()) continue;
+      if (covered * 3 < folded.size()) continue;
       candidate.repeats = {usual->first, std::move(begins), 1};
     }
   }
@@ -333,13 +308,12 @@ class Search {
     return exact_ || candidate.repeats.pattern.empty() ? CutBy::Marker : CutBy::MarkerAligned;
   }
 
-  std::vector<IterationSpan> spans_of(const Candidate& candidate) const {
-    const std::vector<int> sequence = candidate.process->sequence();
+  std::vector<IterationSpan> spans_of(const Candidate& candidate, const FoldedCalls& folded) const {
     if (candidate.boundaries.empty()) {
-      return spans_of_repeats(candidate.repeats, sequence, first_number(track_));
+      return spans_of_repeats(candidate.repeats, folded, first_number(track_));
     }
-    if (exact_) return exact_spans(candidate.boundaries, sequence.size(), after_);
-    return spans_between(candidate.boundaries, candidate.repeats, sequence, after_);
+    if (exact_) return exact_spans(candidate.boundaries, folded.size(), after_);
+    return spans_between(candidate.boundaries, candidate.repeats, folded, after_);
   }
 
   static void note_drift(const Candidate& candidate, JobIterations& found) {

@@ -27,12 +27,6 @@ std::vector<CallKind> kinds_of(const SpeakerLog& log, const CallTape& tape) {
 
 }  // namespace
 
-std::vector<int> ProcessCalls::sequence() const {
-  std::vector<int> sequence;
-  for (const uint16_t id : track->tape.calls(kMaxCalls)) sequence.push_back(kinds[id]);
-  return sequence;
-}
-
 JobCalls job_calls(const Job& job) {
   JobCalls calls;
   std::map<CallKind, int> numbers;

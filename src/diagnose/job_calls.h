@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "diagnose/folded_calls.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -34,9 +35,8 @@ struct ProcessCalls {
   const CallTrack* track = nullptr;  ///< In the job.
   std::vector<int> kinds;            ///< Into JobCalls::kinds, by entry of the tape.
 
-  /// The kept calls as kinds, at most kMaxCalls of them.
-  std::vector<int> sequence() const;
-  static constexpr size_t kMaxCalls = size_t{1} << 24;
+  /// The kept calls. Valid as long as these are.
+  FoldedCalls folded() const { return {track->tape, kinds}; }
 };
 
 struct JobCalls {

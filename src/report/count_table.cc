@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "report/iteration_rows.h"
 #include "report/iteration_text.h"
 
 namespace ncclog {
@@ -15,29 +16,30 @@ bool contains(const std::vector<CountBy>& by, CountBy dimension) {
   return std::find(by.begin(), by.end(), dimension) != by.end();
 }
 
-void add_columns(Table& table, CountBy dimension, const std::vector<CountBy>& by) {
+void add_columns(std::vector<std::string>& columns, CountBy dimension,
+                 const std::vector<CountBy>& by) {
   switch (dimension) {
     case CountBy::Op:
-      table.columns.push_back("op");
+      columns.push_back("op");
       break;
     case CountBy::Size:
-      table.columns.push_back("size");
+      columns.push_back("size");
       break;
     case CountBy::Comm:
     case CountBy::CommSize:
-      table.columns.push_back("comm");
+      columns.push_back("comm");
       break;
     case CountBy::Rank:
-      table.columns.insert(table.columns.end(), {"rank", "host", "pid"});
+      columns.insert(columns.end(), {"rank", "host", "pid"});
       break;
     case CountBy::Host:
-      if (!contains(by, CountBy::Rank)) table.columns.push_back("host");
+      if (!contains(by, CountBy::Rank)) columns.push_back("host");
       break;
     case CountBy::Iteration:
-      table.columns.push_back("iteration");
+      columns.push_back("iteration");
       break;
     case CountBy::StepPattern:
-      table.columns.push_back("iterations");
+      columns.push_back("iterations");
       break;
   }
 }
@@ -68,7 +70,7 @@ std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<
   cells.push_back(sum_cell(row.sum.calls));
   cells.push_back(sum_cell(row.sum.elements));
   cells.push_back(sum_cell(row.sum.bytes));
-  if (!contains(by, CountBy::Rank)) cells.push_back(static_cast<int64_t>(row.processes));
+  if (!contains(by, CountBy::Rank)) cells.emplace_back(static_cast<int64_t>(row.processes));
   cells.push_back(text_cell(row.sum.at_least ? "at least" : ""));
   return cells;
 }
@@ -90,10 +92,10 @@ std::string source_note(const CallCountTable& counts) {
                      processes == 1 ? "process" : "processes");
 }
 
-void add_notes(Table& table, const CallCountTable& counts) {
-  table.notes.push_back(source_note(counts));
+void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
+  notes.push_back(source_note(counts));
   if (counts.coll_processes + counts.trace_processes + counts.dump_processes == 0) return;
-  table.notes.push_back(
+  notes.push_back(
       "Bytes are the count times the element size: of AllReduce, Broadcast and Reduce the buffer, "
       "of AllGather what a rank sends, of ReduceScatter what it receives, of AlltoAll, Gather and "
       "Scatter the part of one peer, of Send and Recv the message.");
@@ -101,46 +103,104 @@ void add_notes(Table& table, const CallCountTable& counts) {
       std::any_of(counts.rows.begin(), counts.rows.end(),
                   [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
   if (in_bytes) {
-    table.notes.push_back(
+    notes.push_back(
         "NCCL 2.7.3 to 2.21.5 prints AllGather and Broadcast in bytes, so their elements are not "
         "known.");
   }
   if (counts.cut_processes > 0) {
-    table.notes.push_back(fmt::format(
+    notes.push_back(fmt::format(
         "At least: {} of the processes may have made more calls; their files are cut or torn, or "
         "their recorder kept the last calls only.",
         counts.cut_processes));
   }
 }
 
-void add_iteration_notes(Table& table, const CallCountTable& counts) {
+void add_iteration_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
   if (counts.unkept_processes == 0) return;
-  table.notes.push_back(
+  notes.push_back(
       fmt::format("The calls of {} of the processes are too irregular to be kept in order; the "
                   "last {} of them are in no iteration.",
                   counts.unkept_processes, counts.unkept_calls));
+}
+
+std::vector<std::string> columns_of(const std::vector<CountBy>& by) {
+  std::vector<std::string> columns;
+  for (const CountBy dimension : by) add_columns(columns, dimension, by);
+  columns.insert(columns.end(), {"calls", "elements", "bytes"});
+  if (!contains(by, CountBy::Rank)) columns.push_back("processes");
+  columns.push_back("bound");
+  return columns;
+}
+
+std::vector<std::string> notes_of(const Job& job, const JobCalls& calls,
+                                  const JobIterations* iterations, const std::vector<CountBy>& by,
+                                  const CallCountTable& counts) {
+  std::vector<std::string> notes;
+  if (iterations != nullptr) {
+    notes = iteration_text(job, calls, *iterations);
+    add_iteration_notes(notes, counts);
+  } else if (contains(by, CountBy::Iteration) || contains(by, CountBy::StepPattern)) {
+    notes.push_back(
+        "No iterations were found: no line announces steps, and no pattern of calls repeats "
+        "itself. --iteration takes an expression that fits the lines that do.");
+  }
+  add_notes(notes, counts);
+  return notes;
+}
+
+/// What a row of several iterations means.
+std::string folding_note(uint64_t single_rows) {
+  return fmt::format(
+      "Neighbouring iterations that call the same share a row, with the calls of one of them; "
+      "--format csv has a row for each iteration, {} rows.",
+      single_rows);
+}
+
+/// Hands on the rows with one for each iteration. Only the iteration differs in those of one row.
+void take_single_rows(const Job& job, const std::vector<CountRow>& rows,
+                      const std::vector<CountBy>& by, const RowTaker& take) {
+  const std::vector<std::string> columns = columns_of(by);
+  const auto iteration =
+      static_cast<size_t>(std::find(columns.begin(), columns.end(), "iteration") - columns.begin());
+  std::vector<Cell> cells;
+  each_single_row(rows, by, [&](const CountRow& row, int64_t number) {
+    cells = row_of(job, row, by);
+    if (row.iterations > 1) cells[iteration] = std::to_string(number);
+    return take(cells);
+  });
 }
 
 }  // namespace
 
 Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
                   const std::vector<CountBy>& by) {
-  Table table{.name = "count"};
-  for (const CountBy dimension : by) add_columns(table, dimension, by);
-  table.columns.insert(table.columns.end(), {"calls", "elements", "bytes"});
-  if (!contains(by, CountBy::Rank)) table.columns.push_back("processes");
-  table.columns.push_back("bound");
+  constexpr uint64_t kMostRows = 400;
   const CallCountTable counts = count_calls(job, calls, iterations, by);
-  for (const CountRow& row : counts.rows) table.rows.push_back(row_of(job, row, by));
-  if (iterations != nullptr) {
-    table.notes = iteration_text(job, calls, *iterations);
-    add_iteration_notes(table, counts);
-  } else if (contains(by, CountBy::Iteration) || contains(by, CountBy::StepPattern)) {
-    table.notes.push_back(
-        "No iterations were found: no line announces steps, and no pattern of calls repeats "
-        "itself. --iteration takes an expression that fits the lines that do.");
+  Table table{.name = "count", .columns = columns_of(by)};
+  table.notes = notes_of(job, calls, iterations, by, counts);
+  const uint64_t single_rows = single_row_count(counts.rows);
+  const std::vector<CountRow> folded =
+      single_rows > kMostRows ? folded_rows(counts.rows, by) : std::vector<CountRow>();
+  if (folded.empty() || folded.size() == single_rows) {
+    take_single_rows(job, counts.rows, by, [&](std::span<const Cell> cells) {
+      table.rows.emplace_back(cells.begin(), cells.end());
+      return true;
+    });
+    return table;
   }
-  add_notes(table, counts);
+  for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
+  table.notes.insert(table.notes.begin(), folding_note(single_rows));
+  return table;
+}
+
+TableStream count_stream(const Job& job, const JobCalls& calls, const JobIterations* iterations,
+                         const std::vector<CountBy>& by) {
+  CallCountTable counts = count_calls(job, calls, iterations, by);
+  TableStream table{.name = "count", .columns = columns_of(by)};
+  table.notes = notes_of(job, calls, iterations, by, counts);
+  table.each_row = [&job, &by, rows = std::move(counts.rows)](const RowTaker& take) {
+    take_single_rows(job, rows, by, take);
+  };
   return table;
 }
 

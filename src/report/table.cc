@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "report/table_json.h"
 
 namespace ncclog {
 namespace {
@@ -72,18 +73,6 @@ std::string text_line(const std::vector<Layout>& layout, int width, TextOf text_
   return width > 0 ? clip(line, width) : line;
 }
 
-Json json_cell(const Cell& cell) {
-  if (const auto* number = std::get_if<int64_t>(&cell)) return *number;
-  if (const auto* text = std::get_if<std::string>(&cell)) return to_valid_utf8(*text);
-  return nullptr;
-}
-
-Json json_row(const Table& table, const std::vector<Cell>& cells) {
-  Json row = Json::object();
-  for (size_t c = 0; c < cells.size(); ++c) row[table.columns[c]] = json_cell(cells[c]);
-  return row;
-}
-
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -142,7 +131,7 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
 
 std::string write_table_json(const Table& table) {
   Json rows = Json::array();
-  for (const auto& cells : table.rows) rows.push_back(json_row(table, cells));
+  for (const auto& cells : table.rows) rows.push_back(json_row(table.columns, cells));
   Json notes = Json::array();
   for (const std::string& note : table.notes) notes.push_back(to_valid_utf8(note));
   const Json json = {{"schema", "ncclog.table/1"},
@@ -154,7 +143,7 @@ std::string write_table_json(const Table& table) {
 
 std::string write_table_jsonl(const Table& table) {
   std::string out;
-  for (const auto& cells : table.rows) out += json_row(table, cells).dump() + "\n";
+  for (const auto& cells : table.rows) out += json_row(table.columns, cells).dump() + "\n";
   return out;
 }
 

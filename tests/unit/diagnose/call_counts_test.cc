@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +71,32 @@ TEST(CallCounts, ByIterationShowWhatLiesOutsideApart) {
             "1-2,AllGather,4,4096,16384,2,\n"
             "1-2,AllReduce,4,4096,16384,2,\n"
             "after,AllReduce,2,2,8,2,\n");
+}
+
+TEST(CallCounts, ManyIterationsThatSayTheSameShareARowOfText) {
+  std::string words = "41:r 42:r";
+  for (int i = 0; i < 300; ++i) words += i == 100 ? " 41:BGR 42:BGR" : " 41:GR 42:GR";
+  const Job job = job_from_text(call_lines(words));
+  const JobCalls calls = job_calls(job);
+  const auto iterations = find_iterations(job, calls, {});
+  ASSERT_TRUE(iterations);
+  const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
+  const Table table = count_table(job, calls, &*iterations, by);
+  EXPECT_LE(table.rows.size(), 9u);
+  EXPECT_NE(write_table_csv(table).find("\n1-"), std::string::npos);
+  EXPECT_NE(table.notes.front().find("--format csv"), std::string::npos);
+  size_t rows = 0;
+  std::vector<std::string> numbers;
+  const TableStream stream = count_stream(job, calls, &*iterations, by);
+  stream.each_row([&](std::span<const Cell> cells) {
+    ++rows;
+    if (const auto* number = std::get_if<std::string>(&cells[0])) numbers.push_back(*number);
+    return true;
+  });
+  EXPECT_GT(rows, 600u);
+  EXPECT_EQ(numbers.size(), rows);
+  EXPECT_EQ(std::set<std::string>(numbers.begin(), numbers.end()).count("1-99"), 0u);
+  EXPECT_EQ(stream.notes.front().find("--format csv"), std::string::npos);
 }
 
 TEST(CallCounts, MessagesOfChangingSizesAreSummedExactlyButNotByIteration) {

@@ -7,8 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/letter_calls.h"
+
 namespace ncclog {
 namespace {
+
+using testing::LetterCalls;
 
 std::string repeated(std::string_view text, int times) {
   std::string all;
@@ -18,13 +22,8 @@ std::string repeated(std::string_view text, int times) {
 
 /// The pattern that calls, one letter each, repeat, as letters; "-" if none.
 std::string period_of(std::string_view letters, size_t steps = 0) {
-  CallTape tape;
-  std::vector<int> sequence;
-  for (const char c : letters) {
-    tape.add(0, {std::string_view(&c, 1), 1, 7, 0, 0});
-    sequence.push_back(c);
-  }
-  const CallPeriod period = find_period(sequence, tape, steps);
+  const LetterCalls calls(letters);
+  const CallPeriod period = find_period(calls.folded(), calls.tape, steps);
   if (period.pattern.empty()) return "-";
   return std::string(period.pattern.begin(), period.pattern.end()) + "@" +
          std::to_string(period.first);
@@ -45,7 +44,15 @@ TEST(CallPeriod, IsWhatExplainsNearlyAllCalls) {
        repeated("A", 200) + layers + "@2"},
       {"a checkpoint every tenth iteration", "B" + repeated(repeated("GSGSCR", 10) + "B", 20),
        "BGSGSC"},
+      {"a long training", "rB" + repeated(layers, 3000) + "r", layers + "@2"},
+      {"two phases, the first one longer",
+       "r" + repeated(layers, 2000) + "B" + repeated("GSR", 1000), layers + "@1"},
+      {"a long training of many layers", "B" + repeated(repeated("GS", 80) + "R", 500),
+       repeated("GS", 80) + "R@1"},
+      {"a call more in every tenth iteration", "B" + repeated(repeated("ABC", 10) + "D", 400),
+       "ABC@1"},
       {"one call over and over", repeated("A", 50), "A@0"},
+      {"one call over and over, long", repeated("A", 5000), "A@0"},
       {"nothing repeats itself", "ABCDEFGHIJ", "-"},
       {"no calls", "", "-"},
       {"one call", "A", "-"},
@@ -67,12 +74,48 @@ TEST(CallPeriod, KnownStepsDecideBetweenALoopAndTheLoopInside) {
   EXPECT_EQ(period_of(letters, 96).substr(0, 6), micro);
 }
 
+std::vector<size_t> repeats_in(std::string_view letters, std::string_view pattern) {
+  const LetterCalls calls(letters);
+  const RepeatPlaces places =
+      find_repeats(calls.folded(), std::vector<int>(pattern.begin(), pattern.end()));
+  std::vector<size_t> begins;
+  for (size_t i = 0; i < places.size(); ++i) begins.push_back(places[i]);
+  return begins;
+}
+
 TEST(FindRepeats, TakesThemFromLeftToRightWithoutOverlap) {
-  const std::vector<int> sequence = {1, 1, 1, 1, 1, 2, 1, 1};
-  EXPECT_EQ(find_repeats(sequence, std::vector<int>{1, 1}), (std::vector<size_t>{0, 2, 6}));
-  EXPECT_EQ(find_repeats(sequence, std::vector<int>{1, 2}), (std::vector<size_t>{4}));
-  EXPECT_EQ(find_repeats(sequence, std::vector<int>{}), std::vector<size_t>{});
-  EXPECT_EQ(find_repeats({}, std::vector<int>{1}), std::vector<size_t>{});
+  EXPECT_EQ(repeats_in("AAAAABAA", "AA"), (std::vector<size_t>{0, 2, 6}));
+  EXPECT_EQ(repeats_in("AAAAABAA", "AB"), (std::vector<size_t>{4}));
+  EXPECT_EQ(repeats_in("AAAAABAA", ""), std::vector<size_t>{});
+  EXPECT_EQ(repeats_in("", "A"), std::vector<size_t>{});
+}
+
+/// Where `pattern` stands in `letters`, looked for letter by letter.
+std::vector<size_t> repeats_by_letter(std::string_view letters, std::string_view pattern) {
+  std::vector<size_t> begins;
+  for (size_t at = letters.find(pattern); at != letters.npos;
+       at = letters.find(pattern, at + pattern.size())) {
+    begins.push_back(at);
+  }
+  return begins;
+}
+
+TEST(FindRepeats, LoopsHoldTheSameAsTheirCallsOneByOne) {
+  const std::string layers = repeated("GS", 4) + "R";
+  const std::string rows[] = {
+      "B" + repeated(layers, 500) + "C" + repeated(layers, 300) + "GSG",
+      repeated(repeated(layers, 10) + "E", 90),
+      repeated("GSR", 400) + repeated("SRG", 400) + repeated("G", 400),
+      repeated("ABAAB", 300) + repeated("ABA", 300),
+      repeated("A", 1001),
+  };
+  for (const std::string& letters : rows) {
+    for (const std::string& pattern :
+         {layers, std::string("GS"), std::string("GSRGSR"), std::string("ABAABABAABABAAB"),
+          repeated("A", 7), layers + "E" + layers, std::string("EGSGSGSGS")}) {
+      EXPECT_EQ(repeats_in(letters, pattern), repeats_by_letter(letters, pattern)) << pattern;
+    }
+  }
 }
 
 }  // namespace
