@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "log/foreign_lines.h"
+#include "log/needle_filter.h"
 #include "log/prefix.h"
 
 namespace ncclog {
@@ -157,10 +160,9 @@ re2::RE2::Options quiet() {
 
 re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
-/// A wording with its expression and the places of its groups, -1 where it has none.
-struct CompiledWording {
-  CompiledWording(std::string_view text, std::string_view wanted_needle, uint16_t number)
-      : regex(piece(text), quiet()), needle(wanted_needle), wording(number) {
+/// An expression with the places of its groups, -1 where it has none.
+struct Expression {
+  explicit Expression(std::string_view text) : regex(piece(text), quiet()) {
     const std::map<std::string, int>& names = regex.NamedCapturingGroups();
     const auto group = [&](const char* name) {
       const auto found = names.find(name);
@@ -169,16 +171,36 @@ struct CompiledWording {
     step = group("step");
     total = group("total");
     epoch = group("epoch");
-    if (number != kOwnWording) first_epoch = kWordings[number].first_epoch;
   }
 
   re2::RE2 regex;
-  std::string_view needle;
-  uint16_t wording;
   int step;
   int total;
   int epoch;
-  int first_epoch = 0;
+};
+
+/// A wording whose expression is compiled when a line first holds its needle: most jobs print their
+/// steps in one way, if any.
+class LazyWording {
+ public:
+  LazyWording(std::string_view text, std::string_view wanted, uint16_t place)
+      : needle(wanted), number(place), text_(text) {}
+
+  const Expression& expression() const {
+    std::call_once(once_, [this] { expression_.emplace(text_); });
+    return *expression_;
+  }
+
+  /// What the framework calls its first epoch.
+  int first_epoch() const { return number == kOwnWording ? 0 : kWordings[number].first_epoch; }
+
+  const std::string_view needle;
+  const uint16_t number;
+
+ private:
+  std::string text_;
+  mutable std::once_flag once_;
+  mutable std::optional<Expression> expression_;
 };
 
 constexpr int kMaxGroups = 8;
@@ -209,9 +231,38 @@ int64_t step_in_all(int64_t step, int64_t epoch, int64_t total) {
 
 }  // namespace
 
+/// In the order in which they are tried.
 struct MarkerFinder::Compiled {
-  std::vector<std::unique_ptr<const CompiledWording>> wordings;
+  explicit Compiled(std::vector<std::unique_ptr<const LazyWording>> tried, bool is_own = false)
+      : wordings(std::move(tried)), own(is_own), present(distinct_needles()) {}
+
+  /// Those of the wordings, without empty ones. A wording's place in it is its bit in `find`.
+  std::vector<std::string> distinct_needles() {
+    std::vector<std::string> needles;
+    for (const auto& wording : wordings) {
+      const auto known = std::find(needles.begin(), needles.end(), wording->needle);
+      bits.push_back(wording->needle.empty() ? kAlways : uint64_t{1} << (known - needles.begin()));
+      if (known == needles.end() && !wording->needle.empty()) needles.emplace_back(wording->needle);
+    }
+    return needles;
+  }
+
+  /// Bits of the needles that the line holds.
+  uint64_t needles_in(std::string_view line) const {
+    uint64_t found = kAlways;
+    present.any_of(line, [&](size_t number) {
+      found |= uint64_t{1} << number;
+      return false;
+    });
+    return found;
+  }
+
+  static constexpr uint64_t kAlways = uint64_t{1} << 63;
+
+  std::vector<std::unique_ptr<const LazyWording>> wordings;
+  std::vector<uint64_t> bits;  ///< By wording: of its needle.
   bool own = false;
+  NeedleFilter present;
 };
 
 std::span<const IterationWording> iteration_wordings() { return kWordings; }
@@ -224,65 +275,73 @@ bool is_iteration_preset(std::string_view name) {
 namespace {
 
 template <typename Wanted>
-auto compiled_wordings(Wanted wanted) {
-  std::vector<std::unique_ptr<const CompiledWording>> compiled;
+auto wordings_of(Wanted wanted) {
+  std::vector<std::unique_ptr<const LazyWording>> found;
   for (size_t i = 0; i < std::size(kWordings); ++i) {
     const IterationWording& wording = kWordings[i];
     if (!wanted(wording)) continue;
-    compiled.push_back(std::make_unique<const CompiledWording>(wording.regex, wording.needle,
-                                                               static_cast<uint16_t>(i)));
+    found.push_back(std::make_unique<const LazyWording>(wording.regex, wording.needle,
+                                                        static_cast<uint16_t>(i)));
   }
-  return compiled;
+  return found;
 }
 
 }  // namespace
 
 MarkerFinder::MarkerFinder() {
-  static const auto all = [] {
-    auto compiled = std::make_shared<Compiled>();
-    compiled->wordings =
-        compiled_wordings([](const IterationWording& wording) { return !wording.by_name_only; });
-    return std::shared_ptr<const Compiled>(std::move(compiled));
-  }();
+  static const auto all = std::make_shared<const Compiled>(
+      wordings_of([](const IterationWording& wording) { return !wording.by_name_only; }));
   compiled_ = all;
 }
 
 MarkerFinder::MarkerFinder(std::string_view wanted) {
-  auto compiled = std::make_shared<Compiled>();
-  compiled->wordings =
-      compiled_wordings([&](const IterationWording& wording) { return wording.preset == wanted; });
-  if (compiled->wordings.empty()) {
-    auto own = std::make_unique<CompiledWording>(wanted, "", kOwnWording);
-    if (!own->regex.ok()) {
-      throw Error(fmt::format("invalid expression: {}", own->regex.error()), "--iteration",
+  auto wordings =
+      wordings_of([&](const IterationWording& wording) { return wording.preset == wanted; });
+  const bool own = wordings.empty();
+  if (own) {
+    wordings.push_back(std::make_unique<const LazyWording>(wanted, "", kOwnWording));
+    const re2::RE2& regex = wordings.front()->expression().regex;
+    if (!regex.ok()) {
+      throw Error(fmt::format("invalid expression: {}", regex.error()), "--iteration",
                   "RE2 syntax; group 1 is the step");
     }
-    if (own->step < 0 && own->regex.NumberOfCapturingGroups() > 0) own->step = 1;
-    compiled->own = true;
-    compiled->wordings.push_back(std::move(own));
   }
-  compiled_ = std::move(compiled);
+  compiled_ = std::make_shared<const Compiled>(std::move(wordings), own);
 }
 
 bool MarkerFinder::wants_all_lines() const { return compiled_->own; }
 
+namespace {
+
+/// Reads the marker of one wording; false if the line does not fit it.
+bool read_marker(const LazyWording& wording, std::string_view line, Marker& marker) {
+  if (wording.needle == kBar && is_other_bar(line)) return false;
+  const Expression& expression = wording.expression();
+  re2::StringPiece groups[kMaxGroups];
+  const int count = std::min(kMaxGroups, 1 + expression.regex.NumberOfCapturingGroups());
+  if (!expression.regex.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count))
+    return false;
+  const auto number = [&](int group) {
+    if (group < 0 || group >= count) return int64_t{-1};
+    return step_number({groups[group].data(), groups[group].size()});
+  };
+  // In an expression of the user's own the first group is the step if none is named so.
+  const bool is_first = wording.number == kOwnWording && expression.step < 0;
+  marker.wording = wording.number;
+  marker.total = number(expression.total);
+  const int64_t epoch = number(expression.epoch) - wording.first_epoch();
+  marker.step = step_in_all(number(is_first ? 1 : expression.step), epoch, marker.total);
+  return true;
+}
+
+}  // namespace
+
 bool MarkerFinder::find(std::string_view line, Marker& marker) const {
-  for (const auto& wording : compiled_->wordings) {
-    if (line.find(wording->needle) == line.npos) continue;
-    re2::StringPiece groups[kMaxGroups];
-    const int count = std::min(kMaxGroups, 1 + wording->regex.NumberOfCapturingGroups());
-    const bool fits =
-        wording->regex.Match(piece(line), 0, line.size(), re2::RE2::UNANCHORED, groups, count);
-    if (!fits || (wording->needle == kBar && is_other_bar(line))) continue;
-    const auto number = [&](int group) {
-      if (group < 0 || group >= count) return int64_t{-1};
-      return step_number({groups[group].data(), groups[group].size()});
-    };
-    marker.wording = wording->wording;
-    marker.total = number(wording->total);
-    const int64_t epoch = number(wording->epoch) - wording->first_epoch;
-    marker.step = step_in_all(number(wording->step), epoch, marker.total);
-    return true;
+  const Compiled& compiled = *compiled_;
+  const uint64_t present = compiled.needles_in(line);
+  for (size_t i = 0; i < compiled.wordings.size(); ++i) {
+    if ((compiled.bits[i] & present) == 0) continue;
+    if (read_marker(*compiled.wordings[i], line, marker)) return true;
   }
   return false;
 }
