@@ -22,7 +22,7 @@ bool kubernetes_pod(Scanner& scan, PrefixReading& reading) {
 /// logcli's "{pod=\"w-3\", container=\"pytorch\"} " behind the time.
 bool loki_labels(Scanner& scan, PrefixReading& reading) {
   std::string_view labels;
-  if (!reading.after_stamp || !scan.skip('{') || !scan.until('}', labels, 1000)) return false;
+  if (!scan.skip('{') || !scan.until('}', labels, 1000)) return false;
   if (labels.find("=\"") == labels.npos || !scan.skip(' ')) return false;
   const size_t at = labels.find("pod=\"");
   if (at != labels.npos) {
@@ -183,7 +183,7 @@ constexpr PrefixForm::After kStamp = PrefixForm::After::Stamp;
 constexpr std::string_view kMonths = "JFMASOND";
 constexpr PrefixForm kForms[] = {
     {"[", kubernetes_pod},
-    {"{", loki_labels},
+    {.first_bytes = "{", .recognise = loki_labels, .needs_stamp = true},
     {"0123456789", iso_journal},
     {" [0123456789", iso_stamp, kStamp},
     {"0123456789", epoch_stamp, kStamp},
@@ -191,7 +191,7 @@ constexpr PrefixForm kForms[] = {
     {kMonths, journal},
     {"<", syslog},
     {"M", exported_message},
-    {"", compose_service},
+    {.first_bytes = "", .recognise = compose_service, .mark = '|'},
 };
 
 }  // namespace

@@ -140,8 +140,14 @@ bool host_label(Scanner& scan, PrefixReading& reading) {
 }
 
 constexpr PrefixForm kForms[] = {
-    {"[", mpi_tag},      {"MTWFS", mpi_stamp}, {"<", mpi_stream},           {"[", framework_rank},
-    {"[", torchrun_tee}, {"(", actor},         {" 0123456789", srun_label}, {"", host_label},
+    {"[", mpi_tag},
+    {"MTWFS", mpi_stamp},
+    {"<", mpi_stream},
+    {"[", framework_rank},
+    {"[", torchrun_tee},
+    {"(", actor},
+    {" 0123456789", srun_label},
+    {.first_bytes = kWordBytes, .recognise = host_label, .mark = ':'},
 };
 
 }  // namespace

@@ -53,7 +53,6 @@ bool level_and_file(Scanner& scan) {
 bool bracketed_word(Scanner& scan, PrefixReading& reading) {
   std::string_view word;
   int rank = -1;
-  if (!reading.after_stamp) return false;
   if (scan.skip("[Rank ")) {
     if (!scan.number(rank) || !scan.skip("] ")) return false;
     note_global_rank(reading, rank);
@@ -63,8 +62,7 @@ bool bracketed_word(Scanner& scan, PrefixReading& reading) {
          (is_logger_level(word) || word.find(".py:") != word.npos);
 }
 
-bool marked_level(Scanner& scan, PrefixReading& reading) {
-  if (!reading.after_stamp) return false;
+bool marked_level(Scanner& scan, PrefixReading&) {
   Scanner padded = scan;
   if (scan.peek() != '|' || !padded_level(padded)) return named_level(scan, scan.peek());
   scan = padded;
@@ -72,8 +70,7 @@ bool marked_level(Scanner& scan, PrefixReading& reading) {
 }
 
 /// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
-bool plain_level(Scanner& scan, PrefixReading& reading) {
-  if (!reading.after_stamp) return false;
+bool plain_level(Scanner& scan, PrefixReading&) {
   Scanner absl = scan;
   if (is_absl_severity(absl.peek()) && absl.skip(absl.peek()) && absl.skip(' ') &&
       skip_location(absl)) {
@@ -134,8 +131,12 @@ bool hugging_face_line(Scanner& scan, PrefixReading& reading) {
 
 constexpr PrefixForm::After kStamp = PrefixForm::After::Stamp;
 constexpr PrefixForm kForms[] = {
-    {"[", bracketed_word, kStamp}, {"|-", marked_level}, {"DIWECF", plain_level},
-    {"DIWEC", vllm_line},          {"IWEF", absl_line},  {"DIWEC", basic_line},
+    {.first_bytes = "[", .recognise = bracketed_word, .leaves = kStamp, .needs_stamp = true},
+    {.first_bytes = "|-", .recognise = marked_level, .needs_stamp = true},
+    {.first_bytes = "DIWECF", .recognise = plain_level, .needs_stamp = true},
+    {"DIWEC", vllm_line},
+    {"IWEF", absl_line},
+    {"DIWEC", basic_line},
     {"[", hugging_face_line},
 };
 

@@ -61,7 +61,7 @@ constexpr PrefixForm kForms[] = {
     {.first_bytes = " 0123456789", .recognise = line_number, .needs_record = true},
     {.first_bytes = " -*|", .recognise = list_item, .needs_record = true},
     {.first_bytes = "[", .recognise = bare_rank, .needs_record = true},
-    {.first_bytes = kLetters, .recognise = stern_names, .needs_record = true},
+    {.first_bytes = kLetters, .recognise = stern_names, .needs_record = true, .mark = '-'},
 };
 
 }  // namespace

@@ -1,9 +1,12 @@
 #include "log/prefix.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "base/text.h"
 #include "log/prefix_forms.h"
+#include "log/prefix_glance.h"
 
 namespace ncclog {
 namespace {
@@ -21,28 +24,57 @@ bool bar_without_newline(Scanner& scan, PrefixReading& reading) {
   return true;
 }
 
-constexpr PrefixForm kBar = {"", bar_without_newline};
+constexpr PrefixForm kBar = {.first_bytes = "", .recognise = bar_without_newline, .mark = '%'};
+
+/// The forms that may begin with a byte, in the order in which they are tried.
+struct FormsOfByte {
+  std::vector<const PrefixForm*> certain;
+  std::vector<const PrefixForm*> in_front_of_record;
+};
+using FormsByByte = std::array<FormsOfByte, 256>;
+
+const FormsByByte& forms_by_byte() {
+  static const FormsByByte all = [] {
+    FormsByByte forms;
+    const auto add = [&](const PrefixForm& form, size_t byte) {
+      (form.needs_record ? forms[byte].in_front_of_record : forms[byte].certain).push_back(&form);
+    };
+    for (const std::span<const PrefixForm> table :
+         {collector_prefixes(), logger_prefixes(), launcher_prefixes(), pasted_prefixes(),
+          std::span<const PrefixForm>(&kBar, 1)}) {
+      for (const PrefixForm& form : table) {
+        for (size_t byte = 0; byte < forms.size(); ++byte) {
+          const bool any = form.first_bytes.empty();
+          if (any || form.first_bytes.find(static_cast<char>(byte)) != std::string_view::npos) {
+            add(form, byte);
+          }
+        }
+      }
+    }
+    return forms;
+  }();
+  return all;
+}
+
+const FormsOfByte& forms_of(std::string_view text) {
+  return forms_by_byte()[static_cast<unsigned char>(text[0])];
+}
 
 /// Takes the prefix of one form off `text`; its length, 0 if there is none.
 size_t take(const PrefixForm& form, std::string_view text, PrefixReading& reading) {
-  if (text.empty()) return 0;
-  if (!form.first_bytes.empty() && form.first_bytes.find(text[0]) == text.npos) return 0;
   Scanner scan(text);
-  if (!form.recognise(scan, reading)) return 0;
-  return scan.taken();
+  return form.recognise(scan, reading) ? scan.taken() : 0;
 }
 
 /// Takes one prefix that cannot mean anything else off `text`.
 size_t take_certain(std::string_view text, PrefixReading& reading) {
-  const std::span<const PrefixForm> tables[] = {
-      collector_prefixes(), logger_prefixes(), launcher_prefixes(), pasted_prefixes(), {&kBar, 1}};
-  for (const auto& forms : tables) {
-    for (const PrefixForm& form : forms) {
-      const size_t length = form.needs_record ? 0 : take(form, text, reading);
-      if (length == 0) continue;
-      reading.after_stamp = form.leaves == PrefixForm::After::Stamp;
-      return length;
-    }
+  if (text.empty()) return 0;
+  for (const PrefixForm* form : forms_of(text).certain) {
+    if (form->needs_stamp && !reading.after_stamp) continue;
+    const size_t length = take(*form, text, reading);
+    if (length == 0) continue;
+    reading.after_stamp = form->leaves == PrefixForm::After::Stamp;
+    return length;
   }
   return 0;
 }
@@ -60,10 +92,10 @@ bool begins_record_or_prefix(std::string_view text, int more) {
 
 /// Takes one of the shapes that ordinary output has too off `text`.
 size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, int more) {
-  if (more == 0) return 0;
-  for (const PrefixForm& form : pasted_prefixes()) {
+  if (more == 0 || text.empty()) return 0;
+  for (const PrefixForm* form : forms_of(text).in_front_of_record) {
     PrefixReading attempt = reading;
-    const size_t length = form.needs_record ? take(form, text, attempt) : 0;
+    const size_t length = take(*form, text, attempt);
     if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
     reading = attempt;
     reading.after_stamp = false;
@@ -129,6 +161,66 @@ bool begins_record(std::string_view text) {
   if (trim(text).empty() || begins_cpp_record(text)) return true;
   return std::any_of(std::begin(kStarts), std::end(kStarts),
                      [&](std::string_view start) { return text.starts_with(start); });
+}
+
+namespace {
+
+/// Bytes that are the mark of some form, each with a bit of its own, and blanks.
+struct MarkBits {
+  static constexpr uint8_t kBlank = 1;
+  static constexpr uint8_t kUnsure = 0x80;  ///< Of a first byte: some form has no mark.
+
+  std::array<uint8_t, 256> of_byte{};   ///< What a byte is.
+  std::array<uint8_t, 256> by_first{};  ///< Marks of all forms that may begin with a byte.
+
+  void add(size_t first, char mark) {
+    uint8_t& bits = of_byte[static_cast<unsigned char>(mark)];
+    if (mark != '\0' && bits == 0 && next_ < kUnsure) {
+      bits = next_;
+      next_ = static_cast<uint8_t>(next_ << 1);
+    }
+    by_first[first] |= mark == '\0' || bits == 0 ? kUnsure : bits;
+  }
+
+ private:
+  uint8_t next_ = kBlank << 1;
+};
+
+const MarkBits& mark_bits() {
+  static const MarkBits all = [] {
+    MarkBits marks;
+    for (const char blank : {' ', '\t'}) {
+      marks.of_byte[static_cast<unsigned char>(blank)] = MarkBits::kBlank;
+    }
+    for (size_t byte = 0; byte < marks.by_first.size(); ++byte) {
+      const FormsOfByte& forms = forms_by_byte()[byte];
+      for (const auto* list : {&forms.certain, &forms.in_front_of_record}) {
+        for (const PrefixForm* form : *list) {
+          if (!form->needs_stamp && form != &kBar) marks.add(byte, form->mark);
+        }
+      }
+    }
+    return marks;
+  }();
+  return all;
+}
+
+}  // namespace
+
+bool may_have_prefix(std::string_view line) {
+  const MarkBits& bits = mark_bits();
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  const auto is = [&](uint8_t wanted) {
+    return (bits.of_byte[static_cast<unsigned char>(*at)] & wanted) != 0;
+  };
+  while (at < end && is(MarkBits::kBlank)) ++at;
+  if (at == end) return false;
+  const uint8_t marks = bits.by_first[static_cast<unsigned char>(*at)];
+  if ((marks & MarkBits::kUnsure) != 0) return true;
+  while (at < end && !is(MarkBits::kBlank | marks)) ++at;
+  while (at < end && is(MarkBits::kBlank)) ++at;
+  return at < end && is(marks);
 }
 
 Prefix parse_prefix(std::string_view line) {

@@ -41,7 +41,17 @@ struct PrefixForm {
 
   /// Ordinary output has this shape too: it counts only in front of what begins a record.
   bool needs_record = false;
+
+  /// A byte that stands in the first word of every text with such a prefix, or begins the second
+  /// one; NUL: none is known. Most lines are let go by it, without a closer look.
+  char mark = '\0';
+
+  /// It counts only behind a time.
+  bool needs_stamp = false;
 };
+
+inline constexpr std::string_view kWordBytes =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
