@@ -34,18 +34,18 @@ struct Members {
   bool only_docker_keys = true;   ///< No key but those of docker's own files.
 };
 
-constexpr std::string_view kMessageKeys[] = {"log", "message", "MESSAGE",
-                                             "msg", "line",    "textPayload"};
-
-template <size_t N>
-int place_of(std::string_view word, const std::string_view (&words)[N]) {
-  const auto found = std::find(std::begin(words), std::end(words), word);
-  return found == std::end(words) ? -1 : static_cast<int>(found - std::begin(words));
-}
-
 template <size_t N>
 bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
-  return place_of(word, words) >= 0;
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+/// Place of the key in kMessageKeys; -1: another one.
+int message_place_of(std::string_view key) {
+  const auto is_it = [&](std::string_view quoted) {
+    return quoted.substr(1, quoted.size() - 2) == key;
+  };
+  const auto found = std::find_if(std::begin(kMessageKeys), std::end(kMessageKeys), is_it);
+  return found == std::end(kMessageKeys) ? -1 : static_cast<int>(found - std::begin(kMessageKeys));
 }
 
 /// Objects whose members count as if they stood outside: Google Cloud's, Elasticsearch's.
@@ -54,7 +54,7 @@ bool is_envelope(std::string_view parent) {
 }
 
 void note_message(std::string_view key, std::string_view value, bool is_bytes, Members& members) {
-  const int place = place_of(key, kMessageKeys);
+  const int place = message_place_of(key);
   if (place < 0 || (members.message_place >= 0 && members.message_place <= place)) return;
   members.message = value;
   members.message_place = place;
@@ -157,7 +157,7 @@ bool read_object(Scanner& scan, std::string_view parent, int depth, Members& mem
 /// A member on a line of its own, as journalctl -o json-pretty prints: "\t"MESSAGE" : "text",".
 bool read_lone_member(Scanner& scan, Members& members) {
   std::string_view key;
-  if (!read_string(scan, key) || !is_one_of(key, kMessageKeys)) return false;
+  if (!read_string(scan, key) || message_place_of(key) < 0) return false;
   skip_space(scan);
   if (!scan.skip(':')) return false;
   skip_space(scan);
@@ -301,7 +301,7 @@ bool read_collector_json(std::string_view line, CollectorLine& record) {
     append_unescaped(members.message, record.text);
   }
   const bool is_docker = is_whole && members.only_docker_keys && !members.stream.empty() &&
-                         kMessageKeys[members.message_place] == "log";
+                         members.message_place == message_place_of("log");
   record.is_partial = members.is_partial || (is_docker && !record.text.ends_with('\n'));
   return true;
 }

@@ -25,6 +25,10 @@ struct CollectorLine {
   bool is_partial = false;  ///< The process's line goes on in the collector's next one.
 };
 
+/// Keys, with their quotes, one of which holds the message of every record.
+inline constexpr std::string_view kMessageKeys[] = {"\"log\"", "\"message\"", "\"MESSAGE\"",
+                                                    "\"msg\"", "\"line\"",    "\"textPayload\""};
+
 /// A glance that costs two bytes: false for nearly every line that is not JSON.
 inline bool may_be_collector_json(std::string_view line) {
   while (!line.empty() && (line.back() == ',' || line.back() == ' ')) line.remove_suffix(1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "log/foreign_needs.h"
 #include "log/prefix.h"
 #include "log/scanner.h"
 #include "log/time_stamp.h"
@@ -55,31 +56,15 @@ bool is_claimed(std::string_view base, std::string_view message) {
 
 /// Python's class names: "RuntimeError", "SystemExit"; not "Error", nor NCCL's "ncclSystemError".
 bool is_exception_name(std::string_view base) {
-  constexpr std::string_view kEnds[] = {"Error", "Exception",      "Interrupt",
-                                        "Exit",  "TimeoutExpired", "StopIteration"};
   if (base.empty() || base == "Error" || (base[0] >= 'a' && base[0] <= 'z') || is_digit(base[0]))
     return false;
-  return std::any_of(std::begin(kEnds), std::end(kEnds),
+  return std::any_of(std::begin(kExceptionEnds), std::end(kExceptionEnds),
                      [&](std::string_view end) { return base.ends_with(end); });
 }
 
-constexpr std::string_view kStatuses[] = {
-    "Segmentation fault",
-    "Bus error",
-    "Killed",
-    "Aborted",
-    "Terminated",
-    "Illegal instruction",
-    "Floating point exception",
-    "Trace/breakpoint trap",
-    "Hangup",
-    "Interrupt",
-    "Quit",
-};
-
 /// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
 std::string_view take_status(Scanner& scan) {
-  for (const std::string_view status : kStatuses) {
+  for (const std::string_view status : kProcessEnds) {
     if (!scan.skip(status)) continue;
     Scanner behind = scan;
     behind.blanks();
@@ -150,7 +135,7 @@ bool recognise_process_end(std::string_view text, Message& message) {
     message.set("status", status);
     return true;
   }
-  const size_t at = text.substr(0, 300).find(": line ");
+  const size_t at = text.substr(0, 300).find(kShellPlace[0]);
   if (at == text.npos) return false;
   Scanner scan(text.substr(at + 7));
   int line = 0;
@@ -199,16 +184,10 @@ bool recognise_progress_bar(std::string_view text, Message& message) {
 }
 
 bool recognise_eval_progress(std::string_view text, Message& message) {
-  constexpr std::string_view kPrints[] = {
-      "Evaluating",         "Validating",           "Validation: ",
-      "Running evaluation", "Running validation",   "***** Running Evaluation",
-      "Saving checkpoint",  "saving checkpoint",    "Saving model checkpoint",
-      "evaluating",         "[Eval batch=",         "***** Running Prediction",
-      "Evaluation: ",       "Saving the checkpoint"};
   const ProgressBar bar = parse_progress_bar(text);
   const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
-                                         : starts_with_any(behind_logger(text), kPrints) ||
-                                               starts_with_any(text, kPrints);
+                                         : starts_with_any(behind_logger(text), kEvalPrints) ||
+                                               starts_with_any(text, kEvalPrints);
   if (about_eval) message.set("text", text);
   return about_eval;
 }

@@ -170,23 +170,29 @@ std::optional<Header> find_cpp_record(std::string_view line) {
   return std::nullopt;
 }
 
-/// One byte and one word tell most lines from a record of Python's or glog's.
-bool may_begin_record(std::string_view text, bool names_torch) {
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// Two bytes tell most lines from a record of Python's or glog's: "E0105", "[2026", "ERROR".
+bool may_begin_record(std::string_view text) {
   if (text.size() < 2) return false;
-  if (is_severity(text[0]) && is_digit(text[1])) return true;
-  return names_torch && (text[0] == '[' || (text[0] >= 'A' && text[0] <= 'Z'));
+  const bool is_number = is_digit(text[1]) && (is_severity(text[0]) || text[0] == '[');
+  return is_number || (is_upper(text[0]) && is_upper(text[1]));
+}
+
+/// The place behind the last one where a record may begin.
+size_t places_end(std::string_view line, size_t prefix) {
+  while (prefix < line.size() && is_blank(line[prefix])) ++prefix;
+  return std::min(prefix + 1, line.size());
 }
 
 /// Records of Python's loggers stand at the start of the line, behind prefixes only.
 std::optional<Header> find_python_record(std::string_view line) {
   constexpr bool (*kForms[])(Scanner&, Header&) = {read_glog_record, read_stamped_python_record,
                                                    read_basic_python_record};
-  const bool names_torch = line.find("torch") != line.npos;
-  if (!names_torch && line.find(".cpp:") == line.npos) return std::nullopt;
-  const size_t prefix = parse_prefix(line).length;
-  const size_t last = std::min(line.find_first_not_of(" \t", prefix), line.size());
-  for (size_t at = 0; at <= last && at < line.size(); ++at) {
-    if (!may_begin_record(line.substr(at), names_torch)) continue;
+  if (line.find("torch") == line.npos && line.find(".cpp:") == line.npos) return std::nullopt;
+  const size_t end = places_end(line, parse_prefix(line).length);
+  for (size_t at = 0; at < end; ++at) {
+    if (!may_begin_record(line.substr(at))) continue;
     for (const auto read : kForms) {
       Scanner scan(line.substr(at));
       Header header;
@@ -197,6 +203,15 @@ std::optional<Header> find_python_record(std::string_view line) {
 }
 
 }  // namespace
+
+bool may_begin_python_record(std::string_view line, size_t prefix) {
+  if (line.empty()) return false;
+  const size_t end = places_end(line, prefix);
+  for (size_t at = 0; at < end; ++at) {
+    if (may_begin_record(line.substr(at))) return true;
+  }
+  return false;
+}
 
 std::optional<Header> parse_framework_header(std::string_view line) {
   if (auto header = find_cpp_record(line)) return header;

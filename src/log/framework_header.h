@@ -17,6 +17,13 @@
 
 namespace ncclog {
 
+/// How records of the C++ side begin, as needles of log/needle_filter.h: "[E717 ", "[E ".
+inline constexpr std::string_view kCppRecordBegins[] = {"[\x02\x01\x01\x01", "[\x02 "};
+
+/// False where no record of Python's or glog's loggers begins in the prefixes of `line`, the first
+/// `prefix` bytes, or right behind them: a glance, for most lines.
+bool may_begin_python_record(std::string_view line, size_t prefix);
+
 /// The header of a PyTorch record; nullopt if the line holds none. `message` begins behind the
 /// process-group tags and ends where another process's record was written into the same line.
 std::optional<Header> parse_framework_header(std::string_view line);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "log/framework_header.h"
+#include "log/header_marks.h"
 #include "log/prefix_forms.h"
 #include "log/scanner.h"
 #include "log/time_stamp.h"
@@ -20,7 +21,6 @@ constexpr LevelWord kLevelWords[] = {
     {"INFO", Level::Info}, {"WARN", Level::Warn},   {"TRACE", Level::Trace},
     {"CALL", Level::Call}, {"ABORT", Level::Abort},
 };
-constexpr std::string_view kAnchor = "NCCL ";
 constexpr size_t kLongestHost = 255;  ///< A host name is no longer (RFC 1123); torn bytes may be.
 
 /// Where "NCCL <LEVEL>" stands and what it is.
@@ -168,6 +168,14 @@ bool may_end_in_header(std::string_view text) {
   text = device ? text.substr(0, text.size() - 1) : without_function(text);
   const size_t number = digits_begin(text, text.size());
   return number < text.size() && number > 0 && text[number - 1] == (device ? '[' : ':');
+}
+
+/// True if two digits stand around a colon somewhere, as in "host:pid:tid".
+bool joins_numbers(std::string_view text) {
+  for (size_t at = text.find(':', 1); at != text.npos; at = text.find(':', at + 1)) {
+    if (is_digit(text[at - 1]) && at + 1 < text.size() && is_digit(text[at + 1])) return true;
+  }
+  return false;
 }
 
 /// "misc/socket.cc:57 (socketProgress)": where a WARN was raised; plugins put
@@ -351,7 +359,7 @@ namespace {
 /// Takes Ray's " [repeated 7x across cluster]", with its long hint the first time, off the message.
 void take_repetition(Header& header) {
   constexpr std::string_view kHint = " (Ray deduplicates logs by default.";
-  constexpr std::string_view kEnd = "x across cluster]";
+  constexpr std::string_view kEnd = kRepetitionEnd;
   constexpr std::string_view kBegin = " [repeated ";
   std::string_view text = trim(header.message);
   if (!text.ends_with(']') && !text.ends_with(')')) return;
@@ -388,9 +396,14 @@ Header parse_header(std::string_view line) {
   return header;
 }
 
-bool is_header_stub(std::string_view line) {
+bool may_be_header_stub(std::string_view line) {
   line = trim(line);
-  if (!may_end_in_header(line)) return false;
+  return may_end_in_header(line) && joins_numbers(line);
+}
+
+bool is_header_stub(std::string_view line) {
+  if (!may_be_header_stub(line)) return false;
+  line = trim(line);
   if (find_anchor(line)) return false;
   if (line.ends_with(" NCCL")) line.remove_suffix(5);
   Header header;

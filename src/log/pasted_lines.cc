@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "log/foreign_needs.h"
 #include "log/row_columns.h"
 #include "log/scanner.h"
 
@@ -53,9 +54,9 @@ bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Mes
 /// "ulimit -l' 8192": the answer behind the command that asked for it.
 std::string_view memlock_answer(std::string_view text) {
   if (text.empty() || !(is_digit(text.back()) || text.back() == 'd')) return {};
-  const size_t at = text.find("ulimit -l");
+  const size_t at = text.find(kMemlockQuestion[0]);
   if (at == text.npos) return {};
-  std::string_view rest = text.substr(at + 9);
+  std::string_view rest = text.substr(at + kMemlockQuestion[0].size());
   while (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
   rest = trim(rest);
   return rest == "unlimited" || parse_int(rest) ? rest : std::string_view{};
@@ -120,9 +121,9 @@ bool recognise_ras_communicator_row(std::string_view text, Message& message) {
 }
 
 bool recognise_shm_usage(std::string_view text, Message& message) {
-  if (!text.ends_with("/dev/shm")) return false;
+  if (!text.ends_with(kShmMount[0])) return false;
   const Columns row = columns_of(text);
-  if (row.count != 6 || row[5] != "/dev/shm" || !row[4].ends_with('%')) return false;
+  if (row.count != 6 || row[5] != kShmMount[0] || !row[4].ends_with('%')) return false;
   message.set("size", row[1]);
   message.set("used", row[2]);
   message.set("available", row[3]);

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "log/foreign_needs.h"
 #include "log/header.h"
 
 namespace ncclog {
@@ -18,7 +19,7 @@ constexpr size_t kLongestStub = 512;
 bool asks_for_memlock(std::string_view line) {
   line = trim(line);
   while (!line.empty() && (line.back() == '\'' || line.back() == '"')) line.remove_suffix(1);
-  return line.ends_with("ulimit -l");
+  return line.ends_with(kMemlockQuestion[0]);
 }
 
 bool is_memlock_answer(std::string_view line) {

@@ -12,6 +12,10 @@
 
 namespace ncclog {
 
+/// What holds_process and holds_task_tag are true of, as needles of log/needle_filter.h.
+inline constexpr std::string_view kProcessMark = "\x01 [\x01";
+inline constexpr std::string_view kTaskTagMark = "\x01]:";
+
 /// True if "host:pid:tid [dev" stands somewhere in the text, as at the start of NCCL's lines.
 bool holds_process(std::string_view text);
 
