@@ -189,7 +189,10 @@ ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSetti
   read.units =
       cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
   Walked walked(read.units.size());
-  Shard shard = read_units(inputs, read.units, settings, walked);
+  const SharedFilter filter(settings.matcher, settings.finder);
+  ReadSettings filtered = settings;
+  filtered.filter = &filter;
+  Shard shard = read_units(inputs, read.units, filtered, walked);
   LossTable losses = shard.losses();
   losses += reading_losses(walked);
   Places places = place_inputs(walked);

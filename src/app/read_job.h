@@ -10,14 +10,16 @@
 #include "input/units.h"
 #include "model/job.h"
 #include "model/shard.h"
+#include "model/shared_filter.h"
 
 namespace ncclog {
 
 struct ReadSettings {
   int threads = 0;                                ///< Workers; 0: one per processor.
   uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
-  LineMatcher matcher;  ///< Called from several threads at once; may be empty.
-  MarkerFinder finder;  ///< What lines announce steps.
+  LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
+  MarkerFinder finder;                   ///< What lines announce steps.
+  const SharedFilter* filter = nullptr;  ///< Made of both by read_job; nothing to be set.
 };
 
 /// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.

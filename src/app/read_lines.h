@@ -10,7 +10,8 @@ namespace ncclog {
 
 /// What `lines`, a UnitReader or a Stretch of the input `name`, say.
 Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings) {
-  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder);
+  LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
+                   settings.filter);
   for (Line line;;) {
     const TakenLines taken = reader.take_known(lines.ahead(), lines.next_number());
     if (taken.lines > 0) lines.skip(taken.bytes, taken.lines, taken.is_ascii);

@@ -1,6 +1,7 @@
 #include "model/read_log.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "base/text.h"
@@ -30,14 +31,35 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
       [&](const std::string& literal) { return !is_out_of_question(literal, text); });
 }
 
+/// Lines of other programs from which on a filter pays.
+constexpr uint64_t kWorthFilter = 64;
+
+/// Whole lines without the last two: those that may end the stretch are read.
+std::string_view without_last_lines(std::string_view block) {
+  constexpr int kLast = 2;
+  for (int i = 0; i < kLast; ++i) {
+    if (block.size() < 2) return {};
+    const void* end = ::memrchr(block.data(), '\n', block.size() - 1);
+    if (end == nullptr) return {};
+    block = block.substr(0, static_cast<size_t>(static_cast<const char*>(end) - block.data()) + 1);
+  }
+  return block;
+}
+
+/// A glance at the first line of `block`.
+bool is_nccl_line(std::string_view block) {
+  return block.substr(0, block.find('\n')).find("NCCL ") != block.npos;
+}
+
 }  // namespace
 
 LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
-                     const MarkerFinder& finder)
+                     const MarkerFinder& finder, const SharedFilter* filter)
     : shard_(unit, input, finder),
       guard_(shard_, matcher),
       learns_(!finder.wants_all_lines()),
       matcher_(matcher),
+      filter_(filter),
       events_([this](const Line& record, const Event& event, int lines) {
         receive(record, event, lines);
       }) {}
@@ -49,6 +71,8 @@ void LogReader::add(const Line& line) {
 
 void LogReader::receive(const Line& record, const Event& event, int lines) {
   guard_.add(record, event, lines);
+  is_foreign_ = event.fate == LineFate::Foreign;
+  foreign_ += is_foreign_ ? 1 : 0;
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
   if (event.message.kind == nullptr || may_match(matcher_, record.text)) return;
@@ -58,12 +82,35 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
 TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
   if (!events_.is_idle()) return taken;
-  for (KnownLine line;;) {
-    const size_t length = calls_.find(block.substr(taken.bytes), line);
-    if (length == 0 || !guard_.add(line, number + taken.lines)) return taken;
-    taken.bytes += length;
-    ++taken.lines;
+  while (take_call(block, number, taken) || take_foreign(block, number, taken)) {
   }
+  return taken;
+}
+
+bool LogReader::take_call(std::string_view block, uint64_t number, TakenLines& taken) {
+  KnownLine line;
+  const size_t length = calls_.find(block.substr(taken.bytes), line);
+  if (length == 0 || !guard_.add(line, number + taken.lines)) return false;
+  taken.bytes += length;
+  ++taken.lines;
+  return true;
+}
+
+bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
+  if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
+  const std::string_view rest = without_last_lines(block.substr(taken.bytes));
+  if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
+  const ForeignFilter* filter = filter_->get();
+  if (filter == nullptr) return false;
+  const BoringLines boring = filter->boring_lines(rest);
+  if (boring.lines == 0) return false;
+  const ForeignRun run{rest.substr(0, boring.bytes), number + taken.lines, boring.lines,
+                       boring.empty};
+  if (!guard_.add(run)) return false;
+  taken.bytes += boring.bytes;
+  taken.lines += boring.lines;
+  taken.is_ascii = false;
+  return true;
 }
 
 void LogReader::settle() {

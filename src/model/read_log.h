@@ -10,6 +10,7 @@
 #include "log/event_reader.h"
 #include "model/known_calls.h"
 #include "model/shard.h"
+#include "model/shared_filter.h"
 #include "model/tear_guard.h"
 
 namespace ncclog {
@@ -25,17 +26,18 @@ struct TakenLines {
 /// event reader calls back into it.
 class LogReader {
  public:
-  /// `matcher` may be empty; it must outlive the reader.
+  /// `matcher` may be empty; it must outlive the reader, as must `filter`, which is made of the
+  /// same matcher and finder. Without one all lines of other programs are read.
   LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
-            const MarkerFinder& finder = MarkerFinder());
+            const MarkerFinder& finder = MarkerFinder(), const SharedFilter* filter = nullptr);
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
   void add(const Line& line);
 
   /// Takes the lines with which `block` begins, as far as they are like lines that were read
-  /// before; `number` is that of the first. Those behind them have to be added. Their bytes must
-  /// stay until settle().
+  /// before, or lines of other programs that mean nothing; `number` is that of the first. Those
+  /// behind them have to be added. Their bytes must stay until settle().
   TakenLines take_known(std::string_view block, uint64_t number);
 
   /// To be called before the bytes of lines that were taken go away.
@@ -46,6 +48,8 @@ class LogReader {
 
  private:
   void receive(const Line& record, const Event& event, int lines);
+  bool take_call(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
   Shard shard_;
   TearGuard guard_;
@@ -53,6 +57,9 @@ class LogReader {
   std::string_view line_;  ///< The line that is being added.
   bool learns_;            ///< Nobody looks at every line, whatever it says.
   const LineMatcher& matcher_;
+  const SharedFilter* filter_;
+  uint64_t foreign_ = 0;     ///< Lines of other programs that were read.
+  bool is_foreign_ = false;  ///< The last line that was read is one.
   EventReader events_;
 };
 
