@@ -52,7 +52,7 @@ inline bool starts_with(const char* text, std::string_view literal) {
 }
 
 /// The same for a few words of text; at least eight bytes.
-inline bool starts_with_words(const char* text, std::string_view words) {
+[[gnu::always_inline]] inline bool starts_with_words(const char* text, std::string_view words) {
   const size_t last = words.size() - sizeof(uint64_t);
   for (size_t at = 0; at < last; at += sizeof(uint64_t)) {
     if (load(text + at) != load(words.data() + at)) return false;
@@ -61,7 +61,7 @@ inline bool starts_with_words(const char* text, std::string_view words) {
 }
 
 /// How many hexadecimal digits begin `text`, up to 16. 16 bytes are read.
-inline size_t hex_digits(const char* text) {
+[[gnu::always_inline]] inline size_t hex_digits(const char* text) {
   using Bytes = stdx::native_simd<uint8_t>;
   static_assert(Bytes::size() >= 16);
   const Bytes bytes(reinterpret_cast<const uint8_t*>(text), stdx::element_aligned);
@@ -72,7 +72,7 @@ inline size_t hex_digits(const char* text) {
 }
 
 /// Behind the pointer at `text`; nullptr if none stands there.
-inline const char* behind_pointer(const char* text) {
+[[gnu::always_inline]] inline const char* behind_pointer(const char* text) {
   if (text[0] == '0' && text[1] == 'x') {
     const size_t digits = hex_digits(text + 2);
     return digits > 0 ? text + 2 + digits : nullptr;
@@ -101,7 +101,7 @@ const char* end_of_head(const char* line, size_t guess) {
   return nullptr;
 }
 
-inline uint64_t hash_of_head(std::string_view text) {
+[[gnu::always_inline]] inline uint64_t hash_of_head(std::string_view text) {
   constexpr uint64_t kMix = 0x9e3779b97f4a7c15U;
   uint64_t hash = text.size();
   for (size_t at = 0; at + 8 < text.size(); at += 8) hash = (hash ^ load(text.data() + at)) * kMix;
@@ -110,7 +110,7 @@ inline uint64_t hash_of_head(std::string_view text) {
 }
 
 /// Of the numbers at the beginning of a tail. Those that differ only behind are few.
-inline uint64_t hash_of_tail(size_t operation, const char* tail) {
+[[gnu::always_inline]] inline uint64_t hash_of_tail(size_t operation, const char* tail) {
   constexpr std::array<uint64_t, 6> kMix = {0x9e3779b97f4a7c15U, 0xbf58476d1ce4e5b9U,
                                             0x94d049bb133111ebU, 0xd6e8feb86659fd93U,
                                             0xff51afd7ed558ccdU, 0xc4ceb9fe1a85ec53U};
@@ -151,7 +151,7 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   const char* const close = end_of_head(begin, head_size_);
   if (close == nullptr) return 0;
   head_size_ = static_cast<size_t>(close - begin);
-  const KnownHead* head = head_at({begin, static_cast<size_t>(close + 1 - begin)});
+  KnownHead* head = head_at({begin, static_cast<size_t>(close + 1 - begin)});
   if (head == nullptr) return 0;
   const char* const message = close + kAnchor.size();
   const Operation* operation = operation_at(message);
@@ -177,7 +177,7 @@ KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
   if (KnownHead* head = head_at(text); head != nullptr) return head;
   if (text.size() < sizeof(uint64_t) || heads_.size() == kMaxHeads) return nullptr;
   KnownHead& head = heads_.emplace_back(
-      KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}});
+      KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}, nullptr});
   head_places_.add(hash_of_head(text), head);
   return &head;
 }
@@ -201,10 +201,15 @@ size_t KnownCalls::find_or_add_operation(std::string_view text) {
   return place;
 }
 
-KnownCall* KnownCalls::call_at(const KnownHead& head, size_t operation, const char* tail) {
-  return head.calls.find(hash_of_tail(operation, tail), [&](const KnownCall& call) {
+KnownCall* KnownCalls::call_at(KnownHead& head, size_t operation, const char* tail) {
+  const auto is_it = [&](const KnownCall& call) {
     return call.operation == operation && starts_with(tail, call.tail);
-  });
+  };
+  // Most calls are like the one before.
+  if (head.last == nullptr || !is_it(*head.last)) {
+    head.last = head.calls.find(hash_of_tail(operation, tail), is_it);
+  }
+  return head.last;
 }
 
 void KnownCalls::learn(std::string_view text, const Event& event) {

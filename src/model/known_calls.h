@@ -35,6 +35,7 @@ struct KnownHead {
   int64_t pid = -1;
   size_t prefix = 0;            ///< Bytes of `text` before the host: what a launcher puts there.
   PlaceTable<KnownCall> calls;  ///< By operation and tail.
+  KnownCall* last = nullptr;    ///< The one found last; nullptr: none was.
 };
 
 /// Where the calls of a known line are counted, in the shard that reads it.
@@ -99,7 +100,7 @@ class KnownCalls {
   KnownHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
   const Operation* operation_at(const char* text) const;
   size_t find_or_add_operation(std::string_view text);
-  KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail);
+  KnownCall* call_at(KnownHead& head, size_t operation, const char* tail);
   void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
 
   PlaceTable<KnownHead> head_places_;
