@@ -39,17 +39,12 @@ class Measuring {
   void add_part(const SideBySide& walk) {
     const size_t block = walk.period();
     for (size_t done = 0; done < walk.length();) {
-      const State before = state();
-      const Candidate found = found_;
+      const Measuring before = *this;
       const size_t now = std::min(block, walk.length() - done);
       walk.compare(done, now, [this](bool repeats) { add(repeats); });
       done += now;
-      const size_t again = (walk.length() - done) / block;
-      const bool all = run_ >= before.run + block;
-      // In the same state the same calls do the same, however often they come.
-      if (again == 0 || (!all && state() != before)) continue;
-      skip(again, block, all ? found_ : found);
-      done += again * block;
+      const size_t more = (walk.length() - done) / block;
+      if (more > 0 && skip(before, more, block)) done += more * block;
     }
   }
 
@@ -77,17 +72,20 @@ class Measuring {
     free_from_ = at_;
   }
 
-  /// Another `blocks` blocks, each of which does what the last one did since `before`.
-  void skip(size_t blocks, size_t length, const Candidate& before) {
-    const bool all = found_.stretches == before.stretches && run_ >= length;
-    found_.covered += blocks * (found_.covered - before.covered);
-    found_.stretches += blocks * (found_.stretches - before.stretches);
-    at_ += blocks * length;
-    if (all) {
-      run_ += blocks * length;
+  /// Adds `more` blocks like the last one, before which the state was `before`. False if they may
+  /// do something else: in the same state the same calls do the same.
+  bool skip(const Measuring& before, size_t more, size_t block) {
+    if (run_ == before.run_ + block) {
+      run_ += more * block;
+    } else if (state() == before.state()) {
+      found_.covered += more * (found_.covered - before.found_.covered);
+      found_.stretches += more * (found_.stretches - before.found_.stretches);
+      free_from_ += more * block;
     } else {
-      free_from_ += blocks * length;
+      return false;
     }
+    at_ += more * block;
+    return true;
   }
 
   Candidate found_;

@@ -149,11 +149,20 @@ std::vector<std::string> notes_of(const Job& job, const JobCalls& calls,
 }
 
 /// What a row of several iterations means.
-std::string folding_note(uint64_t single_rows) {
+std::string folding_note(uint64_t single_rows, bool any_together) {
   return fmt::format(
-      "Neighbouring iterations that call the same share a row, with the calls of one of them; "
+      "Neighbouring iterations that call the same share a row, with the calls of one of them{}; "
       "--format csv has a row for each iteration, {} rows.",
+      any_together ? ", and those that cannot be told apart with the calls of all" : "",
       single_rows);
+}
+
+/// True if a row stands for iterations that cannot be told apart.
+bool has_together(const std::vector<CountRow>& rows, const std::vector<CountBy>& by) {
+  const auto key = std::find(by.begin(), by.end(), CountBy::Iteration) - by.begin();
+  return std::any_of(rows.begin(), rows.end(), [&](const CountRow& row) {
+    return row.keys[static_cast<size_t>(key)].text.find('-') != std::string::npos;
+  });
 }
 
 /// Hands on the rows with one for each iteration. Only the iteration differs in those of one row.
@@ -189,7 +198,7 @@ Table count_table(const Job& job, const JobCalls& calls, const JobIterations* it
     return table;
   }
   for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
-  table.notes.insert(table.notes.begin(), folding_note(single_rows));
+  table.notes.insert(table.notes.begin(), folding_note(single_rows, has_together(counts.rows, by)));
   return table;
 }
 
