@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -177,8 +178,27 @@ std::optional<std::string_view> nearest_name(std::string_view name,
   return best;
 }
 
+namespace {
+
+/// Bytes of ASCII with which `bytes` begin, eight at a time where there are so many.
+size_t ascii_length(std::string_view bytes) {
+  constexpr uint64_t kHighBits = 0x8080808080808080U;
+  size_t length = 0;
+  uint64_t word = 0;
+  for (; length + sizeof(word) <= bytes.size(); length += sizeof(word)) {
+    std::memcpy(&word, bytes.data() + length, sizeof(word));
+    if ((word & kHighBits) != 0) break;
+  }
+  while (length < bytes.size() && static_cast<unsigned char>(bytes[length]) < 0x80) ++length;
+  return length;
+}
+
+}  // namespace
+
 bool is_valid_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
+    bytes.remove_prefix(ascii_length(bytes));
+    if (bytes.empty()) return true;
     const size_t length = utf8_length(bytes);
     if (length == 0) return false;
     bytes.remove_prefix(length);

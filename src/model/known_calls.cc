@@ -132,8 +132,9 @@ bool is_printable_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-/// A call's line as all releases print it, behind prefixes that are known.
-bool is_usual(const Event& event) {
+}  // namespace
+
+bool is_usual_call(const Event& event) {
   const Header& header = event.header;
   const bool is_call =
       event.fate == LineFate::Recognised && event.message.kind->index == kKindIndex<CollectiveCall>;
@@ -141,8 +142,6 @@ bool is_usual(const Event& event) {
          header.file.empty() && !header.torn && !header.anchored_twice && header.repeated == 0 &&
          header.unexplained.empty() && header.prefix.progress_title.empty();
 }
-
-}  // namespace
 
 size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   if (bytes.size() < kMaxLineBytes || calls_.empty()) return 0;
@@ -213,7 +212,7 @@ KnownCall* KnownCalls::call_at(KnownHead& head, size_t operation, const char* ta
 }
 
 void KnownCalls::learn(std::string_view text, const Event& event) {
-  if (!is_usual(event) || text.size() + 1 > kMaxLineBytes || !is_printable_ascii(text)) return;
+  if (!is_usual_call(event) || text.size() + 1 > kMaxLineBytes || !is_printable_ascii(text)) return;
   const Header& header = event.header;
   const bool is_stamped = !header.prefix.time.empty();
   // The digits of a prefix that holds a time are not looked at again; they must name nobody.

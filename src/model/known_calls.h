@@ -68,6 +68,10 @@ struct KnownLine {
   bool is_copy = false;   ///< The bytes are the holder's own, and go away with the line.
 };
 
+/// True if the event is that of a call's line as all releases print it, behind prefixes that are
+/// known.
+bool is_usual_call(const Event& event);
+
 /// Learns lines of calls and finds them again. Memory is bounded; one reader owns one.
 class KnownCalls {
  public:

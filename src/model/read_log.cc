@@ -75,7 +75,7 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   foreign_ += is_foreign_ ? 1 : 0;
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
-  if (event.message.kind == nullptr || may_match(matcher_, record.text)) return;
+  if (!is_usual_call(event) || may_match(matcher_, record.text)) return;
   calls_.learn(record.text, event);
 }
 

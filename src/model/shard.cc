@@ -155,15 +155,17 @@ void SpeakerLog::merge(SpeakerLog&& later) {
 
 SpeakerLog& Shard::speaker_of(const Event& event) {
   const Header& header = event.header;
-  Recent* recent = nullptr;
-  if (!header.host.empty() && header.pid >= 0) {
-    recent = &recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
-    if (recent->log != nullptr && recent->pid == header.pid && recent->host == header.host) {
-      return *recent->log;
-    }
+  if (header.host.empty() || header.pid < 0) return speakers_[name_of(header, input_)];
+  const auto recent = [&]() -> Recent& {
+    return recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
+  };
+  const Recent& known = recent();
+  if (known.log != nullptr && known.pid == header.pid && known.host == header.host) {
+    return *known.log;
   }
   SpeakerLog& log = speakers_[name_of(header, input_)];
-  if (recent != nullptr) *recent = {std::string(header.host), header.pid, &log};
+  if (speakers_.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
+  recent() = {std::string(header.host), header.pid, &log};
   return log;
 }
 

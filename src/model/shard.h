@@ -210,7 +210,8 @@ class Shard {
     int64_t pid = -1;
     SpeakerLog* log = nullptr;
   };
-  std::array<Recent, 64> recent_;     ///< By pid: the speaker of most lines without a search.
+  /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
+  std::vector<Recent> recent_ = std::vector<Recent>(16);
   std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
   SpeakerLog* others_ = nullptr;      ///< What other programs wrote into input_.
   bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.

@@ -101,8 +101,12 @@ void TearGuard::make_room(size_t bytes) {
 bool TearGuard::add(const KnownLine& line, uint64_t number) {
   const KnownHead& head = *line.call->head;
   Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
-  if (known.head != &head && (known.pid != head.pid || known.host != head.host)) return false;
-  known.head = &head;
+  if (known.head != &head) {
+    if (known.pid == head.pid && known.host != head.host) return false;
+    if (known.pid != head.pid) known.host = head.host;
+    known.pid = head.pid;
+    known.head = &head;
+  }
   make_room(line.text.size());
   held_.push(line, number);
   prefixes_.add_none();

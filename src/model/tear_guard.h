@@ -43,7 +43,7 @@ class TearGuard {
   void add(const Line& record, const Event& event, int lines);
 
   /// Adds a line about a call that was read before in other words. False: it has to be read like
-  /// any other, because its process is no longer known. Its bytes must stay until settle().
+  /// any other, because another host has its pid. Its bytes must stay until settle().
   bool add(const KnownLine& line, uint64_t number);
 
   /// Adds lines of other programs that mean nothing. False: what stands before them may go on in

@@ -1,9 +1,10 @@
 // Line patterns, matched while a log is read. Most lines hold none of the words that the patterns
 // need, and are let go before any expression sees them.
 //
-// A few patterns are filtered by one search each, and compiled when a line first holds the words:
-// that keeps the start quick. Many, as a site's own rules may bring, share one automaton over all
-// their words (RE2's FilteredRE2), so that a line is read once however many there are.
+// A few patterns are filtered by one search for all their words at once, and compiled when a line
+// first holds them: that keeps the start quick. Many, as a site's own rules may bring, share one
+// automaton over all their words (RE2's FilteredRE2), so that a line is read once however many
+// there are.
 
 #include <re2/filtered_re2.h>
 #include <re2/set.h>
@@ -12,14 +13,15 @@
 #include <memory>
 #include <numeric>
 
+#include "log/needle_filter.h"
 #include "rules/evaluate.h"
 #include "rules/required_literal.h"
 
 namespace ncclog {
 namespace {
 
-/// From here on one automaton is quicker than a search for each pattern.
-constexpr size_t kMany = 12;
+/// From here on one automaton is quicker: too many lines hold a word of some pattern.
+constexpr size_t kMany = 48;
 
 re2::RE2::Options pattern_options() {
   re2::RE2::Options options(re2::RE2::Latin1);
@@ -30,13 +32,15 @@ re2::RE2::Options pattern_options() {
 /// Built once, then only read; patterns compile themselves when first needed.
 class FewPatterns {
  public:
-  explicit FewPatterns(const std::vector<std::string>& patterns) {
+  explicit FewPatterns(const std::vector<std::string>& patterns) : words_(words_of(patterns)) {
     for (const std::string& text : patterns) {
       filtered_.push_back({required_literal(text), Pattern(text)});
+      any_line_ |= filtered_.back().literal.empty();
     }
   }
 
   void match(std::string_view line, std::vector<int>& matched) const {
+    if (!any_line_ && words_.next(line, 0).place == line.size()) return;
     for (size_t i = 0; i < filtered_.size(); ++i) {
       const auto& [literal, pattern] = filtered_[i];
       if (!literal.empty() && line.find(literal) == line.npos) continue;
@@ -49,6 +53,17 @@ class FewPatterns {
     std::string literal;  ///< Empty: none is known.
     Pattern pattern;
   };
+
+  static std::vector<std::string> words_of(const std::vector<std::string>& patterns) {
+    std::vector<std::string> words;
+    for (const std::string& text : patterns) {
+      if (std::string word = required_literal(text); !word.empty()) words.push_back(word);
+    }
+    return words;
+  }
+
+  NeedleFilter words_;
+  bool any_line_ = false;  ///< Some pattern has no literal.
   std::vector<Filtered> filtered_;
 };
 
