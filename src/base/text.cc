@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace ncclog {

@@ -72,7 +72,9 @@ class BlockReader {
   }
 
   const LineMatcher none_;
-  LogReader reader_{0, 0, none_};
+  const MarkerFinder finder_;
+  const SharedFilter filter_{none_, finder_};
+  LogReader reader_{0, 0, none_, finder_, &filter_};
   std::mt19937& random_;
   uint64_t number_ = 1;
   Reading reading_;
@@ -123,6 +125,34 @@ TEST(KnownCallsProperty, GeneratedLogsSayTheSame) {
         expect_same(log, random, "mix " + std::to_string(static_cast<int>(mix)));
     if (mix == LogMix::Collectives) {
       EXPECT_GT(reading.known * 10, reading.lines * 9);
+    }
+  }
+}
+
+TEST(KnownCallsProperty, TrainingOutputSaysTheSame) {
+  std::mt19937 random(8);
+  for (const double share : {0.02, 0.3}) {
+    std::string log = generated({.bytes = 500'000, .mix = LogMix::Training, .nccl_share = share});
+    // What stands behind a carriage return is no line of its own here.
+    std::replace(log.begin(), log.end(), '\r', ' ');
+    const Reading reading = expect_same(log, random, "share " + std::to_string(share));
+    EXPECT_GT(reading.known * 3, reading.lines);
+  }
+}
+
+TEST(KnownCallsProperty, TornTrainingOutputSaysTheSame) {
+  std::mt19937 random(9);
+  std::vector<std::string> streams;
+  for (const uint32_t seed : {1U, 2U}) {
+    std::string log = generated(
+        {.bytes = 60'000, .ranks = 1, .seed = seed, .mix = LogMix::Training, .nccl_share = 0.1});
+    std::replace(log.begin(), log.end(), '\r', ' ');
+    streams.push_back(log);
+  }
+  for (const int percent : {0, 1, 5, 30}) {
+    for (int round = 0; round < 15; ++round) {
+      const std::string torn = tear(streams, {percent, 4000}, random);
+      expect_same(torn, random, std::to_string(percent) + " % cut, round " + std::to_string(round));
     }
   }
 }
