@@ -260,14 +260,14 @@ bool ForeignFilter::can_matter(std::string_view line) const {
 BoringLines ForeignFilter::boring_lines(std::string_view block) const {
   BoringLines boring;
   if (wants_all_) return boring;
-  size_t needle = filter_.next(block, 0).place;  // The next one, if it is not in an earlier line.
+  size_t needle = filter_.next(block, 0);  // The next one, if it is not in an earlier line.
   while (boring.bytes < block.size()) {
     const size_t begin = boring.bytes;
     const void* newline = std::memchr(block.data() + begin, '\n', block.size() - begin);
     if (newline == nullptr) break;
     const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
     const std::string_view line = block.substr(begin, end - begin);
-    if (needle < begin) needle = filter_.next(block, begin).place;
+    if (needle < begin) needle = filter_.next(block, begin);
     if (line.size() > kLongest || (needle < end && holds_certain_needle(line))) break;
     std::string_view message;
     if (matters_by_start(line, message) || (needle < end && holds_needle(line, message))) break;

@@ -172,28 +172,10 @@ bool NeedleFilter::stands_at(const Needle& needle, std::string_view text, size_t
          std::equal(needle.text.begin(), needle.text.end(), rest.begin(), fits);
 }
 
-/// Looks for a needle whose window begins at `at`.
-bool NeedleFilter::find_at(std::string_view text, size_t at, Found& found) const {
-  uint32_t bytes = 0;
-  std::memcpy(&bytes, text.data() + at, std::min(sizeof bytes, text.size() - at));
-  unsigned buckets = (1U << kBuckets) - 1;
-  for (size_t i = 0; i < kWindow && at + i < text.size(); ++i) {
-    buckets &= bytes_[i][static_cast<unsigned char>(text[at + i])];
-  }
-  for (; buckets != 0; buckets &= buckets - 1) {
-    for (const Needle& needle : buckets_[static_cast<size_t>(std::countr_zero(buckets))]) {
-      if (((bytes ^ needle.bytes) & needle.mask) != 0 || !stands_at(needle, text, at)) continue;
-      found = {at - needle.window, needle.number, at + 1};
-      return true;
-    }
-  }
-  return false;
-}
-
-NeedleFilter::Found NeedleFilter::next_plain(std::string_view text, size_t from) const {
-  Found found{text.size()};
-  while (from < text.size() && !find_at(text, from, found)) ++from;
-  return found;
+size_t NeedleFilter::next_plain(std::string_view text, size_t from) const {
+  const auto any = [](size_t) { return true; };
+  while (from < text.size() && !visit_at(text, from, any)) ++from;
+  return std::min(from, text.size());
 }
 
 #if defined(__x86_64__)
@@ -234,13 +216,12 @@ struct Tables {
 
 }  // namespace
 
-[[gnu::target("avx2")]] NeedleFilter::Found NeedleFilter::next_avx2(std::string_view text,
-                                                                    size_t from) const {
+[[gnu::target("avx2")]] size_t NeedleFilter::next_avx2(std::string_view text, size_t from) const {
   std::array<Tables, kWindow> tables;
   for (size_t i = 0; i < kWindow; ++i) {
     tables[i] = {load_twice(half_bytes_[i].low), load_twice(half_bytes_[i].high)};
   }
-  Found found{text.size()};
+  const auto any = [](size_t) { return true; };
   // The end is looked at in a copy, so that nothing behind it is read.
   char end[kLane + kWindow];
   for (; from < text.size(); from += kLane) {
@@ -253,20 +234,20 @@ struct Tables {
     }
     for (uint32_t places = windows_at(tables, lane); places != 0; places &= places - 1) {
       const auto at = static_cast<size_t>(std::countr_zero(places));
-      if (at < left && find_at(text, from + at, found)) return found;
+      if (at < left && visit_at(text, from + at, any)) return from + at;
     }
   }
-  return found;
+  return text.size();
 }
 
-NeedleFilter::Found NeedleFilter::next(std::string_view text, size_t from) const {
+size_t NeedleFilter::next(std::string_view text, size_t from) const {
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0;
   return has_avx2 ? next_avx2(text, from) : next_plain(text, from);
 }
 
 #else
 
-NeedleFilter::Found NeedleFilter::next(std::string_view text, size_t from) const {
+size_t NeedleFilter::next(std::string_view text, size_t from) const {
   return next_plain(text, from);
 }
 

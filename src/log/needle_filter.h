@@ -10,9 +10,11 @@
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,26 +37,19 @@ class NeedleFilter {
   /// How often the rarest window of a text stands in logs; only fit for comparing.
   static int64_t commonness(std::string_view text);
 
-  /// A needle in a text.
-  struct Found {
-    size_t place = 0;   ///< Of the needle's first byte; the text's size if there is none.
-    size_t number = 0;  ///< Of the needle.
-    size_t next = 0;    ///< From where to look for more.
-  };
-
-  /// The first needle that stands in `text` from `from` on. Where several windows begin at one
-  /// place any of their needles is found, and only that one.
-  Found next(std::string_view text, size_t from) const;
+  /// Where, from `from` on, a needle stands next: a place inside the needle, in order of these
+  /// places; text.size() if there is none.
+  size_t next(std::string_view text, size_t from) const;
 
   /// The same without AVX2, for the test that both find the same.
-  Found next_plain(std::string_view text, size_t from) const;
+  size_t next_plain(std::string_view text, size_t from) const;
 
-  /// Calls `visit(number)` for the needles that stand in `text`, until it answers true; whether it
+  /// Calls `visit(number)` for all needles that stand in `text`, until it answers true; whether it
   /// did.
   template <typename Visit>
   bool any_of(std::string_view text, Visit&& visit) const {
-    for (Found found = next(text, 0); found.place < text.size(); found = next(text, found.next)) {
-      if (visit(found.number)) return true;
+    for (size_t at = next(text, 0); at < text.size(); at = next(text, at + 1)) {
+      if (visit_at(text, at, visit)) return true;
     }
     return false;
   }
@@ -78,8 +73,29 @@ class NeedleFilter {
 
   void note(size_t bucket, Needle& needle);
   static bool stands_at(const Needle& needle, std::string_view text, size_t at);
-  bool find_at(std::string_view text, size_t at, Found& found) const;
-  Found next_avx2(std::string_view text, size_t from) const;
+  size_t next_avx2(std::string_view text, size_t from) const;
+
+  /// Calls `visit(number)` for the needles whose window begins at `at`, until it answers true.
+  template <typename Visit>
+  bool visit_at(std::string_view text, size_t at, Visit&& visit) const {
+    uint32_t bytes = 0;
+    std::memcpy(&bytes, text.data() + at, std::min(sizeof bytes, text.size() - at));
+    for (unsigned buckets = buckets_at(text, at); buckets != 0; buckets &= buckets - 1) {
+      for (const Needle& needle : buckets_[static_cast<size_t>(std::countr_zero(buckets))]) {
+        const bool may_stand = ((bytes ^ needle.bytes) & needle.mask) == 0;
+        if (may_stand && stands_at(needle, text, at) && visit(needle.number)) return true;
+      }
+    }
+    return false;
+  }
+
+  unsigned buckets_at(std::string_view text, size_t at) const {
+    unsigned buckets = (1U << kBuckets) - 1;
+    for (size_t i = 0; i < kWindow && at + i < text.size(); ++i) {
+      buckets &= bytes_[i][static_cast<unsigned char>(text[at + i])];
+    }
+    return buckets;
+  }
 
   std::array<std::vector<Needle>, kBuckets> buckets_;
   std::array<HalfBytes, kWindow> half_bytes_;
