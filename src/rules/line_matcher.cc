@@ -40,7 +40,7 @@ class FewPatterns {
   }
 
   void match(std::string_view line, std::vector<int>& matched) const {
-    if (!any_line_ && words_.next(line, 0).place == line.size()) return;
+    if (!any_line_ && words_.next(line, 0) == line.size()) return;
     for (size_t i = 0; i < filtered_.size(); ++i) {
       const auto& [literal, pattern] = filtered_[i];
       if (!literal.empty() && line.find(literal) == line.npos) continue;
