@@ -44,7 +44,7 @@ Job read_example(std::string_view log, const LineMatcher& matcher) {
   JobInput input;
   input.path = "log.txt";
   input.format = "plain";
-  input.bytes = lines.size();
+  input.bytes = input.text_bytes = lines.size();
   input.lines = shard.losses().lines;
   const LossTable losses = shard.losses();
   return build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);

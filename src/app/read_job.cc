@@ -136,6 +136,7 @@ JobInput describe(const WalkedInput& walked) {
   input.is_archive = walked.is_archive;
   const uint64_t on_disk = walked.result.bytes_on_disk;
   input.bytes = on_disk > 0 ? on_disk : walked.result.bytes;
+  if (is_log(content)) input.text_bytes = walked.result.bytes;
   input.lines = walked.result.lines;
   input.status = walked.result.status;
   input.note = walked.result.note;
@@ -143,6 +144,7 @@ JobInput describe(const WalkedInput& walked) {
 }
 
 void add_stretch(JobInput& input, const UnitResult& result) {
+  input.text_bytes += result.bytes;
   input.lines += result.lines;
   input.status = std::max(input.status, result.status);
   if (input.note.empty()) input.note = result.note;

@@ -100,9 +100,7 @@ uint64_t measured_start(const Job& job) {
                !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
       });
   uint64_t bytes = 0;
-  for (const JobInput& input : job.inputs) {
-    if (input.format == "plain") bytes += input.bytes;
-  }
+  for (const JobInput& input : job.inputs) bytes += input.text_bytes;
   return processes == 0 ? 0 : bytes / static_cast<uint64_t>(processes);
 }
 

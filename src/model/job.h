@@ -32,6 +32,7 @@ struct JobInput {
   std::string format;
   bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
   uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
+  uint64_t text_bytes = 0;  ///< Unpacked, that were read as lines; not in reports.
   uint64_t lines = 0;
   InputStatus status = InputStatus::Whole;
   std::string note;  ///< One sentence about what is odd; empty if nothing is.

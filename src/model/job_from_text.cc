@@ -30,7 +30,7 @@ Job job_from_text(std::string_view text, const LineMatcher& matcher, std::string
   JobInput input;
   input.path = std::move(path);
   input.format = "plain";
-  input.bytes = text.size();
+  input.bytes = input.text_bytes = text.size();
   input.lines = shard.losses().lines;
   const LossTable losses = shard.losses();
   return build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);

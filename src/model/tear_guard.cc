@@ -4,9 +4,8 @@
 #include <functional>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
-#include "log/read_message.h"
 #include "log/record_marks.h"
+#include "model/glued_message.h"
 
 namespace ncclog {
 namespace {
@@ -23,40 +22,6 @@ size_t place_of_odd(const Header& header) {
 /// Place in `text` of a view into it.
 size_t place_of(std::string_view part, std::string_view text) {
   return static_cast<size_t>(part.data() - text.data());
-}
-
-/// What NCCL prints behind "via".
-bool is_path(std::string_view path) {
-  return transport_of(path) != Transport::Other && path.find(':') == path.npos &&
-         path.find("[20") == path.npos;
-}
-
-bool is_setting(const EnvSet& set) {
-  const bool name = std::all_of(set.name.begin(), set.name.end(), [](char c) {
-    return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z');
-  });
-  return name && !set.value.starts_with(' ');
-}
-
-/// False where words of a program or of another process stand in a message that any text fits.
-bool is_plausible(const Message& message) {
-  if (message.kind == nullptr) return true;
-  const uint16_t kind = message.kind->index;
-  if (kind == kKindIndex<ChannelConnected>) {
-    return is_path(read_message<ChannelConnected>(message).path);
-  }
-  if (kind == kKindIndex<EnvSet>) return is_setting(read_message<EnvSet>(message));
-  const bool is_name = kind == kKindIndex<NetworkSelected> || kind == kKindIndex<NcclVersion>;
-  if (!is_name) return true;
-  const std::string_view name = message.fields[0];
-  return name.find_first_of(":/#") == name.npos;
-}
-
-/// An NCCL message with the beginning of another record, or other people's words, in it.
-bool holds_another(const Event& event) {
-  const Header& header = event.header;
-  return header.anchored_twice || holds_process(header.message) || holds_task_tag(header.message) ||
-         !is_plausible(event.message);
 }
 
 /// What stands before a record, as a launcher would close it: "train.sh[3]: ", "w3 | ". A piece of

@@ -113,11 +113,11 @@ TEST(ReadJob, WhatAWorkerThrowsInASharedStreamReachesTheCaller) {
   const TempDir folder;
   const std::string log = compressed(Compression::Gzip, lines("node-a", 9000) + "stop\n");
   const std::vector<std::string> inputs = {folder.add("log.gz", log)};
-  const LineMatcher matcher = [](std::string_view line, std::vector<int>&) {
+  const LineMatcher::Match match = [](std::string_view line, std::vector<int>&) {
     if (line == "stop") throw std::runtime_error("matcher");
   };
   for (const int threads : {1, 4}) {
-    EXPECT_THROW(read_job(inputs, {.threads = threads, .unit_bytes = 4000, .matcher = matcher}),
+    EXPECT_THROW(read_job(inputs, {.threads = threads, .unit_bytes = 4000, .matcher = {match, {}}}),
                  std::runtime_error);
   }
 }
@@ -134,6 +134,7 @@ TEST(ReadJob, PlacesLinesOfAStreamInTheWholeOfIt) {
     ASSERT_EQ(job.inputs.size(), 1U);
     EXPECT_EQ(job.inputs[0].lines, 10000U);
     EXPECT_EQ(job.losses.lines, 10000U);
+    EXPECT_EQ(job.inputs[0].text_bytes, log.size());
     EXPECT_LT(job.inputs[0].bytes, log.size()) << "as on the disk";
   }
 }

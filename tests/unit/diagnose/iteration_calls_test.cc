@@ -21,10 +21,10 @@ std::string repeated(std::string_view text, int times) {
 
 /// A process that calls so, one letter a call.
 struct Process {
-  explicit Process(std::string_view letters) : letters(letters) {
-    track.tape = this->letters.tape;
+  explicit Process(std::string_view text) : letters(text) {
+    track.tape = letters.tape;
     calls.track = &track;
-    calls.kinds = this->letters.kinds;
+    calls.kinds = letters.kinds;
   }
 
   std::string text(const CallCounts& counts) const {
