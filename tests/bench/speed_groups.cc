@@ -99,14 +99,16 @@ void measure_plain(const SpeedRun& run) {
   const MadeFile log(run.folder / "collectives.log");
   write_log_file(log.path(), {.bytes = run.options.bytes});
   const std::string at = fmt::format("'{}' >/dev/null", log.text());
+  // GNU grep stops at the first match where its output is /dev/null itself.
+  const std::string seen = fmt::format("'{}' | cat >/dev/null", log.text());
   const bool has_rg = has_tool("rg");
   std::vector<Contender> contenders = {
       {"wc -l", "exec wc -l " + at},
-      {"grep -c", "exec grep -c 'NCCL INFO AllGather' " + at},
+      {"grep -c", "grep -c 'NCCL INFO AllGather' " + seen},
       {"four greps",
        fmt::format("for word in 'NCCL WARN' 'Init COMPLETE' 'NCCL INFO AllReduce' 'via NET'; do "
                    "grep -c \"$word\" {}; done; true",
-                   at)},
+                   seen)},
       ncclog_run(kTwoThreads, log.text()),
       ncclog_run(kOneThread, log.text()),
       ncclog_run("count --by iteration,op --threads 2", log.text()),
@@ -164,7 +166,8 @@ void measure_packed_row(const SpeedRun& run, const MadeFile& log, const PackedRo
   const std::string piped = "zcat | grep -c";
   if (row.suffix == ".gz") {
     contenders.push_back(
-        {piped, fmt::format("zcat '{}' | grep -c 'NCCL INFO AllGather' >/dev/null", file.text())});
+        {piped,
+         fmt::format("zcat '{}' | grep -c 'NCCL INFO AllGather' | cat >/dev/null", file.text())});
   }
   // Speed is that of the text, so that packed and plain can be compared.
   SpeedTable table = time_all(run, name, file.text(), fs::file_size(log.path()), contenders);
