@@ -206,7 +206,9 @@ std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicat
   return result;
 }
 
-Waits find_waits(const Job& job) {
+namespace {
+
+Waits waits_of(const Job& job) {
   Waits waits;
   waits.fronts = call_fronts(job);
   WaitGraph graph;
@@ -222,5 +224,9 @@ Waits find_waits(const Job& job) {
   }
   return waits;
 }
+
+}  // namespace
+
+Waits find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
 
 }  // namespace ncclog

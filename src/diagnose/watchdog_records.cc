@@ -110,6 +110,14 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
   });
 }
 
+std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
+  const auto known = statuses(job);
+  std::vector<TimedOutWork> works;
+  add_timeouts<WatchdogTimeout>(job, known, works);
+  add_timeouts<BlockingWaitTimeout>(job, known, works);
+  return works;
+}
+
 }  // namespace
 
 bool is_point_to_point(std::string_view op) {
@@ -121,11 +129,7 @@ bool is_default_group(std::string_view group) {
 }
 
 std::vector<TimedOutWork> timed_out_work(const Job& job) {
-  const auto known = statuses(job);
-  std::vector<TimedOutWork> works;
-  add_timeouts<WatchdogTimeout>(job, known, works);
-  add_timeouts<BlockingWaitTimeout>(job, known, works);
-  return works;
+  return job.answers.of<&find_timed_out_work>(job);
 }
 
 std::vector<WorkProgress> work_progress(const Job& job) {
