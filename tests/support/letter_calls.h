@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,6 +10,13 @@
 #include "model/call_tape.h"
 
 namespace ncclog::testing {
+
+/// `text`, so many times.
+inline std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
 
 /// A tape of such calls; their kinds are the letters.
 struct LetterCalls {

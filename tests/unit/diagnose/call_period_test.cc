@@ -13,12 +13,7 @@ namespace ncclog {
 namespace {
 
 using testing::LetterCalls;
-
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
+using testing::repeated;
 
 /// The pattern that calls, one letter each, repeat, as letters; "-" if none.
 std::string period_of(std::string_view letters, size_t steps = 0) {

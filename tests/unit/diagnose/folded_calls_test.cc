@@ -11,12 +11,7 @@ namespace ncclog {
 namespace {
 
 using testing::LetterCalls;
-
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
+using testing::repeated;
 
 std::string letters_of(const FoldedCalls& calls, size_t begin, size_t count) {
   const std::vector<int> kinds = calls.kinds(begin, count);

@@ -12,12 +12,7 @@ namespace ncclog {
 namespace {
 
 using testing::LetterCalls;
-
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
+using testing::repeated;
 
 /// A process that calls so, one letter a call.
 struct Process {
