@@ -106,12 +106,6 @@ std::string_view behind_first_blank(const WordingPattern& pattern) {
   return {};
 }
 
-std::string_view without_blanks(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
 bool names_somebody(const Prefix& prefix) {
   return prefix.rank >= 0 || prefix.local_rank >= 0 || prefix.pid >= 0 || !prefix.host.empty() ||
          !prefix.address.empty() || !prefix.stream.empty() || !prefix.progress_title.empty();
@@ -218,14 +212,14 @@ void ForeignFilter::drop_longer_needles() {
 /// True if what the line begins with matters; if not, `message` is what stands behind it, without
 /// blanks at its ends.
 bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& message) const {
-  message = without_blanks(line);
+  message = trim(line);
   if (message.empty()) return false;
   if (may_have_prefix(line)) {
     const Prefix prefix = parse_prefix(line);
     const bool is_all = prefix.length > 0 && prefix.length == line.size();
     if (is_all || names_somebody(prefix) || begins_with_remnant(line)) return true;
     if (may_begin_python_record(line, prefix.length) && parse_framework_header(line)) return true;
-    message = without_blanks(line.substr(prefix.length));
+    message = trim(line.substr(prefix.length));
   } else if (may_begin_python_record(message, 0) && parse_framework_header(line)) {
     return true;
   }
