@@ -47,7 +47,7 @@ class HeldLines {
  public:
   enum class Kind { Read, Call, Run };
 
-  /// Holds `most` lines at least before one has to leave.
+  /// The oldest entry leaves when so many lines would stand behind it, or at so many bytes.
   static constexpr size_t kLines = 81;
   static constexpr size_t kMaxBytes = size_t{256} << 10;
 
@@ -117,8 +117,8 @@ class HeldLines {
   size_t bytes(size_t i) const;
 
   std::array<Entry, kLines> entries_;
-  std::array<HeldLine, kLines>
-      read_;  ///< Of the entry in the same place; of others, settled texts.
+  /// By place: the line, if the entry there was read; else its `text` may hold a settled copy.
+  std::array<HeldLine, kLines> read_;
   size_t oldest_ = 0;
   size_t count_ = 0;
   uint64_t lines_ = 0;

@@ -97,16 +97,14 @@ bool LogReader::take_call(std::string_view block, uint64_t number, TakenLines& t
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
-  if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
+  if (foreign_ < kWorthFilter || filter_ == nullptr || !guard_.is_quiet()) return false;
   const std::string_view rest = without_last_lines(block.substr(taken.bytes));
   if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
   const BoringLines boring = filter->boring_lines(rest);
   if (boring.lines == 0) return false;
-  const ForeignRun run{rest.substr(0, boring.bytes), number + taken.lines, boring.lines,
-                       boring.empty};
-  if (!guard_.add(run)) return false;
+  guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines, boring.empty});
   taken.bytes += boring.bytes;
   taken.lines += boring.lines;
   taken.is_ascii = false;

@@ -78,8 +78,7 @@ bool TearGuard::add(const KnownLine& line, uint64_t number) {
   return true;
 }
 
-bool TearGuard::add(ForeignRun run) {
-  if (!is_quiet()) return false;
+void TearGuard::add(ForeignRun run) {
   constexpr uint64_t kMost = HeldLines::kLines - 1;
   if (run.lines > kMost) {
     ForeignRun begin = run;
@@ -90,10 +89,8 @@ bool TearGuard::add(ForeignRun run) {
   }
   make_room(run.text.size());
   held_.push(run);
-  return true;
 }
 
-/// True if no line is near enough that a record might go on in the next line.
 bool TearGuard::is_quiet() const {
   uint64_t gap = 1;
   for (size_t i = held_.size(); i-- > 0 && gap <= kMaxGap; gap += held_.lines(i)) {

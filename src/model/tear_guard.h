@@ -46,9 +46,11 @@ class TearGuard {
   /// any other, because another host has its pid. Its bytes must stay until settle().
   bool add(const KnownLine& line, uint64_t number);
 
-  /// Adds lines of other programs that mean nothing. False: what stands before them may go on in
-  /// them, so each has to be read. Their bytes must stay until settle().
-  bool add(ForeignRun run);
+  /// True if no record before may go on in the next line: only then runs may be added.
+  bool is_quiet() const;
+
+  /// Adds lines of other programs that mean nothing. Their bytes must stay until settle().
+  void add(ForeignRun run);
 
   /// True if the line added last shows nothing of a tear, so that ones like it show nothing either.
   bool is_last_whole();
@@ -66,7 +68,6 @@ class TearGuard {
     const KnownHead* head = nullptr;  ///< One that names this process.
   };
   bool is_near_sign() const;
-  bool is_quiet() const;
   bool is_clean() const { return since_sign_ >= kAfter && !is_near_sign(); }
   const Known& known_as(const Header& header) const;
   void note_speaker(const Header& header);
