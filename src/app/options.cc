@@ -87,9 +87,8 @@ void add_input_flags(CLI::App& app, InputOptions& input) {
     }
     input.threads = static_cast<int>(*threads);
   };
-  app.add_option_function<std::string>(
-         "--threads", set_threads,
-         "how many files are read at once; the report does not depend on it")
+  app.add_option_function<std::string>("--threads", set_threads,
+                                       "how many threads read; the report does not depend on it")
       ->type_name("N");
 }
 
