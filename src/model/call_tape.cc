@@ -12,6 +12,8 @@ namespace {
 constexpr uint64_t kContext = 4;
 /// Earlier calls that are looked at for one.
 constexpr int kMaxSteps = 64;
+/// Of a later tape's entry: nobody has asked yet for its number here.
+constexpr int kUnasked = -2;
 
 CallTape::Entry entry_of(int segment, const CallSignature& call) {
   CallTape::Entry entry{segment, call};
@@ -49,20 +51,22 @@ void CallTape::link() {
   }
 }
 
-/// Appends a call; nothing happens where there is no room for it.
-void CallTape::append(uint16_t id) {
+/// Appends a call; false if there is no room for it.
+bool CallTape::append(uint16_t id) {
   if (!runs_.empty()) {
     Run& run = runs_.back();
     if (run.distance > 0 && recent(run.distance) == id &&
         run.copied < std::numeric_limits<uint32_t>::max()) {
       ++run.copied;
-      return remember(id);
+      remember(id);
+      return true;
     }
   }
-  if (runs_.size() == kMaxRuns + kSpareRuns) return;
+  if (runs_.size() == kMaxRuns + kSpareRuns) return false;
   remember(id);
   link();
   runs_.push_back({id, matching_distance(), 0});
+  return true;
 }
 
 void CallTape::add(int segment, const CallSignature& call) {
@@ -90,21 +94,52 @@ int CallTape::id_of(int segment, const CallSignature& call) const {
 
 void CallTape::merge(const CallTape& later, const std::vector<int>& segments) {
   const uint64_t sum = total_ + later.total_;
-  std::vector<int> ids(later.entries_.size(), -1);
   if (!is_full()) {
-    for (const uint16_t call : later.calls()) {
-      int& id = ids[call];
-      if (id < 0) {
-        Entry entry = later.entries_[call];
+    std::vector<int> ids(later.entries_.size(), kUnasked);
+    for (const Run& run : later.runs_) {
+      int& id = ids[run.id];
+      if (id == kUnasked) {
+        Entry entry = later.entries_[run.id];
         if (entry.segment >= 0) entry.segment = segments[static_cast<size_t>(entry.segment)];
         id = find_or_add(entry);
       }
-      const uint64_t kept = kept_;
-      if (id >= 0) append(static_cast<uint16_t>(id));
-      if (kept_ == kept) break;
+      if (id < 0 || !append(static_cast<uint16_t>(id)) || !repeat(run.distance, run.copied)) break;
     }
   }
   total_ = sum;
+}
+
+/// Appends `count` calls, each the same as the one `distance` before it; false if there is no room.
+bool CallTape::repeat(uint16_t distance, uint32_t count) {
+  for (; count > 0; --count) {
+    Run& run = runs_.back();
+    // What this tape foresees is what comes, to the end.
+    if (run.distance == distance && run.copied <= std::numeric_limits<uint32_t>::max() - count) {
+      run.copied += count;
+      remember_repeats(distance, count);
+      return true;
+    }
+    if (!append(recent(distance))) return false;
+  }
+  return true;
+}
+
+/// Enters so many repeated calls into the window; only the last of them stay in it.
+void CallTape::remember_repeats(uint16_t distance, uint64_t count) {
+  uint64_t first =
+      std::min<uint64_t>(count, kWindow);  // From here on the window has its full size.
+  for (count -= first; first > 0; --first) remember(recent(distance));
+  if (count > kWindow + distance) {
+    const uint64_t skipped = (count - kWindow) / distance * distance;
+    std::vector<uint16_t> pattern;
+    for (uint16_t back = distance; back > 0; --back) pattern.push_back(recent(back));
+    kept_ += skipped;
+    count -= skipped;
+    for (uint16_t back = distance; back > 0; --back) {
+      recent_[(kept_ - back) & (recent_.size() - 1)] = pattern[size_t{distance} - back];
+    }
+  }
+  for (; count > 0; --count) remember(recent(distance));
 }
 
 void CallTape::renumber(const std::vector<int>& segments) {

@@ -90,8 +90,10 @@ class CallTape {
   int find_or_add(const Entry& entry);
   void grow_index();
   size_t slot_of(const Entry& entry) const;
-  void append(uint16_t id);
+  bool append(uint16_t id);
+  bool repeat(uint16_t distance, uint32_t count);
   void remember(uint16_t id);
+  void remember_repeats(uint16_t distance, uint64_t count);
   void link();
   uint16_t recent(uint64_t distance) const;
   uint16_t matching_distance() const;
