@@ -23,11 +23,6 @@ CallTape::Entry entry_of(int segment, const CallSignature& call) {
 
 }  // namespace
 
-/// The call that stands `distance` before the next one.
-uint16_t CallTape::recent(uint64_t distance) const {
-  return recent_[(kept_ - distance) & (recent_.size() - 1)];
-}
-
 /// Enters the next call into the window.
 void CallTape::remember(uint16_t id) {
   if (kept_ == recent_.size() && kept_ < kWindow) {
@@ -82,7 +77,7 @@ void CallTape::add(int segment, const CallSignature& call) {
   ++total_;
 }
 
-void CallTape::add_again(int id) {
+void CallTape::add_unforeseen(int id) {
   if (!is_full() && id >= 0) append(static_cast<uint16_t>(id));
   ++total_;
 }
@@ -126,17 +121,16 @@ bool CallTape::repeat(uint16_t distance, uint32_t count) {
 
 /// Enters so many repeated calls into the window; only the last of them stay in it.
 void CallTape::remember_repeats(uint16_t distance, uint64_t count) {
-  uint64_t first =
-      std::min<uint64_t>(count, kWindow);  // From here on the window has its full size.
-  for (count -= first; first > 0; --first) remember(recent(distance));
-  if (count > kWindow + distance) {
+  // The first ones let the window grow to its full size, the last ones fill it.
+  for (; count > 0 && kept_ < kWindow; --count) remember(recent(distance));
+  if (count > kWindow) {
     const uint64_t skipped = (count - kWindow) / distance * distance;
     std::vector<uint16_t> pattern;
     for (uint16_t back = distance; back > 0; --back) pattern.push_back(recent(back));
     kept_ += skipped;
     count -= skipped;
-    for (uint16_t back = distance; back > 0; --back) {
-      recent_[(kept_ - back) & (recent_.size() - 1)] = pattern[size_t{distance} - back];
+    for (size_t i = 0; i < distance; ++i) {
+      recent_[(kept_ - distance + i) & (recent_.size() - 1)] = pattern[i];
     }
   }
   for (; count > 0; --count) remember(recent(distance));

@@ -45,7 +45,16 @@ class CallTape {
   int id_of(int segment, const CallSignature& call) const;
 
   /// Adds the call that has the number `id`.
-  void add_again(int id);
+  void add_again(int id) {
+    if (is_next(id)) {
+      ++runs_.back().copied;
+      recent_[kept_ & (recent_.size() - 1)] = static_cast<uint16_t>(id);
+      ++kept_;
+      ++total_;
+    } else {
+      add_unforeseen(id);
+    }
+  }
 
   /// Appends what a later stretch holds. `segments` gives for each of its segments the number that
   /// it has in the earlier one.
@@ -87,6 +96,14 @@ class CallTape {
   };
 
   bool is_full() const { return kept_ < total_; }
+  /// True if the last run goes on with `id`, and the window has room for it.
+  bool is_next(int id) const {
+    if (is_full() || runs_.empty() || runs_.back().distance == 0) return false;
+    const bool is_window_full = kept_ == recent_.size() && kept_ < kWindow;
+    return !is_window_full && recent(runs_.back().distance) == id &&
+           runs_.back().copied < UINT32_MAX;
+  }
+  void add_unforeseen(int id);
   int find_or_add(const Entry& entry);
   void grow_index();
   size_t slot_of(const Entry& entry) const;
@@ -95,7 +112,10 @@ class CallTape {
   void remember(uint16_t id);
   void remember_repeats(uint16_t distance, uint64_t count);
   void link();
-  uint16_t recent(uint64_t distance) const;
+  /// The call that stands `distance` before the next one.
+  uint16_t recent(uint64_t distance) const {
+    return recent_[(kept_ - distance) & (recent_.size() - 1)];
+  }
   uint16_t matching_distance() const;
 
   uint64_t total_ = 0;

@@ -71,6 +71,41 @@ inline bool starts_with(const char* text, std::string_view literal) {
   return std::min<size_t>(length, 16);
 }
 
+/// Where the digits of opCount and of the buffers stand in "1a sendbuff 0x7f3e recvbuff 0x7f9e", as
+/// LineSample has them.
+std::string mark_digits(std::string_view numbers) {
+  constexpr size_t kStep = stdx::native_simd<uint8_t>::size();
+  std::string marks((numbers.size() + kStep - 1) / kStep * kStep, '\0');
+  size_t word = 0;
+  for (size_t at = 0; at < numbers.size(); ++at) {
+    if (numbers[at] == ' ') ++word;
+    const bool is_prefix = numbers.substr(at).starts_with("0x");
+    if (word % 2 == 0 && is_hex_digit(numbers[at]) && !is_prefix) marks[at] = '\xff';
+  }
+  return marks;
+}
+
+/// True if the line at `text` differs from the sample in digits of opCount and buffers only.
+[[gnu::always_inline]] inline bool is_like(const char* text, const LineSample& sample) {
+  using Bytes = stdx::native_simd<uint8_t>;
+  const auto load_bytes = [](const char* from) {
+    return Bytes(reinterpret_cast<const uint8_t*>(from), stdx::element_aligned);
+  };
+  const char* const known = sample.text.data();
+  if (std::memcmp(text, known, sample.numbers) != 0) return false;
+  Bytes wrong = 0;
+  for (size_t i = 0; i < sample.digits.size(); i += Bytes::size()) {
+    const Bytes bytes = load_bytes(text + sample.numbers + i);
+    const auto is_hex = bytes - uint8_t{'0'} < uint8_t{10} || bytes - uint8_t{'a'} < uint8_t{6};
+    Bytes may_differ = load_bytes(sample.digits.data() + i);
+    stdx::where(!is_hex, may_differ) = 0;
+    wrong |= (bytes ^ load_bytes(known + sample.numbers + i)) & ~may_differ;
+  }
+  const size_t rest = sample.numbers + sample.digits.size();
+  return stdx::all_of(wrong == 0) &&
+         std::memcmp(text + rest, known + rest, sample.text.size() - rest) == 0;
+}
+
 /// Behind the pointer at `text`; nullptr if none stands there.
 [[gnu::always_inline]] inline const char* behind_pointer(const char* text) {
   if (text[0] == '0' && text[1] == 'x') {
@@ -150,22 +185,63 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
   const char* const close = end_of_head(begin, head_size_);
   if (close == nullptr) return 0;
   head_size_ = static_cast<size_t>(close - begin);
-  KnownHead* head = head_at({begin, static_cast<size_t>(close + 1 - begin)});
+  const std::string_view head(begin, static_cast<size_t>(close + 1 - begin));
+  if (head.size() < sizeof(uint64_t)) return 0;
+  KnownCall* call = foresee(head);
+  if (call == nullptr) return find_unforeseen(head, bytes, line);
+  const size_t length = stamp_.size() + call->sample.text.size();
+  line = {call, bytes.substr(0, length - 1), stamp_.size()};
+  return length;
+}
+
+/// The call that the line behind the head is about, if it comes behind the last one of its process
+/// as another did before, or repeats that one.
+KnownCall* KnownCalls::foresee(std::string_view text) {
+  // The sample shows whether it is that head.
+  KnownHead* head = head_places_.find(hash_of_head(text), [](const KnownHead&) { return true; });
+  if (head == nullptr || head->last == nullptr) return nullptr;
+  for (KnownCall* call : {head->last->next, head->last}) {
+    if (call == nullptr || call->sample.text.empty() || !is_like(text.data(), call->sample))
+      continue;
+    head->last = call;
+    return call;
+  }
+  return nullptr;
+}
+
+size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes, KnownLine& line) {
+  KnownHead* head = head_at(text);
   if (head == nullptr) return 0;
-  const char* const message = close + kAnchor.size();
+  const char* const message = text.data() + text.size() - 1 + kAnchor.size();
   const Operation* operation = operation_at(message);
   if (operation == nullptr) return 0;
-  const char* const tail = behind_buffers(message + operation->text.size());
+  const char* const numbers = message + operation->text.size();
+  const char* const tail = behind_buffers(numbers);
   if (tail == nullptr) return 0;
   KnownCall* call = call_at(*head, static_cast<size_t>(operation - operations_.data()), tail);
   if (call == nullptr) return 0;
   const size_t length = static_cast<size_t>(tail - bytes.data()) + call->tail.size();
   line = {call, bytes.substr(0, length - 1), stamp_.size()};
+  note(*head, *call, bytes.substr(stamp_.size(), length - stamp_.size()),
+       static_cast<size_t>(numbers - text.data()), static_cast<size_t>(tail - text.data()));
   return length;
 }
 
+/// Foresees from now on what the line shows.
+void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers,
+                      size_t tail) {
+  if (head.last != nullptr && head.last != &call) head.last->next = &call;
+  head.last = &call;
+  if (call.sample.text.empty()) {
+    if (samples_ == kMaxSamples) return;
+    ++samples_;
+  }
+  call.sample.text = line;
+  call.sample.numbers = numbers;
+  call.sample.digits = mark_digits(line.substr(numbers, tail - numbers));
+}
+
 KnownHead* KnownCalls::head_at(std::string_view text) {
-  if (text.size() < sizeof(uint64_t)) return nullptr;
   return head_places_.find(hash_of_head(text), [&](const KnownHead& head) {
     return head.text.size() == text.size() && starts_with_words(text.data(), head.text);
   });
@@ -173,8 +249,9 @@ KnownHead* KnownCalls::head_at(std::string_view text) {
 
 KnownHead* KnownCalls::find_or_add_head(std::string_view text, size_t prefix,
                                         const Header& header) {
+  if (text.size() < sizeof(uint64_t)) return nullptr;
   if (KnownHead* head = head_at(text); head != nullptr) return head;
-  if (text.size() < sizeof(uint64_t) || heads_.size() == kMaxHeads) return nullptr;
+  if (heads_.size() == kMaxHeads) return nullptr;
   KnownHead& head = heads_.emplace_back(
       KnownHead{std::string(text), std::string(header.host), header.pid, prefix, {}, nullptr});
   head_places_.add(hash_of_head(text), head);
@@ -200,15 +277,10 @@ size_t KnownCalls::find_or_add_operation(std::string_view text) {
   return place;
 }
 
-KnownCall* KnownCalls::call_at(KnownHead& head, size_t operation, const char* tail) {
-  const auto is_it = [&](const KnownCall& call) {
+KnownCall* KnownCalls::call_at(const KnownHead& head, size_t operation, const char* tail) const {
+  return head.calls.find(hash_of_tail(operation, tail), [&](const KnownCall& call) {
     return call.operation == operation && starts_with(tail, call.tail);
-  };
-  // Most calls are like the one before.
-  if (head.last == nullptr || !is_it(*head.last)) {
-    head.last = head.calls.find(hash_of_tail(operation, tail), is_it);
-  }
-  return head.last;
+  });
 }
 
 void KnownCalls::learn(std::string_view text, const Event& event) {
@@ -247,7 +319,7 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
   if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
   const bool is_known = call_at(head, operation, tail.data()) != nullptr;
   if (is_known || head.calls.size() == kMaxCallsOfHead) return;
-  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}});
+  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}, {}, nullptr});
   head.calls.add(hash_of_tail(operation, tail.data()), calls_.back());
 }
 

@@ -6,7 +6,8 @@
 // A training repeats its calls, and a log of calls is little else. A line whose head, operation and
 // tail were all read before, together, says what the line said from which they are known; what
 // differs is what nobody reads. So it is recognised by comparing bytes, and its line end with them:
-// such a line is never searched, parsed or copied.
+// such a line is never searched, parsed or copied. A process repeats the order of its calls, too,
+// so nearly every line is foreseen, and compared with the last one of its kind in one go.
 //
 // The lines that are learnt from go the long way. Anything unusual is not learnt.
 
@@ -51,6 +52,14 @@ struct LedgerPlace {
   std::string last_stamp;     ///< The time before its head.
 };
 
+/// A line as it was found, with which others like it are compared.
+struct LineSample {
+  std::string text;    ///< From the head on, with the line end; empty: there is none.
+  size_t numbers = 0;  ///< Place of opCount's digits.
+  std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
+                       ///< of opCount or a buffer stands, else 0.
+};
+
 /// Lines that are alike but for opCount and buffers.
 struct KnownCall {
   KnownHead* head = nullptr;
@@ -58,6 +67,8 @@ struct KnownCall {
   std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
   ReadCall call;
   LedgerPlace place;
+  LineSample sample;
+  KnownCall* next = nullptr;  ///< Another one that came behind it, of the same head.
 };
 
 /// One of them as it stands in a block of bytes.
@@ -78,6 +89,7 @@ class KnownCalls {
   static constexpr size_t kMaxHeads = 16384;
   static constexpr size_t kMaxCalls = 65536;
   static constexpr size_t kMaxCallsOfHead = 128;
+  static constexpr size_t kMaxSamples = 8192;
   static constexpr size_t kMaxLineBytes = 640;
 
   KnownCalls() = default;
@@ -100,17 +112,21 @@ class KnownCalls {
     uint64_t word = 0;  ///< Its first bytes.
   };
 
+  KnownCall* foresee(std::string_view head);
+  size_t find_unforeseen(std::string_view head, std::string_view bytes, KnownLine& line);
+  void note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers, size_t tail);
   KnownHead* head_at(std::string_view text);
   KnownHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
   const Operation* operation_at(const char* text) const;
   size_t find_or_add_operation(std::string_view text);
-  KnownCall* call_at(KnownHead& head, size_t operation, const char* tail);
+  KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail) const;
   void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
 
   PlaceTable<KnownHead> head_places_;
   std::deque<KnownHead> heads_;
   std::vector<Operation> operations_;
   std::deque<KnownCall> calls_;
+  size_t samples_ = 0;
   size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
   std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.
 };

@@ -34,6 +34,9 @@ bool may_match(const LineMatcher& matcher, std::string_view text) {
 /// Lines of other programs from which on a filter pays.
 constexpr uint64_t kWorthFilter = 64;
 
+/// Lines about calls that are taken at a time.
+constexpr size_t kMostCalls = 1024;
+
 /// Whole lines without the last two: those that may end the stretch are read.
 std::string_view without_last_lines(std::string_view block) {
   constexpr int kLast = 2;
@@ -82,18 +85,24 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
 TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
   if (!events_.is_idle()) return taken;
-  while (take_call(block, number, taken) || take_foreign(block, number, taken)) {
+  while (take_calls(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken;
 }
 
-bool LogReader::take_call(std::string_view block, uint64_t number, TakenLines& taken) {
+bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& taken) {
+  run_.clear();
+  number += taken.lines;
   KnownLine line;
-  const size_t length = calls_.find(block.substr(taken.bytes), line);
-  if (length == 0 || !guard_.add(line, number + taken.lines)) return false;
-  taken.bytes += length;
-  ++taken.lines;
-  return true;
+  while (run_.size() < kMostCalls) {
+    const size_t length = calls_.find(block.substr(taken.bytes), line);
+    if (length == 0 || !guard_.accepts(line)) break;
+    run_.push_back(line);
+    taken.bytes += length;
+  }
+  guard_.add(run_, number);
+  taken.lines += run_.size();
+  return !run_.empty();
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {

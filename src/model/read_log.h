@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "base/line.h"
 #include "log/event_reader.h"
@@ -48,14 +49,15 @@ class LogReader {
 
  private:
   void receive(const Line& record, const Event& event, int lines);
-  bool take_call(std::string_view block, uint64_t number, TakenLines& taken);
+  bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
   Shard shard_;
   TearGuard guard_;
   KnownCalls calls_;
-  std::string_view line_;  ///< The line that is being added.
-  bool learns_;            ///< Nobody looks at every line, whatever it says.
+  std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.
+  std::string_view line_;       ///< The line that is being added.
+  bool learns_;                 ///< Nobody looks at every line, whatever it says.
   const LineMatcher& matcher_;
   const SharedFilter* filter_;
   uint64_t foreign_ = 0;     ///< Lines of other programs that were read.

@@ -208,23 +208,33 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
-void Shard::add(const KnownLine& line, uint64_t number) {
-  LedgerPlace& place = line.call->place;
-  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) {
-    return add_first(line, number);
+void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
+  uint64_t counted = 0;
+  for (const KnownLine& line : lines) {
+    if (add_again(line, number)) {
+      ++counted;
+    } else {
+      add_first(line, number);
+    }
+    ++number;
   }
   SpeakerLog& log = *place.log;
-  ++losses_.lines;
-  ++losses_.recognised;
   ++log.lines;
-  const SourceRef where{unit_, number};
-  log.last = where;
+  log.last = {unit_, number};
   note_last_text(log, line.text, line.is_copy);
+  losses_.lines += counted;
+  losses_.recognised += counted;
+}
+
+/// Adds a known line, but for the line counts; false if it is not known where its like belongs.
+[[gnu::always_inline]] inline bool Shard::add_again(const KnownLine& line, uint64_t number) {
+  LedgerPlace& place = line.call->place;
+  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
   CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
   if (place.is_message) {
     calls.add_message(line.call->call.call);
   } else {
-    calls.collectives.add(where, line.call->call.call, place.hash);
+    calls.collectives.add(log.last, line.call->call.call, place.hash);
   }
   log.calls.add_again({input_, markers_seen_}, place.tape_id);
   ++place.uncounted;
@@ -237,6 +247,7 @@ void Shard::note_last_text(SpeakerLog& log, std::string_view text, bool is_copy)
   if (is_copy) {
     log.last_view = {};
     log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+  return true;
     return;
   }
   if (log.last_view.empty()) viewing_.push_back(&log);

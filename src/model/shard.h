@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,9 +120,9 @@ class Shard {
   /// `lines` is the number of input lines the record spans.
   void add(const Line& line, const Event& event, int lines, const std::vector<int>& matched);
 
-  /// Adds a line about a call that was read before in other words; `number` is its line. The bytes
-  /// of the line must stay until settle().
-  void add(const KnownLine& line, uint64_t number);
+  /// Adds lines about calls that were read before in other words, the first of which is line
+  /// `number`, and the others those behind it. Their bytes must stay until settle().
+  void add(std::span<const KnownLine> lines, uint64_t number);
 
   /// Adds lines of other programs. Their bytes must stay until settle().
   void add(const ForeignRun& run);
@@ -187,6 +188,7 @@ class Shard {
   void note_last_text(SpeakerLog& log, std::string_view text, bool is_copy);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;
+  bool add_again(const KnownLine& line, uint64_t number);
   void limit_speakers();
   void note_writer(const Header& header);
   void note_markers(std::string_view line, const Event& event);

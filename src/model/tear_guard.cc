@@ -63,19 +63,26 @@ void TearGuard::make_room(size_t bytes) {
   while (held_.is_full(bytes)) hand_on_oldest();
 }
 
-bool TearGuard::add(const KnownLine& line, uint64_t number) {
-  const KnownHead& head = *line.call->head;
-  Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
-  if (known.head != &head) {
-    if (known.pid == head.pid && known.host != head.host) return false;
-    if (known.pid != head.pid) known.host = head.host;
-    known.pid = head.pid;
-    known.head = &head;
+void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
+  prefixes_.add_none(lines.size());
+  constexpr size_t kMost = HeldLines::kLines - 1;
+  if (lines.size() > kMost) {
+    while (held_.size() > 0) hand_on_oldest();
+    // Those that others stand behind would leave one by one.
+    std::span<const KnownLine> first = lines.first(lines.size() - kMost);
+    lines = lines.last(kMost);
+    for (; !first.empty() && since_sign_ < kAfter; first = first.subspan(1), ++number) {
+      held_.push(first.front(), number);
+      hand_on_oldest();
+    }
+    shard_.add(first, number);
+    since_sign_ += first.size();
+    number += first.size();
   }
-  make_room(line.text.size());
-  held_.push(line, number);
-  prefixes_.add_none();
-  return true;
+  for (const KnownLine& line : lines) {
+    make_room(line.text.size());
+    held_.push(line, number++);
+  }
 }
 
 void TearGuard::add(ForeignRun run) {
@@ -157,6 +164,16 @@ void TearGuard::note_speaker(const Header& header) {
   known.pid = header.pid;
   known.head = nullptr;
   any_host_ = true;
+}
+
+/// Notes who speaks in known lines; false if another host has that pid.
+bool TearGuard::note_speaker(const KnownHead& head) {
+  Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+  if (known.pid == head.pid && known.host != head.host) return false;
+  if (known.pid != head.pid) known.host = head.host;
+  known.pid = head.pid;
+  known.head = &head;
+  return true;
 }
 
 /// Counts what stands before a record, and how its process is called.
@@ -398,7 +415,7 @@ bool TearGuard::is_near_sign() const {
 
 void TearGuard::hand_on_call() {
   if (!is_clean()) return hand_on_line();
-  shard_.add(held_.call(0), held_.call_number(0));
+  shard_.add({&held_.call(0), 1}, held_.call_number(0));
   ++since_sign_;
   held_.pop();
 }

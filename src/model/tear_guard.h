@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,17 @@ class TearGuard {
   /// `event` views `record.text`; `lines` is the number of input lines that the record spans.
   void add(const Line& record, const Event& event, int lines);
 
-  /// Adds a line about a call that was read before in other words. False: it has to be read like
-  /// any other, because another host has its pid. Its bytes must stay until settle().
-  bool add(const KnownLine& line, uint64_t number);
+  /// Notes who speaks in the next known line; false if it has to be read like any other, because
+  /// another host has its pid.
+  bool accepts(const KnownLine& line) {
+    const KnownHead& head = *line.call->head;
+    const Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+    return known.head == &head || note_speaker(head);
+  }
+
+  /// Adds lines about calls that were read before in other words, from line `number` on. All have
+  /// to be accepted. Their bytes must stay until settle().
+  void add(std::span<const KnownLine> lines, uint64_t number);
 
   /// True if no record before may go on in the next line: only then runs may be added.
   bool is_quiet() const;
@@ -71,6 +80,7 @@ class TearGuard {
   bool is_clean() const { return since_sign_ >= kAfter && !is_near_sign(); }
   const Known& known_as(const Header& header) const;
   void note_speaker(const Header& header);
+  bool note_speaker(const KnownHead& head);
 
   void count_shape(HeldLine& line);
   void set_sign(HeldLine& line, TearSign sign, size_t begin = 0);

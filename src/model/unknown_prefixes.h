@@ -26,8 +26,8 @@ class UnknownPrefixes {
   /// Counts a record and the shape before it; 0 if it stands alone or behind a known prefix.
   void add(uint64_t shape);
 
-  /// Counts a record that stands alone.
-  void add_none() { ++records_; }
+  /// Counts so many records that stand alone.
+  void add_none(uint64_t records) { records_ += records; }
 
   /// True if most records so far have that shape before them, and at least kOften do.
   bool is_prefix(uint64_t shape) const;

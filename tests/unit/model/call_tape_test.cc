@@ -130,6 +130,20 @@ TEST(CallTape, DoesNotDependOnWhereTheCallsWereCut) {
   }
 }
 
+TEST(CallTape, LoopsLongerThanItsWindowAreJoinedAtAnyPlace) {
+  // What breaks the loop stands where only the end of the window helps to find the loop again.
+  const std::string letters =
+      repeated("ARgARgQ", 4000) + "x" + repeated("ARgARgQ", 1500) + repeated("bARQ", 2000) + "AR";
+  const CallTape whole = tape_of(letters);
+  for (const size_t cut : {size_t{3}, size_t{4090}, size_t{9000}, size_t{28001}, size_t{33000}}) {
+    CallTape joined = tape_of(std::string_view(letters).substr(0, cut));
+    joined.merge(tape_of(std::string_view(letters).substr(cut)), kSame);
+    EXPECT_TRUE(joined == whole) << cut;
+    joined.merge(whole, kSame);
+    EXPECT_TRUE(joined == tape_of(letters + letters)) << cut;
+  }
+}
+
 TEST(CallTape, NoiseIsCutAtTheSameCallWhereverItWasRead) {
   std::mt19937 random(11);
   std::string letters;
