@@ -1,6 +1,7 @@
 #include "model/record.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -32,10 +33,28 @@ bool RecordList::contains(uint64_t hash) const {
   return std::find(hashes.begin(), hashes.end(), hash) != hashes.end();
 }
 
-void RecordList::merge(RecordList&& later) {
+void RecordList::cut_to(size_t most) {
+  if (kept.size() <= most) return;
+  full = true;
+  kept.resize(most);
+  hashes.resize(most);
+  kept.shrink_to_fit();
+  hashes.shrink_to_fit();
+}
+
+size_t most_records(size_t speakers) {
+  constexpr size_t kTogether = 8192;
+  constexpr size_t kFewest = 16;
+  // In steps, because every list is looked at when the number falls.
+  return std::clamp(kTogether / std::bit_ceil(std::max<size_t>(speakers, 1)), kFewest,
+                    RecordList::kMaxKept);
+}
+
+void RecordList::merge(RecordList&& later, size_t most) {
   const uint64_t sum = total + later.total;
   for (size_t i = 0; i < later.kept.size(); ++i) {
-    add(later.hashes[i], [&] { return std::move(later.kept[i]); });
+    add(
+        later.hashes[i], [&] { return std::move(later.kept[i]); }, most);
   }
   full |= later.full;
   total = sum;

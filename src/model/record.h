@@ -28,10 +28,11 @@ struct Record {
 /// Makes the record of a line.
 Record make_record(SourceRef where, std::string_view line, const Event& event);
 
-/// The first kMaxKept different records of one kind, in input order.
+/// The first different records of one kind, in input order: kMaxKept, or fewer where there are many
+/// lists. A list that is cut down later is as if it had never kept more.
 struct RecordList {
   uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not.
-  bool full = false;   ///< A different line came when kMaxKept were kept.
+  bool full = false;   ///< A different line came when as many were kept as may be.
   std::vector<Record> kept;
   /// message_hash of each kept one, side by side: a line that came before is known by them alone.
   std::vector<uint64_t> hashes;
@@ -39,12 +40,12 @@ struct RecordList {
   static constexpr size_t kMaxKept = 256;
 
   /// Counts a line by its message_hash: equal messages are kept once. `make` is called for its
-  /// record only if it is new and there is room.
+  /// record only if it is new and fewer than `most` are kept.
   template <typename Make>
-  void add(uint64_t hash, Make&& make) {
+  void add(uint64_t hash, Make&& make, size_t most = kMaxKept) {
     ++total;
     if (full || contains(hash)) return;
-    if (kept.size() < kMaxKept) {
+    if (kept.size() < most) {
       kept.push_back(make());
       hashes.push_back(hash);
     } else {
@@ -55,8 +56,15 @@ struct RecordList {
   bool contains(uint64_t hash) const;
 
   /// Joins what a later stretch of input kept.
-  void merge(RecordList&& later);
+  void merge(RecordList&& later, size_t most = kMaxKept);
+
+  /// Keeps the first `most` only.
+  void cut_to(size_t most);
 };
+
+/// How many records each list may keep where so many processes speak: what all keep together is
+/// bounded, but for a few of each.
+size_t most_records(size_t speakers);
 
 /// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);

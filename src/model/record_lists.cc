@@ -18,13 +18,13 @@ const RecordList* RecordLists::find(uint16_t key) const {
   return &lists_[static_cast<size_t>(place - keys_.begin())];
 }
 
-void RecordLists::merge(RecordLists&& later) {
+void RecordLists::merge(RecordLists&& later, size_t most) {
   if (empty()) {
     *this = std::move(later);
     return;
   }
   for (size_t i = 0; i < later.keys_.size(); ++i) {
-    (*this)[later.keys_[i]].merge(std::move(later.lists_[i]));
+    (*this)[later.keys_[i]].merge(std::move(later.lists_[i]), most);
   }
 }
 

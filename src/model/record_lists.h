@@ -56,7 +56,12 @@ class RecordLists {
   Iterator end() const { return {*this, keys_.size()}; }
 
   /// Joins what a later stretch of input kept.
-  void merge(RecordLists&& later);
+  void merge(RecordLists&& later, size_t most = RecordList::kMaxKept);
+
+  /// Keeps the first `most` records of each list only.
+  void cut_to(size_t most) {
+    for (RecordList& list : lists_) list.cut_to(most);
+  }
 
  private:
   std::vector<uint16_t> keys_;     ///< Ascending.

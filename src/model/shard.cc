@@ -107,7 +107,7 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched) {
+               const std::vector<int>& matched, size_t most) {
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
@@ -118,16 +118,16 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const uint64_t hash = message_hash(event.header.message);
   const auto record = [&] { return make_record(where, text, event); };
   for (const int pattern : matched) {
-    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record);
+    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, most);
   }
-  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record);
+  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, most);
   if (recognised && is_nccl_tests(event.message.kind->index)) log.nccl_tests.add(record);
-  if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record);
+  if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record, most);
 }
 
 }  // namespace
 
-void SpeakerLog::merge(SpeakerLog&& later) {
+void SpeakerLog::merge(SpeakerLog&& later, size_t most) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -140,9 +140,9 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(std::move(later.records));
-  line_matches.merge(std::move(later.line_matches));
-  unrecognised.merge(std::move(later.unrecognised));
+  records.merge(std::move(later.records), most);
+  line_matches.merge(std::move(later.line_matches), most);
+  unrecognised.merge(std::move(later.unrecognised), most);
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   calls.merge(later.calls, segments);
   traces.merge(later.traces, segments);
@@ -151,6 +151,12 @@ void SpeakerLog::merge(SpeakerLog&& later) {
   allocations.merge(later.allocations);
   tuning.merge(later.tuning);
   nccl_tests.merge(std::move(later.nccl_tests));
+}
+
+void SpeakerLog::cut_to(size_t most) {
+  records.cut_to(most);
+  line_matches.cut_to(most);
+  unrecognised.cut_to(most);
 }
 
 SpeakerLog& Shard::speaker_of(const Event& event) {
@@ -204,7 +210,8 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
   note_markers(line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, most_records_);
+  limit_records();
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
@@ -218,10 +225,6 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
     }
     ++number;
   }
-  SpeakerLog& log = *place.log;
-  ++log.lines;
-  log.last = {unit_, number};
-  note_last_text(log, line.text, line.is_copy);
   losses_.lines += counted;
   losses_.recognised += counted;
 }
@@ -230,6 +233,10 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
 [[gnu::always_inline]] inline bool Shard::add_again(const KnownLine& line, uint64_t number) {
   LedgerPlace& place = line.call->place;
   if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
+  SpeakerLog& log = *place.log;
+  ++log.lines;
+  log.last = {unit_, number};
+  note_last_text(log, line.text, line.is_copy);
   CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
   if (place.is_message) {
     calls.add_message(line.call->call.call);
@@ -240,6 +247,7 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
   ++place.uncounted;
   place.last_line = number;
   if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+  return true;
 }
 
 /// Notes the last line of a speaker; copies it only if its bytes go away before settle().
@@ -247,7 +255,6 @@ void Shard::note_last_text(SpeakerLog& log, std::string_view text, bool is_copy)
   if (is_copy) {
     log.last_view = {};
     log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
-  return true;
     return;
   }
   if (log.last_view.empty()) viewing_.push_back(&log);
@@ -363,6 +370,8 @@ void Shard::note_cut() {
 }
 
 void Shard::merge(Shard&& later) {
+  // Those that kept more are cut down below.
+  most_records_ = std::max(most_records_, later.most_records_);
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
   for (auto& [unit, writer] : later.writers_) {
@@ -378,7 +387,7 @@ void Shard::merge(Shard&& later) {
   for (auto& [speaker, log] : later.speakers_) {
     log.calls.marks.shift(markers_of);
     log.traces.marks.shift(markers_of);
-    speakers_[speaker].merge(std::move(log));
+    speakers_[speaker].merge(std::move(log), most_records_);
   }
   for (auto& [input, stretch] : later.markers_) {
     const auto [known, is_new] = markers_.try_emplace(input, stretch);
@@ -390,7 +399,16 @@ void Shard::merge(Shard&& later) {
             std::back_inserter(topology_files_));
   ras_lines_.merge(std::move(later.ras_lines_));
   for (RasReport& report : later.ras_reports_) add(std::move(report));
+  limit_records();
   limit_speakers();
+}
+
+/// The more processes speak, the fewer lines are kept of each.
+void Shard::limit_records() {
+  const size_t most = most_records(speakers_.size());
+  if (most >= most_records_) return;
+  most_records_ = most;
+  for (auto& [speaker, log] : speakers_) log.cut_to(most);
 }
 
 void Shard::limit_speakers() {

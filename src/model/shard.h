@@ -78,7 +78,11 @@ struct SpeakerLog {
   TuningUses tuning;
   KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
 
-  void merge(SpeakerLog&& later);
+  /// Appends what a later stretch holds; lists of records keep `most`.
+  void merge(SpeakerLog&& later, size_t most = RecordList::kMaxKept);
+
+  /// Keeps the first `most` records of each kind only.
+  void cut_to(size_t most);
 
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;
@@ -184,12 +188,13 @@ class Shard {
  private:
   void count(LineFate fate, uint64_t lines);
   SpeakerLog& speaker_of(const Event& event);
+  bool add_again(const KnownLine& line, uint64_t number);
   void add_first(const KnownLine& line, uint64_t number);
   void note_last_text(SpeakerLog& log, std::string_view text, bool is_copy);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;
-  bool add_again(const KnownLine& line, uint64_t number);
   void limit_speakers();
+  void limit_records();
   void note_writer(const Header& header);
   void note_markers(std::string_view line, const Event& event);
 
@@ -214,9 +219,10 @@ class Shard {
   };
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
-  std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
-  SpeakerLog* others_ = nullptr;      ///< What other programs wrote into input_.
-  bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.
+  std::vector<SpeakerLog*> viewing_;            ///< Those with a last_view.
+  SpeakerLog* others_ = nullptr;                ///< What other programs wrote into input_.
+  size_t most_records_ = RecordList::kMaxKept;  ///< In each list: by the number of speakers.
+  bool has_dropped_ = false;  ///< Speakers: places of known calls may point at none.
 };
 
 }  // namespace ncclog

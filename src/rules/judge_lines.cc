@@ -88,10 +88,8 @@ const RuleJudge::Matches& RuleJudge::matches(const Condition& line) {
 std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
   if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
   if (any_open(found.open, where)) {
-    return fmt::format(
-        "more than {} different lines of this sort were printed, or their phase is "
-        "not known",
-        RecordList::kMaxKept);
+    return "more different lines of this sort were printed than are kept, or their phase is not "
+           "known";
   }
   return "the log lacks lines that the rule needs";
 }

@@ -38,6 +38,29 @@ TEST(RecordList, IsFullOnlyWhenAFurtherDifferentMessageComes) {
   EXPECT_EQ(list.kept.size(), RecordList::kMaxKept);
 }
 
+TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
+  RecordList cut;
+  RecordList small;
+  for (int i = 0; i < 20; ++i) {
+    const auto hash = static_cast<uint64_t>(i % 12);
+    const auto record = [&] { return Record{{0, static_cast<uint64_t>(i) + 1}, 0, ""}; };
+    cut.add(hash, record);
+    small.add(hash, record, 5);
+    if (i == 9) cut.cut_to(5);
+  }
+  EXPECT_EQ(lines_of(cut), lines_of(small));
+  EXPECT_EQ(cut.total, small.total);
+  EXPECT_TRUE(cut.full && small.full);
+}
+
+TEST(RecordList, MayKeepTheFewerTheMoreProcessesSpeak) {
+  EXPECT_EQ(most_records(0), 256u);
+  EXPECT_EQ(most_records(32), 256u);
+  EXPECT_EQ(most_records(33), 128u);
+  EXPECT_EQ(most_records(256), 32u);
+  EXPECT_EQ(most_records(65536), 16u);
+}
+
 TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
   const int count = 3 * static_cast<int>(RecordList::kMaxKept);
   const auto message = [](int i) { return i * 7 % 600; };

@@ -49,5 +49,49 @@ TEST(Shard, KeepsTheSameProcessesAndCountsTheSameLossesWhereverItIsCut) {
   }
 }
 
+/// Each of so many processes names more network interfaces than are kept of it.
+std::vector<std::string> lines_of_wordy_processes(int processes) {
+  std::vector<std::string> lines;
+  for (int line = 0; line < 300; ++line) {
+    for (int process = 0; process < processes; ++process) {
+      // Some come later than others.
+      if (line < process % 7) continue;
+      lines.push_back("node:" + std::to_string(process + 1) + ":1 [0] NCCL INFO Using network eth" +
+                      std::to_string(line));
+    }
+  }
+  return lines;
+}
+
+/// What a shard keeps of each process's lines: where they stand, and whether there were more.
+std::vector<std::pair<bool, std::vector<uint64_t>>> records(const Shard& shard) {
+  std::vector<std::pair<bool, std::vector<uint64_t>>> all;
+  for (const auto& [speaker, log] : shard.speakers()) {
+    for (const auto& [kind, list] : log.records) {
+      std::vector<uint64_t> places;
+      for (const Record& record : list.kept) places.push_back(record.where.line);
+      all.emplace_back(list.full, places);
+    }
+  }
+  return all;
+}
+
+TEST(Shard, KeepsTheFewerLinesOfEachTheMoreProcessesSpeakWhereverItIsCut) {
+  for (const int processes : {3, 40, 130}) {
+    const std::vector<std::string> lines = lines_of_wordy_processes(processes);
+    const auto whole = records(read(lines, 0, lines.size()));
+    ASSERT_EQ(whole.size(), static_cast<size_t>(processes));
+    for (const auto& [full, places] : whole) {
+      EXPECT_EQ(places.size(), most_records(static_cast<size_t>(processes)));
+      EXPECT_TRUE(full);
+    }
+    for (const size_t cut : {size_t{2}, lines.size() / 50, lines.size() / 2, lines.size() - 2}) {
+      Shard parts = read(lines, 0, cut);
+      parts.merge(read(lines, cut, lines.size()));
+      EXPECT_EQ(records(parts), whole) << processes << " processes, cut at " << cut;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ncclog
