@@ -1,8 +1,30 @@
 #include "rules/job_view.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ncclog {
+
+/// Lines that a process printed. Events are large and thousands of processes print the same, so
+/// room is made for as many as there are.
+size_t JobView::count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const {
+  size_t count = 0;
+  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
+    const RecordList* list = (job_.logs[log].*lists).find(key);
+    if (list != nullptr) count += list->kept.size();
+  }
+  return count;
+}
+
+RecordsOf JobView::read(std::span<const int> processes, uint16_t key,
+                        RecordLists SpeakerLog::*lists) const {
+  RecordsOf result;
+  size_t total = 0;
+  for (const int process : processes) total += count(process, key, lists);
+  result.records.reserve(total);
+  for (const int process : processes) read(process, key, lists, result);
+  return result;
+}
 
 /// Adds what `process` printed.
 void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
@@ -25,19 +47,16 @@ void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
 const RecordsOf& JobView::records(const Kind& kind) {
   const auto [known, is_new] = by_kind_.try_emplace(kind.index);
   if (!is_new || job_.processes_by_kind.empty()) return known->second;
-  for (const int process : job_.processes_by_kind[kind.index]) {
-    read(process, kind.index, &SpeakerLog::records, known->second);
-  }
+  known->second = read(job_.processes_by_kind[kind.index], kind.index, &SpeakerLog::records);
   return known->second;
 }
 
 const RecordsOf& JobView::line_matches(int pattern) {
   const auto [known, is_new] = by_pattern_.try_emplace(pattern);
   if (!is_new) return known->second;
-  for (size_t process = 0; process < job_.processes.size(); ++process) {
-    read(static_cast<int>(process), static_cast<uint16_t>(pattern), &SpeakerLog::line_matches,
-         known->second);
-  }
+  std::vector<int> all(job_.processes.size());
+  std::iota(all.begin(), all.end(), 0);
+  known->second = read(all, static_cast<uint16_t>(pattern), &SpeakerLog::line_matches);
   return known->second;
 }
 

@@ -48,6 +48,9 @@ class JobView {
   const FactValue& fact(const Fact& fact, const Instance& instance);
 
  private:
+  size_t count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const;
+  RecordsOf read(std::span<const int> processes, uint16_t key,
+                 RecordLists SpeakerLog::*lists) const;
   void read(int process, uint16_t key, RecordLists SpeakerLog::*lists, RecordsOf& result) const;
   const std::vector<int>& instance_by_process(Scope scope);
 
