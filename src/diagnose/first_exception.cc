@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
+#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {
@@ -197,9 +198,14 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
   });
 }
 
-}  // namespace
+/// True if `later` stands behind `where` in the same input.
+bool is_behind(const Job& job, SourceRef where, SourceRef later) {
+  const JobUnit* at = unit_of(job, where);
+  const JobUnit* then = unit_of(job, later);
+  return at != nullptr && then != nullptr && at->input == then->input && where < later;
+}
 
-bool went_on(const Job& job, SourceRef where) {
+bool steps_go_on(const Job& job, SourceRef where) {
   constexpr size_t kSteps = 3;
   size_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
@@ -207,12 +213,32 @@ bool went_on(const Job& job, SourceRef where) {
          {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
       const RecordList* list = log.records.find(kind);
       if (list == nullptr) continue;
-      for (const Record& record : list->kept) {
-        steps += record.where.unit == where.unit && where < record.where;
-      }
+      for (const Record& record : list->kept) steps += is_behind(job, where, record.where);
     }
   }
   return steps >= kSteps;
+}
+
+/// Every rank of the largest communicator goes on calling. Some calls prove nothing: the host runs
+/// ahead of a peer that is gone.
+bool calls_go_on(const Job& job, SourceRef where) {
+  constexpr uint64_t kCalls = 64;
+  const auto largest = std::max_element(
+      job.communicators.begin(), job.communicators.end(),
+      [](const Communicator& a, const Communicator& b) { return a.ranks.size() < b.ranks.size(); });
+  if (largest == job.communicators.end() || largest->ranks.empty()) return false;
+  return std::all_of(largest->ranks.begin(), largest->ranks.end(), [&](const CommRank& rank) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    if (calls == nullptr || calls->collectives.size() < kCalls) return false;
+    const PlacedCall* call = calls->collectives.call(calls->collectives.size() - kCalls);
+    return call != nullptr && is_behind(job, where, call->where);
+  });
+}
+
+}  // namespace
+
+bool went_on(const Job& job, SourceRef where) {
+  return steps_go_on(job, where) || calls_go_on(job, where);
 }
 
 std::vector<ProgramException> first_exceptions(const Job& job) {

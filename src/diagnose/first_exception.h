@@ -28,8 +28,8 @@ struct ProgramException {
 /// to be the cause.
 std::vector<ProgramException> first_exceptions(const Job& job);
 
-/// Training output stands behind `where` in the same stretch of input: what failed there was
-/// caught, and the job went on.
+/// Training output stands behind `where` in the same input, or all ranks go on calling there: what
+/// failed was caught, and the job went on.
 bool went_on(const Job& job, SourceRef where);
 
 }  // namespace ncclog

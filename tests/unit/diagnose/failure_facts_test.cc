@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "support/guilty.h"
+#include "support/letter_calls.h"
 
 namespace ncclog {
 namespace {
@@ -22,6 +23,22 @@ const std::string kTimeout =
     "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
 const std::string kAgent =
     "E0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/api.py:826] ";
+
+/// Two ranks of one communicator.
+const std::string kPair =
+    "n1:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 2 cudaDev 0 nvmlDev 0 "
+    "busId 1000 commId 0x77 - Init COMPLETE\n"
+    "n1:42:42 [1] NCCL INFO ncclCommInitRank comm 0x5b rank 1 nranks 2 cudaDev 1 nvmlDev 1 "
+    "busId 3d000 commId 0x77 - Init COMPLETE\n";
+
+/// So many calls of each.
+std::string calls_of_pair(int first, int second) {
+  const std::string end =
+      " NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count 8 datatype 7 op 0 "
+      "root 0 comm 0x5";
+  return testing::repeated("n1:41:41 [0]" + end + "a [nranks=2] stream 0x1\n", first) +
+         testing::repeated("n1:42:42 [1]" + end + "b [nranks=2] stream 0x1\n", second);
+}
 
 const GuiltyCase kDeaths[] = {
     {"by pid", kKilled, kRank1 + "bash: line 1:  4242 Killed                  python3 train.py\n",
@@ -99,6 +116,9 @@ const GuiltyCase kExceptions[] = {
      "unknown"},
     {"caught: training went on", kRaised,
      kRaise1 + "iteration: 1 | loss\niteration: 2 | loss\niteration: 3 | loss\n", "unknown"},
+    {"caught: all ranks go on calling", kRaised, kPair + kRaise1 + calls_of_pair(70, 70),
+     "unknown"},
+    {"its peer runs ahead", kRaised, kPair + kRaise1 + calls_of_pair(70, 3), "yes 1"},
     {"torchrun names who", kRaised,
      kRank1 + "Traceback (most recent call last):\nValueError: labels out of range\n" + kAgent +
          "failed (exitcode: 1) local_rank: 1 (pid: 4242) of binary: python\n",
