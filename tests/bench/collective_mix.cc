@@ -7,14 +7,34 @@ struct Collective {
   std::string_view op;
   uint64_t count;
   int datatype;  ///< NCCL's number: 7 is float32, 9 bfloat16.
-  bool in_place;
+  uint64_t send;
+  uint64_t receive;
 };
 
-constexpr Collective kGather{"AllGather", 1048576, 9, false};
-constexpr Collective kScatter{"ReduceScatter", 1048576, 9, false};
-constexpr Collective kReduce{"AllReduce", 4194304, 7, true};
-constexpr Collective kIteration[] = {kGather,  kGather,  kGather,  kGather, kScatter,
-                                     kScatter, kScatter, kScatter, kReduce};
+constexpr uint64_t kLayers = 32;
+constexpr uint64_t kCalls = 3 * kLayers + 1;  ///< Of an iteration.
+
+/// Where in its GPU's memory a rank keeps a part of a layer: aligned, and in no order.
+uint64_t buffer(uint64_t device, uint64_t layer, uint64_t part) {
+  const uint64_t key = (device * kLayers + layer) * 2 + part;
+  return 0x7f1000000000 + device * 0x1000000000 + ((key * 0x9e3779b97f4a7c15U) >> 28 & 0xffffffe00);
+}
+
+/// Sharded training: each layer is gathered for the forward pass, and from the last to the first
+/// one again for the backward pass, which scatters its gradients. Then all agree on their norm.
+Collective call_of_iteration(uint64_t device, uint64_t number) {
+  constexpr uint64_t kShard = 1048576;
+  const bool is_forward = number < kLayers;
+  const uint64_t back = number - kLayers;
+  const uint64_t layer = is_forward ? number : kLayers - 1 - back / 2;
+  if (number == kCalls - 1) {
+    return {"AllReduce", 1, 7, buffer(device, 0, 0), buffer(device, 0, 0)};
+  }
+  const uint64_t shard = buffer(device, layer, 0);
+  const uint64_t whole = buffer(device, layer, 1);
+  if (is_forward || back % 2 == 0) return {"AllGather", kShard, 9, shard, whole};
+  return {"ReduceScatter", kShard, 9, whole, shard};
+}
 
 uint64_t comm(int rank) { return 0x55d0a4001000 + static_cast<uint64_t>(rank) * 0x100000; }
 
@@ -38,15 +58,14 @@ void write_something_else(LogText& log, int rank) {
 
 void CollectiveCalls::write(int rank) {
   log_.count_call();
-  const Collective& call = kIteration[calls_ % std::size(kIteration)];
-  const uint64_t iteration = calls_ / std::size(kIteration);
-  const uint64_t extra = log_.options().mix == LogMix::Irregular ? iteration : 0;
-  const uint64_t send = 0x7f1000000000 + static_cast<uint64_t>(log_.device(rank)) * 0x1000000000;
+  const auto device = static_cast<uint64_t>(log_.device(rank));
+  const Collective call = call_of_iteration(device, calls_ % kCalls);
+  const uint64_t extra = log_.options().mix == LogMix::Irregular ? calls_ / kCalls : 0;
   log_.info(rank,
             "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm "
             "{:#x} [nranks={}] stream {:#x}",
-            call.op, calls_, send, call.in_place ? send : send + 0x20000000, call.count + extra,
-            call.datatype, comm(rank), log_.options().ranks, comm(rank) + 0x5e4a80);
+            call.op, calls_, call.send, call.receive, call.count + extra, call.datatype, comm(rank),
+            log_.options().ranks, comm(rank) + 0x5e4a80);
 }
 
 void write_short_init(LogText& log) {

@@ -14,7 +14,8 @@ void write_training(LogText& log);
 /// The lines of an init that say who is who, five for each rank.
 void write_short_init(LogText& log);
 
-/// The calls that ranks make: four AllGather, four ReduceScatter, one AllReduce, and again.
+/// The calls that ranks make: 64 AllGather and 32 ReduceScatter of 32 layers, one AllReduce, and
+/// again.
 class CollectiveCalls {
  public:
   explicit CollectiveCalls(LogText& log) : log_(log) {}
