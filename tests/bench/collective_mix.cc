@@ -23,7 +23,7 @@ uint64_t buffer(uint64_t device, uint64_t layer, uint64_t part) {
 /// Sharded training: each layer is gathered for the forward pass, and from the last to the first
 /// one again for the backward pass, which scatters its gradients. Then all agree on their norm.
 Collective call_of_iteration(uint64_t device, uint64_t number) {
-  constexpr uint64_t kShard = 1048576;
+  constexpr uint64_t kShard = 16777216;
   const bool is_forward = number < kLayers;
   const uint64_t back = number - kLayers;
   const uint64_t layer = is_forward ? number : kLayers - 1 - back / 2;
@@ -60,7 +60,7 @@ void CollectiveCalls::write(int rank) {
   log_.count_call();
   const auto device = static_cast<uint64_t>(log_.device(rank));
   const Collective call = call_of_iteration(device, calls_ % kCalls);
-  const uint64_t extra = log_.options().mix == LogMix::Irregular ? calls_ / kCalls : 0;
+  const uint64_t extra = log_.options().mix == LogMix::Irregular ? calls_ / 8 : 0;
   log_.info(rank,
             "{}: opCount {:x} sendbuff {:#x} recvbuff {:#x} count {} datatype {} op 0 root 0 comm "
             "{:#x} [nranks={}] stream {:#x}",
