@@ -54,13 +54,21 @@ bool is_bidi_control(uint32_t c) {
          (c >= 0x2066 && c <= 0x2069);
 }
 
+/// Takes no room on a screen: two names that differ in nothing else look alike.
+bool is_invisible(uint32_t c) {
+  return c == 0x00AD || c == 0x180E || (c >= 0x200B && c <= 0x200D) ||
+         (c >= 0x2060 && c <= 0x2064) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
+         (c >= 0xE0000 && c <= 0xE007F);
+}
+
 void append_printable(std::string& out, std::string_view character) {
   const uint32_t c = code_point(character);
   if (c == '\t') {
     out += ' ';
   } else if (c < 0x20 || c == 0x7F) {
     out += fmt::format("\\x{:02x}", c);
-  } else if ((c >= 0x80 && c < 0xA0) || is_bidi_control(c) || c == 0x2028 || c == 0x2029) {
+  } else if ((c >= 0x80 && c < 0xA0) || is_bidi_control(c) || is_invisible(c) || c == 0x2028 ||
+             c == 0x2029) {
     out += fmt::format("\\u{{{:04x}}}", c);
   } else {
     out += character;

@@ -143,6 +143,10 @@ TEST(Text, HostileBytesBecomeValidUtf8AndCannotSteerATerminal) {
       {"\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F\xE2\x80\xA8"sv,
        "\xE2\x80\xAE\xE2\x81\xA6\xE2\x80\x8F\xE2\x80\xA8"sv,
        "\\u{202e}\\u{2066}\\u{200f}\\u{2028}"sv},
+      // Zero width, soft hyphen, byte order mark, a tag.
+      {"a\xE2\x80\x8B\xC2\xAD\xEF\xBB\xBF\xF3\xA0\x81\x81"sv,
+       "a\xE2\x80\x8B\xC2\xAD\xEF\xBB\xBF\xF3\xA0\x81\x81"sv,
+       "a\\u{200b}\\u{00ad}\\u{feff}\\u{e0041}"sv},
       // A lone continuation, a start at the end, a start before a letter.
       {"\x80"sv, REPLACED ""sv, REPLACED ""sv},
       {"a\xC3"sv, "a" REPLACED ""sv, "a" REPLACED ""sv},
