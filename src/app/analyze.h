@@ -24,6 +24,9 @@ Job load_job(const InputOptions& options);
 /// if an input does not exist or a rule is invalid.
 Report run_pipeline(const AnalyzeOptions& options);
 
+/// The same, kept until the process ends.
+const Report& kept_report(const AnalyzeOptions& options);
+
 /// Judges a log held in memory, as if it were a file called "log.txt".
 Report report_on_text(std::string_view text, const Rulebook& rulebook);
 

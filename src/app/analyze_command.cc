@@ -1,35 +1,22 @@
 // ncclog analyze PATH…
 
 #include <CLI/CLI.hpp>
-#include <deque>
 #include <memory>
-#include <utility>
 
 #include "app/analyze.h"
 #include "app/commands.h"
-#include "report/write_json.h"
-#include "report/write_text.h"
+#include "app/write_reports.h"
 
 namespace ncclog {
 namespace {
 
-/// Keeps the report until the process ends. To take a job of thousands of processes apart, line by
-/// line, would take about as long as to judge it; the system takes the memory back at once.
-const Report& keep(Report&& report) {
-  static auto& kept = *new std::deque<Report>;
-  return kept.emplace_back(std::move(report));
-}
-
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
-  const Report& report = keep(run_pipeline(options));
-  switch (options.format) {
-    case ReportFormat::Text:
-      console.out += write_text(report, console.style(options.color));
-      break;
-    case ReportFormat::Json:
-      console.out += write_json(report);
-      break;
+  if (!options.outputs.empty()) {
+    check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
   }
+  const Report& report = kept_report(options);
+  console.out += options.format->write(report, console.style(options.color));
+  write_reports(report, options.outputs, console);
   return exit_status(report, options.fail_on);
 }
 

@@ -23,6 +23,13 @@ constexpr Command kCommands[] = {
      "Exit status: 0 no finding at or above --fail-on; 1 some; 2 could not do it;\n"
      "3 part of the input was unreadable or cut.",
      declare_analyze},
+    {"report", "write a report for an issue, for others or for scripts",
+     "Without a file named, Markdown is printed. '-' is standard output.\n\n"
+     "Examples:\n"
+     "  ncclog report logs/ > issue.md\n"
+     "  ncclog report logs/ --md issue.md --json report.json\n\n"
+     "Exit status as of 'analyze'.",
+     declare_report},
     {"count", "count collectives by operation, communicator, rank, size, iteration",
      "Examples:\n"
      "  ncclog count logs/\n"

@@ -64,15 +64,21 @@ Value chosen(const std::string& flag, const std::string& word,
                       : fmt::format("one of: {}", fmt::join(words, ", ")));
 }
 
-template <typename Value, size_t n>
+/// `all` must outlive `app`.
+template <typename Value>
 void add_choice(CLI::App& app, const std::string& flag, Value& value,
-                const Choice<Value> (&choices)[n], const std::string& help) {
-  const std::span<const Choice<Value>> all(choices);
+                std::span<const Choice<Value>> all, const std::string& help) {
   const auto set = [flag, &value, all](const std::string& word) {
     value = chosen(flag, word, all);
   };
   app.add_option_function<std::string>(flag, set, help)
       ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")));
+}
+
+template <typename Value, size_t n>
+void add_choice(CLI::App& app, const std::string& flag, Value& value,
+                const Choice<Value> (&choices)[n], const std::string& help) {
+  add_choice(app, flag, value, std::span<const Choice<Value>>(choices), help);
 }
 
 void add_input_flags(CLI::App& app, InputOptions& input) {
@@ -97,6 +103,42 @@ void add_color_flag(CLI::App& app, ColorChoice& color) {
              "colour: on a terminal unless NO_COLOR is set (auto), always, never");
 }
 
+/// The formats of reports by name; valid for the whole program.
+std::span<const Choice<const ReportKind*>> report_choices() {
+  static const std::vector<Choice<const ReportKind*>> choices = [] {
+    std::vector<Choice<const ReportKind*>> all;
+    for (const ReportKind& kind : report_kinds()) all.push_back({kind.name, &kind});
+    return all;
+  }();
+  return choices;
+}
+
+/// A flag for each format, which names the file that it is written to.
+void add_output_flags(CLI::App& app, std::vector<ReportOutput>& outputs) {
+  for (const ReportKind& kind : report_kinds()) {
+    const std::string flag = fmt::format("--{}", kind.flag);
+    const auto add = [flag, &kind, &outputs](const std::string& path) {
+      if (path.empty()) throw Error("no file named", flag, "'-' is standard output");
+      outputs.push_back({&kind, path});
+    };
+    app.add_option_function<std::string>(flag, add,
+                                         fmt::format("write a report to FILE: {}", kind.help))
+        ->type_name("FILE");
+  }
+}
+
+/// What both analyze and report take.
+void add_judging_flags(CLI::App& app, AnalyzeOptions& options) {
+  add_rules_flag(app, options.rules);
+  app.add_option("--expect", options.expect,
+                 "a profile of what the job should look like: a name of 'ncclog expect list', or a "
+                 "file")
+      ->type_name("PROFILE")
+      ->expected(1);
+  add_choice(app, "--fail-on", options.fail_on, kFailOn,
+             "exit with 1 if there is a finding of this severity or worse (default: error)");
+}
+
 }  // namespace
 
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
@@ -111,16 +153,17 @@ void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
 
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
   add_input_flags(app, options.input);
-  add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
-  add_rules_flag(app, options.rules);
-  app.add_option("--expect", options.expect,
-                 "a profile of what the job should look like: a name of 'ncclog expect list', or a "
-                 "file")
-      ->type_name("PROFILE")
-      ->expected(1);
-  add_choice(app, "--fail-on", options.fail_on, kFailOn,
-             "exit with 1 if there is a finding of this severity or worse (default: error)");
+  add_choice(app, "--format", options.format, report_choices(),
+             "text for people, json for scripts, markdown for an issue");
+  add_output_flags(app, options.outputs);
+  add_judging_flags(app, options);
   add_color_flag(app, options.color);
+}
+
+void add_report_flags(CLI::App& app, ReportOptions& options) {
+  add_input_flags(app, options.analyze.input);
+  add_output_flags(app, options.analyze.outputs);
+  add_judging_flags(app, options.analyze);
 }
 
 void add_explain_flags(CLI::App& app, ExplainOptions& options) {

@@ -11,6 +11,7 @@
 #include "app/console.h"
 #include "app/exit_status.h"
 #include "diagnose/call_counts.h"
+#include "report/report_formats.h"
 
 namespace CLI {
 class App;
@@ -28,13 +29,28 @@ struct InputOptions {
   int threads = 0;                 ///< 0: one per processor.
 };
 
+/// Standard output as a flag names it.
+inline constexpr const char* kStandardOutput = "-";
+
+/// A report in one format, and where it goes.
+struct ReportOutput {
+  const ReportKind* kind = nullptr;  ///< Never nullptr.
+  std::string path;                  ///< "-": standard output.
+};
+
 struct AnalyzeOptions {
   InputOptions input;
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
   std::string expect;              ///< Profile's name or path; empty: none.
-  ReportFormat format = ReportFormat::Text;
+  const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
+  std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
   FailOn fail_on = FailOn::Error;
   ColorChoice color = ColorChoice::Auto;
+};
+
+/// Of `report`, which prints nothing but what `outputs` say.
+struct ReportOptions {
+  AnalyzeOptions analyze;
 };
 
 struct ExplainOptions {
@@ -91,6 +107,7 @@ struct RulesOptions {
 /// Each declares a command's flags; parsing fills `options`, which must outlive `app`. A value that
 /// a flag does not know is thrown as Error with the nearest one that it does.
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
+void add_report_flags(CLI::App& app, ReportOptions& options);
 void add_explain_flags(CLI::App& app, ExplainOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
 void add_count_flags(CLI::App& app, CountOptions& options);

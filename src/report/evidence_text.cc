@@ -87,8 +87,8 @@ bool is_of_subject(const Finding& finding, const Evidence& evidence) {
   return evidence.text.find(pid) != std::string::npos;
 }
 
-/// The lines to show: of those that many ranks print alike, the first, and one of the process that
-/// the finding is about. Of some lines only the place is kept; they come last.
+}  // namespace
+
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
   std::vector<const Evidence*> shown;
   std::set<std::string> shapes;
@@ -101,8 +101,6 @@ std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t mos
   }
   return shown;
 }
-
-}  // namespace
 
 std::string evidence_text(const Job& job, const Finding& finding, size_t most,
                           const TextStyle& style) {

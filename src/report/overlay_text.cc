@@ -38,15 +38,22 @@ std::string ended_sentence(const EndedOverlay& ended) {
 
 }  // namespace
 
-std::string overlay_text(const Diagnosis& diagnosis, const TextStyle& style) {
-  if (diagnosis.overlays.empty() && diagnosis.ended_overlays.empty()) return {};
-  std::string out = "\n" + paint("Overlays", Tone::Strong, style) + "\n";
+std::vector<std::string> overlay_sentences(const Diagnosis& diagnosis) {
+  std::vector<std::string> sentences;
   for (const OverlayEffect& effect : diagnosis.overlays) {
-    out += hang("  - ", printable(effect_sentence(effect)), style);
+    sentences.push_back(effect_sentence(effect));
   }
   for (const EndedOverlay& ended : diagnosis.ended_overlays) {
-    out += hang("  - ", printable(ended_sentence(ended)), style);
+    sentences.push_back(ended_sentence(ended));
   }
+  return sentences;
+}
+
+std::string overlay_text(const Diagnosis& diagnosis, const TextStyle& style) {
+  const std::vector<std::string> sentences = overlay_sentences(diagnosis);
+  if (sentences.empty()) return {};
+  std::string out = "\n" + paint("Overlays", Tone::Strong, style) + "\n";
+  for (const std::string& sentence : sentences) out += hang("  - ", printable(sentence), style);
   return out;
 }
 

@@ -22,8 +22,16 @@ Tone tone_of(OutcomeState state) {
   return Tone::Plain;
 }
 
-/// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
-std::string words_of(const CheckedExpectation& expectation) {
+std::string expectation_line(const CheckedExpectation& expectation, const TextStyle& style) {
+  const std::string lead =
+      pad(fmt::format("  {}", to_string(expectation.outcome.state)), kMargin + 1);
+  std::string out = hang(lead, printable(expectation_words(expectation)), style);
+  return out.replace(0, lead.size(), paint(lead, tone_of(expectation.outcome.state), style));
+}
+
+}  // namespace
+
+std::string expectation_words(const CheckedExpectation& expectation) {
   const std::string& what = expectation.outcome.what;
   switch (expectation.outcome.state) {
     case OutcomeState::Met:
@@ -35,15 +43,6 @@ std::string words_of(const CheckedExpectation& expectation) {
   }
   return expectation.text;
 }
-
-std::string expectation_line(const CheckedExpectation& expectation, const TextStyle& style) {
-  const std::string lead =
-      pad(fmt::format("  {}", to_string(expectation.outcome.state)), kMargin + 1);
-  std::string out = hang(lead, printable(words_of(expectation)), style);
-  return out.replace(0, lead.size(), paint(lead, tone_of(expectation.outcome.state), style));
-}
-
-}  // namespace
 
 std::string profile_text(const CheckedProfile& profile, const TextStyle& style) {
   std::string out =

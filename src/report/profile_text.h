@@ -14,6 +14,10 @@
 
 namespace ncclog {
 
+/// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …". May hold
+/// any bytes.
+std::string expectation_words(const CheckedExpectation& expectation);
+
 /// The part, with the empty line in front of it; ends with a newline.
 std::string profile_text(const CheckedProfile& profile, const TextStyle& style);
 

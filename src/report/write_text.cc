@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <span>
 
 #include "base/text.h"
 #include "report/evidence_text.h"
+#include "report/finding_words.h"
 #include "report/inputs_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
@@ -39,20 +38,6 @@ Tone tone_of(VerdictStatus status) {
   return Tone::Strong;
 }
 
-std::string_view word_of(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::Problem:
-      return "PROBLEM";
-    case VerdictStatus::Suspicious:
-      return "SUSPICIOUS";
-    case VerdictStatus::Clean:
-      return "CLEAN";
-    case VerdictStatus::CannotJudge:
-      return "CANNOT JUDGE";
-  }
-  return "CANNOT JUDGE";
-}
-
 Tone tone_of(Severity severity) {
   switch (severity) {
     case Severity::Error:
@@ -65,29 +50,7 @@ Tone tone_of(Severity severity) {
   return Tone::Plain;
 }
 
-/// "ranks 0-3 on node-a, node-b"; empty if the finding names nobody.
-std::string who(const Finding& finding) {
-  constexpr size_t kMaxHosts = 6;
-  std::string out;
-  if (!finding.ranks.empty()) {
-    out =
-        fmt::format("rank{} {}", finding.ranks.size() == 1 ? "" : "s", ranges_text(finding.ranks));
-  }
-  if (finding.hosts.empty()) return out;
-  const std::span<const std::string> hosts(finding.hosts);
-  out += (!out.empty()        ? " on "
-          : hosts.size() == 1 ? "host "
-                              : "hosts ") +
-         join(hosts.first(std::min(hosts.size(), kMaxHosts)), ", ");
-  if (hosts.size() > kMaxHosts) out += fmt::format(" and {} more", hosts.size() - kMaxHosts);
-  return out;
-}
-
-/// A command is shown as it is typed: not wrapped. Prose starts with a capital or ends a sentence.
-bool is_command(std::string_view item) {
-  return !item.empty() && !(item[0] >= 'A' && item[0] <= 'Z') && !item.ends_with('.');
-}
-
+/// A command is shown as it is typed: not wrapped.
 std::string item_line(std::string_view name, const std::string& item, const TextStyle& style) {
   if (is_command(item)) return label(name, style) + printable(item) + "\n";
   return labelled(name, item, style);
@@ -111,37 +74,6 @@ std::string body(const Job& job, const Finding& finding, const Detail& detail,
          items_block("do not", finding.do_not, detail.items, style);
 }
 
-const Finding* find_finding(const Report& report, std::string_view id) {
-  for (const Finding& finding : report.diagnosis.findings) {
-    if (finding.id == id) return &finding;
-  }
-  return nullptr;
-}
-
-/// Present findings that follow from `cause`, directly or not, in report order.
-std::vector<const Finding*> consequences(const Report& report, const Finding& cause) {
-  std::set<std::string> ids = {cause.id};
-  std::vector<std::string> open = cause.explains;
-  while (!open.empty()) {
-    const std::string id = open.back();
-    open.pop_back();
-    const Finding* finding = find_finding(report, id);
-    if (finding == nullptr || !ids.insert(id).second) continue;
-    open.insert(open.end(), finding->explains.begin(), finding->explains.end());
-  }
-  std::vector<const Finding*> list;
-  for (const Finding& finding : report.diagnosis.findings) {
-    if (finding.id != cause.id && ids.contains(finding.id)) list.push_back(&finding);
-  }
-  return list;
-}
-
-std::string named_with_ranks(const Finding& finding) {
-  if (finding.ranks.empty()) return finding.id;
-  return fmt::format("{} ({} {})", finding.id, finding.ranks.size() == 1 ? "rank" : "ranks",
-                     ranges_text(finding.ranks));
-}
-
 std::string consequences_line(const std::vector<const Finding*>& list, const TextStyle& style) {
   if (list.empty()) return {};
   std::vector<std::string> names;
@@ -155,7 +87,7 @@ std::string consequences_line(const std::vector<const Finding*>& list, const Tex
 
 std::string verdict_block(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.diagnosis.verdict;
-  const std::string lead = pad(word_of(verdict.status), kMargin - 2) + "  ";
+  const std::string lead = pad(verdict_word(verdict.status), kMargin - 2) + "  ";
   std::string out = hang(lead, printable(verdict.headline), style);
   return out.replace(0, lead.size(), paint(lead, tone_of(verdict.status), style));
 }
@@ -164,24 +96,14 @@ std::string verdict_block(const Report& report, const TextStyle& style) {
 std::string standing(const Finding& finding) {
   std::string out =
       fmt::format("{} {}, {}", to_string(finding.confidence), to_string(finding.role), finding.id);
-  const std::string subject = who(finding);
+  const std::string subject = subject_words(finding);
   return subject.empty() ? out : out + "; " + subject;
-}
-
-/// What the message says beyond the headline, which begins like it.
-std::string_view beyond(std::string_view headline, std::string_view message) {
-  const auto differs =
-      std::mismatch(headline.begin(), headline.end(), message.begin(), message.end());
-  const auto same = static_cast<size_t>(differs.second - message.begin());
-  const std::string_view rest = message.substr(same);
-  if (same == 0 || !(rest.empty() || rest[0] == '.' || message[same - 1] == '.')) return message;
-  return trim(rest.substr(rest.starts_with('.') ? 1 : 0));
 }
 
 /// The finding that the verdict names, with all that is known about it.
 std::string main_block(const Report& report, const Finding& finding, const TextStyle& style) {
   std::string out = labelled("", standing(finding), style) + "\n";
-  const std::string_view rest = beyond(report.diagnosis.verdict.headline, finding.message);
+  const std::string_view rest = beyond_headline(report.diagnosis.verdict.headline, finding.message);
   if (!rest.empty()) out += labelled("what", rest, style);
   if (!finding.why.empty()) out += labelled("why", finding.why, style);
   return out + body(report.job, finding, kFull, style) +
@@ -203,19 +125,6 @@ std::string bullet(std::string_view text, const TextStyle& style) {
 
 std::string info_line(const Finding& finding, const TextStyle& style) {
   return bullet(fmt::format("{} [{}]", first_sentence(finding.message), finding.id), style);
-}
-
-/// Findings that are neither the verdict's own nor follow from another one.
-std::vector<const Finding*> independent_findings(const Report& report, const Finding* main) {
-  std::set<std::string> explained;
-  for (const Finding& finding : report.diagnosis.findings) {
-    for (const Finding* follower : consequences(report, finding)) explained.insert(follower->id);
-  }
-  std::vector<const Finding*> list;
-  for (const Finding& finding : report.diagnosis.findings) {
-    if (&finding != main && !explained.contains(finding.id)) list.push_back(&finding);
-  }
-  return list;
 }
 
 std::string side_findings(const Report& report, const Finding* main, const TextStyle& style) {

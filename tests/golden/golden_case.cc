@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "base/text.h"
 #include "support/paths.h"
@@ -26,13 +27,17 @@ std::string fill_in(std::string word, const fs::path& folder) {
   return word.replace(at, kSamples.size(), samples.generic_string());
 }
 
-/// A JSON report names the rulebook by its hash, which every edit of a rule changes.
+/// Reports name the rulebook by its hash, which every edit of a rule changes.
 std::string without_rulebook_hash(std::string text) {
-  constexpr std::string_view kKey = "\"rulebook\": \"";
-  const size_t key = text.find(kKey);
-  if (key == std::string::npos) return text;
-  const size_t begin = key + kKey.size();
-  return text.replace(begin, text.find('"', begin) - begin, "…");
+  constexpr std::pair<std::string_view, char> kMarks[] = {{"\"rulebook\": \"", '"'},
+                                                          {", rules `", '`'}};
+  for (const auto& [mark, end] : kMarks) {
+    const size_t at = text.rfind(mark);
+    if (at == std::string::npos) continue;
+    const size_t begin = at + mark.size();
+    text.replace(begin, text.find(end, begin) - begin, "…");
+  }
+  return text;
 }
 
 GoldenCase load_golden_case(const fs::path& folder) {
@@ -48,8 +53,11 @@ fs::path expected_file(const GoldenCase& golden) {
     if (fs::exists(file)) return file;
   }
   const auto& arguments = golden.arguments;
-  bool json = std::find(arguments.begin(), arguments.end(), "json") != arguments.end();
-  return golden.folder / (json ? "expected.json" : "expected.txt");
+  const auto asks_for = [&](std::string_view word) {
+    return std::find(arguments.begin(), arguments.end(), word) != arguments.end();
+  };
+  if (asks_for("json")) return golden.folder / "expected.json";
+  return golden.folder / (asks_for("report") ? "expected.md" : "expected.txt");
 }
 
 void write_unless_default(const fs::path& path, const std::string& text, bool is_default) {

@@ -32,14 +32,15 @@ TEST(Options, KeepWhatWasTyped) {
   EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "c.log", "b.log"}));
   EXPECT_EQ(options.input.threads, 3);
   EXPECT_EQ(options.rules, (Words{"site", "more"}));
-  EXPECT_EQ(options.format, ReportFormat::Json);
+  EXPECT_EQ(options.format, find_report_kind("json"));
   EXPECT_EQ(options.fail_on, FailOn::Never);
   EXPECT_EQ(options.color, ColorChoice::Always);
 }
 
 TEST(Options, HaveDefaults) {
   const AnalyzeOptions options = analyze_options({"logs/"});
-  EXPECT_EQ(options.format, ReportFormat::Text);
+  EXPECT_EQ(options.format, find_report_kind("text"));
+  EXPECT_TRUE(options.outputs.empty());
   EXPECT_EQ(options.fail_on, FailOn::Error);
   EXPECT_EQ(options.color, ColorChoice::Auto);
   EXPECT_EQ(options.input.threads, 0);
@@ -65,8 +66,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, count, show, export, env, explain, rules, "
-       "expect)"},
+       "unknown command 'frobnicate' (one of: analyze, report, count, show, export, env, explain, "
+       "rules, expect)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
@@ -74,7 +75,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"--verison"}, "unknown flag '--verison' (did you mean '--version'?)"},
       {{"analyze", "x", "--format", "jsn"}, "--format: unknown value 'jsn' (did you mean 'json'?)"},
       {{"analyze", "x", "--format", "table"},
-       "--format: unknown value 'table' (one of: text, json)"},
+       "--format: unknown value 'table' (one of: text, json, markdown)"},
       {{"analyze", "x", "--threads", "0"}, "--threads: not a number from 1 to 1024: '0'"},
       {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
@@ -86,7 +87,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},
-       "--format: 1 required text|json missing (see 'ncclog --help')"},
+       "--format: 1 required text|json|markdown missing (see 'ncclog --help')"},
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
 }

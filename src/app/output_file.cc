@@ -1,0 +1,142 @@
+#include "app/output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "input/find_inputs.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail(const std::string& path, const std::string& hint = {}) {
+  throw Error(fmt::format("cannot write: {}", std::strerror(errno)), path, hint);
+}
+
+/// What stands at the path, behind links; nullopt: nothing.
+std::optional<struct stat> status_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return status;
+  if (errno != ENOENT && errno != ENOTDIR) fail(path);
+  return std::nullopt;
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+bool is_input(const struct stat& output, const std::string& input) {
+  struct stat status {};
+  const bool known = input == kStdinPath ? ::fstat(STDIN_FILENO, &status) == 0
+                                         : ::stat(input.c_str(), &status) == 0;
+  return known && is_same_file(output, status);
+}
+
+std::string folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? "." : folder.string();
+}
+
+/// Throws Error unless files can be made in the folder of `path`.
+void check_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  const auto status = status_of(folder);
+  if (!status) throw Error("no such folder", folder, "make it first: mkdir -p " + folder);
+  if (!S_ISDIR(status->st_mode)) throw Error("not a folder", folder);
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
+}
+
+void write_all_to(int file, std::string_view text, const std::string& path) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno != EINTR) fail(path);
+    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+/// A file that is gone again unless it is moved to its place.
+class NewFile {
+ public:
+  /// Makes a file beside `target`, with the rights that the process gives its files.
+  explicit NewFile(std::string target) : target_(std::move(target)) {
+    for (int n = 0; file_ < 0; ++n) {
+      path_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
+      file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (file_ < 0 && errno != EEXIST) fail(target_);
+    }
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  ~NewFile() {
+    if (file_ >= 0) ::close(file_);
+    if (!moved_) ::unlink(path_.c_str());
+  }
+
+  void write(std::string_view text) const { write_all_to(file_, text, target_); }
+
+  void keep_rights_of(const struct stat& old) const { ::fchmod(file_, old.st_mode & 07777); }
+
+  void move_to_place() {
+    if (::fsync(file_) != 0 && errno != EINVAL) fail(target_);
+    const int closed = ::close(file_);
+    file_ = -1;
+    if (closed != 0 || std::rename(path_.c_str(), target_.c_str()) != 0) fail(target_);
+    moved_ = true;
+  }
+
+ private:
+  std::string target_;
+  std::string path_;
+  int file_ = -1;  ///< -1: closed.
+  bool moved_ = false;
+};
+
+/// Writes to what is no file: /dev/stderr, a named pipe.
+void write_to_device(const std::string& path, std::string_view text) {
+  const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (device < 0) fail(path);
+  try {
+    write_all_to(device, text, path);
+  } catch (...) {
+    ::close(device);
+    throw;
+  }
+  ::close(device);
+}
+
+}  // namespace
+
+void check_output_file(const std::string& path, std::span<const std::string> inputs) {
+  const auto status = status_of(path);
+  if (status && S_ISDIR(status->st_mode)) {
+    throw Error("is a folder", path, "name a file in it");
+  }
+  if (status && !S_ISREG(status->st_mode)) return;
+  check_folder(path);
+  if (status && std::any_of(inputs.begin(), inputs.end(),
+                            [&](const std::string& input) { return is_input(*status, input); })) {
+    throw Error("is one of the logs to be read", path, "name a file outside of their folder");
+  }
+}
+
+void write_output_file(const std::string& path, std::string_view text) {
+  const auto old = status_of(path);
+  if (old && !S_ISREG(old->st_mode)) return write_to_device(path, text);
+  NewFile file(old ? fs::canonical(path).string() : path);
+  if (old) file.keep_rights_of(*old);
+  file.write(text);
+  file.move_to_place();
+}
+
+}  // namespace ncclog

@@ -1,0 +1,224 @@
+#include "report/markdown_text.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kOpening = "([\"'";
+constexpr std::string_view kClosing = ",.;:!?)]\"'";
+
+/// A text that grows by escaped pieces.
+class Escaped {
+ public:
+  explicit Escaped(MarkdownPlace place) : place_(place) {}
+
+  /// Plain words: what would be markup is escaped.
+  void add_plain(std::string_view text) {
+    for (const char c : text) add_plain(c);
+  }
+
+  /// A code span; in a cell, several with an escaped "|" between them.
+  void add_code(std::string_view text) {
+    if (place_ == MarkdownPlace::Line) return add_span(text);
+    bool first = true;
+    for (const std::string_view part : split(text, '|')) {
+      if (!first) out_ += "&#124;";
+      first = false;
+      add_span(part);
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void add_plain(char c) {
+    switch (c) {
+      case '<':
+        out_ += "&lt;";
+        return;
+      case '>':
+        out_ += "&gt;";
+        return;
+      case '&':
+        out_ += "&amp;";
+        return;
+      case '|':
+        out_ += place_ == MarkdownPlace::TableCell ? "&#124;" : "\\|";
+        return;
+      case '*':
+      case '[':
+      case ']':
+      case '~':
+        out_ += '\\';
+        break;
+      default:
+        if (place_ == MarkdownPlace::Line && begins_block(c)) out_ += '\\';
+    }
+    out_ += c;
+  }
+
+  /// At the start of a line "-" and "12." begin lists, "===" makes a heading of the line above.
+  bool begins_block(char c) const {
+    if (out_.empty()) return c == '-' || c == '+' || c == '=';
+    return (c == '.' || c == ')') && std::all_of(out_.begin(), out_.end(), is_digit);
+  }
+
+  static size_t longest_run_of_backquotes(std::string_view text) {
+    size_t longest = 0;
+    size_t run = 0;
+    for (const char c : text) {
+      run = c == '`' ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+    return longest;
+  }
+
+  void add_span(std::string_view text) {
+    if (trim(text).empty()) {
+      out_ += text;
+      return;
+    }
+    if (out_.ends_with('`')) out_ += ' ';  // Two spans side by side would be read as one.
+    const std::string fence(longest_run_of_backquotes(text) + 1, '`');
+    // One blank at each end is taken off again, if both are there.
+    const bool padded =
+        text.front() == '`' || text.back() == '`' || (text.front() == ' ' && text.back() == ' ');
+    const std::string_view blank = padded ? " " : "";
+    out_ += fence;
+    out_ += blank;
+    out_ += text;
+    out_ += blank;
+    out_ += fence;
+  }
+
+  MarkdownPlace place_;
+  std::string out_;
+};
+
+/// ":tada:" is an emoji; so is ":100:".
+bool holds_emoji(std::string_view word) {
+  for (size_t begin = word.find(':'); begin != word.npos; begin = word.find(':', begin + 1)) {
+    size_t end = begin + 1;
+    while (end < word.size() && (is_word(word[end]) || word[end] == '+' || word[end] == '-')) ++end;
+    if (end > begin + 1 && end < word.size() && word[end] == ':') return true;
+  }
+  return false;
+}
+
+/// "GH-12" is an issue.
+bool holds_issue(std::string_view word) {
+  for (size_t at = 0; at + 3 < word.size(); ++at) {
+    if ((word[at] | 0x20) == 'g' && (word[at + 1] | 0x20) == 'h' && word[at + 2] == '-' &&
+        is_digit(word[at + 3])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Seven digits and more, with a letter among them, may be the name of a commit.
+bool holds_commit(std::string_view word) {
+  constexpr size_t kShortest = 7;
+  for (size_t begin = 0; begin < word.size();) {
+    size_t end = begin;
+    bool letter = false;
+    while (end < word.size() && is_hex_digit(word[end])) letter |= !is_digit(word[end++]);
+    if (letter && end - begin >= kShortest) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+bool holds_link(std::string_view word) {
+  return word.find("://") != word.npos || word.find("www.") != word.npos ||
+         word.find("WWW.") != word.npos;
+}
+
+/// True if no escape would keep GitHub from reading more into the word than it says.
+bool needs_code(std::string_view word) {
+  return word.find_first_of("`@#$\\_") != word.npos || holds_link(word) || holds_emoji(word) ||
+         holds_issue(word) || holds_commit(word);
+}
+
+/// A word without blanks; brackets and stops around it stay outside of a code span.
+void add_word(std::string_view word, Escaped& out) {
+  if (!needs_code(word)) return out.add_plain(word);
+  const size_t begin = std::min(word.find_first_not_of(kOpening), word.size());
+  const size_t last = word.find_last_not_of(kClosing);
+  const size_t end = last == word.npos ? begin : std::max(begin, last + 1);
+  out.add_plain(word.substr(0, begin));
+  out.add_code(word.substr(begin, end - begin));
+  out.add_plain(word.substr(end));
+}
+
+/// Words up to the next pair of backquotes, or all of them.
+void add_words(std::string_view text, Escaped& out) {
+  while (!text.empty()) {
+    const size_t blank = std::min(text.find(' '), text.size());
+    add_word(text.substr(0, blank), out);
+    text.remove_prefix(blank);
+    if (text.empty()) return;
+    out.add_plain(" ");
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+}
+
+}  // namespace
+
+std::string markdown_text(std::string_view text, MarkdownPlace place) {
+  const std::string shown = printable(text);
+  std::string_view rest = trim(shown);
+  Escaped out(place);
+  while (!rest.empty()) {
+    const size_t begin = rest.find('`');
+    const size_t end = begin == rest.npos ? rest.npos : rest.find('`', begin + 1);
+    if (end == rest.npos || end == begin + 1) {
+      add_words(rest, out);
+      break;
+    }
+    add_words(rest.substr(0, begin), out);
+    out.add_code(rest.substr(begin + 1, end - begin - 1));
+    rest.remove_prefix(end + 1);
+  }
+  return out.take();
+}
+
+std::string markdown_code(std::string_view text, MarkdownPlace place) {
+  Escaped out(place);
+  out.add_code(trim(printable(text)));
+  return out.take();
+}
+
+std::string markdown_fence(std::span<const std::string> lines, std::string_view language) {
+  size_t longest = 2;
+  std::string body;
+  for (const std::string& line : lines) {
+    body += printable(line) + "\n";
+    size_t run = 0;
+    for (const char c : line) {
+      run = c == '`' ? run + 1 : 0;
+      longest = std::max(longest, run);
+    }
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + std::string(language) + "\n" + body + fence + "\n";
+}
+
+std::string shortened(std::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return to_valid_utf8(text);
+  const auto is_inside = [&](size_t at) {
+    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+  };
+  constexpr size_t kLongestCharacter = 4;
+  size_t head = bytes / 2;
+  size_t tail = text.size() - bytes / 2;
+  for (size_t n = 0; n < kLongestCharacter && head > 0 && is_inside(head); ++n) --head;
+  for (size_t n = 0; n < kLongestCharacter && is_inside(tail); ++n) ++tail;
+  return to_valid_utf8(text.substr(0, head)) + " … " + to_valid_utf8(text.substr(tail));
+}
+
+}  // namespace ncclog

@@ -1,0 +1,40 @@
+// How does any text stand in Markdown as what it is, and as nothing else?
+//
+//   rank <b>3</b> | @ops, see #12    →  rank &lt;b&gt;3&lt;/b&gt; \| `@ops`, see `#12`
+//   NCCL_IB_HCA=mlx5_0               →  `NCCL_IB_HCA=mlx5_0`
+//
+// Logs hold whatever people name their hosts and print. On GitHub a text may become HTML, a link,
+// an image, a table's edge, an emoji, a formula, a mention that notifies somebody or a reference to
+// an issue. The last three are looked for after Markdown is done, so a backslash does not stop
+// them: words that could be one stand in a code span, where GitHub looks for nothing. That also
+// keeps them exact for who copies them.
+//
+// All functions take any bytes and give valid UTF-8 without control codes, as printable() does.
+
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ncclog {
+
+/// Where a text stands. In a table's cell, no "|" may be left, not even in a code span.
+enum class MarkdownPlace { Line, TableCell };
+
+/// Prose on one line. What stands between a pair of backquotes becomes a code span.
+std::string markdown_text(std::string_view text, MarkdownPlace place = MarkdownPlace::Line);
+
+/// All of it as one code span (in a cell one for each part between "|"); empty for blanks.
+std::string markdown_code(std::string_view text, MarkdownPlace place = MarkdownPlace::Line);
+
+/// Lines as a block of code whose fence is longer than any in them. `language` is ours, or empty.
+/// Newlines inside a line are shown as control codes.
+std::string markdown_fence(std::span<const std::string> lines, std::string_view language);
+
+/// Valid UTF-8 of at most `bytes` and a few: of a longer text the beginning, "…" and the end, for
+/// errors stand at the end of a line.
+std::string shortened(std::string_view text, size_t bytes);
+
+}  // namespace ncclog

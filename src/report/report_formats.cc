@@ -1,0 +1,32 @@
+#include "report/report_formats.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "report/write_json.h"
+#include "report/write_markdown.h"
+#include "report/write_text.h"
+
+namespace ncclog {
+namespace {
+
+std::string json(const Report& report, const TextStyle&) { return write_json(report); }
+std::string markdown(const Report& report, const TextStyle&) { return write_markdown(report); }
+
+constexpr ReportKind kKinds[] = {
+    {"text", "text", "text for people", write_text},
+    {"json", "json", "JSON for scripts, schema ncclog.report/1", json},
+    {"markdown", "md", "Markdown that fits an issue on GitHub", markdown},
+};
+
+}  // namespace
+
+std::span<const ReportKind> report_kinds() { return kKinds; }
+
+const ReportKind* find_report_kind(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [name](const ReportKind& kind) { return kind.name == name; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,91 @@
+#include "app/write_reports.h"
+
+#include <gtest/gtest.h>
+
+#include "app/commands.h"
+#include "base/error.h"
+#include "support/paths.h"
+#include "support/sample_report.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+using testing::read_file;
+using testing::TempDir;
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kLog =
+    "n:1:2 [0] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-a to 33030528 "
+    "bytes, error: No space left on device (28)\n";
+
+/// What the command says when it refuses; empty if it runs.
+std::string refusal(const Words& words) {
+  Console console;
+  try {
+    run_command_line(words, console);
+  } catch (const Error& error) {
+    return error.where() + ": " + error.what();
+  }
+  return {};
+}
+
+TEST(WriteReports, EveryFormatHasAFlagThatWritesIt) {
+  const TempDir folder;
+  for (const ReportKind& kind : report_kinds()) {
+    const std::string path = (folder.path() / kind.name).string();
+    Console console;
+    write_reports(testing::sample_report(), {{{&kind, path}}}, console);
+    EXPECT_EQ(read_file(path), kind.write(testing::sample_report(), {})) << kind.name;
+    EXPECT_EQ(console.out, "");
+    EXPECT_EQ(console.err, "wrote " + path + "\n");
+  }
+}
+
+TEST(WriteReports, AReportWithoutFlagsIsMarkdownOnStandardOutput) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  Console console;
+  EXPECT_EQ(run_command_line({"report", log}, console), ExitStatus::Findings);
+  EXPECT_TRUE(console.out.starts_with("## PROBLEM\n")) << console.out;
+  EXPECT_EQ(console.err, "");
+  Console asked;
+  EXPECT_EQ(run_command_line({"report", log, "--md", "-", "--fail-on", "never"}, asked),
+            ExitStatus::Fine);
+  EXPECT_EQ(asked.out, console.out);
+  Console printed;
+  EXPECT_EQ(run_command_line({"analyze", log, "--format", "markdown"}, printed),
+            ExitStatus::Findings);
+  EXPECT_EQ(printed.out, console.out);
+}
+
+TEST(WriteReports, OneRunWritesSeveral) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  const std::string md = (folder.path() / "r.md").string();
+  const std::string json = (folder.path() / "r.json").string();
+  Console console;
+  run_command_line({"analyze", log, "--md", md, "--json", json}, console);
+  EXPECT_TRUE(console.out.starts_with("PROBLEM ")) << console.out;
+  EXPECT_TRUE(read_file(md).starts_with("## PROBLEM\n"));
+  EXPECT_TRUE(read_file(json).starts_with("{\n"));
+}
+
+TEST(WriteReports, RefusesPlacesThatWouldLoseSomething) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  const std::string file = (folder.path() / "r").string();
+  const std::string same = folder.path().string() + "/./r";
+  EXPECT_EQ(refusal({"report", log, "--md", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(read_file(log), kLog);
+  EXPECT_EQ(refusal({"report", log, "--md", file, "--json", same}),
+            file + ": two reports would go to this file");
+  EXPECT_EQ(refusal({"report", log, "--md", "-", "--json", "-"}),
+            "--md: two reports would go to standard output");
+  EXPECT_EQ(refusal({"analyze", log, "--json", "-"}),
+            "--json: two reports would go to standard output");
+  EXPECT_EQ(refusal({"report", log, "--md", ""}), "--md: no file named");
+}
+
+}  // namespace
+}  // namespace ncclog

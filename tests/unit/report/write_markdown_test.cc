@@ -1,0 +1,125 @@
+#include "report/write_markdown.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "model/job_from_text.h"
+#include "support/markdown_check.h"
+#include "support/sample_report.h"
+
+namespace ncclog {
+namespace {
+
+using testing::check_markdown;
+using testing::sample_report;
+
+void expect_good(const std::string& markdown) {
+  EXPECT_LT(markdown.size(), kMaxMarkdown);
+  const auto complaints = check_markdown(markdown);
+  EXPECT_TRUE(complaints.empty()) << join(complaints, "\n") << "\n" << markdown.substr(0, 5000);
+}
+
+TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
+  const std::string markdown = write_markdown(sample_report());
+  expect_good(markdown);
+  EXPECT_TRUE(
+      markdown.starts_with("## PROBLEM\n\n"
+                           "**Rank 1 on trainbox could not extend a segment.**\n\n"
+                           "| job | as its logs show it |\n"
+                           "| --- | --- |\n"
+                           "| ranks | 3 on 1 host |\n"
+                           "| hosts | trainbox |\n"
+                           "| network | Socket |\n\n"
+                           "### Error: Shared memory is full\n\n"))
+      << markdown;
+  for (const std::string_view part : {
+           "\ncertain cause · `shm-no-space` · rank 1 on trainbox\n",
+           "**Seen**, and 3 more lines like it\n\n"
+           "```text\nlogs/run.txt:2\n  trainbox:502:541 [1] misc/shmutils.cc:87 NCCL WARN Error: "
+           "failed \\x1b[31m to � extend\n```\n",
+           "**Check**\n\n- `df -h /dev/shm`\n\n",
+           "**Do not**\n\n- Set `NCCL_SHM_DISABLE=1`: it hides the limit",
+           "<summary>Findings that follow from these (1)</summary>\n\n"
+           "- info `peer-closed-secondary` (ranks 0,2,3): Rank 2 lost a connection.\n",
+           "### Warning: A setting has a value",
+           "<summary>Worth knowing (1)</summary>\n\n- info `p2p-disabled-info`: P2P is switched",
+           "### What these logs cannot tell\n\n- Did all ranks make the same calls? No collective",
+           "```sh\nexport NCCL_DEBUG=INFO\nexport NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n```\n",
+           "- Collect the files of all ranks.\n- Log size: about 30 kB a rank",
+           "<summary>Inputs (1 file) and what was lost</summary>",
+           "*ncclog 1.0.0, rules `0123abcd`*\n",
+       }) {
+    EXPECT_NE(markdown.find(part), std::string::npos) << part << "\n---\n" << markdown;
+  }
+}
+
+TEST(WriteMarkdown, SaysNothingAboutWhatTheLogDoesNotHold) {
+  Report report;
+  report.job = job_from_text("hello\n");
+  report.diagnosis.verdict.headline = "Nothing can be told.";
+  const std::string markdown = write_markdown(report);
+  expect_good(markdown);
+  EXPECT_TRUE(markdown.starts_with("## CANNOT JUDGE\n\n**Nothing can be told.**\n\n<details>"))
+      << markdown;
+}
+
+Finding finding(int n, const std::string& word) {
+  Finding finding;
+  finding.id = fmt::format("finding-{}", n);
+  finding.severity = n % 3 == 0 ? Severity::Error : n % 3 == 1 ? Severity::Warning : Severity::Info;
+  finding.title = finding.message = finding.why = "About " + word + " it is.";
+  finding.hosts = {word, word + "2"};
+  finding.ranks = {n, n + 2};
+  finding.evidence.assign(Finding::kMaxEvidence, Evidence{.where = {0, 1}, .text = word});
+  finding.check = finding.fix = finding.do_not = std::vector<std::string>(9, word);
+  finding.references = {"https://example.org/a", "javascript:alert(1)", "https://x)<b>" + word};
+  return finding;
+}
+
+/// A report of which everything is there in masses.
+Report large_report(const std::string& word) {
+  std::string log;
+  for (int rank = 0; rank < 1024; ++rank) {
+    const std::string head = fmt::format("host-{}:{}:{} [0] NCCL INFO ", rank / 8, rank, rank);
+    log += head + fmt::format("NCCL_SETTING_{} set by environment to {}\n", rank, word);
+    log += head + fmt::format(
+                      "ncclCommInitRank comm {0:#x} rank {1} nranks 8 cudaDev 0 nvmlDev 0 "
+                      "busId 1000 commId {2:#x} - Init START\n",
+                      rank + 1, rank % 8, rank / 8 + 1);
+  }
+  Report report = sample_report();
+  report.job = job_from_text(log, {}, word);
+  report.diagnosis.findings.clear();
+  for (int n = 0; n < 200; ++n) report.diagnosis.findings.push_back(finding(n, word));
+  report.diagnosis.findings[0].explains = {"finding-1", "finding-2", "finding-4"};
+  report.diagnosis.verdict = {VerdictStatus::Problem, "It is " + word, "finding-0"};
+  report.diagnosis.not_judged.assign(50, {word, word, word});
+  report.diagnosis.capture.steps.assign(50, word);
+  report.diagnosis.overlays.assign(50, {finding(3, word), Severity::Info, word, word, word});
+  report.profile = CheckedProfile{.name = word, .title = word, .expectations = {}};
+  report.profile->expectations.assign(200,
+                                      {word, Severity::Error, {OutcomeState::Broken, word}, word});
+  report.job.inputs.resize(4096, report.job.inputs.front());
+  report.job.hosts.assign(1024, word);
+  return report;
+}
+
+TEST(WriteMarkdown, FitsAnIssueWhateverTheJob) {
+  for (const std::string& word :
+       {std::string("plain"), std::string(100'000, '<'), std::string(100'000, '`')}) {
+    SCOPED_TRACE(word.substr(0, 5));
+    const std::string markdown = write_markdown(large_report(word));
+    expect_good(markdown);
+    EXPECT_NE(markdown.find(" more findings are left out here."), std::string::npos);
+    EXPECT_NE(markdown.find(" more settings are left out here."), std::string::npos);
+    EXPECT_NE(markdown.find(" more files are left out here."), std::string::npos);
+  }
+}
+
+TEST(WriteMarkdown, TellsMuchOfALargeJob) {
+  EXPECT_GT(write_markdown(large_report("plain")).size(), 25'000U);
+}
+
+}  // namespace
+}  // namespace ncclog
