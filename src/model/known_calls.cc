@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <experimental/simd>
+#include <utility>
 
 #include "base/text.h"
 #include "log/messages/all_messages.h"
@@ -195,18 +196,19 @@ size_t KnownCalls::find(std::string_view bytes, KnownLine& line) {
 }
 
 /// The call that the line behind the head is about, if it comes behind the last one of its process
-/// as another did before, or repeats that one.
+/// as it did before.
 KnownCall* KnownCalls::foresee(std::string_view text) {
   // The sample shows whether it is that head.
   KnownHead* head = head_places_.find(hash_of_head(text), [](const KnownHead&) { return true; });
   if (head == nullptr || head->last == nullptr) return nullptr;
-  for (KnownCall* call : {head->last->next, head->last}) {
-    if (call == nullptr || call->sample.text.empty() || !is_like(text.data(), call->sample))
-      continue;
-    head->last = call;
-    return call;
+  auto& [first, second] = head->last->next;
+  if (first == nullptr) return nullptr;
+  if (!is_like(text.data(), first->sample)) {
+    if (second == nullptr || !is_like(text.data(), second->sample)) return nullptr;
+    std::swap(first, second);
   }
-  return nullptr;
+  head->last = first;
+  return first;
 }
 
 size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes, KnownLine& line) {
@@ -230,12 +232,14 @@ size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes
 /// Foresees from now on what the line shows.
 void KnownCalls::note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers,
                       size_t tail) {
-  if (head.last != nullptr && head.last != &call) head.last->next = &call;
-  head.last = &call;
   if (call.sample.text.empty()) {
     if (samples_ == kMaxSamples) return;
     ++samples_;
   }
+  if (head.last != nullptr && head.last->next[0] != &call) {
+    head.last->next = {&call, head.last->next[0]};
+  }
+  head.last = &call;
   call.sample.text = line;
   call.sample.numbers = numbers;
   call.sample.digits = mark_digits(line.substr(numbers, tail - numbers));
@@ -319,7 +323,7 @@ void KnownCalls::add(KnownHead& head, std::string_view operation_text, std::stri
   if (operation == kMaxOperations || calls_.size() == kMaxCalls) return;
   const bool is_known = call_at(head, operation, tail.data()) != nullptr;
   if (is_known || head.calls.size() == kMaxCallsOfHead) return;
-  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}, {}, nullptr});
+  calls_.push_back({&head, operation, std::string(tail), *read_call(event), {}, {}, {}});
   head.calls.add(hash_of_tail(operation, tail.data()), calls_.back());
 }
 

@@ -13,6 +13,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -68,7 +69,8 @@ struct KnownCall {
   ReadCall call;
   LedgerPlace place;
   LineSample sample;
-  KnownCall* next = nullptr;  ///< Another one that came behind it, of the same head.
+  /// What came behind it last, of the same head, and what did before that; nullptr: nothing.
+  std::array<KnownCall*, 2> next = {};
 };
 
 /// One of them as it stands in a block of bytes.
