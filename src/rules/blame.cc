@@ -22,7 +22,7 @@ Party party_of(const Job& job, int process) {
 /// The process that printed a line, with the rank that the line itself names if nothing else does.
 Party party_of(const Job& job, const ReadRecord& read) {
   Party party = party_of(job, read.process);
-  if (party.rank < 0) party.rank = rank_of(job, read.process, read.event.header);
+  if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
   return party;
 }
 

@@ -23,7 +23,7 @@ constexpr NamedField kHeaderFields[] = {
 std::string number_text(int64_t number) { return number < 0 ? "" : std::to_string(number); }
 
 std::string header_text(const Job& job, const ReadRecord& read, HeaderField field) {
-  const Header& header = read.event.header;
+  const Header header = read.header();
   const Process& process = job.processes[static_cast<size_t>(read.process)];
   switch (field) {
     case HeaderField::Level:
@@ -145,7 +145,7 @@ std::vector<std::string_view> header_field_names() {
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
   if (!field.group.empty()) return captured_text(read, field);
   if (field.header != HeaderField::None) return header_text(job, read, field.header);
-  return std::string(read.event.message.fields[field.index]);
+  return std::string(read.message.fields[field.index]);
 }
 
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests) {

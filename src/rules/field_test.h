@@ -74,11 +74,14 @@ struct FieldTest {
   bool operator==(const FieldTest&) const = default;
 };
 
-/// A kept line as rules see it.
+/// A kept line as rules see it. A large job has hundreds of thousands of them, so its header is
+/// read again by those few who ask for it.
 struct ReadRecord {
   int process = -1;  ///< Into Job::processes.
   const Record* record = nullptr;
-  Event event;  ///< Views into `record->text`.
+  Message message;  ///< Views into `record->text`; kind is nullptr for a line that is no message.
+
+  Header header() const { return parse_record(*record).header; }
 };
 
 /// The field's text: as printed, or for header fields as the process is known where the line itself

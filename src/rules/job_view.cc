@@ -37,7 +37,7 @@ void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
     full |= list->full;
     repeated |= list->total > list->kept.size();
     for (const Record& record : list->kept) {
-      result.records.push_back({process, &record, parse_record(record)});
+      result.records.push_back({process, &record, parse_record(record).message});
     }
   }
   if (full) result.full.push_back(process);
