@@ -44,7 +44,7 @@ void RecordList::cut_to(size_t most) {
 
 size_t most_records(size_t speakers) {
   constexpr size_t kTogether = 8192;
-  constexpr size_t kFewest = 16;
+  constexpr size_t kFewest = 32;
   // In steps, because every list is looked at when the number falls.
   return std::clamp(kTogether / std::bit_ceil(std::max<size_t>(speakers, 1)), kFewest,
                     RecordList::kMaxKept);
