@@ -25,6 +25,11 @@ constexpr Choice<ReportFormat> kReportFormats[] = {{"text", ReportFormat::Text},
                                                    {"json", ReportFormat::Json}};
 constexpr Choice<TableFormat> kTableFormats[] = {
     {"text", TableFormat::Text}, {"json", TableFormat::Json}, {"csv", TableFormat::Csv}};
+constexpr Choice<ShowFormat> kShowFormats[] = {{"text", ShowFormat::Text},
+                                               {"json", ShowFormat::Json},
+                                               {"csv", ShowFormat::Csv},
+                                               {"svg", ShowFormat::Svg},
+                                               {"dot", ShowFormat::Dot}};
 constexpr Choice<ExportFormat> kExportFormats[] = {{"jsonl", ExportFormat::Jsonl},
                                                    {"csv", ExportFormat::Csv}};
 constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
@@ -179,8 +184,10 @@ void add_explain_flags(CLI::App& app, ExplainOptions& options) {
 void add_show_flags(CLI::App& app, ShowOptions& options) {
   app.add_option("TABLE", options.what, "which table")->type_name("");
   add_input_flags(app, options.input);
-  add_choice(app, "--format", options.format, kTableFormats,
-             "text for people, json or csv for scripts");
+  add_choice(
+      app, "--format", options.format, kShowFormats,
+      "text for people, json or csv for scripts; channels and topology also as drawings: svg "
+      "for a browser, dot for Graphviz");
   add_color_flag(app, options.color);
 }
 

@@ -21,6 +21,8 @@ namespace ncclog {
 
 enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };
+/// A table, or the drawing of the same name.
+enum class ShowFormat { Text, Json, Csv, Svg, Dot };
 enum class ExportFormat { Jsonl, Csv };
 
 /// What and how to read; part of every command that reads logs.
@@ -64,7 +66,7 @@ struct ExplainOptions {
 struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
   InputOptions input;
-  TableFormat format = TableFormat::Text;
+  ShowFormat format = ShowFormat::Text;
   ColorChoice color = ColorChoice::Auto;
 };
 

@@ -8,15 +8,38 @@
 #include "app/options.h"
 #include "app/print_table.h"
 #include "app/table_choice.h"
+#include "report/graph_dot.h"
+#include "report/graph_svg.h"
 
 namespace ncclog {
 namespace {
 
+/// A file that nobody reads from top to bottom may hold more than a page.
+constexpr size_t kMaxGraphs = 64;
+
+bool is_drawing(ShowFormat format) {
+  return format == ShowFormat::Svg || format == ShowFormat::Dot;
+}
+
+TableFormat table_format(ShowFormat format) {
+  if (format == ShowFormat::Json) return TableFormat::Json;
+  return format == ShowFormat::Csv ? TableFormat::Csv : TableFormat::Text;
+}
+
+ExitStatus draw(const ShowOptions& options, Console& console) {
+  const DrawingKind& kind = chosen_drawing(options.what, "show");
+  const Job job = load_job(options.input);
+  const Drawing drawing = kind.build(job, kMaxGraphs);
+  console.out += options.format == ShowFormat::Svg ? write_svg(drawing) : write_dot(drawing);
+  return exit_status(job);
+}
+
 ExitStatus show(const ShowOptions& options, Console& console) {
+  if (is_drawing(options.format)) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input);
   const Table table = kind.build(job);
-  print_table(table, options.format, options.color, console);
+  print_table(table, table_format(options.format), options.color, console);
   return exit_status(job);
 }
 

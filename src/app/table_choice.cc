@@ -31,4 +31,11 @@ const TableKind& chosen_table(std::string_view name, std::string_view where,
                       : fmt::format("one of: {}", fmt::join(names, ", ")));
 }
 
+const DrawingKind& chosen_drawing(std::string_view name, std::string_view where) {
+  const DrawingKind* kind = find_drawing_kind(name);
+  if (kind != nullptr) return *kind;
+  throw Error(fmt::format("no drawing of '{}'", printable(name)), std::string(where),
+              "there is one of channels and of topology; other tables come as text, json and csv");
+}
+
 }  // namespace ncclog

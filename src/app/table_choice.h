@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "report/graph.h"
 #include "report/tables.h"
 
 namespace ncclog {
@@ -17,5 +18,8 @@ std::string table_list();
 /// if there is none; `also` are further names that the command knows.
 const TableKind& chosen_table(std::string_view name, std::string_view where,
                               std::span<const std::string_view> also = {});
+
+/// The drawing of that name. Throws Error that names those there are.
+const DrawingKind& chosen_drawing(std::string_view name, std::string_view where);
 
 }  // namespace ncclog
