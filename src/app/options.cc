@@ -159,7 +159,7 @@ void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
   add_input_flags(app, options.input);
   add_choice(app, "--format", options.format, report_choices(),
-             "text for people, json for scripts, markdown for an issue");
+             "text for people, json for scripts, markdown for an issue, html for a browser");
   add_output_flags(app, options.outputs);
   add_judging_flags(app, options);
   add_color_flag(app, options.color);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "report/write_html.h"
 #include "report/write_json.h"
 #include "report/write_markdown.h"
 #include "report/write_text.h"
@@ -12,11 +13,13 @@ namespace {
 
 std::string json(const Report& report, const TextStyle&) { return write_json(report); }
 std::string markdown(const Report& report, const TextStyle&) { return write_markdown(report); }
+std::string html(const Report& report, const TextStyle&) { return write_html(report); }
 
 constexpr ReportKind kKinds[] = {
     {"text", "text", "text for people", write_text},
     {"json", "json", "JSON for scripts, schema ncclog.report/1", json},
     {"markdown", "md", "Markdown that fits an issue on GitHub", markdown},
+    {"html", "html", "one page for a browser, without any request", html},
 };
 
 }  // namespace

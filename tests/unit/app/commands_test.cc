@@ -87,7 +87,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},
-       "--format: 1 required text|json|markdown missing (see 'ncclog --help')"},
+       "--format: 1 required text|json|markdown|html missing (see 'ncclog --help')"},
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
 }
