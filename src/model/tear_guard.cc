@@ -10,6 +10,10 @@
 namespace ncclog {
 namespace {
 
+/// Bytes. NCCL prints messages of up to 1,023; a longer line is no beginning of one, and to try all
+/// places where it may have been cut would take hours.
+constexpr size_t kLongestRecord = 4096;
+
 bool is_nccl(const Header& header) {
   return header.level != Level::None && header.level != Level::Framework;
 }
@@ -358,9 +362,10 @@ void TearGuard::join_cut(size_t first, HeldLine& rest, bool only_records) {
 }
 
 /// Where `begun` may end so that `rest` makes a record of it: its own end if that does, else up to
-/// two other places.
+/// two other places. Nowhere if it is too long to have been a record.
 std::vector<size_t> TearGuard::possible_ends(std::string_view begun, std::string_view rest) {
   std::vector<size_t> ends;
+  if (begun.size() > kLongestRecord) return ends;
   for (size_t end = begun.size(); end > 0 && ends.size() < 2; --end) {
     piece_.assign(begun.substr(0, end));
     piece_ += rest;
@@ -380,6 +385,7 @@ bool TearGuard::is_only_reading(size_t first, std::string_view begun, std::strin
     const bool between = i > first || line.sign == TearSign::Merged;
     if (!between || !is_nccl(line.event.header) || line.spent) continue;
     const std::string_view other = std::string_view(line.text).substr(line.begin);
+    if (other.size() > kLongestRecord) continue;
     for (size_t cut = 1; cut < other.size(); ++cut) {
       piece_.assign(begun);
       piece_ += other.substr(cut);
