@@ -26,7 +26,9 @@ enum class Content {
   Ras,             ///< What NCCL's RAS service answers in JSON: a document. Its text form is a log.
   Topology,        ///< A host's devices as NCCL writes them, XML: a document.
   Pickle,          ///< Some other Python pickle.
-  Elf,             ///< A program, a library or a core dump.
+  OwnReport,       ///< What ncclog itself wrote: its quoted lines would count twice.
+  Html,
+  Elf,  ///< A program, a library or a core dump.
   Sqlite,
   Image,
   Pdf,

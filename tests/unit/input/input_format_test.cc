@@ -77,6 +77,9 @@ const ContentCase kContentCases[] = {
      "ELF\2\1\1"s +
          std::string(9, '\0'),
      Content::Elf},
+    {"a Markdown report", "<!-- ncclog report -->\n## CLEAN\n", Content::OwnReport},
+    {"a JSON report", "{\n  \"schema\": \"ncclog.report/1\",\n", Content::OwnReport},
+    {"an HTML page", "<!DOCTYPE html>\n<html>", Content::Html},
     {"SQLite", "SQLite format 3\0"s, Content::Sqlite},
     {"PNG", "\x89PNG\r\n\x1a\n"s, Content::Image},
     {"JPEG", "\xff\xd8\xff\xe0"s, Content::Image},
