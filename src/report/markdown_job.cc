@@ -43,7 +43,10 @@ std::string closed_fronts(size_t all, size_t open) {
     return fmt::format("No rank is seen ahead of another; {} {} logged calls.\n\n",
                        plural(all, "communicator"), all == 1 ? "has" : "have");
   }
-  std::string out = "Ranks are a few calls apart in any job that runs.";
+  std::string out =
+      "So it is where the logs end: who went on after others gave up stands ahead of them. Ranks "
+      "are "
+      "a few calls apart in any job that runs.";
   if (all > open) {
     out += fmt::format(" In {} no rank is seen ahead of another.",
                        plural(all - open, "further communicator"));

@@ -18,6 +18,12 @@ std::string shown(const Cell& cell) {
   return markdown_text(shortened(*text, kMaxCellBytes), MarkdownPlace::TableCell);
 }
 
+/// "not seen" for "not_seen".
+std::string heading(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 bool is_blank(const Cell& cell) { return std::holds_alternative<std::monostate>(cell); }
 
 std::vector<size_t> filled_columns(const Table& table) {
@@ -62,7 +68,7 @@ std::string collapsed(std::string_view title, std::string_view body) {
 std::string markdown_table(const Table& table, size_t bytes, std::string_view what) {
   if (table.rows.empty()) return {};
   const std::vector<size_t> columns = filled_columns(table);
-  std::string head = row_text(columns, [&](size_t c) { return table.columns[c]; });
+  std::string head = row_text(columns, [&](size_t c) { return heading(table.columns[c]); });
   head += row_text(columns, [](size_t) { return std::string("---"); });
   std::vector<std::string> rows;
   for (const auto& row : table.rows) {

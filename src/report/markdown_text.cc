@@ -99,12 +99,19 @@ class Escaped {
   std::string out_;
 };
 
-/// ":tada:" is an emoji; so is ":100:".
+/// ":tada:" is an emoji; so is ":100:", but nothing in "10:04:30".
 bool holds_emoji(std::string_view word) {
+  constexpr size_t kLongestTime = 2;
   for (size_t begin = word.find(':'); begin != word.npos; begin = word.find(':', begin + 1)) {
     size_t end = begin + 1;
-    while (end < word.size() && (is_word(word[end]) || word[end] == '+' || word[end] == '-')) ++end;
-    if (end > begin + 1 && end < word.size() && word[end] == ':') return true;
+    bool digits = true;
+    for (; end < word.size() && (is_word(word[end]) || word[end] == '+' || word[end] == '-');
+         ++end) {
+      digits = digits && is_digit(word[end]);
+    }
+    const size_t length = end - begin - 1;
+    const bool named = digits ? length > kLongestTime : length > 0;
+    if (named && end < word.size() && word[end] == ':') return true;
   }
   return false;
 }
@@ -120,14 +127,19 @@ bool holds_issue(std::string_view word) {
   return false;
 }
 
-/// Seven digits and more, with a letter among them, may be the name of a commit.
+/// Seven digits and more, with a letter among them, may be the name of a commit: "deadbee1", but
+/// not "0xdeadbee1".
 bool holds_commit(std::string_view word) {
   constexpr size_t kShortest = 7;
   for (size_t begin = 0; begin < word.size();) {
     size_t end = begin;
+    bool hex = true;
     bool letter = false;
-    while (end < word.size() && is_hex_digit(word[end])) letter |= !is_digit(word[end++]);
-    if (letter && end - begin >= kShortest) return true;
+    for (; end < word.size() && is_word(word[end]); ++end) {
+      hex = hex && is_hex_digit(word[end]);
+      letter = letter || !is_digit(word[end]);
+    }
+    if (hex && letter && end - begin >= kShortest) return true;
     begin = end + 1;
   }
   return false;
@@ -144,12 +156,22 @@ bool needs_code(std::string_view word) {
          holds_issue(word) || holds_commit(word);
 }
 
+/// Where a word ends without the stops and brackets behind it; "f()" keeps its own.
+size_t end_of_core(std::string_view word, size_t begin) {
+  size_t end = word.size();
+  while (end > begin && kClosing.find(word[end - 1]) != kClosing.npos) {
+    const bool own = word[end - 1] == ')' && word.substr(begin).find('(') != word.npos;
+    if (own) break;
+    --end;
+  }
+  return end;
+}
+
 /// A word without blanks; brackets and stops around it stay outside of a code span.
 void add_word(std::string_view word, Escaped& out) {
   if (!needs_code(word)) return out.add_plain(word);
   const size_t begin = std::min(word.find_first_not_of(kOpening), word.size());
-  const size_t last = word.find_last_not_of(kClosing);
-  const size_t end = last == word.npos ? begin : std::max(begin, last + 1);
+  const size_t end = end_of_core(word, begin);
   out.add_plain(word.substr(0, begin));
   out.add_code(word.substr(begin, end - begin));
   out.add_plain(word.substr(end));

@@ -18,7 +18,7 @@ namespace {
 /// Room of the sections in bytes. Together with headings, and lines that say what is left out, they
 /// stay below kMaxMarkdown.
 constexpr size_t kShapeRoom = 4'000;
-constexpr size_t kFindingsRoom = 24'000;
+constexpr size_t kFindingsRoom = 22'000;
 constexpr size_t kExpectationsRoom = 2'500;
 constexpr size_t kFrontsRoom = 4'000;
 constexpr size_t kUnknownRoom = 3'500;
@@ -30,15 +30,15 @@ constexpr size_t kInputsRoom = 2'500;
 static_assert(kShapeRoom + kFindingsRoom + kExpectationsRoom + kFrontsRoom + kUnknownRoom +
                   kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom + kIterationsRoom +
                   kInputsRoom <=
-              kMaxMarkdown - 5'000);
+              kMaxMarkdown - 7'000);
 
 /// Bytes of a text before it is escaped.
-constexpr size_t kMaxHeadline = 500;
+constexpr size_t kMaxHeadline = 1'000;
 constexpr size_t kMaxSentence = 400;
 constexpr size_t kMaxName = 80;
 
 std::string verdict_section(const Verdict& verdict) {
-  return fmt::format("## {}\n\n**{}**\n\n", verdict_word(verdict.status),
+  return fmt::format("<!-- ncclog report -->\n## {}\n\n**{}**\n\n", verdict_word(verdict.status),
                      markdown_text(shortened(verdict.headline, kMaxHeadline)));
 }
 

@@ -1,5 +1,6 @@
 // The report for an issue: Markdown as GitHub renders it, verdict first.
 //
+//   <!-- ncclog report -->
 //   ## PROBLEM
 //
 //   **Rank 1 on node-a could not extend a segment: `/dev/shm` is full.**
@@ -24,7 +25,8 @@ namespace ncclog {
 /// rest is for what people write themselves.
 inline constexpr size_t kMaxMarkdown = 60'000;
 
-/// The whole report, with a newline at the end.
+/// The whole report, with a newline at the end. Its first line, which nobody sees, keeps it from
+/// being read as a log where it lies beside logs (input/input_format.h).
 std::string write_markdown(const Report& report);
 
 }  // namespace ncclog

@@ -104,8 +104,9 @@ class Checker {
   void read_character(std::string_view text, size_t at) {
     const std::string_view rest = text.substr(at);
     const bool escaped = at > 0 && text[at - 1] == '\\';
-    if (rest[0] == '<' && !starts_with_any(rest, {"<details>", "</details>", "<summary>",
-                                                  "</summary>", "<https://"})) {
+    if (rest[0] == '<' &&
+        !starts_with_any(rest, {"<details>", "</details>", "<summary>", "</summary>", "<https://",
+                                "<!-- ncclog report -->"})) {
       complain("a \"<\" that is none of ours");
     }
     if (rest[0] == '&' && !starts_with_any(rest, {"&lt;", "&gt;", "&amp;", "&#124;"})) {

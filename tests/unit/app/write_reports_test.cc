@@ -47,7 +47,7 @@ TEST(WriteReports, AReportWithoutFlagsIsMarkdownOnStandardOutput) {
   const std::string log = folder.add("a.log", std::string(kLog));
   Console console;
   EXPECT_EQ(run_command_line({"report", log}, console), ExitStatus::Findings);
-  EXPECT_TRUE(console.out.starts_with("## PROBLEM\n")) << console.out;
+  EXPECT_TRUE(console.out.starts_with("<!-- ncclog report -->\n## PROBLEM\n")) << console.out;
   EXPECT_EQ(console.err, "");
   Console asked;
   EXPECT_EQ(run_command_line({"report", log, "--md", "-", "--fail-on", "never"}, asked),
@@ -67,8 +67,19 @@ TEST(WriteReports, OneRunWritesSeveral) {
   Console console;
   run_command_line({"analyze", log, "--md", md, "--json", json}, console);
   EXPECT_TRUE(console.out.starts_with("PROBLEM ")) << console.out;
-  EXPECT_TRUE(read_file(md).starts_with("## PROBLEM\n"));
+  EXPECT_TRUE(read_file(md).starts_with("<!-- ncclog report -->\n## PROBLEM\n"));
   EXPECT_TRUE(read_file(json).starts_with("{\n"));
+}
+
+TEST(WriteReports, ReportsBesideTheLogsAreNotReadAsLogs) {
+  const TempDir folder;
+  const std::string logs = folder.path().string();
+  folder.add("a.log", std::string(kLog));
+  Console first;
+  run_command_line({"report", logs, "--md", logs + "/r.md", "--json", logs + "/r.json"}, first);
+  Console second;
+  run_command_line({"analyze", logs}, second);
+  EXPECT_NE(second.out.find("Read 1 line from 3 files"), std::string::npos) << second.out;
 }
 
 TEST(WriteReports, RefusesPlacesThatWouldLoseSomething) {

@@ -20,11 +20,11 @@ TEST(Fitted, ALargePieceHidesNoSmallOnes) {
 
 TEST(MarkdownTable, HasACellForEachColumnThatHoldsSomething) {
   const Table table{.name = "t",
-                    .columns = {"rank", "host", "pid"},
+                    .columns = {"rank", "last_host", "pid"},
                     .rows = {{number_cell(3), text_cell("a|b"), {}}, {{}, text_cell("c"), {}}},
                     .notes = {}};
   EXPECT_EQ(markdown_table(table, 1000, "row"),
-            "| rank | host |\n| --- | --- |\n| 3 | a&#124;b |\n|  | c |\n");
+            "| rank | last host |\n| --- | --- |\n| 3 | a&#124;b |\n|  | c |\n");
   EXPECT_EQ(markdown_table({.name = "t", .columns = {"a"}, .rows = {}, .notes = {}}, 9, "row"), "");
 }
 

@@ -24,7 +24,7 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
   const std::string markdown = write_markdown(sample_report());
   expect_good(markdown);
   EXPECT_TRUE(
-      markdown.starts_with("## PROBLEM\n\n"
+      markdown.starts_with("<!-- ncclog report -->\n## PROBLEM\n\n"
                            "**Rank 1 on trainbox could not extend a segment.**\n\n"
                            "| job | as its logs show it |\n"
                            "| --- | --- |\n"
@@ -60,7 +60,8 @@ TEST(WriteMarkdown, SaysNothingAboutWhatTheLogDoesNotHold) {
   report.diagnosis.verdict.headline = "Nothing can be told.";
   const std::string markdown = write_markdown(report);
   expect_good(markdown);
-  EXPECT_TRUE(markdown.starts_with("## CANNOT JUDGE\n\n**Nothing can be told.**\n\n<details>"))
+  EXPECT_TRUE(markdown.starts_with(
+      "<!-- ncclog report -->\n## CANNOT JUDGE\n\n**Nothing can be told.**\n\n<details>"))
       << markdown;
 }
 
