@@ -1,0 +1,194 @@
+#include "report/known_names.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <string>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kPlainWords[] = {
+    "admin",   "all",     "app",    "base",      "batch",    "bench",  "centos",  "cluster",
+    "compute", "cuda",    "data",   "debug",     "default",  "dev",    "device",  "ec2-user",
+    "error",   "false",   "gpu",    "gpus",      "guest",    "head",   "home",    "host",
+    "info",    "job",     "jovyan", "localhost", "log",      "login",  "main",    "master",
+    "model",   "mpirun",  "nan",    "nccl",      "net",      "nobody", "node",    "nodes",
+    "none",    "null",    "nvidia", "ops",       "pod",      "pods",   "process", "public",
+    "python",  "pytorch", "rank",   "ray",       "ring",     "root",   "run",     "runner",
+    "self",    "server",  "slurm",  "socket",    "stderr",   "stdout", "step",    "store",
+    "system",  "task",    "test",   "torch",     "torchrun", "train",  "trainer", "training",
+    "tree",    "true",    "ubuntu", "unknown",   "user",     "users",  "version", "warn",
+    "warning", "work",    "worker", "workers",   "world"};
+
+/// Words of which names of folders and files consist that say nothing.
+constexpr std::string_view kKnownParts[] = {
+    "accelerate", "all",         "allgather", "alltoall",     "amd64",
+    "anaconda",   "anaconda3",   "app",       "apps",         "apt",
+    "archive",    "attempt",     "aws",       "bandwidth",    "bash",
+    "bashrc",     "bench",       "benchmark", "bin",          "boot",
+    "broadcast",  "build",       "bw",        "cache",        "cc",
+    "checkpoint", "checkpoints", "ckpt",      "class",        "cluster",
+    "cmake",      "code",        "coll",      "common",       "conda",
+    "conf",       "config",      "configs",   "console",      "container",
+    "core",       "cpp",         "cpython",   "csv",          "cu",
+    "cuda",       "cudnn",       "data",      "dataset",      "datasets",
+    "debug",      "default",     "deepspeed", "demo",         "dev",
+    "device",     "devices",     "dir",       "dist",         "distributed",
+    "dmesg",      "dnn",         "doc",       "docker",       "dump",
+    "efa",        "engine",      "env",       "envs",         "err",
+    "error",      "etc",         "eth",       "eval",         "events",
+    "example",    "examples",    "exec",      "exp",          "experiments",
+    "files",      "finetune",    "fm",        "fr",           "fs",
+    "fsdp",       "fsx",         "gather",    "gids",         "git",
+    "global",     "gpfs",        "gpu",       "gpus",         "graph",
+    "gz",         "h",           "header",    "help",         "home",
+    "host",       "hosts",       "hpc",       "hpcx",         "hugepages",
+    "ib",         "ibstat",      "image",     "images",       "include",
+    "info",       "init",        "inputs",    "io",           "job",
+    "jobs",       "json",        "jsonl",     "kernel",       "latest",
+    "launch",     "launcher",    "lib",       "lib64",        "libs",
+    "linux",      "local",       "log",       "logger",       "logging",
+    "logs",       "lustre",      "machine",   "main",         "master",
+    "md",         "megatron",    "messages",  "metrics",      "miniconda",
+    "miniconda3", "miniforge3",  "mlx5",      "mnt",          "model",
+    "models",     "module",      "modules",   "mpi",          "mpirun",
+    "multi",      "nas",         "nccl",      "net",          "nfs",
+    "nn",         "node",        "nodes",     "nohup",        "nsys",
+    "numa",       "nvidia",      "nvlink",    "ofi",          "ompi",
+    "openmpi",    "ops",         "opt",       "out",          "output",
+    "outputs",    "p2p",         "packages",  "part",         "parallel",
+    "perf",       "pid",         "plugin",    "plugins",      "pod",
+    "pretrain",   "proc",        "process",   "profile",      "projects",
+    "project",    "pt",          "pth",       "py",           "pyenv",
+    "python",     "python3",     "pytorch",   "rank",         "ras",
+    "ray",        "rdma",        "recv",      "reduce",       "release",
+    "report",     "restart",     "results",   "ring",         "root",
+    "run",        "runs",        "s",         "scatter",      "scratch",
+    "script",     "scripts",     "send",      "sendrecv",     "serve",
+    "server",     "service",     "session",   "sh",           "share",
+    "shared",     "shm",         "show",      "site",         "slurm",
+    "smi",        "so",          "software",  "source",       "spool",
+    "src",        "srv",         "stderr",    "stdin",        "stdout",
+    "step",       "storage",     "store",     "sys",          "system",
+    "tar",        "tb",          "tcp",       "tensorboard",  "test",
+    "tests",      "text",        "thread",    "tmp",          "tools",
+    "topo",       "topology",    "torch",     "torchrun",     "trace",
+    "train",      "trainer",     "training",  "transformers", "txt",
+    "user",       "users",       "usr",       "util",         "utils",
+    "v",          "val",         "var",       "venv",         "verbose",
+    "version",    "vllm",        "wandb",     "watchdog",     "work",
+    "workdir",    "worker",      "workers",   "workspace",    "x86",
+    "xml",        "xz",          "yaml",      "yml",          "zip",
+    "zst",        "zstd"};
+
+constexpr std::string_view kSystemRoots[] = {
+    "/usr/lib", "/usr/bin", "/usr/include",   "/usr/share", "/usr/sbin", "/usr/libexec",
+    "/usr/src", "/lib",     "/lib64",         "/bin",       "/sbin",     "/etc",
+    "/dev",     "/sys",     "/proc",          "/run",       "/boot",     "/var/run",
+    "/var/lib", "/var/log", "/usr/local/cuda"};
+
+constexpr std::string_view kPackages[] = {"accelerate",  "amazon",
+                                          "apex",        "aws-ofi-nccl",
+                                          "c10d",        "cupy",
+                                          "deepspeed",   "fairscale",
+                                          "fairseq",     "flash_attn",
+                                          "gib",         "horovod",
+                                          "hpcx",        "jax",
+                                          "jaxlib",      "lightning",
+                                          "mellanox",    "megatron",
+                                          "mpi4py",      "nccl",
+                                          "nemo",        "numpy",
+                                          "nvidia",      "openmpi",
+                                          "peft",        "pytorch_lightning",
+                                          "ray",         "sglang",
+                                          "tensorflow",  "torch",
+                                          "torchvision", "transformers",
+                                          "triton",      "trl",
+                                          "vllm",        "xformers"};
+
+constexpr std::string_view kPublicDomains[] = {
+    "docker.com", "docker.io",    "github.com",     "github.io",         "gitlab.com",
+    "google.com", "kernel.org",   "nvidia.com",     "nvcr.io",           "pypi.org",
+    "python.org", "pytorch.org",  "readthedocs.io", "slurm.schedmd.com", "stackoverflow.com",
+    "ubuntu.com", "wikipedia.org"};
+
+constexpr std::string_view kDomainEndings[] = {
+    "com", "org",  "edu",   "gov",         "mil",     "local",    "internal",
+    "lan", "corp", "intra", "localdomain", "example", "intranet", "de",
+    "fr",  "uk",   "cn",    "jp",          "kr",      "eu",       "ch"};
+
+constexpr std::string_view kDoubtfulEndings[] = {"net",  "io",   "ai",    "dev",     "in",
+                                                 "us",   "home", "cloud", "cluster", "svc",
+                                                 "test", "co",   "tech",  "info"};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return result;
+}
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// "nccl", "7", "v2", "fr3", "0x": known, whatever number stands behind it.
+bool is_known_part(std::string_view part) {
+  while (!part.empty() && is_digit(part.back())) part.remove_suffix(1);
+  return part.size() <= 1 || is_one_of(kKnownParts, part);
+}
+
+bool is_library(std::string_view component) {
+  const size_t so = component.find(".so");
+  return component.starts_with("lib") && so != component.npos &&
+         (so + 3 == component.size() || component[so + 3] == '.');
+}
+
+}  // namespace
+
+bool is_plain_word(std::string_view word) {
+  return word.size() < 2 || is_one_of(kPlainWords, lower(word));
+}
+
+bool is_known_component(std::string_view component) {
+  if (is_library(component) || is_public_package(component)) return true;
+  const std::string text = lower(component);
+  if (is_one_of(kKnownParts, text)) return true;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t end = rest.find_first_of("-_. +@%#~");
+    if (!is_known_part(rest.substr(0, end))) return false;
+    rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return true;
+}
+
+bool is_system_path(std::string_view path) {
+  return std::any_of(std::begin(kSystemRoots), std::end(kSystemRoots), [&](std::string_view root) {
+    if (!path.starts_with(root)) return false;
+    const std::string_view rest = path.substr(root.size());
+    return rest.empty() || !is_word(rest.front()) || root.ends_with("cuda");
+  });
+}
+
+bool is_public_package(std::string_view component) { return is_one_of(kPackages, component); }
+
+bool is_public_domain(std::string_view domain) {
+  const std::string name = lower(domain);
+  return std::any_of(std::begin(kPublicDomains), std::end(kPublicDomains),
+                     [&](std::string_view known) {
+                       return name == known || name.ends_with("." + std::string(known));
+                     });
+}
+
+bool is_domain_ending(std::string_view label) { return is_one_of(kDomainEndings, lower(label)); }
+
+bool is_doubtful_ending(std::string_view label) {
+  return is_one_of(kDoubtfulEndings, lower(label));
+}
+
+}  // namespace ncclog
