@@ -14,20 +14,6 @@
 namespace ncclog {
 namespace {
 
-/// All bytes; nullopt if there are more than kMaxDocumentBytes.
-std::optional<std::string> read_whole(UnitReader& input) {
-  constexpr size_t kBlock = size_t{64} << 10;
-  std::string bytes;
-  for (size_t count = 1; count > 0;) {
-    const size_t size = bytes.size();
-    bytes.resize(size + kBlock);
-    count = input.read(bytes.data() + size, kBlock);
-    bytes.resize(size + count);
-    if (bytes.size() > kMaxDocumentBytes) return std::nullopt;
-  }
-  return bytes;
-}
-
 std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& shard) {
   FlightRecorderImport import = import_flight_recorder(bytes, name.path);
   if (!import.problem.empty()) return std::move(import.problem);
@@ -73,9 +59,22 @@ const Importer& importer_of(Content content) {
 
 }  // namespace
 
+std::optional<std::string> read_document_bytes(UnitReader& input) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  std::string bytes;
+  for (size_t count = 1; count > 0;) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kBlock);
+    count = input.read(bytes.data() + size, kBlock);
+    bytes.resize(size + count);
+    if (bytes.size() > kMaxDocumentBytes) return std::nullopt;
+  }
+  return bytes;
+}
+
 Shard read_document(UnitReader& input, const WalkedInput& name) {
   Shard shard(name.number, name.input_number);
-  const std::optional<std::string> bytes = read_whole(input);
+  const std::optional<std::string> bytes = read_document_bytes(input);
   const Importer& importer = importer_of(input.content());
   const std::string problem =
       bytes ? importer.import(*bytes, name, shard)

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "input/input_walk.h"
 #include "model/shard.h"
 
@@ -10,6 +13,9 @@ namespace ncclog {
 
 /// Larger documents are not read: none that a job writes is nearly as large.
 inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
+std::optional<std::string> read_document_bytes(UnitReader& input);
 
 /// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
 /// be understood is refused and gives an empty shard.

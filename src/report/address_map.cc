@@ -124,7 +124,7 @@ std::vector<AddressBits> renumbered(std::span<const AddressBits> sorted, uint8_t
   AddressBits pattern{.bits = sorted.front().bits};
   for (int bit = 0; bit < kept; ++bit) set_bit(pattern, bit, get_bit(sorted.front(), bit));
   const size_t last = static_cast<size_t>(pattern.bits / 8) - 1;
-  pattern.bytes[last] = 1;
+  pattern.bytes[last] = 0x11;  // So that a fork in the last bit makes no network address.
   pattern.bytes[kept <= 8 && pattern.bits == kIpv4Bits ? 1 : last - 1] = variant;
   std::vector<AddressBits> result(sorted.size(), pattern);
   copy_forks(sorted, result, kept);

@@ -1,7 +1,7 @@
 // Which address stands for which, so that nobody learns the real ones and subnets stay subnets.
 //
-//   10.10.0.11 → 10.0.0.1      10.10.0.12 → 10.0.0.5      10.10.7.3 → 10.0.4.1
-//   fe80::1c5e:86ff:fee4:151 → fe80::1
+//   10.10.0.11 → 10.0.0.17     10.10.0.12 → 10.0.0.21     10.10.7.3 → 10.0.4.17
+//   fe80::1c5e:86ff:fee4:151 → fe80::11
 //
 // Two addresses agree in as many leading bits as before: in a /24, /31 or /64 they stay in one. Of
 // each address only those bits survive in which others differ from it, and the bits of its class

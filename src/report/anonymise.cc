@@ -115,15 +115,24 @@ void Anonymiser::append(std::string& out, std::string_view text, const FoundIden
 }
 
 std::string Anonymiser::text(std::string_view text) const {
+  const std::vector<FoundIdentity> all = find_identities(text, identities_.hosts());
   std::string out;
   out.reserve(text.size());
-  size_t at = 0;
-  for (const FoundIdentity& found : find_identities(text, identities_.hosts())) {
-    words_.append_replaced(out, text, at, found.begin);
-    append(out, text, found);
-    at = found.begin + found.length;
+  auto found = all.begin();
+  for (size_t at = 0; at < text.size();) {
+    while (found != all.end() && found->begin < at) ++found;
+    const bool begins = found != all.end() && found->begin == at;
+    const WordReplacer::Hit hit = words_.find(text, at);
+    if (begins && found->length >= hit.length) {
+      append(out, text, *found);
+      at += found->length;
+    } else if (hit.length > 0) {
+      out += hit.replacement;
+      at += hit.length;
+    } else {
+      out += text[at++];
+    }
   }
-  words_.append_replaced(out, text, at, text.size());
   return out;
 }
 

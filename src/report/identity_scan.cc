@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "report/address_map.h"
 #include "report/identity_keys.h"
+#include "report/identity_shapes.h"
 #include "report/known_names.h"
 
 namespace ncclog {
@@ -88,10 +89,31 @@ class IdentityScan {
   char prev(size_t at) const { return at > 0 ? text_[at - 1] : ' '; }
   std::string_view rest(size_t at) const { return text_.substr(std::min(at, text_.size())); }
 
+  /// Where the run of such characters that begins at `at` ends; of a hostile one, kLongestRun on.
   template <typename Is>
   size_t run_end(size_t at, Is&& is) const {
+    const size_t most = std::min(text_.size(), at + kLongestRun);
+    while (at < most && is(text_[at])) ++at;
+    return at;
+  }
+
+  /// The same for what is taken however long it is.
+  template <typename Is>
+  size_t long_run_end(size_t at, Is&& is) const {
     while (at < text_.size() && is(text_[at])) ++at;
     return at;
+  }
+
+  /// The end of what was printed before `at_`, as far as it says what follows.
+  std::string_view before() const {
+    const size_t begin = at_ < kLongestRun ? 0 : at_ - kLongestRun;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  /// `before` and as much behind it.
+  std::string_view around() const {
+    const size_t begin = at_ < kLongestRun ? 0 : at_ - kLongestRun;
+    return text_.substr(begin, 2 * kLongestRun);
   }
 
   bool add(IdentityKind kind, size_t begin, size_t end) {
@@ -104,103 +126,35 @@ class IdentityScan {
   bool take() {
     const char c = text_[at_];
     if (is_alnum(c)) {
-      if (take_hexadecimal() || (is_alpha(c) && take_word()) || take_dotted_name() ||
-          take_known_host())
+      if (take_shape() || take_known_host() || (is_alpha(c) && take_word()) || take_dotted_name())
         return true;
-      at_ = run_end(at_, is_alnum);
+      at_ = long_run_end(at_, is_alnum);
       return true;
     }
-    if (c == ':' && peek(at_ + 1) == ':') return take_hexadecimal();
-    return c == '/' && take_path(at_);
+    if (c == ':' && is_digit(peek(at_ + 1)) && take_torn_header()) return true;
+    if (c == ':' && peek(at_ + 1) == ':') return take_shape();
+    if (c == '-' && take_slurm_flag()) return true;
+    return c == '/' && take_path();
   }
 
-  // Shapes.
-
-  bool take_hexadecimal() {
-    const char c = text_[at_];
-    if (!is_hex_digit(c) && c != ':') return false;
-    if (is_digit(c) && take_ipv4()) return true;
-    return take_hardware() || take_ipv6() || take_guid() || take_uuid() || take_asic();
-  }
-
-  /// True for "version 1.18.1.0" and the like: four numbers that are no address.
-  bool is_behind_version() const {
-    const std::string before =
-        lower(text_.substr(at_ < 14 ? 0 : at_ - 14, std::min<size_t>(at_, 14)));
-    return before.find("ver") != before.npos || before.find("release") != before.npos;
-  }
-
-  bool take_ipv4() {
-    if (prev(at_) == '_' || prev(at_) == '-' ||
-        (prev(at_) == '.' && at_ > 1 && is_digit(prev(at_ - 1))))
-      return false;
-    size_t end = at_;
-    int dots = 0;
-    while (end < text_.size() &&
-           (is_digit(text_[end]) || (text_[end] == '.' && is_digit(peek(end + 1)))))
-      dots += text_[end++] == '.' ? 1 : 0;
-    if (dots != 3 || end - at_ > 15 || is_word(peek(end)) || is_behind_version()) return false;
-    if (!parse_address_bits(text_.substr(at_, end - at_))) return false;
-    return add(IdentityKind::Address, at_, end);
-  }
-
-  /// "b8:59:9f:12:34:56": 6, 8 or 20 bytes.
-  bool take_hardware() {
-    const char separator = peek(at_ + 2);
-    if (separator != ':' && separator != '-') return false;
-    size_t end = at_;
-    int bytes = 0;
-    bool has_other = false;
-    while (is_hex_digit(peek(end)) && is_hex_digit(peek(end + 1))) {
-      has_other |= text_[end] != '0' && text_[end] != 'f' && text_[end] != 'F';
-      ++bytes, end += 2;
-      if (peek(end) != separator || !is_hex_digit(peek(end + 1))) break;
-      ++end;
+  /// A host that begins a record, "vm:313:313", also right behind what another process printed.
+  bool take_torn_header() {
+    const size_t pid_end = run_end(at_ + 1, is_digit);
+    if (peek(pid_end) != ':' || !is_digit(peek(pid_end + 1))) return false;
+    const size_t free = found_.empty() ? 0 : found_.back().begin + found_.back().length;
+    for (const size_t length : hosts_.lengths) {
+      if (at_ < length || at_ - length < free) continue;
+      const size_t begin = at_ - length;
+      if (hosts_.names.contains(lower(text_.substr(begin, length))))
+        return add(IdentityKind::Host, begin, at_);
     }
-    if ((bytes != 6 && bytes != 8 && bytes != 20) || !has_other || is_word(peek(end)) ||
-        peek(end) == separator)
-      return false;
-    return add(IdentityKind::Hardware, at_, end);
+    return false;
   }
 
-  bool take_ipv6() {
-    if (prev(at_) == '_' || prev(at_) == '.' || is_alnum(prev(at_))) return false;
-    size_t end = run_end(at_, [](char c) { return is_hex_digit(c) || c == ':'; });
-    if (end - at_ > 41 || is_word(peek(end)) || (peek(end) == '.' && is_digit(peek(end + 1))))
-      return false;
-    if (text_[end - 1] == ':') --end;
-    const std::string_view run = text_.substr(at_, end - at_);
-    if (std::count(run.begin(), run.end(), ':') < 2 || !parse_address_bits(run)) return false;
-    if (std::none_of(run.begin(), run.end(), is_digit)) return false;
-    return add(IdentityKind::Address, at_, end);
-  }
-
-  /// "ec0d:9a03:0012:3456".
-  bool take_guid() {
-    const size_t end = run_end(at_, [](char c) { return is_hex_digit(c) || c == ':'; });
-    if (end - at_ != 19 || is_word(peek(end)) || prev(at_) == ':') return false;
-    for (size_t i = 0; i < 19; ++i) {
-      if ((text_[at_ + i] == ':') != (i % 5 == 4)) return false;
-    }
-    return add(IdentityKind::Guid, at_, end);
-  }
-
-  bool take_uuid() {
-    const size_t end = run_end(at_, [](char c) { return is_hex_digit(c) || c == '-'; });
-    if (end - at_ != 36 || is_alnum(peek(end))) return false;
-    for (size_t i = 0; i < 36; ++i) {
-      if ((text_[at_ + i] == '-') != (i == 8 || i == 13 || i == 18 || i == 23)) return false;
-    }
-    return add(IdentityKind::Guid, at_, end);
-  }
-
-  /// A network device in NCCL's topology: "NET/0-0 (43bab50003a1420c/1/25.0)", GUID, port, speed.
-  bool take_asic() {
-    if (prev(at_) != '(' || rest(0).find("NET/") == std::string_view::npos) return false;
-    const size_t end = run_end(at_, is_hex_digit);
-    if (end - at_ < 6 || end - at_ > 16 || peek(end) != '/' || !is_digit(peek(end + 1)))
-      return false;
-    return add(IdentityKind::Guid, at_, end);
+  bool take_shape() {
+    if (!is_hex_digit(text_[at_]) && text_[at_] != ':') return false;
+    const FoundIdentity found = match_shape(text_, at_);
+    return found.length > 0 && add(found.kind, at_, at_ + found.length);
   }
 
   // Words.
@@ -236,9 +190,9 @@ class IdentityScan {
     const size_t slash = run_end(host_end, [](char c) { return is_digit(c) || c == ':'; });
     if (peek(slash) != '/') return true;
     if (is_public) {
-      at_ = run_end(slash, [](char c) { return !ends_value(c); });
+      at_ = long_run_end(slash, [](char c) { return !ends_value(c); });
     } else {
-      take_path(slash);
+      add_path(slash);
     }
     return true;
   }
@@ -259,18 +213,15 @@ class IdentityScan {
 
   bool take_token() {
     if (prev(at_) == '_' || prev(at_) == '-') return false;
-    const size_t end = run_end(at_, is_token_char);
     constexpr size_t kShortest = 16;
-    size_t begin = at_;
-    if (!is_token_prefix(rest(at_))) {
-      if (!rest(at_).starts_with("Bearer ") && !rest(at_).starts_with("bearer ")) return false;
-      begin = at_ + 7;
-      return run_end(begin, is_token_char) - begin >= kShortest &&
-             add(IdentityKind::Secret, begin, run_end(begin, is_token_char));
-    }
-    const std::string_view token = text_.substr(at_, end - at_);
+    const std::string_view next = rest(at_);
+    const bool announced = next.starts_with("Bearer ") || next.starts_with("bearer ");
+    if (!announced && !is_token_prefix(next)) return false;
+    const size_t begin = announced ? at_ + 7 : at_;
+    const size_t end = long_run_end(begin, is_token_char);
+    const std::string_view token = text_.substr(begin, end - begin);
     return token.size() >= kShortest && std::any_of(token.begin(), token.end(), is_digit) &&
-           add(IdentityKind::Secret, at_, end);
+           add(IdentityKind::Secret, begin, end);
   }
 
   /// Where the value of the name that ends at `end` begins; npos if none follows.
@@ -295,7 +246,7 @@ class IdentityScan {
     if (!key) return false;
     const size_t begin = value_begin(end, *key);
     if (begin == std::string_view::npos) return false;
-    const size_t value_end = run_end(begin, [](char c) { return !ends_value(c); });
+    const size_t value_end = long_run_end(begin, [](char c) { return !ends_value(c); });
     return take_value(*key, begin, value_end);
   }
 
@@ -395,8 +346,8 @@ class IdentityScan {
     const std::string_view domain = text_.substr(sign + 1, end - sign - 1);
     const size_t dot = domain.rfind('.');
     const std::string_view last = dot == domain.npos ? std::string_view() : domain.substr(dot + 1);
-    if (is_domain_ending(last) || is_doubtful_ending(last))
-      return add(IdentityKind::Email, at_, end);
+    const bool has_ending = is_domain_ending(last) || is_doubtful_ending(last);
+    if (has_ending && !is_behind_ssh()) return add(IdentityKind::Email, at_, end);
     if (domain.empty() || !is_prompt(sign, end)) return false;
     const bool any = add_user(at_, sign);
     at_ = sign + 1;
@@ -404,11 +355,15 @@ class IdentityScan {
     return add_host(sign + 1, end) || any;
   }
 
+  bool is_behind_ssh() const {
+    const std::string_view word = trim(before());
+    return word.ends_with("ssh") || word.ends_with("scp") || word.ends_with("rsync");
+  }
+
   /// "root@node7:~#", "ssh alice@node7": not "image@sha256:…" or "libx.so@VERS_1".
   bool is_prompt(size_t sign, size_t end) const {
-    const std::string_view before = text_.substr(0, at_);
-    const std::string_view word = trim(before);
-    if (word.ends_with("ssh") || word.ends_with("scp") || word.ends_with("rsync")) return true;
+    if (is_behind_ssh()) return true;
+    const std::string_view word = trim(before());
     const bool leads =
         word.empty() || word.ends_with('[') || word.ends_with('(') || word.ends_with(')');
     return leads && sign > at_ && (peek(end) == ':' || peek(end) == ' ' || peek(end) == ']');
@@ -424,18 +379,31 @@ class IdentityScan {
       return take_job_number(end);
     if (word == "ON" && is_slurm_line()) return take_host_behind(end);
     if (word == "error" && rest(0).starts_with("srun:")) return take_task_host(end);
-    if (word == "on" && text_.substr(0, at_).find(" Pid ") != std::string_view::npos)
+    if (word == "on" && before().find(" Pid ") != std::string_view::npos)
       return take_host_behind(end);
-    if (word == "host" && text_.substr(0, at_).ends_with("to ")) return take_host_behind(end);
+    if (word == "host" && before().ends_with("to ")) return take_host_behind(end);
     if (word == "hostname") return take_host_behind(end);
-    if (word == "run" && text_.substr(0, at_).find("wandb") != std::string_view::npos)
+    if (word == "run" && before().find("wandb") != std::string_view::npos)
       return take_run_name(end);
-    return word == "as" && text_.substr(0, at_).ends_with("logged in ") && take_account(end);
+    return word == "as" && before().ends_with("logged in ") && take_account(end);
   }
 
   bool is_slurm_line() const {
-    return rest(0).find("slurm") != std::string_view::npos ||
-           rest(0).find("srun") != std::string_view::npos;
+    return around().find("slurm") != std::string_view::npos ||
+           around().find("srun") != std::string_view::npos;
+  }
+
+  /// "srun -J pretrain -A account -p partition": their short forms.
+  bool take_slurm_flag() {
+    const bool is_flag = is_blank(prev(at_)) && is_blank(peek(at_ + 2)) &&
+                         std::string_view("JAp").find(peek(at_ + 1)) != std::string_view::npos;
+    const std::string_view line = before();
+    if (!is_flag || (line.find("srun") == line.npos && line.find("batch") == line.npos &&
+                     line.find("SBATCH") == line.npos && line.find("salloc") == line.npos))
+      return false;
+    const size_t begin = run_end(at_ + 2, is_blank);
+    return take_name(IdentityKind::Name, begin,
+                     long_run_end(begin, [](char c) { return !ends_value(c); }));
   }
 
   bool take_job_number(size_t end) {
@@ -511,32 +479,35 @@ class IdentityScan {
     const size_t end = run_end(at_, is_label_char);
     const std::string_view name = text_.substr(at_, end - at_);
     if (name.size() > 253 || std::none_of(name.begin(), name.end(), is_digit)) return false;
+    // A domain behind it is for take_dotted_name.
+    if (peek(end) == '@') return false;
+    if (peek(end) == '.' && take_dotted_name()) return true;
     const std::string shape = shape_of(name);
     const bool is_host = hosts_.shapes.contains(shape) || shape == "ip-#-#-#-#";
     return is_host && !is_word(peek(end)) && add(IdentityKind::Host, at_, end);
   }
 
-  bool take_path(size_t begin) {
-    const char before = prev(begin);
-    if (begin == at_ && (is_word(before) || before == '.' || before == '/' || before == '<' ||
-                         before == '-' || before == ')'))
-      return is_flag_path(begin) && add_path(begin);
-    return add_path(begin);
+  bool take_path() {
+    const char last = prev(at_);
+    const bool joins =
+        is_word(last) || std::string_view("./<-)").find(last) != std::string_view::npos;
+    return (!joins || is_flag_path(at_)) && add_path(at_);
   }
 
   /// "-I/home/…", "$HOME/…".
   bool is_flag_path(size_t begin) const {
-    const std::string_view before = text_.substr(0, begin);
-    if (before.ends_with("$HOME")) return true;
-    return begin >= 2 && is_alpha(before[begin - 1]) && before[begin - 2] == '-';
+    if (text_.substr(0, begin).ends_with("$HOME")) return true;
+    return begin >= 2 && is_alpha(text_[begin - 1]) && text_[begin - 2] == '-';
   }
 
   bool add_path(size_t begin) {
-    size_t end = run_end(begin, [](char c) { return !ends_path(c); });
+    size_t end = long_run_end(begin, [](char c) { return !ends_path(c); });
     while (end > begin + 1 && (text_[end - 1] == '.' || text_[end - 1] == '-')) --end;
     return end > begin + 1 && is_word(peek(begin + 1) == '.' ? 'a' : peek(begin + 1)) &&
            add(IdentityKind::Path, begin, end);
   }
+
+  static constexpr size_t kLongestRun = 512;
 
   std::string_view text_;
   const KnownHosts& hosts_;
@@ -557,6 +528,7 @@ void KnownHosts::add(std::string_view host) {
   const std::string_view name = host.substr(0, host.find('.'));
   if (is_plain_word(name) || is_number(name)) return;
   names.insert(lower(name));
+  lengths.insert(name.size());
   const std::string shape = shape_of(name);
   if (shape.find('#') != shape.npos && !is_common_stem(shape)) shapes.insert(shape);
 }

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -51,6 +52,7 @@ struct FoundIdentity {
 struct KnownHosts {
   std::set<std::string, std::less<>> names;   ///< Lower case, without domain.
   std::set<std::string, std::less<>> shapes;  ///< "gpu-n#": digits as '#'.
+  std::set<size_t, std::greater<>> lengths;   ///< Of names.
 
   /// Adds a host; one with a number in its name stands for all of its shape.
   void add(std::string_view host);

@@ -27,7 +27,7 @@ const std::vector<Layer>& layer_table() {
       {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
       {"diagnose", {"model", "log", "base"}, {"fmt/"}},
       {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
-      {"report", {"rules", "diagnose", "model", "base"}, {"fmt/", "nlohmann/", "sqlite3"}},
+      {"report", {"rules", "diagnose", "model", "base"}, {"fmt/", "nlohmann/", "sqlite3", "archive"}},
       {"app",
        {"report", "rules", "diagnose", "import", "model", "log", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/"}},

@@ -1,0 +1,322 @@
+#include "app/bundle.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "app/analyze.h"
+#include "app/compare_findings.h"
+#include "app/console.h"
+#include "app/excerpt.h"
+#include "app/staged_logs.h"
+#include "app/temporary_folder.h"
+#include "app/today.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "report/bundle_archive.h"
+#include "report/tables.h"
+#include "report/write_json.h"
+#include "report/write_text.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error("cannot be read", path.string());
+  return std::move(text).str();
+}
+
+/// The same options from any working directory.
+AnalyzeOptions with_whole_paths(AnalyzeOptions options) {
+  for (std::string& rule : options.rules) rule = fs::absolute(rule).string();
+  if (fs::exists(options.expect)) options.expect = fs::absolute(options.expect).string();
+  return options;
+}
+
+/// Standard input can be read once only, and a bundle reads its inputs several times.
+std::string keep_standard_input(const fs::path& folder) {
+  const fs::path path = folder / "stdin.log";
+  std::ofstream file(path, std::ios::binary);
+  std::string block(size_t{256} << 10, '\0');
+  for (ssize_t count = 1; count > 0;) {
+    count = ::read(STDIN_FILENO, block.data(), block.size());
+    if (count > 0) file.write(block.data(), count);
+  }
+  file.close();
+  if (!file) throw Error("standard input cannot be kept", path.string());
+  return path.string();
+}
+
+/// A bundle being made. Its steps stand in write_bundle() in their order; each uses what those
+/// before it left.
+class BundleMaker {
+ public:
+  BundleMaker(const AnalyzeOptions& analyze, const BundleOptions& options)
+      : analyze_(with_whole_paths(analyze)), options_(options) {
+    inputs_ = wanted_inputs(analyze.input);
+    for (std::string& input : inputs_) {
+      if (input == "-") input = keep_standard_input(folder_.path());
+    }
+    analyze_.input.paths = inputs_;
+  }
+
+  void replace_names() {
+    original_.emplace(run_pipeline(analyze_));
+    if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_->job, inputs_));
+    logs_ = stage_logs(inputs_, anonymiser_ ? &*anonymiser_ : nullptr, whole());
+    for (const StagedLog& log : logs_) {
+      if (!log.left_out.empty()) summary_.left_out.push_back(log.path);
+    }
+  }
+
+  void analyse_again() {
+    report_.emplace(analyse(whole()));
+    for (const JobInput& input : report_->job.inputs) summary_.lines += input.lines;
+    const auto rename = [this](std::string_view host) {
+      return anonymiser_ ? anonymiser_->text(host) : std::string(host);
+    };
+    summary_.differences = compare_findings(original_->diagnosis, report_->diagnosis, rename);
+  }
+
+  void choose_logs() {
+    uint64_t bytes = 0;
+    for (const StagedLog& log : logs_) bytes += log.bytes;
+    bundled_ = whole();
+    if (options_.full_logs || bytes <= options_.whole_bytes) return;
+    constexpr ExcerptSize kSizes[] = {
+        {.calls = 512, .first = 2048, .last = 256, .end = 200},
+        {.calls = 8192, .first = 16384, .last = 2048, .end = 2000},
+        {.calls = 65536, .first = 131072, .last = 16384, .end = 20000}};
+    const LineMatcher matcher = make_line_matcher(load_rulebook(analyze_.rules, today()));
+    for (const ExcerptSize& size : kSizes) {
+      const fs::path folder = folder_.path() / "excerpt";
+      fs::remove_all(folder);
+      excerpt_ = write_excerpt(*report_, matcher, size, whole(), folder);
+      if (!is_enough(folder)) continue;
+      bundled_ = folder;
+      return;
+    }
+    excerpt_.clear();
+  }
+
+  void gather() {
+    add_reports();
+    add_logs();
+    members_["environment.csv"] = write_table_csv(environment_table(report_->job));
+    members_["tool.json"] = tool().dump(2) + "\n";
+    members_["README.txt"] = readme();
+    for (size_t i = 0; i < analyze_.rules.size(); ++i) add_rules(analyze_.rules[i]);
+    add_checksums(members_, manifest().dump());
+  }
+
+  void refuse_leaks() const {
+    if (!anonymiser_) return;
+    for (const auto& [path, text] : members_) {
+      std::string leak = anonymiser_->find_leak(path);
+      if (leak.empty()) leak = anonymiser_->find_leak(text);
+      if (leak.empty()) continue;
+      throw Error(
+          fmt::format("'{}' would still name '{}': nothing was written", path, printable(leak)),
+          options_.path, "please report this; --no-anonymise writes a bundle with all names");
+    }
+  }
+
+  BundleSummary write() {
+    if (anonymiser_) write_mapping();
+    write_bundle_archive(members_, options_.path);
+    std::error_code error;
+    summary_.bytes = fs::file_size(options_.path, error);
+    return std::move(summary_);
+  }
+
+ private:
+  fs::path whole() const { return folder_.path() / "whole"; }
+
+  Report analyse(const fs::path& folder) const {
+    const WorkingFolder here(folder);
+    AnalyzeOptions options = analyze_;
+    options.input.paths = {"logs"};
+    return run_pipeline(options);
+  }
+
+  bool is_enough(const fs::path& folder) const {
+    const Report excerpt = analyse(folder);
+    const auto same = [](std::string_view host) { return std::string(host); };
+    return compare_findings(report_->diagnosis, excerpt.diagnosis, same).empty();
+  }
+
+  void add_reports() {
+    members_["report.txt"] = write_text(*report_, TextStyle());
+    members_["report.json"] = write_json(*report_);
+  }
+
+  void add_logs() {
+    for (const StagedLog& log : logs_) {
+      if (log.left_out.empty()) members_[log.path] = read_file(bundled_ / log.path);
+    }
+    summary_.is_excerpt = !excerpt_.empty();
+    summary_.lines_kept = summary_.is_excerpt ? 0 : summary_.lines;
+    for (const ExcerptLog& log : excerpt_) {
+      for (const auto& [first, last] : log.kept) summary_.lines_kept += last - first + 1;
+    }
+  }
+
+  void add_rules(const std::string& path) {
+    for (const std::string& file : find_rule_files(path)) {
+      const std::string name = fs::path(file).filename().string();
+      const std::string text = read_file(file);
+      members_["rules/" + (anonymiser_ ? anonymiser_->path(name) : name)] =
+          anonymiser_ ? anonymiser_->text(text) : text;
+    }
+  }
+
+  Json tool() const {
+    return {{"name", report_->tool.name},
+            {"version", report_->tool.version},
+            {"build", full_version()},
+            {"rulebook", report_->tool.rulebook}};
+  }
+
+  Json logs_json() const {
+    Json files = Json::array();
+    for (const ExcerptLog& log : excerpt_) {
+      std::string kept;
+      for (const auto& [first, last] : log.kept) {
+        kept += fmt::format("{}{}-{}", kept.empty() ? "" : ",", first, last);
+      }
+      files.push_back({{"path", log.path}, {"lines", log.lines}, {"kept", kept}});
+    }
+    Json left_out = Json::array();
+    for (const StagedLog& log : logs_) {
+      if (log.left_out.empty()) continue;
+      left_out.push_back({{"path", log.path}, {"reason", log.left_out}});
+    }
+    return {{"content", summary_.is_excerpt ? "excerpt" : "whole"},
+            {"lines", summary_.lines},
+            {"lines_kept", summary_.lines_kept},
+            {"excerpts", std::move(files)},
+            {"left_out", std::move(left_out)}};
+  }
+
+  Json manifest() const {
+    Json findings = Json::array();
+    for (const Finding& finding : report_->diagnosis.findings) findings.push_back(finding.id);
+    return {{"schema", "ncclog.bundle/1"},
+            {"tool", tool()},
+            {"anonymised", anonymiser_.has_value()},
+            {"findings", std::move(findings)},
+            {"findings_equal", summary_.differences.empty()},
+            {"differences", summary_.differences},
+            {"logs", logs_json()}};
+  }
+
+  std::string readme() const {
+    return fmt::format(
+        "Logs of an NCCL job, and what ncclog {} says about them.\n\n"
+        "report.md, report.txt   what was found\n"
+        "report.json             the same for scripts\n"
+        "logs/                   {}\n"
+        "environment.csv         settings\n"
+        "manifest.json           what is here, and which lines of which log\n\n"
+        "Names of hosts, users, addresses, paths and jobs {}.\n"
+        "Look again:   ncclog analyze logs/\n"
+        "Check:        sha256sum -c SHA256SUMS\n",
+        report_->tool.version,
+        summary_.is_excerpt ? "the lines that give the same findings" : "all of the logs",
+        anonymiser_ ? "were replaced, the same everywhere" : "are the real ones");
+  }
+
+  void write_mapping() {
+    Json list = Json::array();
+    for (const Replacement& replaced : anonymiser_->mapping()) {
+      ++summary_.replaced[replaced.kind];
+      list.push_back({{"kind", to_string(replaced.kind)},
+                      {"original", to_valid_utf8(replaced.original)},
+                      {"replacement", replaced.replacement}});
+    }
+    const Json mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
+    summary_.mapping =
+        options_.mapping.empty() ? options_.path + ".mapping.json" : options_.mapping;
+    const std::string text = mapping.dump(2) + "\n";
+    ::unlink(summary_.mapping.c_str());
+    const int file =
+        ::open(summary_.mapping.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0) throw Error("the mapping cannot be written", summary_.mapping);
+    const bool written = write_all(file, text);
+    ::close(file);
+    if (!written) throw Error("the mapping cannot be written", summary_.mapping);
+  }
+
+  AnalyzeOptions analyze_;
+  const BundleOptions& options_;
+  TemporaryFolder folder_;
+  std::vector<std::string> inputs_;
+  std::optional<Report> original_;
+  std::optional<Anonymiser> anonymiser_;
+  std::vector<StagedLog> logs_;
+  std::optional<Report> report_;  ///< Of the staged logs.
+  fs::path bundled_;              ///< Where the logs lie that go into the bundle.
+  std::vector<ExcerptLog> excerpt_;
+  BundleMembers members_;
+  BundleSummary summary_;
+};
+
+std::string plural(size_t count, std::string_view noun) {
+  const std::string_view ending = noun.ends_with('s') ? "es" : "s";
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
+
+std::string replaced_text(const BundleSummary& summary) {
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : summary.replaced) {
+    parts.push_back(plural(count, kind == IdentityKind::Hardware ? "MAC" : to_string(kind)));
+  }
+  return parts.empty() ? "no names" : join(parts, ", ");
+}
+
+}  // namespace
+
+BundleSummary write_bundle(const AnalyzeOptions& analyze, const BundleOptions& options) {
+  BundleMaker maker(analyze, options);
+  maker.replace_names();
+  maker.analyse_again();
+  maker.choose_logs();
+  maker.gather();
+  maker.refuse_leaks();
+  return maker.write();
+}
+
+std::string bundle_text(const BundleOptions& options, const BundleSummary& summary) {
+  std::string text =
+      fmt::format("ncclog: wrote {}: {} bytes, {} of {} lines of the logs\n",
+                  printable(options.path), summary.bytes, summary.lines_kept, summary.lines);
+  for (const std::string& path : summary.left_out) {
+    text += fmt::format("ncclog: left out {}: it is no text\n", printable(path));
+  }
+  for (const std::string& difference : summary.differences) {
+    text += fmt::format("ncclog: the bundle's findings differ: {}\n", printable(difference));
+  }
+  if (!options.anonymise) return text + "ncclog: names were not replaced\n";
+  return text + fmt::format(
+                    "ncclog: replaced {}; the real ones are in {}: keep it to yourself\n"
+                    "ncclog: look through the logs before you pass them on: only what a line shows "
+                    "to be a name was replaced\n",
+                    replaced_text(summary), printable(summary.mapping));
+}
+
+}  // namespace ncclog

@@ -1,0 +1,54 @@
+// Everything that somebody else needs to look at a run, in one file that names nobody.
+//
+//   ncclog report logs/ --bundle out.tar.zst
+//   → out.tar.zst               reports in all formats, logs that show the same findings, settings,
+//                               versions, manifest, checksums
+//     out.tar.zst.mapping.json  which name became which; stays here, mode 0600
+//
+// The logs are first replaced, then analysed: the reports in the bundle are those of the logs in
+// it, so no name can reach them on another way. Large logs are then cut down to the lines that give
+// the same findings, which is found out by analysing them once more. At last every member is
+// searched for every name that was replaced; if one is left, nothing is written.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/options.h"
+#include "report/identity_scan.h"
+
+namespace ncclog {
+
+/// How a bundle is made.
+struct BundleOptions {
+  std::string path;        ///< "out.tar.zst"; empty: no bundle is wanted.
+  std::string mapping;     ///< Where the mapping goes; empty: beside the bundle.
+  bool anonymise = true;   ///< false: all names stay, and there is no mapping.
+  bool full_logs = false;  ///< The logs go in whole, however large.
+  /// Logs up to this size together go in whole.
+  uint64_t whole_bytes = uint64_t{8} << 20;
+};
+
+/// What was made, for the console.
+struct BundleSummary {
+  uint64_t bytes = 0;                       ///< Of the file.
+  std::map<IdentityKind, size_t> replaced;  ///< How many names of each kind.
+  std::string mapping;                      ///< Where it is; empty: there is none.
+  uint64_t lines = 0;                       ///< Of the logs.
+  uint64_t lines_kept = 0;
+  bool is_excerpt = false;
+  std::vector<std::string> left_out;     ///< Inputs that hold no text, as the bundle names them.
+  std::vector<std::string> differences;  ///< Of the bundle's findings to the run's; empty: none.
+};
+
+/// Analyses what `analyze` names and writes the bundle. Throws Error if the inputs cannot be read,
+/// a file cannot be written, or a name would be left in the bundle.
+BundleSummary write_bundle(const AnalyzeOptions& analyze, const BundleOptions& options);
+
+/// What a bundle holds and what to do next, some lines for standard error.
+std::string bundle_text(const BundleOptions& options, const BundleSummary& summary);
+
+}  // namespace ncclog

@@ -1,0 +1,99 @@
+#include "report/bundle_archive.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/sha256.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FreeArchive {
+  void operator()(archive* opened) const { archive_write_free(opened); }
+};
+struct FreeEntry {
+  void operator()(archive_entry* entry) const { archive_entry_free(entry); }
+};
+using Archive = std::unique_ptr<archive, FreeArchive>;
+
+/// Logs compress well, so the best level that does not take minutes.
+const char* level_for(const BundleMembers& members) {
+  size_t bytes = 0;
+  for (const auto& [path, text] : members) bytes += text.size();
+  constexpr size_t kMany = size_t{32} << 20;
+  return bytes > kMany ? "9" : "17";
+}
+
+void check(bool ok, archive* opened, const fs::path& path) {
+  if (ok) return;
+  const char* why = archive_error_string(opened);
+  throw Error(fmt::format("the bundle cannot be written: {}", why == nullptr ? "?" : why),
+              path.string(), "name a file in a folder with room that can be written");
+}
+
+void add_member(archive* opened, const std::string& path, const std::string& text,
+                const fs::path& file) {
+  const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
+  archive_entry_set_pathname(entry.get(), fmt::format("{}/{}", kBundleFolder, path).c_str());
+  archive_entry_set_filetype(entry.get(), AE_IFREG);
+  archive_entry_set_perm(entry.get(), 0644);
+  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(text.size()));
+  archive_entry_set_mtime(entry.get(), 0, 0);
+  check(archive_write_header(opened, entry.get()) == ARCHIVE_OK, opened, file);
+  check(
+      archive_write_data(opened, text.data(), text.size()) == static_cast<la_ssize_t>(text.size()),
+      opened, file);
+}
+
+void write_members(const BundleMembers& members, const fs::path& file) {
+  const Archive opened(archive_write_new());
+  archive* out = opened.get();
+  check(archive_write_set_format_pax_restricted(out) == ARCHIVE_OK, out, file);
+  check(archive_write_add_filter_zstd(out) == ARCHIVE_OK, out, file);
+  archive_write_set_filter_option(out, "zstd", "compression-level", level_for(members));
+  check(archive_write_open_filename(out, file.c_str()) == ARCHIVE_OK, out, file);
+  for (const auto& [path, text] : members) add_member(out, path, text, file);
+  check(archive_write_close(out) == ARCHIVE_OK, out, file);
+}
+
+}  // namespace
+
+void add_checksums(BundleMembers& members, std::string_view manifest) {
+  auto json = nlohmann::ordered_json::parse(manifest);
+  std::string sums;
+  json["members"] = nlohmann::ordered_json::array();
+  for (const auto& [path, text] : members) {
+    const std::string sum = sha256_hex(text);
+    json["members"].push_back({{"path", path}, {"bytes", text.size()}, {"sha256", sum}});
+    sums += fmt::format("{}  {}\n", sum, path);
+  }
+  members["manifest.json"] = json.dump(2) + "\n";
+  members["SHA256SUMS"] =
+      sums + fmt::format("{}  manifest.json\n", sha256_hex(members["manifest.json"]));
+}
+
+void write_bundle_archive(const BundleMembers& members, const fs::path& path) {
+  const fs::path unfinished = path.string() + ".part";
+  std::error_code error;
+  try {
+    write_members(members, unfinished);
+  } catch (...) {
+    fs::remove(unfinished, error);
+    throw;
+  }
+  fs::rename(unfinished, path, error);
+  if (!error) return;
+  const std::string why = error.message();
+  fs::remove(unfinished, error);
+  throw Error(fmt::format("the bundle cannot be written: {}", why), path.string());
+}
+
+}  // namespace ncclog

@@ -1,0 +1,123 @@
+// Is every name replaced in every text, the same everywhere, and found again where it is left?
+
+#include "report/anonymise.h"
+
+#include <gtest/gtest.h>
+
+#include "report/unescape.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kPlanted =
+    "+ ssh alice.w@gpu-n41.hpc.acme-labs.com srun --job-name=falcon-pretrain -A bigmoney python "
+    "/home/alice.w/falcon-secret/train_falcon.py --data /lustre/acmefs/corpus-x7/zork_0001.jsonl\n"
+    "gpu-n41:313:313 [0] NCCL INFO NET/Socket : Using [0]eth0:10.12.8.41<0> "
+    "[1]ib0:fe80::ee0d:9aff:fe12:3456%ib0<0>\n"
+    "gpu-n42:414:414 [0] NCCL INFO Call to connect to 10.12.8.41<2000> failed\n"
+    "export HF_TOKEN=hf_AbCdEfGhIjKlMnOpQr123456 DB_PASSWORD='hunter2x!'\n"
+    "link/ether b8:59:9f:12:34:56 node_guid: ec0d:9a03:0012:3456 mail bob.smith@acme-labs.com\n"
+    "SLURM_JOB_ID=4815162 rdzv_id=falcon-rdzv-9 POD_NAMESPACE=team-zebra\n"
+    "GPU 0 (UUID: GPU-2f1e07c4-9d0b-4c55-8a51-0f6c1d2e3f40) of 2a01:4f8:c17:b8f::2\n"
+    "said ALICE.W on GPU-N41 about falcon-secret and team-zebra, host c2f6608d913e\n";
+
+constexpr const char* kPlantedNames[] = {
+    "alice",      "gpu-n4",     "acme",     "falcon",   "bigmoney",    "corpus-x7", "zork",
+    "10.12.8.41", "ee0d:9aff",  "hf_Ab",    "hunter2x", "b8:59:9f",    "9a03",      "bob.smith",
+    "4815162",    "team-zebra", "2f1e07c4", "4f8:c17",  "c2f6608d913e"};
+
+Anonymiser made_for(std::string_view text) {
+  Identities identities;
+  for (const char* host : {"gpu-n41", "gpu-n42", "c2f6608d913e"}) identities.add_host(host);
+  identities.read(text);
+  return Anonymiser(std::move(identities));
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+TEST(Anonymise, NoPlantedNameIsLeft) {
+  const std::string text = made_for(kPlanted).text(kPlanted);
+  for (const char* name : kPlantedNames) {
+    EXPECT_EQ(lower(text).find(lower(name)), std::string::npos) << name << " in\n" << text;
+  }
+}
+
+TEST(Anonymise, ReplacesByNamesOfTheSameSort) {
+  const Anonymiser anonymiser = made_for(kPlanted);
+  EXPECT_EQ(anonymiser.text("gpu-n41:313:313 [0] NCCL INFO Using eth0:10.12.8.41<0>"),
+            "host-2:313:313 [0] NCCL INFO Using eth0:10.0.0.17<0>");
+  EXPECT_EQ(anonymiser.text("c2f6608d913e:1:1"), "c0de00000001:1:1");
+  EXPECT_EQ(anonymiser.text("GPU-N42, /home/alice.w/falcon-secret/x"),
+            "host-3, /home/user-1/" + anonymiser.text("falcon-secret") + "/x");
+  EXPECT_EQ(anonymiser.path("node/nccl.gpu-n42.414.log"), "node/nccl.host-3.414.log");
+}
+
+TEST(Anonymise, ReplacingTwiceIsReplacingOnce) {
+  const Anonymiser anonymiser = made_for(kPlanted);
+  const std::string once = anonymiser.text(kPlanted);
+  EXPECT_EQ(anonymiser.text(once), once);
+}
+
+TEST(Anonymise, WhatOneLineShowsIsReplacedInAll) {
+  const Anonymiser anonymiser = made_for("see bob and bob-x\n/home/bob/logs/a\n");
+  EXPECT_EQ(anonymiser.text("see bob and bob-x, bobby"), "see user-1 and user-1-x, bobby");
+}
+
+TEST(Anonymise, ReplacementsAreNoneOfTheRunsOwnNames) {
+  Identities identities;
+  for (const char* host : {"host-1", "host-2", "n7"}) identities.add_host(host);
+  const Anonymiser anonymiser(std::move(identities));
+  for (const Replacement& replaced : anonymiser.mapping()) {
+    EXPECT_TRUE(replaced.replacement != "host-1" && replaced.replacement != "host-2");
+  }
+  EXPECT_EQ(anonymiser.find_leak("host-1:5:5"), "host-1");
+}
+
+struct Leak {
+  const char* text;
+  const char* name;
+};
+
+constexpr Leak kLeaks[] = {
+    {"nothing here, gpu-n412", ""},     {"on gpu-n41.", "gpu-n41"},
+    {"on GPU-N41", "gpu-n41"},          {"x%67pu%2Dn41", "gpu-n41"},
+    {"\"gpu\\u002dn41\"", "gpu-n41"},   {"gpu\\-n41", "gpu-n41"},
+    {"gpu&#45;n41 &amp; x", "gpu-n41"}, {"gpu&#x2d;n41", "gpu-n41"},
+    {"10.12.8.41", "10.12.8.41"},       {"110.12.8.41", ""},
+};
+
+TEST(Anonymise, FindsWhatIsLeftHoweverItIsWritten) {
+  const Anonymiser anonymiser = made_for(kPlanted);
+  for (const Leak& leak : kLeaks)
+    EXPECT_EQ(anonymiser.find_leak(leak.text), leak.name) << leak.text;
+  EXPECT_EQ(anonymiser.find_leak(anonymiser.text(kPlanted)), "");
+  EXPECT_NE(anonymiser.find_leak(kPlanted), "");
+}
+
+TEST(Unescape, LeavesWhatIsNoEscape) {
+  EXPECT_EQ(without_percent_escapes("50% of %zz %4"), "50% of %zz %4");
+  EXPECT_EQ(without_backslashes("a\\n \\u12 \\"), "a\\n \\u12 \\");
+  EXPECT_EQ(without_entities("a & b; &nosuchname; &#; &lt;"), "a & b; &nosuchname; &#; <");
+}
+
+TEST(WordReplacer, TakesTheLongestWholeWord) {
+  WordReplacer words;
+  words.add("vm", "host-a");
+  words.add("gpu-node-1", "host-1");
+  words.add("gpu-node-1.corp", "host-2");
+  const auto replaced = [&](std::string_view text) {
+    std::string out;
+    words.append_replaced(out, text, 0, text.size());
+    return out;
+  };
+  EXPECT_EQ(replaced("vm VM kvm vm_1 vm"), "host-a VM kvm host-a_1 host-a");
+  EXPECT_EQ(replaced("Gpu-Node-1.corp gpu-node-1.x gpu-node-12 xgpu-node-1"),
+            "host-2 host-1.x gpu-node-12 xhost-1");
+  EXPECT_EQ(replaced(""), "");
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,133 @@
+// Which names are found in real lines, and which words of NCCL are none?
+
+#include "report/identity_scan.h"
+
+#include <gtest/gtest.h>
+
+#include "report/path_parts.h"
+
+namespace ncclog {
+namespace {
+
+std::string found_in(std::string_view text) {
+  KnownHosts hosts;
+  for (const char* host : {"gpu-n41", "vm", "job-7741-worker-0"}) hosts.add(host);
+  std::string result;
+  for (const FoundIdentity& found : find_identities(text, hosts)) {
+    if (!result.empty()) result += ", ";
+    result += std::string(to_string(found.kind)) + " " +
+              std::string(text.substr(found.begin, found.length));
+  }
+  return result;
+}
+
+struct Row {
+  const char* text;
+  const char* found;
+};
+
+constexpr Row kRows[] = {
+    // Shapes.
+    {"Using [0]eth0:10.12.8.41<0> [1]ib0:fe80::ee0d:9aff:fe12:3456%ib0<0>",
+     "address 10.12.8.41, address fe80::ee0d:9aff:fe12:3456"},
+    {"localGid ::ffff:10.12.8.41 remoteGids::ffff:10.12.8.42",
+     "address 10.12.8.41, address 10.12.8.42"},
+    {"RAS client listening at ::1<28028>", "address ::1"},
+    {"link/ether b8:59:9f:12:34:56 brd ff:ff:ff:ff:ff:ff", "hardware b8:59:9f:12:34:56"},
+    {"node_guid: ec0d:9a03:0012:3456", "guid ec0d:9a03:0012:3456"},
+    {"Port GUID: 0xec0d9a0300123456", "guid ec0d9a0300123456"},
+    {"Base lid: 77 SM lid: 1 remoteLid 34", "lid 77, lid 1, lid 34"},
+    {"(UUID: GPU-2f1e07c4-9d0b-4c55-8a51-0f6c1d2e3f40)",
+     "guid 2f1e07c4-9d0b-4c55-8a51-0f6c1d2e3f40"},
+    {"+ NET[25.0] - NET/0-0 (43bab50003a1420c/1/25.0)", "guid 43bab50003a1420c"},
+    // Keys.
+    {"SLURM_JOB_NAME=pretrain-x SLURM_JOB_ID=481516", "name pretrain-x, job 481516"},
+    {"--rdzv-id falcon-9 --rdzv_endpoint=n7.corp.local:29500",
+     "name falcon-9, host n7, domain corp.local"},
+    {"run_id : none, rdzv_id=none, job_id: 7", ""},
+    {"SLURM_JOB_NODELIST=gpu-n[41-48,50]", "name gpu-n[41-48,50]"},
+    {"{\"username\": \"alice.w\", \"password\": \"hunter2x!\"}", "user alice.w, secret hunter2x!"},
+    {"WANDB_API_KEY=0123456789abcdef0123 MY_TOKEN set", "secret 0123456789abcdef0123"},
+    {"NCCL INFO CORP_SECRET set by environment to abc!def.", "secret abc!def."},
+    {"num_tokens: 123456 token=7777777 pad_token_id=0", ""},
+    {"use hf_AbCdEfGhIjKlMn123456 or AKIAIOSFODNN7EXAMPLE",
+     "secret hf_AbCdEfGhIjKlMn123456, secret AKIAIOSFODNN7EXAMPLE"},
+    {"Authorization: Bearer abcdef0123456789.x", "secret abcdef0123456789.x"},
+    // People and machines.
+    {"ssh alice@gpu-n41.corp.com", "user alice, host gpu-n41, domain corp.com"},
+    {"mail bob.smith@acme-labs.com", "email bob.smith@acme-labs.com"},
+    {"[bob@login3 ~]$ squeue", "user bob, host login3"},
+    {"root@job-7741-worker-0:/# show_gids", "host job-7741-worker-0"},
+    {"job-7741-worker-0:1:1 [0] NCCL INFO x", "host job-7741-worker-0"},
+    {"NCCL INFOvm:1296:1297 [0] NCCL", "host vm"},
+    {"see gpu-n57 and gpu-n57x", "host gpu-n57"},
+    {"failed to connect to [gpu-n42.hpc.acme.com]:29500", "host gpu-n42, domain hpc.acme.com"},
+    {"slurmstepd: error: *** JOB 481516 ON gpu-x9 CANCELLED", "job 481516, host gpu-x9"},
+    {"srun: error: gpu-x9: task 3: Killed", "host gpu-x9"},
+    {"srun -J falcon -A bigmoney -n 8 x", "name falcon, name bigmoney"},
+    {"wandb: Currently logged in as: alicew (acme-team).", "user alicew, name acme-team"},
+    {"#   Rank  0 Pid  71430 on   kvm-gpu1 device  0", "host kvm-gpu1"},
+    {"tcp://bob:pa55word@store.acme.com:80/x/y",
+     "user bob, secret pa55word, host store, domain acme.com, path /x/y"},
+    {"s3://acme-bucket/corpus/a", "name acme-bucket, path /corpus/a"},
+    {"open \"/home/alice/x.py\", -I/opt/x $HOME/y", "path /home/alice/x.py, path /opt/x, path /y"},
+    // NCCL's and everybody's own.
+    {"comm 0x3ccb6960 rank 0 busId 0000:17:00.0 commId 0x7790e3b02d99b5e4 opCount 1b", ""},
+    {"Channel 00/0 : 1[1] -> 2[2] via P2P/CUMEM/read NET/IB/0/GDRDMA mlx5_0:1/IB bond0", ""},
+    {"misc/socket.cc:57 ../torch/csrc/x.cpp c10d::ProcessGroup at::native a::b 12:34:56", ""},
+    {"libfabric version 1.18.1.0, libx.so@VERS_1, image@sha256:abcd, 2.9it/s </s>", ""},
+    {"https://docs.nvidia.com/nccl/user/x and torch.distributed.run, self.net x.py", ""},
+};
+
+TEST(IdentityScan, FindsNamesAndLeavesTheWordsOfNccl) {
+  for (const Row& row : kRows) EXPECT_EQ(found_in(row.text), row.found) << row.text;
+}
+
+TEST(IdentityScan, TakesAnyBytesInLinearTime) {
+  for (const char* part :
+       {"a-", "a.", "0:", "/", "a@", "token=", "://", "\xff", "10.1.1.1.", "-I/"}) {
+    std::string text;
+    while (text.size() < 200000) text += part;
+    size_t end = 0;
+    KnownHosts hosts;
+    hosts.add("gpu-n1");
+    for (const FoundIdentity& found : find_identities(text, hosts)) {
+      ASSERT_GE(found.begin, end) << part;
+      ASSERT_GT(found.length, 0U) << part;
+      end = found.begin + found.length;
+    }
+    ASSERT_LE(end, text.size());
+  }
+}
+
+struct PathRow {
+  const char* path;
+  const char* parts;
+};
+
+constexpr PathRow kPaths[] = {
+    {"/home/alice/llama/run_7/train.py", "user alice, folder llama"},
+    {"/home/ubuntu/logs/fr_3", ""},
+    {"/usr/lib/x86_64-linux-gnu/libnccl.so.2", ""},
+    {"/dev/shm/nccl-AbCdEf", ""},
+    {"/usr/local/cuda-12.4/lib64/libcudart.so", ""},
+    {"/opt/acme/lib/libnccl-net.so", "folder acme"},
+    {"/data/big-corpus/frodo.py", "folder big-corpus, file frodo.py"},
+    {"/home/bob/.conda/envs/falcon/lib/python3.12/site-packages/torch/nn/zork.py",
+     "user bob, folder falcon"},
+};
+
+TEST(PathParts, OnlySomebodysOwnAreToBeReplaced) {
+  for (const PathRow& row : kPaths) {
+    std::string parts;
+    for (const FoundIdentity& part : private_parts(row.path)) {
+      if (!parts.empty()) parts += ", ";
+      parts += std::string(to_string(part.kind)) + " " +
+               std::string(row.path).substr(part.begin, part.length);
+    }
+    EXPECT_EQ(parts, row.parts) << row.path;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog
