@@ -61,6 +61,8 @@ bool is_common_stem(std::string_view shape) {
 bool is_nothing(std::string_view value) {
   constexpr std::string_view kNothing[] = {"none",   "null", "true", "false",   "default", "unset",
                                            "static", "etcd", "c10d", "etcd-v2", "nil",     "n/a"};
+  constexpr size_t kLongest = 8;
+  if (value.size() > kLongest) return false;
   const std::string word = lower(value);
   return std::find(std::begin(kNothing), std::end(kNothing), word) != std::end(kNothing);
 }
@@ -245,15 +247,16 @@ class IdentityScan {
     const auto key = identity_key(text_.substr(at_, end - at_));
     if (!key) return false;
     const size_t begin = value_begin(end, *key);
-    if (begin == std::string_view::npos) return false;
+    if (begin == std::string_view::npos || peek(begin) == '$' || peek(begin) == '<' ||
+        peek(begin) == '{')
+      return false;
     const size_t value_end = long_run_end(begin, [](char c) { return !ends_value(c); });
     return take_value(*key, begin, value_end);
   }
 
   bool take_value(const IdentityKey& key, size_t begin, size_t end) {
     const std::string_view value = text_.substr(begin, end - begin);
-    if (value.empty() || is_nothing(value) || value[0] == '$' || value[0] == '<' || value[0] == '{')
-      return false;
+    if (value.empty() || is_nothing(value)) return false;
     switch (key.kind) {
       case IdentityKind::Secret:
         return take_secret(begin, end);
@@ -501,10 +504,11 @@ class IdentityScan {
   }
 
   bool add_path(size_t begin) {
+    const char first = peek(begin + 1);
+    if (!is_word(first) && first != '.') return false;
     size_t end = long_run_end(begin, [](char c) { return !ends_path(c); });
     while (end > begin + 1 && (text_[end - 1] == '.' || text_[end - 1] == '-')) --end;
-    return end > begin + 1 && is_word(peek(begin + 1) == '.' ? 'a' : peek(begin + 1)) &&
-           add(IdentityKind::Path, begin, end);
+    return end > begin + 1 && add(IdentityKind::Path, begin, end);
   }
 
   static constexpr size_t kLongestRun = 512;

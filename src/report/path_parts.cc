@@ -29,8 +29,8 @@ std::vector<FoundIdentity> private_parts(std::string_view path) {
     const size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view part = path.substr(begin, end - begin);
     if (is_public_package(part)) break;
-    if (holds_homes(before) && !is_plain_word(part)) {
-      parts.push_back({IdentityKind::User, begin, part.size()});
+    if (holds_homes(before)) {
+      if (!is_plain_word(part)) parts.push_back({IdentityKind::User, begin, part.size()});
     } else if (!part.empty() && !is_known_component(part)) {
       const bool last = end == path.size();
       const IdentityKind kind = last && is_file(part) ? IdentityKind::File : IdentityKind::Folder;

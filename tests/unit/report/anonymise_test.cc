@@ -83,7 +83,7 @@ struct Leak {
 
 constexpr Leak kLeaks[] = {
     {"nothing here, gpu-n412", ""},     {"on gpu-n41.", "gpu-n41"},
-    {"on GPU-N41", "gpu-n41"},          {"x%67pu%2Dn41", "gpu-n41"},
+    {"on GPU-N41", "gpu-n41"},          {"x,%67pu%2Dn41", "gpu-n41"},
     {"\"gpu\\u002dn41\"", "gpu-n41"},   {"gpu\\-n41", "gpu-n41"},
     {"gpu&#45;n41 &amp; x", "gpu-n41"}, {"gpu&#x2d;n41", "gpu-n41"},
     {"10.12.8.41", "10.12.8.41"},       {"110.12.8.41", ""},

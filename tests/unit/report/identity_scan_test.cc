@@ -68,7 +68,7 @@ constexpr Row kRows[] = {
     {"wandb: Currently logged in as: alicew (acme-team).", "user alicew, name acme-team"},
     {"#   Rank  0 Pid  71430 on   kvm-gpu1 device  0", "host kvm-gpu1"},
     {"tcp://bob:pa55word@store.acme.com:80/x/y",
-     "user bob, secret pa55word, host store, domain acme.com, path /x/y"},
+     "user bob, secret pa55word, domain acme.com, path /x/y"},
     {"s3://acme-bucket/corpus/a", "name acme-bucket, path /corpus/a"},
     {"open \"/home/alice/x.py\", -I/opt/x $HOME/y", "path /home/alice/x.py, path /opt/x, path /y"},
     // NCCL's and everybody's own.
@@ -87,7 +87,7 @@ TEST(IdentityScan, TakesAnyBytesInLinearTime) {
   for (const char* part :
        {"a-", "a.", "0:", "/", "a@", "token=", "://", "\xff", "10.1.1.1.", "-I/"}) {
     std::string text;
-    while (text.size() < 200000) text += part;
+    while (text.size() < 100000) text += part;
     size_t end = 0;
     KnownHosts hosts;
     hosts.add("gpu-n1");
