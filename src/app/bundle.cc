@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -21,9 +22,8 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "report/bundle_archive.h"
+#include "report/report_formats.h"
 #include "report/tables.h"
-#include "report/write_json.h"
-#include "report/write_text.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 
@@ -48,36 +48,26 @@ AnalyzeOptions with_whole_paths(AnalyzeOptions options) {
   return options;
 }
 
-/// Standard input can be read once only, and a bundle reads its inputs several times.
-std::string keep_standard_input(const fs::path& folder) {
-  const fs::path path = folder / "stdin.log";
-  std::ofstream file(path, std::ios::binary);
-  std::string block(size_t{256} << 10, '\0');
-  for (ssize_t count = 1; count > 0;) {
-    count = ::read(STDIN_FILENO, block.data(), block.size());
-    if (count > 0) file.write(block.data(), count);
-  }
-  file.close();
-  if (!file) throw Error("standard input cannot be kept", path.string());
-  return path.string();
+/// The files that a bundle is made of; they are read several times.
+std::vector<std::string> bundled_inputs(const AnalyzeOptions& analyze) {
+  const std::vector<std::string> inputs = wanted_inputs(analyze.input);
+  if (std::find(inputs.begin(), inputs.end(), "-") == inputs.end()) return inputs;
+  throw Error("a bundle cannot be made of standard input", "--bundle",
+              "write it to a file first: it is read more than once");
 }
 
 /// A bundle being made. Its steps stand in write_bundle() in their order; each uses what those
 /// before it left.
 class BundleMaker {
  public:
-  BundleMaker(const AnalyzeOptions& analyze, const BundleOptions& options)
-      : analyze_(with_whole_paths(analyze)), options_(options) {
-    inputs_ = wanted_inputs(analyze.input);
-    for (std::string& input : inputs_) {
-      if (input == "-") input = keep_standard_input(folder_.path());
-    }
-    analyze_.input.paths = inputs_;
-  }
+  BundleMaker(const Report& original, const AnalyzeOptions& analyze, const BundleOptions& options)
+      : original_(original),
+        analyze_(with_whole_paths(analyze)),
+        options_(options),
+        inputs_(bundled_inputs(analyze)) {}
 
   void replace_names() {
-    original_.emplace(run_pipeline(analyze_));
-    if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_->job, inputs_));
+    if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_.job, inputs_));
     logs_ = stage_logs(inputs_, anonymiser_ ? &*anonymiser_ : nullptr, whole());
     for (const StagedLog& log : logs_) {
       if (!log.left_out.empty()) summary_.left_out.push_back(log.path);
@@ -90,7 +80,7 @@ class BundleMaker {
     const auto rename = [this](std::string_view host) {
       return anonymiser_ ? anonymiser_->text(host) : std::string(host);
     };
-    summary_.differences = compare_findings(original_->diagnosis, report_->diagnosis, rename);
+    summary_.differences = compare_findings(original_.diagnosis, report_->diagnosis, rename);
   }
 
   void choose_logs() {
@@ -161,8 +151,10 @@ class BundleMaker {
   }
 
   void add_reports() {
-    members_["report.txt"] = write_text(*report_, TextStyle());
-    members_["report.json"] = write_json(*report_);
+    for (const ReportKind& kind : report_kinds()) {
+      const std::string ending(kind.flag == "text" ? "txt" : kind.flag);
+      members_["report." + ending] = kind.write(*report_, TextStyle());
+    }
   }
 
   void add_logs() {
@@ -262,11 +254,11 @@ class BundleMaker {
     if (!written) throw Error("the mapping cannot be written", summary_.mapping);
   }
 
+  const Report& original_;
   AnalyzeOptions analyze_;
   const BundleOptions& options_;
-  TemporaryFolder folder_;
   std::vector<std::string> inputs_;
-  std::optional<Report> original_;
+  TemporaryFolder folder_;
   std::optional<Anonymiser> anonymiser_;
   std::vector<StagedLog> logs_;
   std::optional<Report> report_;  ///< Of the staged logs.
@@ -291,8 +283,9 @@ std::string replaced_text(const BundleSummary& summary) {
 
 }  // namespace
 
-BundleSummary write_bundle(const AnalyzeOptions& analyze, const BundleOptions& options) {
-  BundleMaker maker(analyze, options);
+BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
+                           const BundleOptions& options) {
+  BundleMaker maker(report, analyze, options);
   maker.replace_names();
   maker.analyse_again();
   maker.choose_logs();

@@ -17,20 +17,12 @@
 #include <string>
 #include <vector>
 
+#include "app/bundle_options.h"
 #include "app/options.h"
 #include "report/identity_scan.h"
+#include "report/report.h"
 
 namespace ncclog {
-
-/// How a bundle is made.
-struct BundleOptions {
-  std::string path;        ///< "out.tar.zst"; empty: no bundle is wanted.
-  std::string mapping;     ///< Where the mapping goes; empty: beside the bundle.
-  bool anonymise = true;   ///< false: all names stay, and there is no mapping.
-  bool full_logs = false;  ///< The logs go in whole, however large.
-  /// Logs up to this size together go in whole.
-  uint64_t whole_bytes = uint64_t{8} << 20;
-};
 
 /// What was made, for the console.
 struct BundleSummary {
@@ -44,9 +36,10 @@ struct BundleSummary {
   std::vector<std::string> differences;  ///< Of the bundle's findings to the run's; empty: none.
 };
 
-/// Analyses what `analyze` names and writes the bundle. Throws Error if the inputs cannot be read,
-/// a file cannot be written, or a name would be left in the bundle.
-BundleSummary write_bundle(const AnalyzeOptions& analyze, const BundleOptions& options);
+/// Writes the bundle of a run. `report` is what `analyze` gives. Throws Error if the inputs cannot
+/// be read again, a file cannot be written, or a name would be left in the bundle.
+BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
+                           const BundleOptions& options);
 
 /// What a bundle holds and what to do next, some lines for standard error.
 std::string bundle_text(const BundleOptions& options, const BundleSummary& summary);

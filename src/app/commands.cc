@@ -27,7 +27,8 @@ constexpr Command kCommands[] = {
      "Without a file named, Markdown is printed. '-' is standard output.\n\n"
      "Examples:\n"
      "  ncclog report logs/ > issue.md\n"
-     "  ncclog report logs/ --md issue.md --json report.json\n\n"
+     "  ncclog report logs/ --md issue.md --json report.json\n"
+     "  ncclog report logs/ --bundle job.tar.zst     # all of it, without names\n\n"
      "Exit status as of 'analyze'.",
      declare_report},
     {"count", "count collectives by operation, communicator, rank, size, iteration",

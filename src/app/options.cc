@@ -132,6 +132,25 @@ void add_output_flags(CLI::App& app, std::vector<ReportOutput>& outputs) {
   }
 }
 
+void add_bundle_flags(CLI::App& app, BundleOptions& options) {
+  const auto add_file = [&app](const char* flag, std::string& path, const char* help) {
+    return app.add_option(flag, path, help)->type_name("FILE")->expected(1);
+  };
+  CLI::Option* bundle =
+      add_file("--bundle", options.path,
+               "write reports, logs and settings to one tar.zst for others; names "
+               "of hosts, users, addresses, paths and jobs are replaced");
+  app.add_flag("--anonymise,!--no-anonymise", options.anonymise,
+               "whether names are replaced in the bundle (default: yes)")
+      ->needs(bundle);
+  add_file("--mapping", options.mapping,
+           "where the list of replaced names goes (default: FILE.mapping.json beside the bundle)")
+      ->needs(bundle);
+  app.add_flag("--full-logs", options.full_logs,
+               "put large logs into the bundle whole, not the lines that give the same findings")
+      ->needs(bundle);
+}
+
 /// What both analyze and report take.
 void add_judging_flags(CLI::App& app, AnalyzeOptions& options) {
   add_rules_flag(app, options.rules);
@@ -168,6 +187,7 @@ void add_analyze_flags(CLI::App& app, AnalyzeOptions& options) {
 void add_report_flags(CLI::App& app, ReportOptions& options) {
   add_input_flags(app, options.analyze.input);
   add_output_flags(app, options.analyze.outputs);
+  add_bundle_flags(app, options.bundle);
   add_judging_flags(app, options.analyze);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/bundle_options.h"
 #include "app/console.h"
 #include "app/exit_status.h"
 #include "diagnose/call_counts.h"
@@ -53,6 +54,7 @@ struct AnalyzeOptions {
 /// Of `report`, which prints nothing but what `outputs` say.
 struct ReportOptions {
   AnalyzeOptions analyze;
+  BundleOptions bundle;  ///< Empty path: none.
 };
 
 struct ExplainOptions {

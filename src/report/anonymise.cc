@@ -63,9 +63,8 @@ void Anonymiser::assign(IdentityKind kind) {
   const auto& values = identities_.values();
   const std::set<std::string>& found = values.at(kind);
   std::vector<std::string> originals(found.begin(), found.end());
-  std::stable_sort(originals.begin(), originals.end(), [](const auto& a, const auto& b) {
-    return lower(a) < lower(b);
-  });
+  std::stable_sort(originals.begin(), originals.end(),
+                   [](const auto& a, const auto& b) { return lower(a) < lower(b); });
   const auto is_taken = [&](const std::string& candidate) {
     return std::any_of(values.begin(), values.end(),
                        [&](const auto& others) { return others.second.contains(candidate); });

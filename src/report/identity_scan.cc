@@ -59,8 +59,9 @@ bool is_common_stem(std::string_view shape) {
 }
 
 bool is_nothing(std::string_view value) {
-  constexpr std::string_view kNothing[] = {"none",   "null", "true", "false",   "default", "unset",
-                                           "static", "etcd", "c10d", "etcd-v2", "nil",     "n/a"};
+  constexpr std::string_view kNothing[] = {"none",  "null",   "true",   "false", "default",
+                                           "unset", "static", "etcd",   "c10d",  "etcd-v2",
+                                           "nil",   "n/a",    "bearer", "basic"};
   constexpr size_t kLongest = 8;
   if (value.size() > kLongest) return false;
   const std::string word = lower(value);

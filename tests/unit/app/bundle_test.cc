@@ -31,6 +31,10 @@ AnalyzeOptions options_for(const std::string& path) {
   return options;
 }
 
+BundleSummary make_bundle(const AnalyzeOptions& analyze, const BundleOptions& options) {
+  return write_bundle(run_pipeline(analyze), analyze, options);
+}
+
 /// A bundle that was made, unpacked by our own reader, by path below its folder.
 struct Unpacked {
   BundleSummary summary;
@@ -42,7 +46,7 @@ Unpacked bundle_of(const std::string& logs, BundleOptions options = {}) {
   testing::TempDir folder;
   options.path = (folder.path() / "out.tar.zst").string();
   Unpacked result;
-  result.summary = write_bundle(options_for(logs), options);
+  result.summary = make_bundle(options_for(logs), options);
   const std::vector<std::string> inputs = {options.path};
   read_texts(inputs, [&](const TextInput& input, std::string_view text) {
     const std::string prefix = "out/" + std::string(kBundleFolder) + "/";
@@ -143,8 +147,8 @@ TEST(Bundle, SameLogsGiveTheSameBytes) {
   const std::string log = run.add("a.log", kLog);
   const std::string first = (run.path() / "1.tar.zst").string();
   const std::string second = (run.path() / "2.tar.zst").string();
-  write_bundle(options_for(log), {.path = first});
-  write_bundle(options_for(log), {.path = second});
+  make_bundle(options_for(log), {.path = first});
+  make_bundle(options_for(log), {.path = second});
   EXPECT_EQ(testing::read_file(first), testing::read_file(second));
 }
 
@@ -152,7 +156,7 @@ TEST(Bundle, TheMappingIsForItsOwnerOnly) {
   testing::TempDir run;
   const std::string log = run.add("a.log", kLog);
   const std::string path = (run.path() / "b.tar.zst").string();
-  const BundleSummary summary = write_bundle(options_for(log), {.path = path});
+  const BundleSummary summary = make_bundle(options_for(log), {.path = path});
   EXPECT_EQ(summary.mapping, path + ".mapping.json");
   struct stat status = {};
   ASSERT_EQ(stat(summary.mapping.c_str(), &status), 0);
@@ -174,7 +178,7 @@ TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
   const std::string log = run.add("a.log", std::string(kLog) + "see %67pu%2Dn41\n");
   const std::string path = (run.path() / "b.tar.zst").string();
   try {
-    write_bundle(options_for(log), {.path = path});
+    make_bundle(options_for(log), {.path = path});
     FAIL() << "was written";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "'logs/a.log' would still name 'gpu-n41': nothing was written");
