@@ -1,5 +1,7 @@
 #include "report/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -14,6 +16,7 @@ using Json = nlohmann::ordered_json;
 std::string shown(const Cell& cell) {
   if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
   if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
+  if (const auto* real = std::get_if<double>(&cell)) return fmt::format("{}", *real);
   return {};
 }
 

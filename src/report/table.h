@@ -19,8 +19,8 @@
 
 namespace ncclog {
 
-/// monostate: unknown; blank in text and CSV, null in JSON.
-using Cell = std::variant<std::monostate, int64_t, std::string>;
+/// monostate: unknown; blank in text and CSV, null in JSON. A double is of an answer that computes.
+using Cell = std::variant<std::monostate, int64_t, std::string, double>;
 
 /// A number of the model, where -1 stands for unknown.
 Cell number_cell(int64_t value);

@@ -10,6 +10,7 @@ using Json = nlohmann::ordered_json;
 Json json_cell(const Cell& cell) {
   if (const auto* number = std::get_if<int64_t>(&cell)) return *number;
   if (const auto* text = std::get_if<std::string>(&cell)) return to_valid_utf8(*text);
+  if (const auto* real = std::get_if<double>(&cell)) return *real;
   return nullptr;
 }
 

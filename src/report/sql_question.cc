@@ -1,0 +1,161 @@
+// The asking half of report/sql_database.h: what may be asked, and what is said of mistakes.
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "report/sql_database.h"
+
+namespace ncclog {
+namespace {
+
+constexpr int kStepsAtOnce = 1'000'000;
+
+/// The names of all tables, and what else the database itself has.
+std::vector<std::string_view> table_names() {
+  std::vector<std::string_view> names;
+  for (const SqlTable& table : sql_tables()) names.push_back(table.name);
+  return names;
+}
+
+/// Whether the statement has the word outside of other words.
+bool has_word(std::string_view sql, std::string_view word) {
+  for (size_t at = sql.find(word); at != sql.npos; at = sql.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word(sql[at - 1]);
+    if (begins && (end == sql.size() || !is_word(sql[end]))) return true;
+  }
+  return false;
+}
+
+/// The columns of the tables that the statement names; of all, if it names none.
+std::vector<std::string_view> column_names(std::string_view sql) {
+  std::vector<std::string_view> named;
+  std::vector<std::string_view> all;
+  for (const SqlTable& table : sql_tables()) {
+    for (const SqlColumn& column : table.columns) {
+      all.push_back(column.name);
+      if (has_word(sql, table.name)) named.push_back(column.name);
+    }
+  }
+  return named.empty() ? all : named;
+}
+
+/// What may have been meant where `what` ends with a name that nothing has.
+std::string hint_for(std::string_view what, std::string_view sql) {
+  constexpr std::string_view kNoTable = "no such table: ";
+  constexpr std::string_view kNoColumn = "no such column: ";
+  const bool table = what.starts_with(kNoTable);
+  if (!table && !what.starts_with(kNoColumn)) {
+    return "'ncclog export --tables' lists tables and columns";
+  }
+  std::string_view name = what.substr(table ? kNoTable.size() : kNoColumn.size());
+  if (const size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
+  const std::vector<std::string_view> names = table ? table_names() : column_names(sql);
+  if (const auto nearest = nearest_name(name, names))
+    return fmt::format("did you mean '{}'?", *nearest);
+  return fmt::format("{}: {}", table ? "tables" : "columns", fmt::join(names, ", "));
+}
+
+Cell cell_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return int64_t{sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_NULL:
+      return {};
+    default:
+      break;
+  }
+  const void* bytes = sqlite3_column_blob(statement, column);
+  const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, column));
+  return bytes == nullptr ? std::string() : std::string(static_cast<const char*>(bytes), size);
+}
+
+}  // namespace
+
+SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : database_(database) {
+  sqlite3* const handle = database.handle_.get();
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  sqlite3_set_authorizer(handle, allow, this);
+  const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest);
+  statement_.reset(statement);
+  const std::string what = sqlite3_errmsg(handle);
+  const int place = sqlite3_error_offset(handle);
+  sqlite3_set_authorizer(handle, nullptr, nullptr);
+  const bool writes = statement_ != nullptr && sqlite3_stmt_readonly(statement) == 0;
+  if (prepared == SQLITE_AUTH || writes) {
+    throw Error("only statements that read are answered", "--sql", "begin with 'select'");
+  }
+  if (prepared != SQLITE_OK) {
+    const std::string where =
+        place < 0 ? std::string("--sql") : fmt::format("--sql, character {}", place + 1);
+    throw Error(what, where, hint_for(what, sql));
+  }
+  if (statement_ == nullptr) throw Error("no statement", "--sql", hint_for("", sql));
+  if (trim(rest).find_first_not_of("; \t\r\n") != std::string_view::npos) {
+    throw Error("more than one statement", "--sql", "ask one at a time");
+  }
+  name_columns();
+}
+
+int SqlQuestion::allow(void* question, int action, const char* first, const char* second,
+                       const char*, const char*) {
+  auto& self = *static_cast<SqlQuestion*>(question);
+  if (action == SQLITE_READ) {
+    const SqlTable* table = find_sql_table(first);
+    auto& known = self.tables_;
+    if (table != nullptr && std::find(known.begin(), known.end(), table) == known.end()) {
+      known.push_back(table);
+    }
+    return SQLITE_OK;
+  }
+  if (action == SQLITE_FUNCTION && second == std::string_view("load_extension")) return SQLITE_DENY;
+  const bool reads =
+      action == SQLITE_SELECT || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+  return reads ? SQLITE_OK : SQLITE_DENY;
+}
+
+int SqlQuestion::count_steps(void* question) {
+  auto& self = *static_cast<SqlQuestion*>(question);
+  self.steps_ += kStepsAtOnce;
+  return self.steps_ > kMaxSteps ? 1 : 0;
+}
+
+void SqlQuestion::name_columns() {
+  for (int c = 0; c < sqlite3_column_count(statement_.get()); ++c) {
+    const std::string name = to_valid_utf8(sqlite3_column_name(statement_.get(), c));
+    std::string unique = name;
+    for (int n = 2; std::find(columns_.begin(), columns_.end(), unique) != columns_.end(); ++n) {
+      unique = fmt::format("{}_{}", name, n);
+    }
+    columns_.push_back(std::move(unique));
+  }
+}
+
+void SqlQuestion::each_row(const RowTaker& take) {
+  sqlite3_progress_handler(database_.handle_.get(), kStepsAtOnce, count_steps, this);
+  std::vector<Cell> cells(columns_.size());
+  int status = sqlite3_step(statement_.get());
+  for (bool wanted = true; wanted && status == SQLITE_ROW;) {
+    for (size_t c = 0; c < cells.size(); ++c) {
+      cells[c] = cell_of(statement_.get(), static_cast<int>(c));
+    }
+    wanted = take(cells);
+    if (wanted) status = sqlite3_step(statement_.get());
+  }
+  const std::string what = sqlite3_errmsg(database_.handle_.get());
+  sqlite3_progress_handler(database_.handle_.get(), 0, nullptr, nullptr);
+  if (status == SQLITE_INTERRUPT) {
+    throw Error(fmt::format("gave up after {} steps", kMaxSteps), "--sql",
+                "does a join lack its condition, or a recursion its end?");
+  }
+  if (status != SQLITE_ROW && status != SQLITE_DONE) throw Error(what, "--sql");
+}
+
+}  // namespace ncclog
