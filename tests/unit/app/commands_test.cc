@@ -75,7 +75,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"--verison"}, "unknown flag '--verison' (did you mean '--version'?)"},
       {{"analyze", "x", "--format", "jsn"}, "--format: unknown value 'jsn' (did you mean 'json'?)"},
       {{"analyze", "x", "--format", "table"},
-       "--format: unknown value 'table' (one of: text, json, markdown)"},
+       "--format: unknown value 'table' (one of: text, json, markdown, html, sarif, junit)"},
       {{"analyze", "x", "--threads", "0"}, "--threads: not a number from 1 to 1024: '0'"},
       {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
       {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
@@ -87,7 +87,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
       {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
       {{"analyze", "x", "--format"},
-       "--format: 1 required text|json|markdown|html missing (see 'ncclog --help')"},
+       "--format: 1 required text|json|markdown|html|sarif|junit missing (see 'ncclog --help')"},
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
 }
@@ -157,12 +157,13 @@ TEST(Commands, ExportNumbersLinesAsTheirFilesDo) {
                                      "foreign\nn:1:2 [0] NCCL INFO no such thing\n");
   Console console;
   EXPECT_EQ(run_command_line({"export", log, "--format", "csv"}, console), ExitStatus::Fine);
-  EXPECT_EQ(console.out,
-            "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n" +
-                log +
-                ",2,n,1,2,0,INFO,network_selected,"
-                "\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n" +
-                log + ",4,n,1,2,0,INFO,unrecognised,{},no such thing,,,\n");
+  EXPECT_EQ(
+      console.out,
+      "file,line,time,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n" +
+          log +
+          ",2,,n,1,2,0,INFO,network_selected,"
+          "\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n" +
+          log + ",4,,n,1,2,0,INFO,unrecognised,{},no such thing,,,\n");
 }
 
 TEST(Commands, ExportedEventsPassThroughInPieces) {
