@@ -1,114 +1,143 @@
-// ncclog export PATH… --table NAME --format jsonl|csv
+// ncclog export PATH… [--table NAME] [--format FORMAT] [--sql STATEMENT] [-o FILE]
 //
 // Events are written while the logs are read, in input order, so memory does not depend on how long
-// they are. All other tables are those of `show`.
+// they are. All other tables are those of `show` and of the database.
+
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <limits>
 #include <memory>
 
 #include "app/analyze.h"
 #include "app/commands.h"
-#include "app/read_document.h"
+#include "app/event_walk.h"
+#include "app/export_sql.h"
+#include "app/export_trace.h"
+#include "app/output_file.h"
+#include "app/part_file.h"
 #include "app/table_choice.h"
 #include "app/write_event.h"
 #include "app/write_recorded.h"
-#include "input/input_walk.h"
-#include "input/units.h"
-#include "log/event_reader.h"
+#include "base/error.h"
+#include "report/lnav_format.h"
+#include "report/report_formats.h"
+#include "report/sql_tables.h"
+#include "report/table_json.h"
 
 namespace ncclog {
 namespace {
 
 constexpr std::string_view kEvents = "events";
 
-using AppendEvent = void (*)(std::string& out, std::string_view file, uint64_t line,
-                             const Event& event);
-
-/// How events and the entries of dumps are written.
-struct EventFormat {
-  AppendEvent append_event;
-  void (*append_recorded)(std::string& out, std::string_view file, const FlightRecorderDump& dump,
-                          size_t index);
-};
-
-/// Writes the entries of a dump; other documents have no events. False once nobody wants more.
-bool export_document(UnitReader& input, const WalkedInput& name, const EventFormat& format,
-                     Console& console) {
-  bool wanted = true;
-  Shard shard = read_document(input, name);
-  for (const FlightRecorderDump& dump : shard.take_flight_recorders()) {
-    for (size_t i = 0; wanted && i < dump.entries.size(); ++i) {
-      format.append_recorded(console.out, name.path, dump, i);
-      wanted = console.pass_on();
-    }
-  }
-  return wanted;
-}
-
-/// Writes the events of one input. False once nobody wants more.
-bool export_input(UnitReader& input, const WalkedInput& name, const EventFormat& format,
-                  Console& console) {
-  if (is_document(input.content())) return export_document(input, name, format, console);
-  bool wanted = true;
-  EventReader events([&](const Line& record, const Event& event, int) {
-    if (!wanted || !is_exported(event)) return;
-    format.append_event(console.out, name.path, record.number, event);
-    wanted = console.pass_on();
-  });
-  for (Line line; wanted && input.next(line);) events.add(line);
-  events.finish();
-  return wanted;
-}
-
-/// Says what is odd about what was read.
-ExitStatus comment(const std::vector<WalkedInput>& walked, Console& console) {
-  ExitStatus status = ExitStatus::Fine;
-  for (const WalkedInput& input : walked) {
-    if (!input.result.note.empty()) console.err += error_text(input.path, input.result.note, "");
-    if (is_partial(input.result.status)) status = ExitStatus::Partial;
-  }
-  return status;
-}
-
-ExitStatus export_events(const ExportOptions& options, Console& console) {
-  const bool csv = options.format == ExportFormat::Csv;
-  const EventFormat format = csv ? EventFormat{append_event_csv, append_recorded_csv}
-                                 : EventFormat{append_event_json, append_recorded_json};
-  const std::vector<std::string> inputs = wanted_inputs(options.input);
-  // Uncut inputs number their lines as their files do.
-  const auto units = cut_units(inputs, {.unit_bytes = std::numeric_limits<uint64_t>::max()});
-  ExitStatus status = ExitStatus::Fine;
+ExitStatus export_events(const ExportOptions& options, bool csv, Console& console) {
   if (csv) console.out += event_csv_heading();
-  bool wanted = true;
-  for (size_t u = 0; wanted && u < units.size(); ++u) {
-    InputWalk walk(units[u], inputs[units[u].input]);
-    while (UnitReader* input = wanted ? walk.next() : nullptr) {
-      wanted = export_input(*input, walk.current(), format, console);
-    }
-    if (comment(walk.take(), console) == ExitStatus::Partial) status = ExitStatus::Partial;
-  }
-  return status;
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        if (csv) console.out += csv_row(event_cells(walked));
+        if (!csv) append_event_json(console.out, walked);
+        return console.pass_on();
+      },
+      [&](std::string_view file, const FlightRecorderDump& dump, size_t index) {
+        if (csv) console.out += csv_row(recorded_cells(file, dump, index));
+        if (!csv) append_recorded_json(console.out, file, dump, index);
+        return console.pass_on();
+      }};
+  return walk_events(wanted_inputs(options.input), taker, console);
 }
 
-ExitStatus export_table(const ExportOptions& options, Console& console) {
-  const TableKind& kind = chosen_table(options.table, "export", {&kEvents, 1});
+/// A table that only the database has.
+ExitStatus export_sql_table(const ExportOptions& options, const SqlTable& table, bool csv,
+                            Console& console) {
+  std::vector<std::string> columns;
+  for (const SqlColumn& column : table.columns) columns.emplace_back(column.name);
+  const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+  if (csv) console.out += write_table_csv({.name = std::string(table.name), .columns = columns});
+  table.each_row(report, [&](std::span<const Cell> cells) {
+    console.out += csv ? csv_row(cells) : json_row(columns, cells).dump() + "\n";
+    return console.pass_on();
+  });
+  return exit_status(report.job);
+}
+
+ExitStatus export_table(const ExportOptions& options, bool csv, Console& console) {
+  if (options.table == kEvents) return export_events(options, csv, console);
+  const SqlTable* more = find_sql_table(options.table);
+  const bool has_rows = more != nullptr && more->each_row != nullptr;
+  if (has_rows && find_table_kind(options.table) == nullptr) {
+    return export_sql_table(options, *more, csv, console);
+  }
+  std::vector<std::string_view> names;
+  for (const SqlTable& table : sql_tables()) {
+    const bool offered = table.each_row != nullptr || &table == &sql_events_table();
+    if (offered && find_table_kind(table.name) == nullptr) names.push_back(table.name);
+  }
+  const TableKind& kind = chosen_table(options.table, "export", names);
   const Job job = load_job(options.input);
   const Table table = kind.build(job);
-  console.out +=
-      options.format == ExportFormat::Csv ? write_table_csv(table) : write_table_jsonl(table);
+  console.out += csv ? write_table_csv(table) : write_table_jsonl(table);
   return exit_status(job);
 }
 
-ExitStatus run_export(const ExportOptions& options, Console& console) {
-  return options.table == kEvents ? export_events(options, console)
-                                  : export_table(options, console);
+/// A report in a format that other programs read.
+ExitStatus export_report(const ExportOptions& options, Console& console) {
+  const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+  const bool sarif = options.format == ExportFormat::Sarif;
+  const ReportKind* kind = find_report_kind(sarif ? "sarif" : "junit");
+  console.out += kind->write(report, {});
+  return exit_status(report.job);
 }
 
+ExitStatus write_export(const ExportOptions& options, Console& console) {
+  switch (options.format.value_or(ExportFormat::Jsonl)) {
+    case ExportFormat::Jsonl:
+      return export_table(options, /*csv=*/false, console);
+    case ExportFormat::Csv:
+      return export_table(options, /*csv=*/true, console);
+    case ExportFormat::Sarif:
+    case ExportFormat::Junit:
+      return export_report(options, console);
+    case ExportFormat::Trace:
+      return export_trace(options, console);
+    case ExportFormat::Lnav:
+      console.out += lnav_format();
+      return ExitStatus::Fine;
+    case ExportFormat::Sqlite:
+    case ExportFormat::Text:
+    case ExportFormat::Json:
+      break;
+  }
+  throw Error("text and json are formats of answers to --sql", "--format",
+              "'ncclog show TABLE' prints tables; a table is exported as jsonl or csv");
+}
+
+/// Before long work: whether the file can be written, and is none of the logs.
+void check_output(const ExportOptions& options) {
+  if (options.output.empty() || options.output == "-") return;
+  std::vector<std::string> inputs;
+  if (!options.input.paths.empty()) inputs = wanted_inputs(options.input);
+  check_output_file(options.output, inputs);
+}
+
+ExitStatus run_export(const ExportOptions& options, Console& console) {
+  if (options.list_tables) {
+    console.out += sql_tables_text(console.columns);
+    return ExitStatus::Fine;
+  }
+  check_output(options);
+  const bool asks = !options.sql.empty();
+  if (!asks && options.format == ExportFormat::Sqlite) return export_database(options, console);
+  return run_into(options.output, console, [&](Console& to) {
+    return asks ? answer_sql(options, to) : write_export(options, to);
+  });
+}
+
+/// What --table and --sql know, as the help shows it.
 std::string export_list() {
-  return table_list() +
-         "  events           each line that is understood, and NCCL lines that are not;\n"
-         "                   also each entry of a Flight Recorder dump\n";
+  std::string list = "Tables (--tables tells their columns):\n";
+  for (const SqlTable& table : sql_tables()) {
+    list += fmt::format("  {:<17}{}\n", table.name, table.help);
+  }
+  return list;
 }
 
 }  // namespace

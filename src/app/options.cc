@@ -30,8 +30,12 @@ constexpr Choice<ShowFormat> kShowFormats[] = {{"text", ShowFormat::Text},
                                                {"csv", ShowFormat::Csv},
                                                {"svg", ShowFormat::Svg},
                                                {"dot", ShowFormat::Dot}};
-constexpr Choice<ExportFormat> kExportFormats[] = {{"jsonl", ExportFormat::Jsonl},
-                                                   {"csv", ExportFormat::Csv}};
+constexpr Choice<ExportFormat> kExportFormats[] = {
+    {"jsonl", ExportFormat::Jsonl},   {"csv", ExportFormat::Csv},
+    {"text", ExportFormat::Text},     {"json", ExportFormat::Json},
+    {"sqlite", ExportFormat::Sqlite}, {"trace", ExportFormat::Trace},
+    {"sarif", ExportFormat::Sarif},   {"junit", ExportFormat::Junit},
+    {"lnav", ExportFormat::Lnav}};
 constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
                                       {"warning", FailOn::Warning},
                                       {"info", FailOn::Info},
@@ -69,21 +73,21 @@ Value chosen(const std::string& flag, const std::string& word,
                       : fmt::format("one of: {}", fmt::join(words, ", ")));
 }
 
-/// `all` must outlive `app`.
-template <typename Value>
-void add_choice(CLI::App& app, const std::string& flag, Value& value,
+/// `target` is a Value or an optional one; `all` must outlive `app`.
+template <typename Target, typename Value>
+void add_choice(CLI::App& app, const std::string& flag, Target& target,
                 std::span<const Choice<Value>> all, const std::string& help) {
-  const auto set = [flag, &value, all](const std::string& word) {
-    value = chosen(flag, word, all);
+  const auto set = [flag, &target, all](const std::string& word) {
+    target = chosen(flag, word, all);
   };
   app.add_option_function<std::string>(flag, set, help)
       ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")));
 }
 
-template <typename Value, size_t n>
-void add_choice(CLI::App& app, const std::string& flag, Value& value,
+template <typename Target, typename Value, size_t n>
+void add_choice(CLI::App& app, const std::string& flag, Target& target,
                 const Choice<Value> (&choices)[n], const std::string& help) {
-  add_choice(app, flag, value, std::span<const Choice<Value>>(choices), help);
+  add_choice(app, flag, target, std::span<const Choice<Value>>(choices), help);
 }
 
 void add_input_flags(CLI::App& app, InputOptions& input) {
@@ -266,11 +270,22 @@ void add_env_check_flags(CLI::App& app, EnvOptions& options) {
 
 void add_export_flags(CLI::App& app, ExportOptions& options) {
   app.add_option("--table", options.table,
-                 "events (default): one row a line that is understood; or a table of 'show'")
+                 "events (default): one row a line that is understood; or another of the tables")
       ->type_name("TABLE");
   add_input_flags(app, options.input);
-  add_choice(app, "--format", options.format, kExportFormats,
-             "jsonl (default): one JSON object a line; csv: with a heading line");
+  add_choice(
+      app, "--format", options.format, kExportFormats,
+      "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
+      "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
+      "Perfetto and chrome://tracing; sarif, junit: the findings; lnav: lnav's own format file");
+  app.add_option("--sql", options.sql, "a statement about the tables that is answered")
+      ->type_name("STATEMENT")
+      ->expected(1);
+  app.add_option("-o,--output", options.output, "write this file instead of standard output")
+      ->type_name("FILE")
+      ->expected(1);
+  app.add_flag("--tables", options.list_tables, "say what the tables and their columns hold");
+  add_rules_flag(app, options.rules);
 }
 
 }  // namespace ncclog

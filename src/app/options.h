@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };
 /// A table, or the drawing of the same name.
 enum class ShowFormat { Text, Json, Csv, Svg, Dot };
-enum class ExportFormat { Jsonl, Csv };
+enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Sarif, Junit, Lnav };
 
 /// What and how to read; part of every command that reads logs.
 struct InputOptions {
@@ -84,9 +85,13 @@ struct CountOptions {
 };
 
 struct ExportOptions {
-  std::string table = "events";  ///< "events" or the name of a table of `show`.
+  std::string table = "events";  ///< Of `show` or of report/sql_tables.h.
   InputOptions input;
-  ExportFormat format = ExportFormat::Jsonl;
+  std::optional<ExportFormat> format;  ///< nullopt: JSON Lines; of an answer text.
+  std::string sql;                     ///< A statement to be answered; empty: none.
+  std::string output;                  ///< A file; empty or "-": standard output.
+  bool list_tables = false;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
 };
 
 struct EnvOptions {

@@ -7,19 +7,10 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "log/messages/all_messages.h"
-#include "report/table.h"
+#include "report/sql_tables.h"
 
 namespace ncclog {
 namespace {
-
-std::string_view kind_name(const Event& event) {
-  return event.message.kind == nullptr ? kUnrecognisedKind : event.message.kind->name;
-}
-
-/// The message of a line that no wording fits; empty for others.
-std::string_view unrecognised_text(const Event& event) {
-  return event.message.kind == nullptr ? trim(event.header.message) : std::string_view{};
-}
 
 void append_key(std::string& out, std::string_view key) {
   if (out.back() != '{') out += ',';
@@ -90,10 +81,27 @@ std::string_view exported_level(const Event& event) {
   return to_string(event.header.level);
 }
 
-void append_event_json(std::string& out, std::string_view file, uint64_t line, const Event& event) {
+std::string_view kind_name(const Event& event) {
+  return event.message.kind == nullptr ? kUnrecognisedKind : event.message.kind->name;
+}
+
+std::string_view unrecognised_text(const Event& event) {
+  return event.message.kind == nullptr ? trim(event.header.message) : std::string_view{};
+}
+
+std::string event_fields(const Event& event) {
+  std::string fields;
+  append_fields(fields, event.message);
+  return fields;
+}
+
+void append_event_json(std::string& out, const WalkedEvent& walked) {
+  const Event& event = walked.event;
+  const LineTime time = time_of(walked);
   out += '{';
-  append_text(out, "file", file);
-  append_number(out, "line", static_cast<int64_t>(line));
+  append_text(out, "file", walked.file);
+  append_number(out, "line", static_cast<int64_t>(walked.line));
+  if (time.known()) append_text(out, "time", time.text);
   append_speaker(out, event.header);
   append_text(out, "level", exported_level(event));
   append_text(out, "kind", kind_name(event));
@@ -105,29 +113,31 @@ void append_event_json(std::string& out, std::string_view file, uint64_t line, c
 }
 
 std::string event_csv_heading() {
-  return "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n";
+  std::vector<Cell> names;
+  for (const SqlColumn& column : sql_events_table().columns)
+    names.push_back(text_cell(column.name));
+  return csv_row(names);
 }
 
-void append_event_csv(std::string& out, std::string_view file, uint64_t line, const Event& event) {
+std::vector<Cell> event_cells(const WalkedEvent& walked) {
+  const Event& event = walked.event;
   const Header& header = event.header;
   const Warning* known = warning_of(event);
   const Warning warning = known == nullptr ? Warning{} : *known;
-  std::string fields;
-  append_fields(fields, event.message);
-  const Cell cells[] = {text_cell(file),
-                        number_cell(static_cast<int64_t>(line)),
-                        text_cell(header.host),
-                        number_cell(header.pid),
-                        number_cell(header.tid),
-                        number_cell(header.cuda_dev),
-                        text_cell(exported_level(event)),
-                        text_cell(kind_name(event)),
-                        text_cell(fields),
-                        text_cell(unrecognised_text(event)),
-                        text_cell(to_string(warning.severity)),
-                        text_cell(known == nullptr ? "" : to_string(warning.origin)),
-                        text_cell(warning.meaning)};
-  out += csv_row(cells);
+  return {text_cell(walked.file),
+          number_cell(static_cast<int64_t>(walked.line)),
+          text_cell(time_of(walked).text),
+          text_cell(header.host),
+          number_cell(header.pid),
+          number_cell(header.tid),
+          number_cell(header.cuda_dev),
+          text_cell(exported_level(event)),
+          text_cell(kind_name(event)),
+          text_cell(event_fields(event)),
+          text_cell(unrecognised_text(event)),
+          text_cell(to_string(warning.severity)),
+          text_cell(known == nullptr ? "" : to_string(warning.origin)),
+          text_cell(warning.meaning)};
 }
 
 }  // namespace ncclog

@@ -1,7 +1,7 @@
 // One event as one line of output, for scripts that want what was understood rather than a verdict.
 //
-//   {"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":42,"cuda_dev":3,"level":"INFO",
-//    "kind":"network_selected","fields":{"network":"Socket"}}
+//   {"file":"logs/a.txt","line":7,"time":"2026-02-03 04:05:06","host":"node07","pid":41,"tid":42,
+//    "cuda_dev":3,"level":"INFO","kind":"network_selected","fields":{"network":"Socket"}}
 //
 // A WARN also has what is known about it: "severity" (fatal, degraded, info), "origin" (system,
 // user, internal, symptom) and "meaning", a sentence or two.
@@ -11,11 +11,13 @@
 
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "app/event_walk.h"
 #include "log/event.h"
+#include "report/table.h"
 
 namespace ncclog {
 
@@ -29,14 +31,23 @@ bool is_exported(const Event& event);
 /// has none.
 std::string_view exported_level(const Event& event);
 
-/// Appends the event of line `line` of `file` as a JSON object and a line end. Integers are
-/// numbers, hexadecimal fields strings such as "0x7f10a0", all else text as printed.
-void append_event_json(std::string& out, std::string_view file, uint64_t line, const Event& event);
+/// Appends the event as a JSON object and a line end. Integers are numbers, hexadecimal fields
+/// strings such as "0x7f10a0", all else text as printed.
+void append_event_json(std::string& out, const WalkedEvent& walked);
 
-/// The columns of append_event_csv, with line end.
+/// What the line says beyond who printed it, as a JSON object: {"network":"Socket"}.
+std::string event_fields(const Event& event);
+
+/// The message of a line that no wording fits; empty for others. Views the event's line.
+std::string_view unrecognised_text(const Event& event);
+
+/// The name of the kind, kUnrecognisedKind if no wording fits.
+std::string_view kind_name(const Event& event);
+
+/// The columns of sql_events_table() as a row of CSV, with line end.
 std::string event_csv_heading();
 
-/// Appends the event as a row of CSV; the fields are a JSON object in one column.
-void append_event_csv(std::string& out, std::string_view file, uint64_t line, const Event& event);
+/// The event as a row of these columns; the fields are a JSON object in one of them.
+std::vector<Cell> event_cells(const WalkedEvent& walked);
 
 }  // namespace ncclog

@@ -1,11 +1,12 @@
 #include "app/write_recorded.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "base/text.h"
-#include "report/table.h"
+#include "report/sql_tables.h"
 
 namespace ncclog {
 namespace {
@@ -68,6 +69,14 @@ Json fields_of(const FlightRecorderDump& dump, size_t index) {
   return std::move(fields.json);
 }
 
+/// Place of a column among those of events, which has one of that name.
+size_t column_of(std::string_view name) {
+  const auto columns = sql_events_table().columns;
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const SqlColumn& column) { return column.name == name; });
+  return static_cast<size_t>(found - columns.begin());
+}
+
 }  // namespace
 
 void append_recorded_json(std::string& out, std::string_view file, const FlightRecorderDump& dump,
@@ -80,19 +89,17 @@ void append_recorded_json(std::string& out, std::string_view file, const FlightR
   out += json.dump() + "\n";
 }
 
-void append_recorded_csv(std::string& out, std::string_view file, const FlightRecorderDump& dump,
-                         size_t index) {
-  const Cell cells[] = {text_cell(file),
-                        Cell(),
-                        Cell(),
-                        Cell(),
-                        Cell(),
-                        Cell(),
-                        Cell(),
-                        text_cell(kRecordedKind),
-                        text_cell(fields_of(dump, index).dump()),
-                        Cell()};
-  out += csv_row(cells);
+std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
+  return fields_of(dump, index).dump();
+}
+
+std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,
+                                 size_t index) {
+  std::vector<Cell> cells(sql_events_table().columns.size());
+  cells[column_of("file")] = text_cell(file);
+  cells[column_of("kind")] = text_cell(kRecordedKind);
+  cells[column_of("fields")] = text_cell(recorded_fields(dump, index));
+  return cells;
 }
 
 }  // namespace ncclog

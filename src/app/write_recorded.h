@@ -10,8 +10,10 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/flight_recorder.h"
+#include "report/table.h"
 
 namespace ncclog {
 
@@ -22,8 +24,11 @@ inline constexpr std::string_view kRecordedKind = "flight_recorder_entry";
 void append_recorded_json(std::string& out, std::string_view file, const FlightRecorderDump& dump,
                           size_t index);
 
-/// Appends it as a row under event_csv_heading(); the fields are a JSON object in one column.
-void append_recorded_csv(std::string& out, std::string_view file, const FlightRecorderDump& dump,
-                         size_t index);
+/// It as a row under event_csv_heading(); the fields are a JSON object in one column.
+std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,
+                                 size_t index);
+
+/// What the entry says, as a JSON object: {"entry":0,"rank":3,…}.
+std::string recorded_fields(const FlightRecorderDump& dump, size_t index);
 
 }  // namespace ncclog

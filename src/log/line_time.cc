@@ -1,6 +1,7 @@
 #include "log/line_time.h"
 
 #include <array>
+#include <functional>
 
 #include "base/text.h"
 #include "log/header.h"
@@ -117,10 +118,17 @@ LineTime find_line_time(std::string_view head) {
   return {};
 }
 
-LineTime time_of_line(std::string_view line) {
-  const std::string_view message = trim(parse_header(line).message);
-  if (message.empty()) return {};
+LineTime time_before(std::string_view line, std::string_view message) {
+  message = trim(message);
+  const std::less_equal<const char*> not_behind;
+  const bool inside = !message.empty() && not_behind(line.data(), message.data()) &&
+                      not_behind(message.data(), line.data() + line.size());
+  if (!inside) return {};
   return find_line_time(line.substr(0, static_cast<size_t>(message.data() - line.data())));
+}
+
+LineTime time_of_line(std::string_view line) {
+  return time_before(line, parse_header(line).message);
 }
 
 }  // namespace ncclog

@@ -29,6 +29,9 @@ struct LineTime {
 /// The time in `head`, what stands in front of a line's message.
 LineTime find_line_time(std::string_view head);
 
+/// The time in front of `message`, which views `line`; unknown if it does not or is empty.
+LineTime time_before(std::string_view line, std::string_view message);
+
 /// The time in front of the message of a whole line of the log; unknown if it has no message. The
 /// result views `line`.
 LineTime time_of_line(std::string_view line);

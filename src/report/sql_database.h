@@ -87,7 +87,7 @@ class SqlQuestion {
   /// Of the answer; different from each other.
   const std::vector<std::string>& columns() const { return columns_; }
 
-  /// The tables that it reads.
+  /// The tables that it may read: those whose names stand in it.
   const std::vector<const SqlTable*>& tables() const { return tables_; }
 
   /// Hands on the rows of the answer. Throws Error if the statement fails, or takes more than
@@ -97,8 +97,6 @@ class SqlQuestion {
   static constexpr int64_t kMaxSteps = 20'000'000'000;
 
  private:
-  static int allow(void* question, int action, const char* first, const char* second,
-                   const char* database, const char* trigger);
   static int count_steps(void* question);
 
   void name_columns();

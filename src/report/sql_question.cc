@@ -21,27 +21,40 @@ std::vector<std::string_view> table_names() {
   return names;
 }
 
-/// Whether the statement has the word outside of other words.
-bool has_word(std::string_view sql, std::string_view word) {
-  for (size_t at = sql.find(word); at != sql.npos; at = sql.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    const bool begins = at == 0 || !is_word(sql[at - 1]);
-    if (begins && (end == sql.size() || !is_word(sql[end]))) return true;
+/// The tables whose names stand in the statement. SQLite does not tell which it reads: of a join by
+/// USING it names one side only.
+std::vector<const SqlTable*> named_tables(std::string_view sql) {
+  std::vector<const SqlTable*> tables;
+  for (size_t at = 0; at < sql.size();) {
+    const size_t begin = at;
+    while (at < sql.size() && is_word(sql[at])) ++at;
+    const SqlTable* table = find_sql_table(sql.substr(begin, at - begin));
+    if (table != nullptr && std::find(tables.begin(), tables.end(), table) == tables.end()) {
+      tables.push_back(table);
+    }
+    if (at == begin) ++at;
   }
-  return false;
+  return tables;
+}
+
+/// SQLite asks this about everything that a statement does.
+int allow(void*, int action, const char*, const char*, const char*, const char*) {
+  const bool reads = action == SQLITE_SELECT || action == SQLITE_READ ||
+                     action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+  return reads ? SQLITE_OK : SQLITE_DENY;
 }
 
 /// The columns of the tables that the statement names; of all, if it names none.
 std::vector<std::string_view> column_names(std::string_view sql) {
-  std::vector<std::string_view> named;
-  std::vector<std::string_view> all;
-  for (const SqlTable& table : sql_tables()) {
-    for (const SqlColumn& column : table.columns) {
-      all.push_back(column.name);
-      if (has_word(sql, table.name)) named.push_back(column.name);
-    }
+  std::vector<const SqlTable*> tables = named_tables(sql);
+  if (tables.empty()) {
+    for (const SqlTable& table : sql_tables()) tables.push_back(&table);
   }
-  return named.empty() ? all : named;
+  std::vector<std::string_view> names;
+  for (const SqlTable* table : tables) {
+    for (const SqlColumn& column : table->columns) names.push_back(column.name);
+  }
+  return names;
 }
 
 /// What may have been meant where `what` ends with a name that nothing has.
@@ -82,7 +95,7 @@ SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : databa
   sqlite3* const handle = database.handle_.get();
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
-  sqlite3_set_authorizer(handle, allow, this);
+  sqlite3_set_authorizer(handle, allow, nullptr);
   const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest);
   statement_.reset(statement);
   const std::string what = sqlite3_errmsg(handle);
@@ -102,23 +115,7 @@ SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : databa
     throw Error("more than one statement", "--sql", "ask one at a time");
   }
   name_columns();
-}
-
-int SqlQuestion::allow(void* question, int action, const char* first, const char* second,
-                       const char*, const char*) {
-  auto& self = *static_cast<SqlQuestion*>(question);
-  if (action == SQLITE_READ) {
-    const SqlTable* table = find_sql_table(first);
-    auto& known = self.tables_;
-    if (table != nullptr && std::find(known.begin(), known.end(), table) == known.end()) {
-      known.push_back(table);
-    }
-    return SQLITE_OK;
-  }
-  if (action == SQLITE_FUNCTION && second == std::string_view("load_extension")) return SQLITE_DENY;
-  const bool reads =
-      action == SQLITE_SELECT || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
-  return reads ? SQLITE_OK : SQLITE_DENY;
+  tables_ = named_tables(sql);
 }
 
 int SqlQuestion::count_steps(void* question) {

@@ -48,7 +48,7 @@ GoldenCase load_golden_case(const fs::path& folder) {
 
 /// The file that holds the expected output; its ending says what the text is.
 fs::path expected_file(const GoldenCase& golden) {
-  for (const char* ending : {"txt", "json", "md", "html", "csv"}) {
+  for (const char* ending : {"txt", "json", "md", "html", "csv", "xml"}) {
     fs::path file = golden.folder / (std::string("expected.") + ending);
     if (fs::exists(file)) return file;
   }

@@ -32,6 +32,8 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
             read_file(source_dir() / "src/report/report.schema.json"));
 
+  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/lnav/nccl.json"),
+            run({"export", "--format", "lnav"}).standard_output);
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/rules/rule.schema.json"),
             run({"rules", "schema"}).standard_output);
 

@@ -7,7 +7,7 @@ namespace {
 
 std::string event_json(std::string_view line) {
   std::string out;
-  append_event_json(out, "logs/a.txt", 7, parse_event(line, all_wordings()));
+  append_event_json(out, {"logs/a.txt", 7, line, parse_event(line, all_wordings())});
   return out;
 }
 
@@ -24,6 +24,10 @@ TEST(WriteEvent, JsonHasWhatTheLineSays) {
        R"({"file":"logs/a.txt","line":7,"host":"node07","pid":41,"tid":42,"cuda_dev":3,)"
        R"("level":"INFO","kind":"comm_announced","fields":{"comm":"0x7f10a0","rank":3,)"
        R"("nranks":16,"cuda_dev":3,"nvml_dev":5}})"},
+      {"[2026-02-03 04:05:06] node07:41:42 [3] NCCL INFO Using network Socket",
+       R"({"file":"logs/a.txt","line":7,"time":"2026-02-03 04:05:06","host":"node07","pid":41,)"
+       R"("tid":42,"cuda_dev":3,"level":"INFO","kind":"network_selected",)"
+       R"("fields":{"network":"Socket"}})"},
       {"NCCL version 2.20.5+cuda12.4",
        R"({"file":"logs/a.txt","line":7,"level":"VERSION","kind":"nccl_version",)"
        R"("fields":{"version":"2.20.5","cuda":"12.4"}})"},
@@ -35,15 +39,17 @@ TEST(WriteEvent, JsonHasWhatTheLineSays) {
 }
 
 TEST(WriteEvent, CsvHasTheSameInColumns) {
+  constexpr std::string_view kStamped =
+      "[2026-02-03 04:05:06] node07:41:42 [3] NCCL INFO Using network Socket";
+  constexpr std::string_view kPlain = "NCCL INFO Frobnicated";
   std::string out = event_csv_heading();
-  append_event_csv(out, "a.txt", 7,
-                   parse_event("node07:41:42 [3] NCCL INFO Using network Socket", all_wordings()));
-  append_event_csv(out, "a.txt", 8, parse_event("NCCL INFO Frobnicated", all_wordings()));
-  EXPECT_EQ(
-      out,
-      "file,line,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n"
-      "a.txt,7,node07,41,42,3,INFO,network_selected,\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n"
-      "a.txt,8,,,,,INFO,unrecognised,{},Frobnicated,,,\n");
+  out += csv_row(event_cells({"a.txt", 7, kStamped, parse_event(kStamped, all_wordings())}));
+  out += csv_row(event_cells({"a.txt", 8, kPlain, parse_event(kPlain, all_wordings())}));
+  EXPECT_EQ(out,
+            "file,line,time,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n"
+            "a.txt,7,2026-02-03 04:05:06,node07,41,42,3,INFO,network_selected,"
+            "\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n"
+            "a.txt,8,,,,,,INFO,unrecognised,{},Frobnicated,,,\n");
 }
 
 TEST(WriteEvent, WarnsHaveSeverityOriginAndMeaning) {

@@ -111,7 +111,7 @@ TEST(WriteSarif, HostileTextIsNeitherLinkNorPlaceholderNorControl) {
   const Row kRows[] = {
       {"[click](http://example.org) {0}", "[click\\](http://example.org) {{0}}"},
       {"<script>`|]]>", "<script>`|]]>"},
-      {"a\x1b[31m\u202e\xff", "a\\x1b[31m\\u{202e}\uFFFD"},
+      {"a\x1b[31m\u202e\xff", "a\\x1b[31m\\u{{202e}}\uFFFD"},
   };
   for (const Row& row : kRows) {
     Report report = sample_report();
