@@ -46,16 +46,22 @@ Job load_job(const InputOptions& options) {
   return read_job(wanted_inputs(options), {.threads = options.threads});
 }
 
-Report run_pipeline(const AnalyzeOptions& options) {
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
   const Rulebook rulebook = load_rulebook(options.rules, today());
-  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  AnalyzedLogs logs{.inputs = wanted_inputs(options.input)};
   ReadJob read = read_job_with_units(
-      inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
-  Report report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
-  fill_evidence(inputs, read.units, report.diagnosis.findings);
-  return report;
+      logs.inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  logs.units = std::move(read.units);
+  logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
+  return logs;
+}
+
+Report run_pipeline(const AnalyzeOptions& options) {
+  AnalyzedLogs logs = analyze_logs(options);
+  fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
+  return std::move(logs.report);
 }
 
 const Report& kept_report(const AnalyzeOptions& options) {

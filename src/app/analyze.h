@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/options.h"
+#include "input/units.h"
 #include "model/job.h"
 #include "report/report.h"
 #include "rules/rule.h"
@@ -19,6 +20,16 @@ std::vector<std::string> wanted_inputs(const InputOptions& options);
 
 /// Finds and reads the inputs. Throws Error if there are none.
 Job load_job(const InputOptions& options);
+
+/// A report with what it was made from, so that single lines can be read again.
+struct AnalyzedLogs {
+  std::vector<std::string> inputs;
+  std::vector<Unit> units;
+  Report report;
+};
+
+/// As run_pipeline, without the texts of lines that are known by their places only.
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options);
 
 /// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
 /// if an input does not exist or a rule is invalid.

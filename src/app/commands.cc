@@ -47,6 +47,16 @@ constexpr Command kCommands[] = {
      "and\n"
      "Broadcast in bytes: their elements are unknown.",
      declare_count},
+    {"diff", "what differs between two runs, and what may explain it",
+     "Examples:\n"
+     "  ncclog diff good-run/ bad-run/\n"
+     "  ncclog diff nightly.tar.gz today/ --format markdown\n"
+     "  ncclog diff good-run/ bad-run/ --exit-code\n\n"
+     "Pids, pointers, ports, addresses, times, names of hosts and the number of iterations make\n"
+     "no difference. What one run does not log is not comparable, never a difference.\n\n"
+     "Exit status: 0 done; with --exit-code 1 if the runs differ; 2 could not do it;\n"
+     "3 part of the input was unreadable or cut.",
+     declare_diff},
     {"show", "print one table of what the logs say",
      "Examples:\n"
      "  ncclog show ranks logs/\n"

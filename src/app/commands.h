@@ -37,6 +37,7 @@ ExitStatus run_command_line(std::vector<std::string> arguments, Console& console
 
 RunCommand declare_analyze(CLI::App& app);  ///< app/analyze_command.cc
 RunCommand declare_report(CLI::App& app);   ///< app/report_command.cc
+RunCommand declare_diff(CLI::App& app);     ///< app/diff_command.cc
 RunCommand declare_show(CLI::App& app);     ///< app/show_command.cc
 RunCommand declare_count(CLI::App& app);    ///< app/count_command.cc
 RunCommand declare_export(CLI::App& app);   ///< app/export_command.cc

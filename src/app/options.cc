@@ -36,6 +36,8 @@ constexpr Choice<ExportFormat> kExportFormats[] = {
     {"sqlite", ExportFormat::Sqlite}, {"trace", ExportFormat::Trace},
     {"sarif", ExportFormat::Sarif},   {"junit", ExportFormat::Junit},
     {"lnav", ExportFormat::Lnav}};
+constexpr Choice<DiffFormat> kDiffFormats[] = {
+    {"text", DiffFormat::Text}, {"json", DiffFormat::Json}, {"markdown", DiffFormat::Markdown}};
 constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
                                       {"warning", FailOn::Warning},
                                       {"info", FailOn::Info},
@@ -202,6 +204,17 @@ void add_explain_flags(CLI::App& app, ExplainOptions& options) {
   add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
   app.add_flag_callback(
       "--json", [&options] { options.format = ReportFormat::Json; }, "the same as --format json");
+  add_color_flag(app, options.color);
+}
+
+void add_diff_flags(CLI::App& app, DiffOptions& options) {
+  add_input_flags(app, options.input);
+  app.get_option("PATH")->description(
+      "two runs, GOOD and BAD: each a file, a folder or an archive");
+  add_choice(app, "--format", options.format, kDiffFormats,
+             "text for people, json for scripts, markdown for an issue");
+  app.add_flag("--exit-code", options.exit_code, "exit with 1 if the runs differ");
+  add_rules_flag(app, options.rules);
   add_color_flag(app, options.color);
 }
 

@@ -58,6 +58,16 @@ struct ReportOptions {
   BundleOptions bundle;  ///< Empty path: none.
 };
 
+enum class DiffFormat { Text, Json, Markdown };
+
+struct DiffOptions {
+  InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  DiffFormat format = DiffFormat::Text;
+  bool exit_code = false;  ///< Exit with 1 if the runs differ.
+  ColorChoice color = ColorChoice::Auto;
+};
+
 struct ExplainOptions {
   std::string id;  ///< Of the rule; empty: a mistake.
   InputOptions input;
@@ -118,6 +128,7 @@ struct RulesOptions {
 void add_analyze_flags(CLI::App& app, AnalyzeOptions& options);
 void add_report_flags(CLI::App& app, ReportOptions& options);
 void add_explain_flags(CLI::App& app, ExplainOptions& options);
+void add_diff_flags(CLI::App& app, DiffOptions& options);
 void add_show_flags(CLI::App& app, ShowOptions& options);
 void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);

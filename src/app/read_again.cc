@@ -131,24 +131,29 @@ CallReader call_reader(const Job& job, std::span<const std::string> inputs,
   };
 }
 
-void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
-                   std::vector<Finding>& findings) {
+void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
+                std::span<Evidence* const> lines) {
   Texts texts;
-  for (const Finding& finding : findings) {
-    for (const Evidence& evidence : finding.evidence) {
-      if (evidence.text.empty() && evidence.where.line != 0) texts[evidence.where];
-    }
+  for (const Evidence* line : lines) {
+    if (line->text.empty() && line->where.line != 0) texts[line->where];
   }
   for (auto at = texts.begin(); at != texts.end();) {
     read_texts(inputs, units, texts, at);
     at = texts.lower_bound({at->first.unit + 1, 0});
   }
-  for (Finding& finding : findings) {
-    for (Evidence& evidence : finding.evidence) {
-      const auto text = texts.find(evidence.where);
-      if (evidence.text.empty() && text != texts.end()) evidence.text = text->second;
-    }
+  for (Evidence* line : lines) {
+    const auto text = texts.find(line->where);
+    if (line->text.empty() && text != texts.end()) line->text = text->second;
   }
+}
+
+void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings) {
+  std::vector<Evidence*> lines;
+  for (Finding& finding : findings) {
+    for (Evidence& evidence : finding.evidence) lines.push_back(&evidence);
+  }
+  fill_lines(inputs, units, lines);
 }
 
 }  // namespace ncclog

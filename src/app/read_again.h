@@ -22,6 +22,10 @@ namespace ncclog {
 CallReader call_reader(const Job& job, std::span<const std::string> inputs,
                        std::span<const Unit> units);
 
+/// Sets the texts of those lines that have none.
+void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
+                std::span<Evidence* const> lines);
+
 /// Sets the texts of evidence that has none.
 void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
                    std::vector<Finding>& findings);

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/conditional_settings.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/minority.h"
@@ -111,15 +112,6 @@ bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
   });
 }
 
-/// What NCCL reads only where there is something to read it for: absence proves nothing.
-bool depends_on_hardware(std::string_view name) {
-  constexpr std::string_view kPrefixes[] = {"NCCL_IB_",     "NCCL_NET_GDR", "NCCL_GDR",
-                                            "NCCL_SHM_",    "NCCL_MNNVL_",  "NCCL_DMABUF",
-                                            "NCCL_SOCKET_N"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
-
 /// Who has which value of one variable; "" stands for "proven not set".
 std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers,
                                               const std::string& name) {
@@ -131,7 +123,7 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
     result[setting->second.value].push_back(reader.process);
     if (owner == nullptr) owner = &reader;
   }
-  if (owner == nullptr || depends_on_hardware(name)) return result;
+  if (owner == nullptr || is_read_where_used(name)) return result;
   std::vector<int> without;
   for (const Reader& reader : readers) {
     if (lacks(reader, *owner, name)) without.push_back(reader.process);

@@ -66,7 +66,8 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
   const Row kRows[] = {
       {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
       {{"frobnicate"},
-       "unknown command 'frobnicate' (one of: analyze, report, count, show, export, env, explain, "
+       "unknown command 'frobnicate' (one of: analyze, report, count, diff, show, export, env, "
+       "explain, "
        "rules, expect)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},

@@ -1,0 +1,58 @@
+// Two runs held against each other, as one value: both reports, what differs, and the words for it.
+//
+//   DIFFERENT  NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
+//              differences: …
+//
+// Writers turn it into text, Markdown or JSON and decide nothing themselves.
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/run_difference.h"
+#include "report/report.h"
+
+namespace ncclog {
+
+struct DifferenceReport {
+  std::string good_path;  ///< As the user named it. May hold any bytes.
+  std::string bad_path;
+  const Report& good;
+  const Report& bad;
+  RunDifference difference;
+};
+
+enum class DifferenceStatus { Same, Different, CannotCompare };
+
+/// "same", "different", "cannot_compare".
+std::string_view to_string(DifferenceStatus status);
+
+/// What differs between the two, with their findings.
+RunDifference difference_of(const Report& good, const Report& bad);
+
+/// CannotCompare: the logs of the two tell nothing about the same thing.
+DifferenceStatus status_of(const RunDifference& difference);
+
+/// The one sentence to read first. May hold bytes of the logs.
+std::string headline_of(const RunDifference& difference);
+
+/// Rows that differ, as they are shown: each that no other explains, behind it those that may
+/// follow from it. Into RunDifference::rows.
+std::vector<size_t> shown_order(const RunDifference& difference);
+
+/// "4 ranks on 1 host, NCCL 2.28.9, network Socket".
+std::string run_text(const Job& job);
+
+/// "setting NCCL_ALGO", "transport within a host", "finding shm-no-space".
+std::string title_of(const DifferenceRow& row);
+
+/// What a side says of a row: its value, "not set", "none", …
+std::string side_text(const DifferenceRow& row, const DifferenceSide& side);
+
+/// A row in one sentence: "iterations: 4 in GOOD, 6 in BAD", or what is not known of whom.
+std::string row_sentence(const DifferenceRow& row);
+
+}  // namespace ncclog
