@@ -11,7 +11,11 @@
 #include <memory>
 #include <string>
 
+#ifdef NCCLOG_GZIP_BY_ZLIB
+#include "input/zlib_gzip.h"
+#else
 #include "input/isal_gzip.h"
+#endif
 #include "input/zstd_frames.h"
 
 namespace ncclog {
@@ -24,8 +28,14 @@ bool run_filter(auto& stream, DecodeSpan& span) {
   return stream.filter().filter(span.in, span.in_end, span.out, span.out_end, span.is_last);
 }
 
+#ifdef NCCLOG_GZIP_BY_ZLIB
+using GzipMembers = ZlibGzip;
+#else
+using GzipMembers = IsalGzip;
+#endif
+
 struct Gzip {
-  IsalGzip stream;
+  GzipMembers stream;
   bool between_members = false;
 
   DecodeStep operator()(DecodeSpan& span) {
@@ -40,9 +50,9 @@ struct Gzip {
 
   DecodeStep decode(DecodeSpan& span) {
     const DecodeSpan before = span;
-    const IsalGzip::Result result = stream.filter(span.in, span.in_end, span.out, span.out_end);
-    between_members = result == IsalGzip::Result::MemberEnd;
-    if (result == IsalGzip::Result::Corrupt) return DecodeStep::Corrupt;
+    const GzipMembers::Result result = stream.filter(span.in, span.in_end, span.out, span.out_end);
+    between_members = result == GzipMembers::Result::MemberEnd;
+    if (result == GzipMembers::Result::Corrupt) return DecodeStep::Corrupt;
     const bool is_stuck = !between_members && span.in == before.in && span.out == before.out;
     return is_stuck && span.is_last ? DecodeStep::Starved : DecodeStep::More;
   }
