@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/progress_line.h"
 #include "base/error.h"
 
 namespace {
@@ -27,6 +28,7 @@ void complain(const std::string& text) noexcept {
 
 ExitStatus run(const std::vector<std::string>& arguments) {
   ncclog::Console console = ncclog::make_console();
+  console.draws_progress = ncclog::ProgressLine::is_possible();
   console.write = [](std::string_view text) { return ncclog::write_all(STDOUT_FILENO, text); };
   const ExitStatus status = ncclog::run_command_line(arguments, console);
   ncclog::write_all(STDOUT_FILENO, console.out);

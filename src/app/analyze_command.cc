@@ -6,6 +6,7 @@
 #include "app/analyze.h"
 #include "app/commands.h"
 #include "app/write_reports.h"
+#include "report/write_text.h"
 
 namespace ncclog {
 namespace {
@@ -15,7 +16,10 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
   }
   const Report& report = kept_report(options);
-  console.out += options.format->write(report, console.style(options.color));
+  const TextStyle style = console.style(options.color);
+  const bool is_for_people = options.format->name == "text";
+  console.out += console.quiet && is_for_people ? write_verdict(report, style)
+                                                : options.format->write(report, style);
   write_reports(report, options.outputs, console);
   return exit_status(report, options.fail_on);
 }

@@ -68,7 +68,8 @@ bool write_all(int descriptor, std::string_view text) {
     } else if (errno == EPIPE) {
       return false;
     } else if (errno != EINTR) {
-      throw Error(std::string("cannot write: ") + std::strerror(errno), "standard output");
+      throw Error(std::string("cannot write: ") + std::strerror(errno), "standard output",
+                  "free some space there, or write somewhere else");
     }
   }
   return true;

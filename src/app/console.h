@@ -22,8 +22,10 @@ struct Console {
   /// Writes to standard output; false once nobody reads it. Empty: all of it is kept in `out`.
   std::function<bool(std::string_view text)> write;
   bool is_terminal = false;
-  int columns = 100;      ///< Of the terminal; 100 where there is none.
-  bool no_color = false;  ///< NO_COLOR is set and not empty.
+  int columns = 100;            ///< Of the terminal; 100 where there is none.
+  bool no_color = false;        ///< NO_COLOR is set and not empty.
+  bool draws_progress = false;  ///< Standard error is a terminal that can show a progress line.
+  bool quiet = false;           ///< --quiet: of text for people only the verdict's line.
 
   /// Hands `out` on to `write` once it is large. False if nobody wants to read more.
   bool pass_on();

@@ -11,6 +11,7 @@
 #include "app/env_sources.h"
 #include "app/options.h"
 #include "app/this_environment.h"
+#include "app/write_help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/job_settings.h"
@@ -85,9 +86,11 @@ ExitStatus check(const EnvOptions& options, Console& console) {
     if (here.hosts.empty()) here.hosts.push_back(devices_of_this_machine());
     result.sources.push_back(check_environment(own_variables(), own_conf_files(), here));
   }
-  console.out += options.format == ReportFormat::Json
-                     ? write_check_json(result)
-                     : write_check_text(result, console.style(options.color));
+  if (options.format == ReportFormat::Json) {
+    console.out += write_check_json(result);
+  } else if (!console.quiet) {
+    console.out += write_check_text(result, console.style(options.color));
+  }
   return status_of(result, options, partial);
 }
 
@@ -102,7 +105,7 @@ RunCommand declare_env(CLI::App& app) {
   add_env_check_flags(*sub, *options);
   return [options, &app](Console& console) {
     if (app.got_subcommand("check")) return check(*options, console);
-    console.out += app.get_parent()->help();
+    console.out += help_text(app, console);
     return ExitStatus::Fine;
   };
 }

@@ -109,7 +109,7 @@ std::string read_up_to(const std::string& path, size_t most) {
     text.resize(before + file.read(text.data() + before, kBlock));
     if (text.size() == before) break;
   }
-  if (!file.error().empty()) throw Error(file.error(), path);
+  if (!file.error().empty()) throw Error(file.error(), path, "check the path and who may read it");
   return text;
 }
 

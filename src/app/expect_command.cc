@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/write_help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "rules/profile.h"
@@ -108,7 +109,7 @@ RunCommand declare_expect(CLI::App& app) {
     for (const ExpectAction& action : kActions) {
       if (app.got_subcommand(action.name)) return action.run(*options, console);
     }
-    console.out += app.get_parent()->help();
+    console.out += help_text(app, console);
     return ExitStatus::Fine;
   };
 }

@@ -82,8 +82,11 @@ void add_choice(CLI::App& app, const std::string& flag, Target& target,
   const auto set = [flag, &target, all](const std::string& word) {
     target = chosen(flag, word, all);
   };
+  const auto is_default = [&value](const Choice<Value>& choice) { return choice.value == value; };
+  const auto fallback = std::find_if(all.begin(), all.end(), is_default);
   app.add_option_function<std::string>(flag, set, help)
-      ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")));
+      ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")))
+      ->default_str(fallback == all.end() ? std::string() : std::string(fallback->word));
 }
 
 template <typename Target, typename Value, size_t n>
@@ -231,6 +234,7 @@ void add_show_flags(CLI::App& app, ShowOptions& options) {
 void add_count_flags(CLI::App& app, CountOptions& options) {
   add_input_flags(app, options.input);
   const auto set_by = [&options](const std::string& words) {
+    options.by.clear();
     for (const std::string_view word : split(words, ',')) {
       const CountBy by =
           chosen("--by", std::string(word), std::span<const Choice<CountBy>>(kCountBy));
@@ -240,11 +244,9 @@ void add_count_flags(CLI::App& app, CountOptions& options) {
   };
   app.add_option_function<std::string>(
          "--by", set_by,
-         "what to tell apart, any of " +
-             fmt::format("{}",
-                         fmt::join(words_of(std::span<const Choice<CountBy>>(kCountBy)), ", ")) +
-             "; separated by commas (default: comm,op)")
-      ->type_name("LIST");
+         "what to tell apart: one of these or several, with commas between (default: comm,op)")
+      ->type_name(
+          fmt::format("{}", fmt::join(words_of(std::span<const Choice<CountBy>>(kCountBy)), ",")));
   std::vector<std::string_view> presets;
   for (const IterationWording& wording : iteration_wordings()) {
     const bool known = std::find(presets.begin(), presets.end(), wording.preset) != presets.end();

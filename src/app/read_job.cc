@@ -11,6 +11,7 @@
 #include "app/read_again.h"
 #include "app/read_document.h"
 #include "app/read_lines.h"
+#include "app/reading_progress.h"
 #include "app/workload.h"
 #include "input/input_walk.h"
 #include "log/event.h"
@@ -62,6 +63,7 @@ class Worker {
   void read_unit(uint32_t index) {
     try {
       const Unit& unit = units_[index];
+      reading_progress().enter(inputs_[unit.input]);
       InputWalk walk(unit, inputs_[unit.input], {.memory = memory_.bytes()});
       Shard shard;
       while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current()));
@@ -116,15 +118,18 @@ unsigned worker_count(const ReadSettings& settings, std::span<const std::string>
 /// Reads every unit; `walked` is filled.
 Shard read_units(std::span<const std::string> inputs, const Units& units,
                  const ReadSettings& settings, Walked& walked) {
+  const unsigned count = worker_count(settings, inputs, units);
+  reading_progress().begin(inputs, count);
   Workload workload(static_cast<uint32_t>(units.size()));
   const auto work = [&] { Worker(inputs, units, settings, walked, workload).work(); };
   {
     std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < worker_count(settings, inputs, units); ++w) {
+    for (unsigned w = 1; w < count; ++w) {
       workers.emplace_back(work);
     }
     work();
   }
+  reading_progress().end();
   return workload.take();
 }
 

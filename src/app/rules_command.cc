@@ -7,6 +7,7 @@
 
 #include "app/commands.h"
 #include "app/options.h"
+#include "app/write_help.h"
 #include "app/read_example.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -127,7 +128,7 @@ RunCommand declare_rules(CLI::App& app) {
     for (const RulesAction& action : kActions) {
       if (app.got_subcommand(action.name)) return action.run(*options, console);
     }
-    console.out += app.get_parent()->help();
+    console.out += help_text(app, console);
     return ExitStatus::Fine;
   };
 }

@@ -12,4 +12,7 @@ std::string_view version();
 /// "1.0.0 (4218094)" with the commit it was built from; without git just the version.
 std::string_view full_version();
 
+/// "2026-11-21", the day of that commit; empty where it is not known.
+std::string_view version_day();
+
 }  // namespace ncclog

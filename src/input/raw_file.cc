@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "input/bytes_read.h"
 #include "input/find_inputs.h"
 
 namespace ncclog {
@@ -49,6 +50,7 @@ size_t RawFile::read(char* buffer, size_t capacity) {
     return 0;
   }
   position_ += static_cast<uint64_t>(got);
+  bytes_read().fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
   return static_cast<size_t>(got);
 }
 

@@ -171,6 +171,11 @@ std::string capture_block(const CaptureAdvice& advice, const Job& job, const Tex
 
 }  // namespace
 
+std::string write_verdict(const Report& report, const TextStyle& style) {
+  constexpr int kNeverWrapped = 1'000'000;
+  return verdict_block(report, {.width = kNeverWrapped, .colour = style.colour});
+}
+
 std::string write_text(const Report& report, const TextStyle& style) {
   const Diagnosis& diagnosis = report.diagnosis;
   const Finding* main = find_finding(report, diagnosis.verdict.finding);

@@ -15,6 +15,9 @@
 
 namespace ncclog {
 
+/// The verdict alone, in one line whatever the style's width.
+std::string write_verdict(const Report& report, const TextStyle& style);
+
 /// The whole report, with a newline at the end.
 std::string write_text(const Report& report, const TextStyle& style);
 

@@ -54,5 +54,45 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
       << report.standard_output;
 }
 
+TEST_F(Install, BringsManPagesAndCompletions) {
+  const std::filesystem::path share = prefix_.path() / "share";
+  const std::pair<const char*, const char*> kPrinted[] = {
+      {"bash-completion/completions/ncclog", "bash"},
+      {"zsh/site-functions/_ncclog", "zsh"},
+      {"fish/vendor_completions.d/ncclog.fish", "fish"}};
+  for (const auto& [file, shell] : kPrinted) {
+    EXPECT_EQ(read_file(share / file), run({"completion", shell}).standard_output) << file;
+  }
+  EXPECT_EQ(read_file(share / "man/man1/ncclog.1"), run({"man"}).standard_output);
+  for (const char* command : {"analyze", "show", "rules", "completion"}) {
+    const std::string page = run({"man", command}).standard_output;
+    EXPECT_EQ(read_file(share / "man/man1" / (std::string("ncclog-") + command + ".1")), page);
+  }
+}
+
+/// What a shell of one's own does that finds the completions where they are installed.
+TEST_F(Install, BashCompletesWhatIsInstalled) {
+  const std::string script = (prefix_.path() / "share/bash-completion/completions/ncclog").string();
+  const Outcome offered =
+      run_command({.arguments = {"bash", "--norc", "-c",
+                                 "source '" + script +
+                                     "'; COMP_WORDS=(ncclog show ra) COMP_CWORD=2; _ncclog; "
+                                     "echo \"${COMPREPLY[@]}\""}});
+  EXPECT_EQ(offered.standard_output, "ranks ras\n") << offered.standard_error;
+}
+
+/// `man` itself finds the pages; groff's macros ask for it.
+TEST_F(Install, ManShowsThePages) {
+  if (run_command({.arguments = {"which", "man"}}).exit_code != 0) GTEST_SKIP() << "no man here";
+  const std::string pages = (prefix_.path() / "share/man").string();
+  for (const char* page : {"ncclog", "ncclog-analyze"}) {
+    const Outcome shown = run_command({.arguments = {"man", "--warnings", "-M", pages, page},
+                                       .environment = {{"MANPAGER", "cat"}, {"MANWIDTH", "80"}}});
+    EXPECT_EQ(shown.exit_code, 0) << shown.standard_error;
+    EXPECT_EQ(shown.standard_error, "") << page;
+    EXPECT_NE(shown.standard_output.find("SYNOPSIS"), std::string::npos) << page;
+  }
+}
+
 }  // namespace
 }  // namespace ncclog::testing

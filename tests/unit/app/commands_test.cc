@@ -68,7 +68,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"frobnicate"},
        "unknown command 'frobnicate' (one of: analyze, report, count, diff, show, export, env, "
        "explain, "
-       "rules, expect)"},
+       "rules, expect, help, man, completion)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},
@@ -105,7 +105,7 @@ TEST(Commands, HelpNamesEveryCommandAndTable) {
     EXPECT_NE(console.out.find(command.name), std::string::npos) << command.name;
     Console own;
     EXPECT_EQ(run_command_line({std::string(command.name), "--help"}, own), ExitStatus::Fine);
-    EXPECT_NE(own.out.find(command.examples), std::string::npos) << own.out;
+    EXPECT_EQ(own.out.find("usage: ncclog " + std::string(command.name)), 0U) << own.out;
   }
 }
 

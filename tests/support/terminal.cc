@@ -1,0 +1,90 @@
+#include "support/terminal.h"
+
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <stdexcept>
+#include <thread>
+
+namespace ncclog::testing {
+namespace {
+
+using Pipe = std::array<int, 2>;
+
+Pipe make_pipe() {
+  Pipe ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
+  return ends;
+}
+
+[[noreturn]] void become(const TerminalCommand& command, const Pipe& in, const Pipe& out) {
+  dup2(in[0], STDIN_FILENO);
+  if (!command.output_too) dup2(out[1], STDOUT_FILENO);
+  setenv("TERM", "xterm", 1);
+  unsetenv("COLUMNS");
+  for (const auto& [name, value] : command.environment) setenv(name.c_str(), value.c_str(), 1);
+  std::vector<char*> arguments;
+  for (const std::string& argument : command.arguments) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  _exit(127);
+}
+
+/// Until the other side is closed; a terminal whose program has ended gives an error, too.
+void drain(int end, std::string& text) {
+  std::array<char, 4096> buffer;
+  for (ssize_t n = 0; (n = read(end, buffer.data(), buffer.size())) > 0;) {
+    text.append(buffer.data(), static_cast<size_t>(n));
+  }
+}
+
+void feed(const TerminalCommand& command, int end) {
+  for (const std::string& piece : command.pieces) {
+    std::this_thread::sleep_for(command.pause);
+    if (write(end, piece.data(), piece.size()) < 0) break;
+  }
+  std::this_thread::sleep_for(command.pause);
+  close(end);
+}
+
+int status_of(pid_t child) {
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+TerminalRun run_in_terminal(const TerminalCommand& command) {
+  const Pipe in = make_pipe();
+  const Pipe out = make_pipe();
+  winsize size{};
+  size.ws_row = 24;
+  size.ws_col = static_cast<unsigned short>(command.columns);
+  int terminal = -1;
+  const pid_t child = forkpty(&terminal, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("forkpty failed");
+  if (child == 0) become(command, in, out);
+  close(in[0]);
+  close(out[1]);
+  std::signal(SIGPIPE, SIG_IGN);
+  TerminalRun run;
+  std::thread feeder([&] { feed(command, in[1]); });
+  std::thread reader([&] { drain(out[0], run.output); });
+  drain(terminal, run.seen);
+  feeder.join();
+  reader.join();
+  close(out[0]);
+  run.exit_code = status_of(child);
+  close(terminal);
+  return run;
+}
+
+}  // namespace ncclog::testing
