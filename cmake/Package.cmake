@@ -1,0 +1,55 @@
+# What is installed, and the .deb that `cpack -G DEB` makes of it.
+
+install(TARGETS ncclog RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(DIRECTORY rules DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog
+  FILES_MATCHING PATTERN "*.yaml" PATTERN "README.md")
+install(DIRECTORY src/rules/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
+install(FILES ${PROJECT_BINARY_DIR}/rule.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/rules)
+install(FILES src/report/report.schema.json src/report/diff.schema.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
+install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/lnav
+  RENAME nccl.json)
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_BINARY_DIR}/pages/ncclog.bash RENAME ncclog
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${PROJECT_BINARY_DIR}/pages/_ncclog
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${PROJECT_BINARY_DIR}/pages/ncclog.fish
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# Only packages carry these.
+if(NCCLOG_PACKAGE)
+  set(ENV{SOURCE_DATE_EPOCH} ${NCCLOG_EPOCH})
+  string(TIMESTAMP NCCLOG_CHANGELOG_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+  unset(ENV{SOURCE_DATE_EPOCH})
+  configure_file(packaging/changelog.in ${PROJECT_BINARY_DIR}/changelog @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/changelog packaging/copyright
+    DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
+# For ./dev package.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package.env @ONLY
+  CONTENT "version=@NCCLOG_PACKAGE_VERSION@\nepoch=@NCCLOG_EPOCH@\n")
+
+set(CPACK_PACKAGE_NAME ncclog)
+set(CPACK_PACKAGE_VERSION ${NCCLOG_PACKAGE_VERSION})
+set(CPACK_PACKAGE_CONTACT "ncclog maintainers <ncclog@localhost.localdomain>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_THREADS 0)
+set(CPACK_NCCLOG_EPOCH ${NCCLOG_EPOCH})
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/finish_deb.cmake)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "analyser for the logs of NCCL jobs
+ ncclog reads the logs of a multi-GPU job and says what went wrong first, on
+ which host and rank, how sure that is, which lines show it, what to check,
+ what to change, and what these logs cannot tell. It works offline and without
+ a GPU.")
+include(CPack)

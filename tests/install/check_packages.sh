@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Do the packages work where nothing else is? Run by `./dev package --check`; needs root.
+#
+#   tests/install/check_packages.sh build/packages
+#
+# The .deb: lintian, and a Debian 12 that has nothing but its base system: one that debootstrap makes,
+# or a copy of the folder NCCLOG_CLEAN_ROOT. The .tar.gz: an empty folder as root of the file system.
+# Both: the sources of the commit, built elsewhere, give the same bytes.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+packages=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+say() { echo "check: $*"; }
+
+die() {
+  say "FAILED: $*" >&2
+  exit 1
+}
+
+# The report that all of them have to give, and exit status 1.
+logs=sample_logs/rank-killed/logs
+
+expected_report() {
+  cp -r "$logs" "$scratch/logs"
+  (cd "$scratch" && "$1" analyze logs >expected.txt) || [ $? -eq 1 ] || die "no report to compare with"
+}
+
+check_lintian() {
+  lintian --fail-on error,warning --allow-root "$packages"/*.deb || die "lintian is not content"
+  say "lintian is content"
+}
+
+check_static() {
+  local root=$scratch/empty name
+  mkdir "$root"
+  tar -C "$root" --strip-components=1 -xzf "$packages"/*.tar.gz
+  ! ldd "$root/bin/ncclog" >/dev/null 2>&1 || die "the executable of the .tar.gz is not static"
+  name=$(printf 'n\303\266de/\345\220\215.log')  # Names that no plain C locale can show.
+  cp -r "$logs" "$root/logs"
+  mkdir -p "$scratch/pack/$(dirname "$name")"
+  cat "$logs"/* >"$scratch/pack/$name"
+  tar -C "$scratch/pack" -cJf "$root/packed.tar.xz" .
+  tar -C "$scratch/pack" -czf "$root/packed.tar.gz" .
+  # Not with that name: without locales libarchive gives none to members of a zip file.
+  (cd "$logs" && python3 -m zipfile -c "$root/packed.zip" .)
+  chroot "$root" /bin/ncclog analyze logs >"$scratch/static.txt" || [ $? -eq 1 ] || die "no report"
+  cmp "$scratch/expected.txt" "$scratch/static.txt" || die "another report in an empty root"
+  for packed in packed.tar.xz packed.tar.gz; do
+    chroot "$root" /bin/ncclog export "$packed" >"$scratch/events" || die "$packed cannot be read"
+    grep -q "$name" "$scratch/events" || die "$packed gives other names"
+  done
+  chroot "$root" /bin/ncclog analyze packed.zip >/dev/null || [ $? -eq 1 ] || die "no zip is read"
+  say "the static executable runs in an empty root"
+}
+
+clean_root() {
+  if [ -n "${NCCLOG_CLEAN_ROOT:-}" ]; then
+    cp -a "$NCCLOG_CLEAN_ROOT" "$1"
+  else
+    debootstrap --variant=minbase bookworm "$1" >"$scratch/debootstrap.log" ||
+      die "debootstrap failed: $(tail -n 1 "$scratch/debootstrap.log")"
+  fi
+  cp /etc/resolv.conf "$1/etc/resolv.conf"
+}
+
+check_deb() {
+  local root=$scratch/debian
+  clean_root "$root"
+  cp "$packages"/*.deb "$root/tmp/ncclog.deb"
+  cp -r "$logs" "$root/tmp/logs"
+  chroot "$root" sh -c 'export DEBIAN_FRONTEND=noninteractive
+    rm -f /etc/dpkg/dpkg.cfg.d/docker
+    apt-get -qq update && apt-get -qq install -y --no-install-recommends man-db /tmp/ncclog.deb' \
+    >"$scratch/apt.log" 2>&1 || die "the .deb does not install: $(tail -n 5 "$scratch/apt.log")"
+  chroot "$root" sh -c 'cd /tmp && ncclog analyze logs' >"$scratch/deb.txt" || [ $? -eq 1 ] ||
+    die "no report in a clean Debian"
+  cmp "$scratch/expected.txt" "$scratch/deb.txt" || die "another report in a clean Debian"
+  chroot "$root" sh -c 'man --warnings ncclog 2>&1 >/tmp/page' | grep . && die "man minds the page"
+  grep -q 'ncclog-analyze' "$root/tmp/page" || die "man ncclog shows nothing"
+  chroot "$root" bash -c '. /usr/share/bash-completion/completions/ncclog
+    COMP_WORDS=(ncclog show ra) COMP_CWORD=2; _ncclog; echo "${COMPREPLY[@]}"' |
+    grep -qx 'ranks ras' || die "bash does not complete"
+  chroot "$root" dpkg -r ncclog >/dev/null
+  [ -z "$(find "$root/usr" -name '*ncclog*' -not -path '*/cache/*')" ] || die "files stay behind"
+  say "the .deb works in a clean Debian 12"
+}
+
+# Nothing is taken from here but what is committed.
+check_same_bytes() {
+  local source=$scratch/source
+  mkdir "$source"
+  git archive HEAD | tar -C "$source" -x
+  (cd "$source" && export CCACHE_BASEDIR=$source CCACHE_NOHASHDIR=1 &&
+    ./dev pack build/package build/static build/packages) >"$scratch/second.log" 2>&1 ||
+    die "the sources do not build elsewhere: $(tail -n 5 "$scratch/second.log")"
+  diff -r "$packages" "$source/build/packages" || die "another build gives other bytes"
+  say "a build elsewhere gives the same bytes"
+}
+
+[ "$(id -u)" -eq 0 ] || die "needs root: it installs into roots of their own"
+expected_report "$(realpath build/package/ncclog)"
+check_lintian
+check_static
+check_deb
+check_same_bytes
