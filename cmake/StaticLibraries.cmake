@@ -2,7 +2,7 @@
 #
 # Imported targets keep what they tell the compiler, so objects are those of any other build, and
 # point the linker elsewhere. Debian 12 has archives of all our libraries but two: {fmt} is compiled
-# from its headers (packaging/fmt.cc), and gzip is unpacked by zlib instead of ISA-L.
+# from its headers (cmake/packaging/fmt.cc), and gzip is unpacked by zlib instead of ISA-L.
 
 set(CMAKE_EXE_LINKER_FLAGS "${CMAKE_EXE_LINKER_FLAGS} -static")
 set(CMAKE_SKIP_RPATH ON)
@@ -55,7 +55,7 @@ if(TARGET SQLite::SQLite3)
   link_archives(SQLite::SQLite3 ${sqlite} m)
 endif()
 
-add_library(ncclog_fmt STATIC ${PROJECT_SOURCE_DIR}/packaging/fmt.cc)
+add_library(ncclog_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/packaging/fmt.cc)
 target_include_directories(ncclog_fmt PRIVATE
   $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
 target_compile_features(ncclog_fmt PRIVATE cxx_std_20)
