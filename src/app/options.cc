@@ -82,7 +82,9 @@ void add_choice(CLI::App& app, const std::string& flag, Target& target,
   const auto set = [flag, &target, all](const std::string& word) {
     target = chosen(flag, word, all);
   };
-  const auto is_default = [&value](const Choice<Value>& choice) { return choice.value == value; };
+  const auto is_default = [&target](const Choice<Value>& choice) {
+    return target == choice.value;
+  };
   const auto fallback = std::find_if(all.begin(), all.end(), is_default);
   app.add_option_function<std::string>(flag, set, help)
       ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")))
