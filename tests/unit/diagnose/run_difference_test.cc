@@ -180,9 +180,8 @@ TEST(RunDifference, ComparesWhatIsCalledNotHowOften) {
   check({
       {"a longer run", run("", once), run("", once + once), ""},
       {"another size", run("", once), run("", once + call(1, "AllReduce", 512)),
-       "differs calls AllReduce: nothing that the other run lacks | only here: 512 float32 (sum) "
-       "on "
-       "2 ranks\n"},
+       "differs calls AllReduce: nothing that the other run lacks | only here: 512 float32 "
+       "(sum)\n"},
       {"another operation", run("", once), run("", once + call(1, "AllGather", 1024)),
        "differs calls AllGather: - | 1024 float32\n"},
       {"calls that one run does not log", run("", once), run(""),
