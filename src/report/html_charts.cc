@@ -17,6 +17,7 @@ namespace ncclog {
 namespace {
 
 constexpr size_t kMaxBars = 48;
+constexpr size_t kMaxSingleBars = 24;
 constexpr size_t kColours = 8;
 constexpr int kBarHeight = 16;
 constexpr int kRowHeight = 21;
@@ -34,7 +35,7 @@ std::string label_of(const Bar& bar) {
                                : fmt::format("{}-{}", bar.first, bar.last);
 }
 
-/// By iteration; neighbours share a bar if there would be too many else.
+/// By iteration; neighbours that call the same share a bar where there are many.
 std::vector<Bar> bars_of(const JobIterations& found) {
   std::vector<Bar> ranges;
   uint64_t all = 0;
@@ -46,7 +47,7 @@ std::vector<Bar> bars_of(const JobIterations& found) {
   }
   std::stable_sort(ranges.begin(), ranges.end(),
                    [](const Bar& a, const Bar& b) { return a.first < b.first; });
-  if (all > kMaxBars) return ranges;
+  if (all > kMaxSingleBars) return ranges;
   std::vector<Bar> bars;
   for (const Bar& range : ranges) {
     if (range.pattern->together > 1) {

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kPageStyle = R"css(
 *{box-sizing:border-box}
 body{margin:0;background:var(--bg);color:var(--fg);
-font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
+font:1rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 header,main,footer{max-width:80rem;margin:0 auto;padding:0 1rem}
 header{padding-top:1.5rem}
 main{overflow-wrap:anywhere}
@@ -48,6 +48,7 @@ border-radius:4px}
 .standing b{font-weight:600}
 .place{margin:.5rem 0 0;font-size:.8125rem}
 details{margin:.6rem 0}
+.finding>details{margin:0}
 summary{cursor:pointer}
 summary h3{display:inline}
 dl.facts{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.4rem 0}
@@ -60,7 +61,7 @@ th,td{padding:.22rem .6rem;border-bottom:1px solid var(--line);text-align:left;v
 font-weight:400;white-space:nowrap}
 thead th{font-weight:600;white-space:nowrap;border-bottom:2px solid var(--line)}
 td.num,th.num{text-align:right}
-.wide{min-width:18rem;max-width:46rem;white-space:normal;overflow-wrap:anywhere}
+.wide{min-width:24rem;max-width:46rem;white-space:normal;overflow-wrap:anywhere}
 tr.odd td,tr.odd th{background:var(--soft)}
 th button{all:unset;cursor:pointer;padding-right:1em;position:relative}
 th button:focus-visible,summary:focus-visible,a:focus-visible,.scroll:focus-visible{
@@ -83,7 +84,7 @@ border:1px solid var(--quiet);border-radius:4px;width:16rem;max-width:100%}
 .key b{display:inline-block;min-width:1.4rem;text-align:center;font-weight:400}
 .key svg{vertical-align:-1px}
 .label{font-size:12px}
-@media print{nav,.find{display:none}body{font-size:11px}.scroll{overflow:visible}
+@media print{nav,.find{display:none}html{font-size:11px}.scroll{overflow:visible}
 .finding,tr,svg{break-inside:avoid}details::details-content{content-visibility:visible;height:auto}
 th button::after{content:""}}
 )css";
