@@ -220,7 +220,7 @@ class BundleMaker {
   std::string readme() const {
     return fmt::format(
         "Logs of an NCCL job, and what ncclog {} says about them.\n\n"
-        "report.md, report.txt   what was found\n"
+        "report.md, .html, .txt  what was found\n"
         "report.json             the same for scripts\n"
         "logs/                   {}\n"
         "environment.csv         settings\n"
