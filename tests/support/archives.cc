@@ -83,4 +83,22 @@ std::string encrypted_zip(const std::vector<Packed>& entries) {
   return pack(Packing::Zip, entries, "zip:encryption=traditional");
 }
 
+std::map<std::string, std::string> unpacked(const std::string& path) {
+  const std::unique_ptr<archive, decltype(&archive_read_free)> reader(archive_read_new(),
+                                                                      &archive_read_free);
+  archive_read_support_filter_all(reader.get());
+  archive_read_support_format_all(reader.get());
+  if (archive_read_open_filename(reader.get(), path.c_str(), 65536) != ARCHIVE_OK) {
+    throw std::runtime_error(archive_error_string(reader.get()));
+  }
+  std::map<std::string, std::string> files;
+  archive_entry* entry = nullptr;
+  while (archive_read_next_header(reader.get(), &entry) == ARCHIVE_OK) {
+    std::string& file = files[archive_entry_pathname(entry)];
+    file.resize(static_cast<size_t>(archive_entry_size(entry)));
+    archive_read_data(reader.get(), file.data(), file.size());
+  }
+  return files;
+}
+
 }  // namespace ncclog::testing

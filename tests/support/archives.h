@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,5 +24,8 @@ std::string archive_of(Packing packing, const std::vector<Packed>& entries);
 
 /// A zip file whose files are encrypted.
 std::string encrypted_zip(const std::vector<Packed>& entries);
+
+/// The files of an archive, packed or not, by name. Throws std::runtime_error if it is none.
+std::map<std::string, std::string> unpacked(const std::string& path);
 
 }  // namespace ncclog::testing

@@ -11,7 +11,6 @@
 
 #include "app/analyze.h"
 #include "app/compare_findings.h"
-#include "app/text_inputs.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "report/bundle_archive.h"
@@ -35,7 +34,7 @@ BundleSummary make_bundle(const AnalyzeOptions& analyze, const BundleOptions& op
   return write_bundle(run_pipeline(analyze), analyze, options);
 }
 
-/// A bundle that was made, unpacked by our own reader, by path below its folder.
+/// A bundle that was made, unpacked, by path below its folder.
 struct Unpacked {
   BundleSummary summary;
   std::map<std::string, std::string> members;
@@ -47,12 +46,11 @@ Unpacked bundle_of(const std::string& logs, BundleOptions options = {}) {
   options.path = (folder.path() / "out.tar.zst").string();
   Unpacked result;
   result.summary = make_bundle(options_for(logs), options);
-  const std::vector<std::string> inputs = {options.path};
-  read_texts(inputs, [&](const TextInput& input, std::string_view text) {
-    const std::string prefix = "out/" + std::string(kBundleFolder) + "/";
-    EXPECT_TRUE(input.name.starts_with(prefix)) << input.name;
-    result.members[input.name.substr(prefix.size())] += text;
-  });
+  const std::string prefix = std::string(kBundleFolder) + "/";
+  for (const auto& [name, text] : testing::unpacked(options.path)) {
+    EXPECT_TRUE(name.starts_with(prefix)) << name;
+    result.members[name.substr(prefix.size())] = text;
+  }
   if (!result.summary.mapping.empty()) {
     result.mapping = json::parse(testing::read_file(result.summary.mapping));
   }
