@@ -18,12 +18,12 @@ struct GroupRow {
 
 const std::vector<GroupRow>& group_table() {
   static const std::vector<GroupRow> kTable = {
-      {"Input", {"threads", "nccl", "interfaces", "hcas", "log"}},
+      {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
       {"Judging", {"rules", "expect", "fail-on", "strict", "exit-code"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
-       {"format", "table", "json", "md", "html", "sarif", "junit", "output", "bundle", "anonymise",
-        "no-anonymise", "mapping", "sql", "color"}},
+       {"format", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",
+        "area", "bundle", "full-logs", "anonymise", "no-anonymise", "mapping", "sql", "color"}},
       {kGeneralFlags,
        {"quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
   };

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/options.h"
-#include "app/write_help.h"
 #include "app/read_example.h"
+#include "app/write_help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "model/job_from_text.h"
@@ -24,14 +25,44 @@ std::string plural(size_t n, std::string_view one) {
   return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
+/// How far the text of a rule's line stands to the right: behind its label, or where it begins.
+size_t indent_of(std::string_view line) {
+  constexpr size_t kLabel = 12;
+  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  return begin > 0 ? begin : std::min(kLabel, line.size());
+}
+
+/// What show_rule gives as a terminal shows it: long lines are wrapped. Elsewhere they stay whole.
+std::string wrapped(const std::string& text, const Console& console) {
+  if (!console.is_terminal) return text;
+  std::string all;
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    const size_t indent = indent_of(line);
+    all += indent == line.size()
+               ? std::string(line) + "\n"
+               : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
+  }
+  return all;
+}
+
+/// The same of list_rules, whose lines are cut off.
+std::string clipped(const std::string& text, const Console& console) {
+  if (!console.is_terminal) return text;
+  std::string all;
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    all += clip(line, console.columns) + "\n";
+  }
+  return all;
+}
+
 ExitStatus list(const RulesOptions& options, Console& console) {
-  console.out += list_rules(load_rulebook(options.rules));
+  console.out += clipped(list_rules(load_rulebook(options.rules)), console);
   return ExitStatus::Fine;
 }
 
 ExitStatus show(const RulesOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "rules show", "see 'ncclog rules list'");
-  console.out += show_rule(load_rulebook(options.rules), options.id);
+  console.out += wrapped(show_rule(load_rulebook(options.rules), options.id), console);
   return ExitStatus::Fine;
 }
 

@@ -150,11 +150,12 @@ Console narrow_terminal() {
   return {.out = {}, .is_terminal = true, .columns = 80, .no_color = true};
 }
 
-TEST(HostileTextProperty, StaysInTheColumnsOfTables) {
+TEST(HostileTextProperty, StaysInTheColumnsOfATerminal) {
   const testing::TempDir folder;
   add_logs(folder, hostile_words(), /*hosts=*/true);
   const std::string logs = folder.path().string();
-  std::vector<std::vector<std::string>> commands = {{"count", logs}};
+  std::vector<std::vector<std::string>> commands = {
+      {"count", logs}, {"rules", "list"}, {"rules", "show", "shm-no-space"}};
   for (const TableKind& kind : table_kinds()) {
     commands.push_back({"show", std::string(kind.name), logs});
   }
