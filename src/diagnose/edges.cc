@@ -37,10 +37,10 @@ std::optional<int> process_in(const Communicator& comm, int rank) {
 }
 
 /// Where a peer is that uses this path, whoever it is; Unknown for networks.
-Reach reach_by_transport(const PathParts& path) {
+EdgeReach reach_by_transport(const PathParts& path) {
   const bool local =
       path.transport == Transport::SHM || (path.transport == Transport::P2P && !path.multi_node);
-  return local ? Reach::SameHost : Reach::Unknown;
+  return local ? EdgeReach::SameHost : EdgeReach::Unknown;
 }
 
 /// Finds out where the ends of one process's connections are.
@@ -54,30 +54,30 @@ class EndFinder {
 
   void place(Edge& edge) const {
     bool first = true;
-    Reach reach = Reach::Unknown;
+    EdgeReach reach = EdgeReach::Unknown;
     for (const Membership& own : memberships_[static_cast<size_t>(edge.process)]) {
       if (own.rank != edge.src_rank && own.rank != edge.dst_rank) continue;
       const bool sends = own.rank == edge.src_rank;
       const auto peer = process_in(*own.comm, sends ? edge.dst_rank : edge.src_rank);
       if (!peer) continue;
-      const Reach there = reach_of(edge.process, *peer);
+      const EdgeReach there = reach_of(edge.process, *peer);
       edge.sends = sends;
       edge.peer = first || edge.peer == *peer ? *peer : -1;
-      reach = first || reach == there ? there : Reach::Unknown;
+      reach = first || reach == there ? there : EdgeReach::Unknown;
       first = false;
     }
-    const Reach certain = reach_by_transport(edge.path);
-    edge.reach = certain == Reach::Unknown ? reach : certain;
+    const EdgeReach certain = reach_by_transport(edge.path);
+    edge.reach = certain == EdgeReach::Unknown ? reach : certain;
   }
 
  private:
-  Reach reach_of(int process, int peer) const {
-    if (peer < 0) return Reach::Unknown;
+  EdgeReach reach_of(int process, int peer) const {
+    if (peer < 0) return EdgeReach::Unknown;
     const std::string& own = job_.processes[static_cast<size_t>(process)].host;
     const std::string& other = job_.processes[static_cast<size_t>(peer)].host;
-    if (own.empty() || other.empty()) return Reach::Unknown;
-    if (own != other) return Reach::OtherHost;
-    return named_hosts_ ? Reach::Unknown : Reach::SameHost;
+    if (own.empty() || other.empty()) return EdgeReach::Unknown;
+    if (own != other) return EdgeReach::OtherHost;
+    return named_hosts_ ? EdgeReach::Unknown : EdgeReach::SameHost;
   }
 
   const Job& job_;

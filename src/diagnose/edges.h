@@ -20,7 +20,7 @@
 namespace ncclog {
 
 /// Where the other end of a connection is, seen from the process that announces it.
-enum class Reach { Unknown, SameHost, OtherHost };
+enum class EdgeReach { Unknown, SameHost, OtherHost };
 
 /// What a path says after "via".
 struct PathParts {
@@ -42,7 +42,7 @@ struct Edge {
   int src_rank = -1;   ///< As printed: in a communicator of the process.
   int dst_rank = -1;
   int peer = -1;  ///< The process at the other end; -1: not known for certain.
-  Reach reach = Reach::Unknown;
+  EdgeReach reach = EdgeReach::Unknown;
   PathParts path;
   std::string_view path_text;  ///< Views the job.
   uint64_t channels = 0;       ///< Bit c: channel c.

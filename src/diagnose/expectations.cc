@@ -84,13 +84,13 @@ Outcome check_edges(const Job& job, const std::function<bool(const Edge&)>& conc
 
 Outcome between_hosts(const Job& job, const Expected& expected) {
   return check_edges(
-      job, [](const Edge& edge) { return edge.reach == Reach::OtherHost; },
+      job, [](const Edge& edge) { return edge.reach == EdgeReach::OtherHost; },
       [&](const Edge& edge) { return begins_with_one(edge.path_text, expected.texts); });
 }
 
 Outcome within_host(const Job& job, const Expected& expected) {
   return check_edges(
-      job, [](const Edge& edge) { return edge.reach == Reach::SameHost; },
+      job, [](const Edge& edge) { return edge.reach == EdgeReach::SameHost; },
       [&](const Edge& edge) { return begins_with_one(edge.path_text, expected.texts); });
 }
 
@@ -98,7 +98,7 @@ Outcome gpudirect(const Job& job, const Expected& expected) {
   return check_edges(
       job,
       [](const Edge& edge) {
-        return edge.reach == Reach::OtherHost && edge.path.transport == Transport::NET;
+        return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET;
       },
       [&](const Edge& edge) { return edge.path.gpudirect == expected.yes; });
 }

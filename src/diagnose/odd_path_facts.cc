@@ -49,7 +49,7 @@ std::string first_phrase(const std::vector<Edge>& edges, const std::vector<Evide
 }
 
 bool is_net_between_hosts(const Edge& edge) {
-  return edge.reach == Reach::OtherHost && edge.path.transport == Transport::NET;
+  return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET;
 }
 
 FactValue odd_network(const Job& job, const Instance&) {
@@ -153,7 +153,7 @@ LocalPaths local_paths(const Job& job, const std::vector<Edge>& edges) {
   const std::vector<int> places = places_in_host(job);
   LocalPaths paths;
   for (const Edge& edge : edges) {
-    if (!edge.sends || edge.peer < 0 || edge.reach != Reach::SameHost) continue;
+    if (!edge.sends || edge.peer < 0 || edge.reach != EdgeReach::SameHost) continue;
     const int slow = slowness(edge.path.transport);
     const LocalPair pair{places[static_cast<size_t>(edge.process)],
                          places[static_cast<size_t>(edge.peer)]};

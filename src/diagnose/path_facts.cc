@@ -49,7 +49,7 @@ struct Found {
 };
 
 bool is_rdma_between_hosts(const Edge& edge) {
-  return edge.reach == Reach::OtherHost && edge.path.transport == Transport::NET &&
+  return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET &&
          edge.path.network != "Socket" && edge.path.network != "FastSocket";
 }
 
@@ -59,7 +59,7 @@ FactValue net_inside(const Job& job, bool only_staged) {
   Found found;
   const std::vector<Edge> edges = edges_of(job);
   for (const Edge& edge : edges) {
-    const bool by_net = edge.path.transport == Transport::NET && edge.reach == Reach::SameHost;
+    const bool by_net = edge.path.transport == Transport::NET && edge.reach == EdgeReach::SameHost;
     if (by_net && !(only_staged && edge.path.gpudirect)) found.add(edge);
   }
   return found.answer(!edges.empty());
@@ -129,7 +129,7 @@ FactValue one_socket_nic(const Job& job, const Instance&) {
   std::set<int> devices;
   Found found;
   for (const Edge& edge : edges_of(job)) {
-    const bool socket = edge.path.network == "Socket" && edge.reach == Reach::OtherHost;
+    const bool socket = edge.path.network == "Socket" && edge.reach == EdgeReach::OtherHost;
     if (!socket || !several.contains(edge.process)) continue;
     devices.insert(edge.path.device);
     found.add(edge);

@@ -23,13 +23,13 @@ namespace {
 
 constexpr std::string_view kP2pCheck = "within hosts: P2P for all pairs";
 
-std::string_view name_of(Reach reach) {
+std::string_view name_of(EdgeReach reach) {
   switch (reach) {
-    case Reach::SameHost:
+    case EdgeReach::SameHost:
       return "within a host";
-    case Reach::OtherHost:
+    case EdgeReach::OtherHost:
       return "between hosts";
-    case Reach::Unknown:
+    case EdgeReach::Unknown:
       return "between ranks of unknown hosts";
   }
   return {};
@@ -51,8 +51,8 @@ struct Pairs {
   std::map<std::string, SourceRef> lines;
 };
 
-std::map<Reach, Pairs> pairs_by_reach(const Job& job) {
-  std::map<Reach, Pairs> by_reach;
+std::map<EdgeReach, Pairs> pairs_by_reach(const Job& job) {
+  std::map<EdgeReach, Pairs> by_reach;
   for (const Edge& edge : edges_of(job)) {
     // Both ends announce a network; the sender's line counts where it is there.
     const bool is_other_end =
@@ -67,7 +67,7 @@ std::map<Reach, Pairs> pairs_by_reach(const Job& job) {
   return by_reach;
 }
 
-Trait transport_trait(Reach reach, const Pairs& pairs) {
+Trait transport_trait(EdgeReach reach, const Pairs& pairs) {
   Trait trait{.topic = Topic::Transport, .name = std::string(name_of(reach))};
   trait.value = shares_text(pairs.counts);
   trait.shares = shares_of(pairs.counts);
@@ -105,12 +105,13 @@ Absence transport_absence(const Job& job, const Trait& other) {
                                  : "no line of its logs tells how ranks are connected");
   }
   // Where the hosts of some pairs are unknown, they may be of any sort.
-  const bool is_unknown = std::any_of(
-      edges.begin(), edges.end(), [](const Edge& edge) { return edge.reach == Reach::Unknown; });
-  if (is_unknown || other.name == name_of(Reach::Unknown)) {
+  const bool is_unknown = std::any_of(edges.begin(), edges.end(), [](const Edge& edge) {
+    return edge.reach == EdgeReach::Unknown;
+  });
+  if (is_unknown || other.name == name_of(EdgeReach::Unknown)) {
     return not_told("its logs do not tell on which hosts some ranks are");
   }
-  return other.name == name_of(Reach::OtherHost) && job.nhosts == 1 ? irrelevant() : proven();
+  return other.name == name_of(EdgeReach::OtherHost) && job.nhosts == 1 ? irrelevant() : proven();
 }
 
 }  // namespace ncclog

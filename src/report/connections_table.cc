@@ -18,13 +18,13 @@
 namespace ncclog {
 namespace {
 
-std::string_view reach_word(Reach reach) {
+std::string_view reach_word(EdgeReach reach) {
   switch (reach) {
-    case Reach::Unknown:
+    case EdgeReach::Unknown:
       return "";
-    case Reach::SameHost:
+    case EdgeReach::SameHost:
       return "same_host";
-    case Reach::OtherHost:
+    case EdgeReach::OtherHost:
       return "other_host";
   }
   return "";
