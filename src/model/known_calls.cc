@@ -89,6 +89,7 @@ std::string mark_digits(std::string_view numbers) {
 /// True if the line at `text` differs from the sample in digits of opCount and buffers only.
 [[gnu::always_inline]] inline bool is_like(const char* text, const LineSample& sample) {
   using Bytes = stdx::native_simd<uint8_t>;
+  static_assert(Bytes::size() <= kMinTail, "the last bytes that are looked at are the line's own");
   const auto load_bytes = [](const char* from) {
     return Bytes(reinterpret_cast<const uint8_t*>(from), stdx::element_aligned);
   };
@@ -294,13 +295,14 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
   // The digits of a prefix that holds a time are not looked at again; they must name nobody.
   if (is_stamped && (header.prefix.rank >= 0 || header.prefix.local_rank >= 0)) return;
   const std::string_view stamp = text.substr(0, is_stamped ? header.prefix.length : 0);
+  if (stamp.size() > kMaxStamp) return;
   // What is looked at may reach behind the line.
   std::array<char, kMaxLineBytes + sizeof(uint64_t)* 8> line = {};
   text.copy(line.data(), text.size());
   line[text.size()] = '\n';
   const char* const begin = line.data() + stamp.size();
   const char* const close = end_of_head(begin, 0);
-  if (close == nullptr || stamp.size() > kMaxStamp) return;
+  if (close == nullptr) return;
   const char* const message = close + kAnchor.size();
   if (message - line.data() != header.message.data() - text.data()) return;
   const std::string_view operation =
