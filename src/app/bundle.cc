@@ -1,20 +1,20 @@
 #include "app/bundle.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "app/analyze.h"
 #include "app/compare_findings.h"
 #include "app/console.h"
 #include "app/excerpt.h"
+#include "app/output_file.h"
 #include "app/staged_logs.h"
 #include "app/temporary_folder.h"
 #include "app/today.h"
@@ -33,6 +33,9 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
+/// By it a text report is known from a log.
+constexpr std::string_view kTextHead = "ncclog report\n\n";
+
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -46,6 +49,34 @@ AnalyzeOptions with_whole_paths(AnalyzeOptions options) {
   for (std::string& rule : options.rules) rule = fs::absolute(rule).string();
   if (fs::exists(options.expect)) options.expect = fs::absolute(options.expect).string();
   return options;
+}
+
+std::string mapping_path(const BundleOptions& options) {
+  return options.mapping.empty() ? options.path + ".mapping.json" : options.mapping;
+}
+
+/// Whatever bytes the strings hold.
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// True if the path lies in a folder that is read as a whole.
+bool is_among_inputs(const std::string& path, const std::vector<std::string>& folders) {
+  const std::string file = fs::weakly_canonical(path).string();
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    return fs::is_directory(folder) && file.starts_with(fs::canonical(folder).string() + "/");
+  });
+}
+
+/// Size and time of each file: who writes to one changes them.
+std::vector<std::pair<uintmax_t, fs::file_time_type>> states_of(
+    const std::vector<std::string>& inputs) {
+  std::vector<std::pair<uintmax_t, fs::file_time_type>> states;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    states.emplace_back(fs::file_size(input, error), fs::last_write_time(input, error));
+  }
+  return states;
 }
 
 /// The files that a bundle is made of; they are read several times.
@@ -64,7 +95,8 @@ class BundleMaker {
       : original_(original),
         analyze_(with_whole_paths(analyze)),
         options_(options),
-        inputs_(bundled_inputs(analyze)) {}
+        inputs_(bundled_inputs(analyze)),
+        read_(states_of(inputs_)) {}
 
   void replace_names() {
     if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_.job, inputs_));
@@ -108,14 +140,19 @@ class BundleMaker {
     add_reports();
     add_logs();
     members_["environment.csv"] = write_table_csv(environment_table(report_->job));
-    members_["tool.json"] = tool().dump(2) + "\n";
+    members_["tool.json"] = json_text(tool(), 2) + "\n";
     members_["README.txt"] = readme();
-    for (size_t i = 0; i < analyze_.rules.size(); ++i) add_rules(analyze_.rules[i]);
-    add_checksums(members_, manifest().dump());
+    for (size_t i = 0; i < analyze_.rules.size(); ++i) add_rules(i + 1, analyze_.rules[i]);
+    add_checksums(members_, json_text(manifest(), -1));
   }
 
   void refuse_leaks() const {
     if (!anonymiser_) return;
+    // What was written since names were looked for was not looked through.
+    if (states_of(inputs_) != read_) {
+      throw Error("the logs were written to meanwhile: nothing was written", options_.path,
+                  "make a copy of them and bundle that");
+    }
     for (const auto& [path, text] : members_) {
       std::string leak = anonymiser_->find_leak(path);
       if (leak.empty()) leak = anonymiser_->find_leak(text);
@@ -127,10 +164,10 @@ class BundleMaker {
   }
 
   BundleSummary write() {
+    const std::string bytes = bundle_archive(members_);
     if (anonymiser_) write_mapping();
-    write_bundle_archive(members_, options_.path);
-    std::error_code error;
-    summary_.bytes = fs::file_size(options_.path, error);
+    write_output_file(options_.path, bytes);
+    summary_.bytes = bytes.size();
     return std::move(summary_);
   }
 
@@ -154,6 +191,7 @@ class BundleMaker {
     for (const ReportKind& kind : report_kinds()) {
       const std::string ending(kind.flag == "text" ? "txt" : kind.flag);
       members_["report." + ending] = kind.write(*report_, TextStyle());
+      if (kind.name == "text") members_["report." + ending].insert(0, kTextHead);
     }
   }
 
@@ -168,11 +206,12 @@ class BundleMaker {
     }
   }
 
-  void add_rules(const std::string& path) {
+  /// The files of the flag --rules with that number.
+  void add_rules(size_t number, const std::string& path) {
     for (const std::string& file : find_rule_files(path)) {
       const std::string name = fs::path(file).filename().string();
       const std::string text = read_file(file);
-      members_["rules/" + (anonymiser_ ? anonymiser_->path(name) : name)] =
+      members_[fmt::format("rules/{}/{}", number, anonymiser_ ? anonymiser_->path(name) : name)] =
           anonymiser_ ? anonymiser_->text(text) : text;
     }
   }
@@ -219,18 +258,19 @@ class BundleMaker {
 
   std::string readme() const {
     return fmt::format(
-        "Logs of an NCCL job, and what ncclog {} says about them.\n\n"
+        "ncclog report: logs of an NCCL job, and what ncclog {} says about them.\n\n"
         "report.md, .html, .txt  what was found\n"
         "report.json             the same for scripts\n"
         "logs/                   {}\n"
         "environment.csv         settings\n"
         "manifest.json           what is here, and which lines of which log\n\n"
         "Names of hosts, users, addresses, paths and jobs {}.\n"
-        "Look again:   ncclog analyze logs/\n"
+        "Look again:   ncclog analyze logs/{}\n"
         "Check:        sha256sum -c SHA256SUMS\n",
         report_->tool.version,
         summary_.is_excerpt ? "the lines that give the same findings" : "all of the logs",
-        anonymiser_ ? "were replaced, the same everywhere" : "are the real ones");
+        anonymiser_ ? "were replaced, the same everywhere" : "are the real ones",
+        analyze_.rules.empty() ? "" : " --rules rules/");
   }
 
   void write_mapping() {
@@ -242,22 +282,15 @@ class BundleMaker {
                       {"replacement", replaced.replacement}});
     }
     const Json mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
-    summary_.mapping =
-        options_.mapping.empty() ? options_.path + ".mapping.json" : options_.mapping;
-    const std::string text = mapping.dump(2) + "\n";
-    ::unlink(summary_.mapping.c_str());
-    const int file =
-        ::open(summary_.mapping.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0) throw Error("the mapping cannot be written", summary_.mapping);
-    const bool written = write_all(file, text);
-    ::close(file);
-    if (!written) throw Error("the mapping cannot be written", summary_.mapping);
+    summary_.mapping = mapping_path(options_);
+    write_private_file(summary_.mapping, json_text(mapping, 2) + "\n");
   }
 
   const Report& original_;
   AnalyzeOptions analyze_;
   const BundleOptions& options_;
   std::vector<std::string> inputs_;
+  std::vector<std::pair<uintmax_t, fs::file_time_type>> read_;  ///< Inputs before they are read.
   TemporaryFolder folder_;
   std::optional<Anonymiser> anonymiser_;
   std::vector<StagedLog> logs_;
@@ -282,6 +315,25 @@ std::string replaced_text(const BundleSummary& summary) {
 }
 
 }  // namespace
+
+void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
+                  std::span<const std::string> inputs) {
+  std::set<std::string> places;
+  for (const ReportOutput& output : analyze.outputs) places.insert(same_place(output.path));
+  std::vector<std::string> files = {options.path};
+  if (options.anonymise) files.push_back(mapping_path(options));
+  for (const std::string& path : files) {
+    const bool is_special = fs::exists(path) && !fs::is_regular_file(path);
+    if (path == "-" || is_special) {
+      throw Error("a bundle needs a file of its own", path, "name one: --bundle job.tar.zst");
+    }
+    check_output_file(path, inputs);
+    if (!places.insert(same_place(path)).second) throw Error("is named twice", path);
+  }
+  if (!is_among_inputs(options.path, analyze.input.paths)) return;
+  throw Error("the bundle would lie among the logs and be read as logs the next time", options.path,
+              "name a file outside of their folder");
+}
 
 BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
                            const BundleOptions& options) {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ struct BundleSummary {
   std::vector<std::string> left_out;     ///< Inputs that hold no text, as the bundle names them.
   std::vector<std::string> differences;  ///< Of the bundle's findings to the run's; empty: none.
 };
+
+/// Throws Error if the bundle or its mapping cannot be written where it is to go, or would be in
+/// the way of something else. Called before long work.
+void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
+                  std::span<const std::string> inputs);
 
 /// Writes the bundle of a run. `report` is what `analyze` gives. Throws Error if the inputs cannot
 /// be read again, a file cannot be written, or a name would be left in the bundle.

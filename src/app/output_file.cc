@@ -68,11 +68,11 @@ void write_all_to(int file, std::string_view text, const std::string& path) {
 /// A file that is gone again unless it is moved to its place.
 class NewFile {
  public:
-  /// Makes a file beside `target`, with the rights that the process gives its files.
-  explicit NewFile(std::string target) : target_(std::move(target)) {
+  /// Makes a file beside `target`, with these rights as far as the process gives them.
+  explicit NewFile(std::string target, mode_t rights = 0666) : target_(std::move(target)) {
     for (int n = 0; file_ < 0; ++n) {
       path_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
-      file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
       if (file_ < 0 && errno != EEXIST) fail(target_);
     }
   }
@@ -85,7 +85,9 @@ class NewFile {
 
   void write(std::string_view text) const { write_all_to(file_, text, target_); }
 
-  void keep_rights_of(const struct stat& old) const { ::fchmod(file_, old.st_mode & 07777); }
+  void keep_rights_of(const struct stat& old) const {
+    if (::fchmod(file_, old.st_mode & 07777) != 0) fail(target_);
+  }
 
   void move_to_place() {
     if (::fsync(file_) != 0 && errno != EINVAL) fail(target_);
@@ -130,10 +132,24 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
   }
 }
 
+std::string same_place(const std::string& path) {
+  std::error_code none;
+  const auto place = fs::weakly_canonical(path, none);
+  return none ? path : place.string();
+}
+
+void write_private_file(const std::string& path, std::string_view text) {
+  const auto old = status_of(path);
+  if (old && !S_ISREG(old->st_mode)) throw Error("is no file", path, "name another one");
+  NewFile file(same_place(path), 0600);
+  file.write(text);
+  file.move_to_place();
+}
+
 void write_output_file(const std::string& path, std::string_view text) {
   const auto old = status_of(path);
   if (old && !S_ISREG(old->st_mode)) return write_to_device(path, text);
-  NewFile file(old ? fs::canonical(path).string() : path);
+  NewFile file(old ? same_place(path) : path);
   if (old) file.keep_rights_of(*old);
   file.write(text);
   file.move_to_place();

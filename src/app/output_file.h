@@ -16,9 +16,15 @@ namespace ncclog {
 /// Called before long work, so that nobody waits for nothing.
 void check_output_file(const std::string& path, std::span<const std::string> inputs);
 
+/// The same place for "x" and "./x", and for links to one file.
+std::string same_place(const std::string& path);
+
 /// Writes the file beside its place and moves it there: who reads the path sees the old file or all
 /// of the new one. Devices and pipes are written as they are, links followed. Throws Error if it
 /// cannot be written; the old file is then still there.
 void write_output_file(const std::string& path, std::string_view text);
+
+/// The same for what only its owner may read. What stands at the path has to be a file, or nothing.
+void write_private_file(const std::string& path, std::string_view text);
 
 }  // namespace ncclog

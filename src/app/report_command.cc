@@ -24,7 +24,7 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   const std::vector<ReportOutput> outputs = wanted_outputs(options);
   const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
   check_outputs(outputs, inputs, /*prints=*/false);
-  if (!options.bundle.path.empty()) check_output_file(options.bundle.path, inputs);
+  if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
   const Report& report = kept_report(options.analyze);
   write_reports(report, outputs, console);
   if (!options.bundle.path.empty()) {

@@ -14,12 +14,8 @@ namespace {
 
 bool is_console(const ReportOutput& output) { return output.path == kStandardOutput; }
 
-/// The same for "x" and "./x", and for links to one folder.
 std::string place_of(const ReportOutput& output) {
-  if (is_console(output)) return output.path;
-  std::error_code none;
-  const auto place = std::filesystem::weakly_canonical(output.path, none);
-  return none ? output.path : place.string();
+  return is_console(output) ? output.path : same_place(output.path);
 }
 
 }  // namespace

@@ -6,15 +6,12 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/sha256.h"
 
 namespace ncclog {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct FreeArchive {
   void operator()(archive* opened) const { archive_write_free(opened); }
@@ -32,36 +29,28 @@ const char* level_for(const BundleMembers& members) {
   return bytes > kMany ? "9" : "17";
 }
 
-void check(bool ok, archive* opened, const fs::path& path) {
+void check(bool ok, archive* opened) {
   if (ok) return;
   const char* why = archive_error_string(opened);
-  throw Error(fmt::format("the bundle cannot be written: {}", why == nullptr ? "?" : why),
-              path.string(), "name a file in a folder with room that can be written");
+  throw Error(fmt::format("the bundle cannot be packed: {}", why == nullptr ? "?" : why));
 }
 
-void add_member(archive* opened, const std::string& path, const std::string& text,
-                const fs::path& file) {
+la_ssize_t append(archive*, void* text, const void* bytes, size_t count) {
+  static_cast<std::string*>(text)->append(static_cast<const char*>(bytes), count);
+  return static_cast<la_ssize_t>(count);
+}
+
+void add_member(archive* opened, const std::string& path, const std::string& text) {
   const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
   archive_entry_set_pathname(entry.get(), fmt::format("{}/{}", kBundleFolder, path).c_str());
   archive_entry_set_filetype(entry.get(), AE_IFREG);
   archive_entry_set_perm(entry.get(), 0644);
   archive_entry_set_size(entry.get(), static_cast<la_int64_t>(text.size()));
   archive_entry_set_mtime(entry.get(), 0, 0);
-  check(archive_write_header(opened, entry.get()) == ARCHIVE_OK, opened, file);
+  check(archive_write_header(opened, entry.get()) == ARCHIVE_OK, opened);
   check(
       archive_write_data(opened, text.data(), text.size()) == static_cast<la_ssize_t>(text.size()),
-      opened, file);
-}
-
-void write_members(const BundleMembers& members, const fs::path& file) {
-  const Archive opened(archive_write_new());
-  archive* out = opened.get();
-  check(archive_write_set_format_pax_restricted(out) == ARCHIVE_OK, out, file);
-  check(archive_write_add_filter_zstd(out) == ARCHIVE_OK, out, file);
-  archive_write_set_filter_option(out, "zstd", "compression-level", level_for(members));
-  check(archive_write_open_filename(out, file.c_str()) == ARCHIVE_OK, out, file);
-  for (const auto& [path, text] : members) add_member(out, path, text, file);
-  check(archive_write_close(out) == ARCHIVE_OK, out, file);
+      opened);
 }
 
 }  // namespace
@@ -80,20 +69,18 @@ void add_checksums(BundleMembers& members, std::string_view manifest) {
       sums + fmt::format("{}  manifest.json\n", sha256_hex(members["manifest.json"]));
 }
 
-void write_bundle_archive(const BundleMembers& members, const fs::path& path) {
-  const fs::path unfinished = path.string() + ".part";
-  std::error_code error;
-  try {
-    write_members(members, unfinished);
-  } catch (...) {
-    fs::remove(unfinished, error);
-    throw;
-  }
-  fs::rename(unfinished, path, error);
-  if (!error) return;
-  const std::string why = error.message();
-  fs::remove(unfinished, error);
-  throw Error(fmt::format("the bundle cannot be written: {}", why), path.string());
+std::string bundle_archive(const BundleMembers& members) {
+  std::string bytes;
+  const Archive opened(archive_write_new());
+  archive* out = opened.get();
+  check(archive_write_set_format_pax_restricted(out) == ARCHIVE_OK, out);
+  check(archive_write_add_filter_zstd(out) == ARCHIVE_OK, out);
+  archive_write_set_filter_option(out, "zstd", "compression-level", level_for(members));
+  archive_write_set_bytes_in_last_block(out, 1);  // No zeros behind the last byte.
+  check(archive_write_open(out, &bytes, nullptr, append, nullptr) == ARCHIVE_OK, out);
+  for (const auto& [path, text] : members) add_member(out, path, text);
+  check(archive_write_close(out) == ARCHIVE_OK, out);
+  return bytes;
 }
 
 }  // namespace ncclog

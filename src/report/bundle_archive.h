@@ -9,7 +9,6 @@
 
 #pragma once
 
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -26,8 +25,7 @@ using BundleMembers = std::map<std::string, std::string>;
 /// "SHA256SUMS" of all others.
 void add_checksums(BundleMembers& members, std::string_view manifest);
 
-/// Writes them. The file appears under its name when it is complete, or not at all. Throws Error if
-/// it cannot be written.
-void write_bundle_archive(const BundleMembers& members, const std::filesystem::path& path);
+/// The archive of them. Throws Error if it cannot be packed.
+std::string bundle_archive(const BundleMembers& members);
 
 }  // namespace ncclog

@@ -262,5 +262,46 @@ TEST(CompareFindings, NamesEveryDifference) {
       compare_findings(after, after, [](std::string_view h) { return std::string(h); }).empty());
 }
 
+TEST(Bundle, GoesOnlyWhereNothingElseIs) {
+  testing::TempDir run;
+  const std::string log = run.add("logs/a.log", kLog);
+  const std::string folder = (run.path() / "logs").string();
+  const std::string fine = (run.path() / "b.tar.zst").string();
+  struct Row {
+    std::string what;
+    BundleOptions options;
+    std::string error;
+  };
+  const Row rows[] = {
+      {"standard output", {.path = "-"}, "a bundle needs a file of its own"},
+      {"a device", {.path = "/dev/null"}, "a bundle needs a file of its own"},
+      {"a mapping to a device", {.path = fine, .mapping = "/dev/null"}, "needs a file of its own"},
+      {"a mapping over a log", {.path = fine, .mapping = log}, "is one of the logs to be read"},
+      {"one file for both", {.path = fine, .mapping = fine}, "is named twice"},
+      {"among the logs", {.path = folder + "/b.tar.zst"}, "would lie among the logs"},
+  };
+  const std::vector<std::string> inputs = {log};
+  EXPECT_NO_THROW(check_bundle({.path = fine}, options_for(folder), inputs));
+  for (const Row& row : rows) {
+    try {
+      check_bundle(row.options, options_for(folder), inputs);
+      ADD_FAILURE() << row.what;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(row.error), std::string::npos)
+          << row.what << ": " << error.what();
+    }
+  }
+}
+
+TEST(Bundle, ItsOwnTextsAreNoLogsToWhoeverUnpacksIt) {
+  testing::TempDir run;
+  run.add("a.log", kLog);
+  testing::TempDir unpacked;
+  for (const auto& [path, text] : bundle_of(run.path().string()).members) unpacked.add(path, text);
+  const Report again = run_pipeline(options_for(unpacked.path().string()));
+  const Report before = run_pipeline(options_for(run.path().string()));
+  EXPECT_EQ(again.job.losses.recognised, before.job.losses.recognised);
+}
+
 }  // namespace
 }  // namespace ncclog
