@@ -123,7 +123,8 @@ std::optional<std::string> environment(const char* name) {
 /// What `--config` says, last one first; the parser itself comes too late for that.
 std::optional<std::string> named_config(const std::vector<std::string>& arguments) {
   constexpr std::string_view kJoined = "--config=";
-  for (size_t i = arguments.size(); i-- > 0;) {
+  const auto end = std::find(arguments.begin(), arguments.end(), "--");
+  for (size_t i = static_cast<size_t>(end - arguments.begin()); i-- > 0;) {
     if (arguments[i].starts_with(kJoined)) return arguments[i].substr(kJoined.size());
     if (arguments[i] == "--config" && i + 1 < arguments.size()) return arguments[i + 1];
   }

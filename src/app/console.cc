@@ -60,7 +60,7 @@ std::string error_text(std::string_view where, std::string_view what, std::strin
   return text;
 }
 
-bool write_all(int descriptor, std::string_view text) {
+bool write_all(int descriptor, std::string_view text, std::string_view name) {
   while (!text.empty()) {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written >= 0) {
@@ -68,7 +68,7 @@ bool write_all(int descriptor, std::string_view text) {
     } else if (errno == EPIPE) {
       return false;
     } else if (errno != EINTR) {
-      throw Error(std::string("cannot write: ") + std::strerror(errno), "standard output",
+      throw Error(std::string("cannot write: ") + std::strerror(errno), std::string(name),
                   "free some space there, or write somewhere else");
     }
   }

@@ -42,6 +42,6 @@ std::string error_text(std::string_view where, std::string_view what, std::strin
 
 /// Writes all of `text` to a file descriptor. False if the reader went away (`| head`), which is no
 /// failure. Throws Error if the output cannot be written for another reason.
-bool write_all(int descriptor, std::string_view text);
+bool write_all(int descriptor, std::string_view text, std::string_view name = "standard output");
 
 }  // namespace ncclog

@@ -82,9 +82,7 @@ void add_choice(CLI::App& app, const std::string& flag, Target& target,
   const auto set = [flag, &target, all](const std::string& word) {
     target = chosen(flag, word, all);
   };
-  const auto is_default = [&target](const Choice<Value>& choice) {
-    return target == choice.value;
-  };
+  const auto is_default = [&target](const Choice<Value>& choice) { return target == choice.value; };
   const auto fallback = std::find_if(all.begin(), all.end(), is_default);
   app.add_option_function<std::string>(flag, set, help)
       ->type_name(fmt::format("{}", fmt::join(words_of(all), "|")))
@@ -135,6 +133,8 @@ void add_output_flags(CLI::App& app, std::vector<ReportOutput>& outputs) {
     const std::string flag = fmt::format("--{}", kind.flag);
     const auto add = [flag, &kind, &outputs](const std::string& path) {
       if (path.empty()) throw Error("no file named", flag, "'-' is standard output");
+      // What is typed replaces what the configuration file names.
+      std::erase_if(outputs, [&](const ReportOutput& one) { return one.kind == &kind; });
       outputs.push_back({&kind, path});
     };
     app.add_option_function<std::string>(flag, add,

@@ -35,7 +35,7 @@ std::string target_of(const std::string& path) {
 class Descriptor {
  public:
   explicit Descriptor(const std::string& path)
-      : number_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)) {
+      : number_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
     if (number_ < 0) throw Error(std::string("cannot write: ") + std::strerror(errno), path);
   }
   ~Descriptor() { ::close(number_); }
@@ -52,9 +52,10 @@ class Descriptor {
 
 PartFile::PartFile(std::string path) : path_(target_of(path)), part_(path_) {
   if (is_special(path_)) return;
-  part_ += ".part";
-  std::error_code error;
-  fs::remove(part_, error);
+  // A name of nobody's, so that nothing of the user's is in the way.
+  for (int n = 0; part_ == path_ || fs::exists(fs::symlink_status(part_)); ++n) {
+    part_ = fmt::format("{}.{}-{}.part", path_, ::getpid(), n);
+  }
 }
 
 PartFile::~PartFile() {
@@ -65,6 +66,8 @@ PartFile::~PartFile() {
 void PartFile::keep() {
   if (part_ == path_) return;
   std::error_code error;
+  const fs::file_status old = fs::status(path_, error);
+  if (fs::exists(old)) fs::permissions(part_, old.permissions(), error);
   fs::rename(part_, path_, error);
   if (error) throw Error("cannot write: " + error.message(), path_);
   part_.clear();
@@ -76,7 +79,7 @@ ExitStatus run_into(const std::string& path, Console& console,
   PartFile file(path);
   const Descriptor descriptor(file.part());
   Console to{.columns = console.columns, .no_color = true};
-  to.write = [&](std::string_view text) { return write_all(descriptor.number(), text); };
+  to.write = [&](std::string_view text) { return write_all(descriptor.number(), text, path); };
   const ExitStatus status = command(to);
   to.write(to.out);
   console.err += to.err;

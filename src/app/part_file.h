@@ -1,6 +1,6 @@
 // A large output: written bit by bit, there whole or not at all.
 //
-//   PartFile file("job.db");   →  job.db.part is written
+//   PartFile file("job.db");   →  job.db.4711-0.part is written
 //   file.keep();               →  is job.db now; without that, nothing is left of it
 //
 // What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is. For
@@ -19,7 +19,7 @@ namespace ncclog {
 /// Where the bytes of a file go until all of them are there.
 class PartFile {
  public:
-  /// Removes what an earlier run may have left. `path` has passed check_output_file().
+  /// `path` has passed check_output_file().
   explicit PartFile(std::string path);
   ~PartFile();
   PartFile(const PartFile&) = delete;

@@ -151,6 +151,15 @@ ExitStatus run(const CommandLine& line, const ConfigFile& config, Console& conso
   return status;
 }
 
+/// How the program is used can be asked whatever the configuration file holds.
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  constexpr std::string_view kHelp[] = {"help", "--help", "-h", "--version"};
+  return std::any_of(std::begin(kHelp), std::end(kHelp), [&](std::string_view flag) {
+    const auto found = std::find(arguments.begin(), arguments.end(), flag);
+    return found != arguments.end() && (flag != "help" || found == arguments.begin());
+  });
+}
+
 }  // namespace
 
 CommandRow declared_commands() {
@@ -162,8 +171,13 @@ CommandRow declared_commands() {
 ExitStatus run_command_line(std::vector<std::string> arguments, Console& console) {
   CommandLine line;
   declare(line);
-  const ConfigFile config = find_config(arguments);
-  apply_config(config, line.app);
+  ConfigFile config;
+  try {
+    config = find_config(arguments);
+    apply_config(config, line.app);
+  } catch (const Error&) {
+    if (!asks_for_help(arguments)) throw;
+  }
   if (!parse(line.app, std::move(arguments))) {
     console.out += help_text(chosen_command(line.app), console);
   } else if (line.wants_version) {
