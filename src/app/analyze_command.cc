@@ -11,6 +11,15 @@
 namespace ncclog {
 namespace {
 
+/// The verdict, and whether it rests on all of the input.
+std::string verdict_line(const Report& report, const TextStyle& style) {
+  std::string line = write_verdict(report, style);
+  if (exit_status(report, FailOn::Never) == ExitStatus::Partial) {
+    line.insert(line.size() - 1, " Part of the input was unreadable or cut.");
+  }
+  return line;
+}
+
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
   if (!options.outputs.empty()) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
@@ -18,7 +27,7 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
   const Report& report = kept_report(options);
   const TextStyle style = console.style(options.color);
   const bool is_for_people = options.format->name == "text";
-  console.out += console.quiet && is_for_people ? write_verdict(report, style)
+  console.out += console.quiet && is_for_people ? verdict_line(report, style)
                                                 : options.format->write(report, style);
   write_reports(report, options.outputs, console);
   return exit_status(report, options.fail_on);

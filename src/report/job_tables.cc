@@ -39,12 +39,15 @@ std::string ranks_in(const Communicator& comm, RankState state) {
   return ranges_text(std::move(ranks));
 }
 
-/// Ranks that made more or fewer calls than most, as far as calls were logged.
-std::string ranks_apart(const Communicator& comm) {
+/// Ranks that made more or fewer calls than most, as far as calls were logged: by their number in
+/// the job, where that is known.
+std::string ranks_apart(const Job& job, const Communicator& comm) {
   std::vector<int> ranks;
   const uint64_t usual = usual_calls(comm);
   for (const CommRank& rank : comm.ranks) {
-    if (rank.process >= 0 && rank.rank >= 0 && rank.calls != usual) ranks.push_back(rank.rank);
+    if (rank.process < 0 || rank.rank < 0 || rank.calls == usual) continue;
+    const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
+    ranks.push_back(in_job >= 0 ? in_job : rank.rank);
   }
   return ranges_text(std::move(ranks));
 }
@@ -59,7 +62,7 @@ std::vector<Cell> communicator_row(const Job& job, const Communicator& comm) {
           comm.calls ? number_cell(static_cast<int64_t>(*comm.calls)) : Cell(),
           text_cell(states_text(comm)),
           text_cell(ranks_in(comm, RankState::NotSeen)),
-          text_cell(ranks_apart(comm)),
+          text_cell(ranks_apart(job, comm)),
           text_cell(join(comm.hosts, " "))};
 }
 

@@ -78,10 +78,8 @@ std::string consequences_line(const std::vector<const Finding*>& list, const Tex
   if (list.empty()) return {};
   std::vector<std::string> names;
   for (const Finding* finding : list) names.push_back(named_with_ranks(*finding));
-  const bool one = list.size() == 1;
-  return labelled("",
-                  fmt::format("{} {} from this: {}", plural(list.size(), "other finding"),
-                              one ? "follows" : "follow", join(names, ", ")),
+  return labelled("follows",
+                  fmt::format("{}: {}", plural(list.size(), "other finding"), join(names, ", ")),
                   style);
 }
 

@@ -23,7 +23,7 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "  check   `df -h /dev/shm`\n"
             "  fix     Start the container with --shm-size=1g or with --ipc=host.\n"
             "  do not  Set NCCL_SHM_DISABLE=1: it hides the limit and slows everything down.\n"
-            "          1 other finding follows from this: peer-closed-secondary (ranks 0,2,3)\n"
+            "  follows 1 other finding: peer-closed-secondary (ranks 0,2,3)\n"
             "\n"
             "warning   NCCL_IB_TIMEOUT=abc is not a number.\n"
             "          likely advice, env-invalid-value; host trainbox\n"
