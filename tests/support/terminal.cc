@@ -62,6 +62,15 @@ int status_of(pid_t child) {
 
 }  // namespace
 
+bool has_terminals() {
+  int terminal = -1;
+  int program = -1;
+  if (openpty(&terminal, &program, nullptr, nullptr, nullptr) != 0) return false;
+  close(terminal);
+  close(program);
+  return true;
+}
+
 TerminalRun run_in_terminal(const TerminalCommand& command) {
   const Pipe in = make_pipe();
   const Pipe out = make_pipe();

@@ -27,6 +27,9 @@ struct TerminalRun {
   int exit_code = -1;  ///< As a shell gives it.
 };
 
+/// False where no pseudo-terminal can be made, as in a root without /dev/pts.
+bool has_terminals();
+
 /// Runs the command to its end. Throws std::runtime_error only if no terminal can be made.
 TerminalRun run_in_terminal(const TerminalCommand& command);
 

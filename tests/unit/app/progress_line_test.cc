@@ -69,6 +69,7 @@ TerminalRun slow_run(std::vector<std::string> more, bool output_too = false) {
 }
 
 TEST(ProgressLine, IsDrawnOnATerminalAndTakenAwayAgain) {
+  if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
   const TerminalRun run = slow_run({});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_NE(run.seen.find("\rncclog: "), std::string::npos) << run.seen;
@@ -77,6 +78,7 @@ TEST(ProgressLine, IsDrawnOnATerminalAndTakenAwayAgain) {
 }
 
 TEST(ProgressLine, IsGoneBeforeTheReport) {
+  if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
   const TerminalRun run = slow_run({}, /*output_too=*/true);
   const size_t gone = run.seen.rfind("\r\x1b[K");
   const size_t report = run.seen.find("Read 1 line");
@@ -86,6 +88,7 @@ TEST(ProgressLine, IsGoneBeforeTheReport) {
 }
 
 TEST(ProgressLine, IsNotDrawnWhereNobodyWantsIt) {
+  if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
   EXPECT_EQ(slow_run({"--no-progress"}).seen, "");
   EXPECT_EQ(slow_run({"--quiet"}).seen, "");
 }
