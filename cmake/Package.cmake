@@ -36,10 +36,10 @@ file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/package.env @ONLY
 
 set(CPACK_PACKAGE_NAME ncclog)
 set(CPACK_PACKAGE_VERSION ${NCCLOG_PACKAGE_VERSION})
-set(CPACK_PACKAGE_CONTACT "ncclog maintainers <ncclog@localhost.localdomain>")
+set(CPACK_PACKAGE_CONTACT "ncclog maintainers <ncclog@ncclog.invalid>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
-set(CPACK_THREADS 0)
+set(CPACK_THREADS 1)  # Bytes that xz packs depend on how many there are.
 set(CPACK_NCCLOG_EPOCH ${NCCLOG_EPOCH})
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/packaging/finish_deb.cmake)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -48,8 +48,8 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "analyser for the logs of NCCL jobs
- ncclog reads the logs of a multi-GPU job and says what went wrong first, on
- which host and rank, how sure that is, which lines show it, what to check,
- what to change, and what these logs cannot tell. It works offline and without
- a GPU.")
+ncclog reads the logs of a multi-GPU job and says what went wrong first, on
+which host and rank, how sure that is, which lines show it, what to check,
+what to change, and what these logs cannot tell. It works offline and without
+a GPU.")
 include(CPack)
