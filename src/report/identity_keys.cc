@@ -116,6 +116,16 @@ bool is_secret_name(std::string_view name) {
   return false;
 }
 
+/// "password", "HF_TOKEN": digits behind it are a secret. Behind "eos_token" they are a number.
+bool may_be_number(std::string_view name) {
+  constexpr std::string_view kWords[] = {"token", "secret", "password", "passwd", "passphrase"};
+  constexpr std::string_view kOfText[] = {"bos", "eos",  "pad", "unk", "sep", "cls",
+                                          "eot", "mask", "max", "min", "num", "per"};
+  const auto words = split(name, '_');
+  if (!is_one_of(kWords, words.back())) return false;
+  return words.size() < 2 || !is_one_of(kOfText, words[words.size() - 2]);
+}
+
 }  // namespace
 
 std::optional<IdentityKey> identity_key(std::string_view name) {
@@ -126,8 +136,10 @@ std::optional<IdentityKey> identity_key(std::string_view name) {
                                 [&](const KeyRow& known) { return known.name == normal; });
   if (row != std::end(kRows)) return row->key;
   if (normal.ends_with("guid")) return kGuid;
-  if (is_secret_name(normal)) return IdentityKey{.kind = IdentityKind::Secret};
-  return std::nullopt;
+  if (!is_secret_name(normal)) return std::nullopt;
+  return IdentityKey{.kind = IdentityKind::Secret,
+                     .may_be_number = may_be_number(normal),
+                     .has_scheme = normal.ends_with("authorization")};
 }
 
 bool is_token_prefix(std::string_view text) {

@@ -14,9 +14,11 @@ namespace ncclog {
 /// A name that announces an identity.
 struct IdentityKey {
   IdentityKind kind = IdentityKind::Name;
-  bool needs_equals = false;  ///< "user: …" may be anything, "user=…" is one.
-  bool is_list = false;       ///< Hosts, as Slurm lists them: "gpu-n[41-48],login1".
-  bool by_blank = false;      ///< The value may follow behind blanks alone: "remoteLid 34".
+  bool needs_equals = false;   ///< "user: …" may be anything, "user=…" is one.
+  bool is_list = false;        ///< Hosts, as Slurm lists them: "gpu-n[41-48],login1".
+  bool may_be_number = false;  ///< A secret of digits alone: "token_id=128000" is none.
+  bool has_scheme = false;     ///< "Basic", "Token" or "Bearer" may stand before the secret.
+  bool by_blank = false;       ///< The value may follow behind blanks alone: "remoteLid 34".
 };
 
 /// nullopt: it says nothing. Case and '-' or '_' do not matter.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "report/path_parts.h"
+#include "support/cpu_growth.h"
 
 namespace ncclog {
 namespace {
@@ -49,10 +50,23 @@ constexpr Row kRows[] = {
     {"{\"username\": \"alice.w\", \"password\": \"hunter2x!\"}", "user alice.w, secret hunter2x!"},
     {"WANDB_API_KEY=0123456789abcdef0123 MY_TOKEN set", "secret 0123456789abcdef0123"},
     {"NCCL INFO CORP_SECRET set by environment to abc!def.", "secret abc!def."},
-    {"num_tokens: 123456 token=7777777 pad_token_id=0", ""},
+    {"num_tokens: 123456 eos_token=7777777 bos_token_id=128000", ""},
+    {"token=7777777 DB_PASSWORD: 12345678", "secret 7777777, secret 12345678"},
     {"use hf_AbCdEfGhIjKlMn123456 or AKIAIOSFODNN7EXAMPLE",
      "secret hf_AbCdEfGhIjKlMn123456, secret AKIAIOSFODNN7EXAMPLE"},
     {"Authorization: Bearer abcdef0123456789.x", "secret abcdef0123456789.x"},
+    {"-H \"Authorization: Basic dXNlcjpwYXNz\" -v", "secret dXNlcjpwYXNz"},
+    {"authorization=token abcdefghij, x", "secret abcdefghij"},
+    {"{'Proxy-Authorization': 'BEARER abcdefghijklmnopqrst'}", "secret abcdefghijklmnopqrst"},
+    {"Authorization: Basic YTpi", "secret YTpi"},
+    {"PASSWORD=\"hunter2,extra9\" x", "secret hunter2,extra9"},
+    {"password: 'a;b)c|d&e f' x", "secret a;b)c|d&e f"},
+    {"{\\\"password\\\": \\\"hunter2,extra9\\\"}", "secret hunter2,extra9"},
+    {"PASSWORD=\"\" USER=\"alicew\"", "user alicew"},
+    {"PASSWORD='hunter2x\nUSER='alicew'", "secret hunter2x, user alicew"},
+    {"PASSWORD=$ecret99 TOKEN=<abc!def SECRET='{abcdef'",
+     "secret $ecret99, secret <abc!def, secret {abcdef"},
+    {"PASSWORD=$DB_PASSWORD TOKEN=<redacted> SECRET='{{ vault.x }}' TOKEN=${HF_TOKEN}", ""},
     // People and machines.
     {"ssh alice@gpu-n41.corp.com", "user alice, host gpu-n41, domain corp.com"},
     {"mail bob.smith@acme-labs.com", "email bob.smith@acme-labs.com"},
@@ -69,6 +83,8 @@ constexpr Row kRows[] = {
     {"#   Rank  0 Pid  71430 on   kvm-gpu1 device  0", "host kvm-gpu1"},
     {"tcp://bob:pa55word@store.acme.com:80/x/y",
      "user bob, secret pa55word, domain acme.com, path /x/y"},
+    {"https://alice:p!ss@host7/", "user alice, secret p!ss, host host7"},
+    {"https://alice:p@s,s@n7.acme.com:80 x", "user alice, secret p@s,s, host n7, domain acme.com"},
     {"s3://acme-bucket/corpus/a", "name acme-bucket, path /corpus/a"},
     {"open \"/home/alice/x.py\", -I/opt/x $HOME/y", "path /home/alice/x.py, path /opt/x, path /y"},
     // NCCL's and everybody's own.
@@ -83,20 +99,51 @@ TEST(IdentityScan, FindsNamesAndLeavesTheWordsOfNccl) {
   for (const Row& row : kRows) EXPECT_EQ(found_in(row.text), row.found) << row.text;
 }
 
-TEST(IdentityScan, TakesAnyBytesInLinearTime) {
-  for (const char* part :
-       {"a-", "a.", "0:", "/", "a@", "token=", "://", "\xff", "10.1.1.1.", "-I/"}) {
-    std::string text;
-    while (text.size() < 100000) text += part;
+TEST(IdentityScan, TakesALoginOfAnyLength) {
+  const std::string token(2000, 'x');
+  EXPECT_EQ(found_in("https://alice:" + token + "@host7/"),
+            "user alice, secret " + token + ", host host7");
+}
+
+constexpr const char* kHostileParts[] = {"a-",      "a.",          "0:",         "/",
+                                         "a@",      "token=",      "://",        "\xff",
+                                         "-I/",     "10.1.1.1.",   "hf_/",       "eyJ.",
+                                         "user=a/", "nodelist=a ", "a://a@",     "token=/x",
+                                         "user=a.", "nodelist=1,", "Bearer hf_", "token=\"/",
+                                         "token='", "nodelist=a.", "token=$A"};
+
+std::string repeated(std::string_view part, size_t size) {
+  std::string text;
+  while (text.size() < size) text += part;
+  return text;
+}
+
+TEST(IdentityScan, TakesAnyBytes) {
+  KnownHosts hosts;
+  hosts.add("gpu-n1");
+  for (const char* part : kHostileParts) {
+    const std::string text = repeated(part, 10000);
     size_t end = 0;
-    KnownHosts hosts;
-    hosts.add("gpu-n1");
     for (const FoundIdentity& found : find_identities(text, hosts)) {
       ASSERT_GE(found.begin, end) << part;
       ASSERT_GT(found.length, 0U) << part;
       end = found.begin + found.length;
     }
     ASSERT_LE(end, text.size());
+  }
+}
+
+TEST(IdentityScan, TakesAnyBytesInLinearTime) {
+  KnownHosts hosts;
+  hosts.add("gpu-n1");
+  const auto time_of = [&](const std::string& text) {
+    return least_cpu_time([&] { find_identities(text, hosts); });
+  };
+  constexpr size_t kSize = 8192;
+  for (const char* part : kHostileParts) {
+    EXPECT_LT(time_of(repeated(part, 8 * kSize)),
+              kMostGrowthForEightfold * time_of(repeated(part, kSize)))
+        << part;
   }
 }
 
