@@ -25,44 +25,37 @@ std::string normal(std::string_view word) {
   return result;
 }
 
-bool equals(std::string_view text, std::string_view word) {
-  if (word.size() < kCaseMatters) return text == word;
-  return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                    [](char a, char b) { return lower(a) == b; });
-}
-
 /// Whether a name can end between two characters: nothing joins on, or only a long name's letters.
 bool is_border(char inside, char outside, bool is_long) {
   if (!is_alnum(outside) || !is_alnum(inside)) return true;
   return is_long && !(is_digit(inside) && is_digit(outside));
 }
 
+/// Whether no name goes on in front of or behind text[at, at + length).
+bool stands_alone(std::string_view text, size_t at, size_t length) {
+  const bool is_long = length >= WordReplacer::kLongWord;
+  const char before = at > 0 ? text[at - 1] : ' ';
+  const char after = at + length < text.size() ? text[at + length] : ' ';
+  return is_border(text[at], before, is_long) && is_border(text[at + length - 1], after, is_long);
+}
+
 }  // namespace
 
 void WordReplacer::add(std::string_view word, std::string_view replacement) {
-  if (word.size() < 2 || contains(word)) return;
+  if (word.size() < 2) return;
   const uint16_t start = start_of(word, 0);
   first_bytes_.set(start);
-  std::vector<Entry>& entries = by_start_[start];
-  const auto place = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
-    return entry.word.size() < word.size();
-  });
-  entries.insert(place, {normal(word), std::string(replacement)});
+  by_start_[start][word.size()].try_emplace(normal(word), replacement);
 }
 
 WordReplacer::Hit WordReplacer::find(std::string_view text, size_t at) const {
   if (at + 2 > text.size()) return {};
   const uint16_t start = start_of(text, at);
   if (!first_bytes_.test(start)) return {};
-  for (const Entry& entry : by_start_.at(start)) {
-    const size_t length = entry.word.size();
-    if (at + length > text.size() || !equals(text.substr(at, length), entry.word)) continue;
-    const bool is_long = length >= kLongWord;
-    const char before = at > 0 ? text[at - 1] : ' ';
-    const char after = at + length < text.size() ? text[at + length] : ' ';
-    if (!is_border(text[at], before, is_long)) continue;
-    if (!is_border(text[at + length - 1], after, is_long)) continue;
-    return {length, entry.word, entry.replacement};
+  for (const auto& [length, words] : by_start_.at(start)) {
+    if (at + length > text.size() || !stands_alone(text, at, length)) continue;
+    const auto found = words.find(normal(text.substr(at, length)));
+    if (found != words.end()) return {length, found->first, found->second};
   }
   return {};
 }
@@ -86,11 +79,10 @@ void WordReplacer::append_replaced(std::string& out, std::string_view text, size
 
 bool WordReplacer::contains(std::string_view word) const {
   if (word.size() < 2) return false;
-  const auto found = by_start_.find(start_of(word, 0));
-  if (found == by_start_.end()) return false;
-  const std::string wanted = normal(word);
-  return std::any_of(found->second.begin(), found->second.end(),
-                     [&](const Entry& entry) { return entry.word == wanted; });
+  const auto start = by_start_.find(start_of(word, 0));
+  if (start == by_start_.end()) return false;
+  const auto words = start->second.find(word.size());
+  return words != start->second.end() && words->second.contains(normal(word));
 }
 
 }  // namespace ncclog

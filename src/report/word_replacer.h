@@ -6,17 +6,20 @@
 //
 // A word counts where no letter or digit joins on; a longer one of kLongWord bytes also inside of
 // others, as long as no digit continues its number. Case matters for words below four bytes only.
-// Of several the longest one is taken.
+// Of several the longest one is taken. A place costs
+// one look-up for each length among the words that begin with its two bytes, however many there
+// are.
 
 #pragma once
 
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <vector>
 
 namespace ncclog {
 
@@ -43,13 +46,17 @@ class WordReplacer {
   bool contains(std::string_view word) const;
 
  private:
-  struct Entry {
-    std::string word;  ///< Lower case where case does not matter.
-    std::string replacement;
+  /// Hashes a view as the string that it equals.
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view word) const { return std::hash<std::string_view>()(word); }
   };
+  /// Replacements by word; lower case where case does not matter.
+  using Words = std::unordered_map<std::string, std::string, Hash, std::equal_to<>>;
+  using ByLength = std::map<size_t, Words, std::greater<>>;
 
   std::bitset<65536> first_bytes_;  ///< By the first two bytes, lower case: some word begins so.
-  std::unordered_map<uint16_t, std::vector<Entry>> by_start_;  ///< Longest first.
+  std::unordered_map<uint16_t, ByLength> by_start_;
 };
 
 }  // namespace ncclog
