@@ -44,9 +44,8 @@ bool is_replaced_everywhere(IdentityKind kind, std::string_view name) {
 Anonymiser::Anonymiser(Identities identities)
     : identities_(std::move(identities)), addresses_(identities_.addresses()) {
   addresses_.assign();
-  for (const auto& [kind, values] : identities_.values()) assign(kind);
   std::set<std::string> chosen;
-  for (const auto& [name, replaced] : replacements_) chosen.insert(lower(replaced.replacement));
+  for (const auto& [kind, values] : identities_.values()) assign(kind, chosen);
   for (const auto& [printed, replacement] : addresses_.all()) chosen.insert(replacement);
   for (const auto& [name, replaced] : replacements_) {
     if (!is_replaced_everywhere(replaced.kind, replaced.original)) continue;
@@ -59,13 +58,15 @@ Anonymiser::Anonymiser(Identities identities)
   }
 }
 
-void Anonymiser::assign(IdentityKind kind) {
+void Anonymiser::assign(IdentityKind kind, std::set<std::string>& chosen) {
   const auto& values = identities_.values();
   const std::set<std::string>& found = values.at(kind);
   std::vector<std::string> originals(found.begin(), found.end());
   std::stable_sort(originals.begin(), originals.end(),
                    [](const auto& a, const auto& b) { return lower(a) < lower(b); });
+  // Short numbers come round again: the 1st and the 1001st of four digits are both 1001.
   const auto is_taken = [&](const std::string& candidate) {
+    if (chosen.contains(lower(candidate))) return true;
     return std::any_of(values.begin(), values.end(),
                        [&](const auto& others) { return others.second.contains(candidate); });
   };
@@ -76,6 +77,7 @@ void Anonymiser::assign(IdentityKind kind) {
     do {
       replacement = make_pseudonym(kind, original, ++number, originals.size());
     } while (kind != IdentityKind::Lid && is_taken(replacement));
+    chosen.insert(lower(replacement));
     replacements_[lower(original)] = {kind, original, std::move(replacement)};
   }
 }

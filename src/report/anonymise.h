@@ -14,6 +14,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,7 +53,8 @@ class Anonymiser {
   std::string find_leak(std::string_view text) const;
 
  private:
-  void assign(IdentityKind kind);
+  /// Adds the replacements, in lower case, to those already `chosen`.
+  void assign(IdentityKind kind, std::set<std::string>& chosen);
   void append(std::string& out, std::string_view text, const FoundIdentity& found) const;
   void append_path(std::string& out, std::string_view text, const FoundIdentity& found) const;
   const std::string* known(std::string_view original) const;

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "report/unescape.h"
 
 namespace ncclog {
@@ -53,6 +56,17 @@ TEST(Anonymise, ReplacesByNamesOfTheSameSort) {
   EXPECT_EQ(anonymiser.text("GPU-N42, /home/alice.w/falcon-secret/x"),
             "host-3, /home/user-1/" + anonymiser.text("falcon-secret") + "/x");
   EXPECT_EQ(anonymiser.path("node/nccl.gpu-n42.414.log"), "node/nccl.host-3.414.log");
+}
+
+TEST(Anonymise, NoTwoShortJobNumbersBecomeOne) {
+  std::string text;
+  for (int job = 2000; job < 3200; ++job) text += "SLURM_JOB_ID=" + std::to_string(job) + "\n";
+  std::set<std::string> replacements;
+  for (const Replacement& replaced : made_for(text).mapping()) {
+    if (replaced.kind != IdentityKind::JobNumber) continue;
+    EXPECT_TRUE(replacements.insert(replaced.replacement).second) << replaced.replacement;
+  }
+  EXPECT_EQ(replacements.size(), 1200U);
 }
 
 TEST(Anonymise, ReplacingTwiceIsReplacingOnce) {
