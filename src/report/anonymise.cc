@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "base/letters.h"
 #include "base/text.h"
 #include "report/known_names.h"
 #include "report/path_parts.h"
@@ -12,14 +13,6 @@
 
 namespace ncclog {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
 
 /// True if the name is one wherever it stands, without anything that announces it.
 bool is_replaced_everywhere(IdentityKind kind, std::string_view name) {
@@ -63,27 +56,27 @@ void Anonymiser::assign(IdentityKind kind, std::set<std::string>& chosen) {
   const std::set<std::string>& found = values.at(kind);
   std::vector<std::string> originals(found.begin(), found.end());
   std::stable_sort(originals.begin(), originals.end(),
-                   [](const auto& a, const auto& b) { return lower(a) < lower(b); });
+                   [](const auto& a, const auto& b) { return lower_case(a) < lower_case(b); });
   // Short numbers come round again: the 1st and the 1001st of four digits are both 1001.
   const auto is_taken = [&](const std::string& candidate) {
-    if (chosen.contains(lower(candidate))) return true;
+    if (chosen.contains(lower_case(candidate))) return true;
     return std::any_of(values.begin(), values.end(),
                        [&](const auto& others) { return others.second.contains(candidate); });
   };
   size_t number = 0;
   for (const std::string& original : originals) {
-    if (replacements_.contains(lower(original))) continue;
+    if (replacements_.contains(lower_case(original))) continue;
     std::string replacement;
     do {
       replacement = make_pseudonym(kind, original, ++number, originals.size());
     } while (kind != IdentityKind::Lid && is_taken(replacement));
-    chosen.insert(lower(replacement));
-    replacements_[lower(original)] = {kind, original, std::move(replacement)};
+    chosen.insert(lower_case(replacement));
+    replacements_[lower_case(original)] = {kind, original, std::move(replacement)};
   }
 }
 
 const std::string* Anonymiser::known(std::string_view original) const {
-  const auto found = replacements_.find(lower(original));
+  const auto found = replacements_.find(lower_case(original));
   return found == replacements_.end() ? nullptr : &found->second.replacement;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "report/text_parts.h"
 
 namespace ncclog {
 namespace {
@@ -14,10 +15,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr RemarkLevel kLevels[] = {RemarkLevel::Error, RemarkLevel::Warning, RemarkLevel::Note};
-
-std::string plural(size_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
 
 size_t count_of(const CheckedSource& source, RemarkLevel level) {
   return static_cast<size_t>(

@@ -1,5 +1,6 @@
 #include "report/identities.h"
 
+#include "base/letters.h"
 #include "base/text.h"
 #include "report/known_names.h"
 #include "report/path_parts.h"
@@ -9,10 +10,7 @@ namespace {
 
 /// `component` without the names of hosts that it contains.
 std::string without_hosts(std::string_view component, const KnownHosts& hosts) {
-  std::string rest(component);
-  for (char& c : rest) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  std::string rest = lower_case(component);
   for (const FoundIdentity& found : find_identities(component, hosts)) {
     for (size_t i = 0; i < found.length; ++i) rest[found.begin + i] = '-';
   }

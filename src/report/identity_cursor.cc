@@ -20,14 +20,6 @@ bool is_number(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 std::string_view IdentityCursor::before() const {
   const size_t begin = at < kLongestRun ? 0 : at - kLongestRun;
   return slice(begin, at);

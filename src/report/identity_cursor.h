@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/letters.h"
 #include "base/text.h"
 #include "report/identity_scan.h"
 
@@ -69,7 +70,6 @@ struct IdentityCursor {
   bool add_name(IdentityKind kind, size_t begin, size_t end);
 };
 
-constexpr bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
 constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
 constexpr bool is_label_char(char c) { return is_alnum(c) || c == '-'; }
 constexpr bool is_mail_char(char c) {
@@ -81,8 +81,5 @@ bool ends_value(char c);
 
 /// Digits alone.
 bool is_number(std::string_view text);
-
-/// ASCII in lower case.
-std::string lower_case(std::string_view text);
 
 }  // namespace ncclog

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/letters.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -97,7 +98,7 @@ constexpr std::string_view kKeyWords[] = {"api", "access", "private", "secret", 
 std::string normal_name(std::string_view name) {
   std::string result;
   for (const char c : name) {
-    result += c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    result += c == '-' ? '_' : lower_case(c);
   }
   return result;
 }

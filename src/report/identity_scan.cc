@@ -17,7 +17,7 @@ std::string shape_of(std::string_view name) {
   std::string shape;
   for (const char c : name) {
     if (!is_digit(c)) {
-      shape += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      shape += lower_case(c);
     } else if (!shape.ends_with('#')) {
       shape += '#';
     }
@@ -35,8 +35,9 @@ bool is_common_stem(std::string_view shape) {
          std::find(std::begin(kStems), std::end(kStems), stem) != std::end(kStems);
 }
 
-/// Walks one text from front to back. Invariant: all of `in_.found` ends at or before `in_.at`, which
-/// only grows; a step of it that takes nothing moves on to the next place where a word may begin.
+/// Walks one text from front to back. Invariant: all of `in_.found` ends at or before `in_.at`,
+/// which only grows; a step of it that takes nothing moves on to the next place where a word may
+/// begin.
 class IdentityScan {
  public:
   IdentityScan(std::string_view text, const KnownHosts& hosts) : in_{text, hosts} {}

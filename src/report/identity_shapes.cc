@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/letters.h"
 #include "base/text.h"
 #include "report/address_map.h"
 
@@ -28,16 +29,11 @@ struct Place {
   }
 };
 
-bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
-
 /// True for "version 1.18.1.0" and the like: four numbers that are no address.
 bool is_behind_version(const Place& place) {
   constexpr size_t kLookBack = 14;
   const size_t begin = place.at < kLookBack ? 0 : place.at - kLookBack;
-  std::string before(place.text.substr(begin, place.at - begin));
-  for (char& c : before) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
+  const std::string before = lower_case(place.text.substr(begin, place.at - begin));
   return before.find("ver") != before.npos || before.find("release") != before.npos;
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "report/text_parts.h"
 
 namespace ncclog {
 namespace {
@@ -67,10 +68,6 @@ std::string process_text(const Job& job, int index) {
   return fmt::format("pid {} on {}", process.pid, process.host);
 }
 
-std::string plural(size_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with("s") ? "es" : "s");
-}
-
 class Text {
  public:
   Text(const Job& job, const JobCalls& calls, const JobIterations& found)
@@ -81,6 +78,9 @@ class Text {
   }
 
   std::vector<std::string> take() {
+    for (const ProcessIterations& process : found_.processes) {
+      find_departures(process, departures_);
+    }
     add_cut();
     add_certainty();
     add_patterns();
@@ -175,8 +175,22 @@ class Text {
     }
   }
 
-  static std::string in_processes(const IterationPattern& pattern) {
-    if (pattern.processes == pattern.present) {
+  /// True if a process calls something else in one of those iterations.
+  bool is_departed_from(const IterationPattern& pattern) const {
+    return std::any_of(departures_.begin(), departures_.end(), [&](const auto& entry) {
+      return std::any_of(
+          pattern.iterations.begin(), pattern.iterations.end(), [&](const auto& range) {
+            return entry.first.first <= range.second && range.first <= entry.first.last;
+          });
+    });
+  }
+
+  std::string in_processes(const IterationPattern& pattern) const {
+    const bool all_alike = pattern.processes == pattern.present;
+    if (all_alike && is_departed_from(pattern)) {
+      return fmt::format(" in most of {}", plural(pattern.present, "process"));
+    }
+    if (all_alike) {
       return fmt::format(" in {}{}", pattern.present == 1 ? "" : "each of ",
                          plural(pattern.present, "process"));
     }
@@ -248,20 +262,18 @@ class Text {
   }
 
   void add_departing() {
-    std::map<Departure, std::vector<int>> departures;
-    for (const ProcessIterations& process : found_.processes) find_departures(process, departures);
     size_t shown = 0;
-    for (const auto& [departure, processes] : departures) {
+    for (const auto& [departure, processes] : departures_) {
       if (++shown > kDepartingShown) break;
       all_.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
                                  iterations_text({{departure.first, departure.last}}),
                                  departure.difference));
     }
-    if (departures.size() > kDepartingShown) {
+    if (departures_.size() > kDepartingShown) {
       all_.push_back(fmt::format(
           "{} more differences between processes are left out here; --by step-pattern,rank,op "
           "shows all.",
-          departures.size() - kDepartingShown));
+          departures_.size() - kDepartingShown));
     }
   }
 
@@ -291,6 +303,7 @@ class Text {
   const JobIterations& found_;
   /// What most processes call: by first iteration of a range, its last one and the pattern.
   std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges_;
+  std::map<Departure, std::vector<int>> departures_;  ///< With the processes that depart so.
   std::vector<std::string> all_;
 };
 

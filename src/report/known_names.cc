@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/letters.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -115,14 +116,6 @@ constexpr std::string_view kDoubtfulEndings[] = {"net",  "io",   "ai",    "dev",
                                                  "us",   "home", "cloud", "cluster", "svc",
                                                  "test", "co",   "tech",  "info"};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
-}
-
 bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -142,12 +135,12 @@ bool is_library(std::string_view component) {
 }  // namespace
 
 bool is_plain_word(std::string_view word) {
-  return word.size() < 2 || is_one_of(kPlainWords, lower(word));
+  return word.size() < 2 || is_one_of(kPlainWords, lower_case(word));
 }
 
 bool is_known_component(std::string_view component) {
   if (is_library(component) || is_public_package(component)) return true;
-  const std::string text = lower(component);
+  const std::string text = lower_case(component);
   if (is_one_of(kKnownParts, text)) return true;
   std::string_view rest = text;
   while (!rest.empty()) {
@@ -169,17 +162,19 @@ bool is_system_path(std::string_view path) {
 bool is_public_package(std::string_view component) { return is_one_of(kPackages, component); }
 
 bool is_public_domain(std::string_view domain) {
-  const std::string name = lower(domain);
+  const std::string name = lower_case(domain);
   return std::any_of(std::begin(kPublicDomains), std::end(kPublicDomains),
                      [&](std::string_view known) {
                        return name == known || name.ends_with("." + std::string(known));
                      });
 }
 
-bool is_domain_ending(std::string_view label) { return is_one_of(kDomainEndings, lower(label)); }
+bool is_domain_ending(std::string_view label) {
+  return is_one_of(kDomainEndings, lower_case(label));
+}
 
 bool is_doubtful_ending(std::string_view label) {
-  return is_one_of(kDoubtfulEndings, lower(label));
+  return is_one_of(kDoubtfulEndings, lower_case(label));
 }
 
 }  // namespace ncclog

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/letters.h"
 #include "base/text.h"
 #include "report/sql_rows.h"
 #include "report/tables.h"
@@ -335,11 +336,9 @@ constexpr SqlTable kTables[] = {
     {"documentation", "this list", kDocumentation, kByTable},
 };
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return lower(x) == lower(y); });
+                    [](char x, char y) { return lower_case(x) == lower_case(y); });
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ std::string labelled(std::string_view name, std::string_view text, const TextSty
 }
 
 std::string plural(uint64_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : one.ends_with('s') ? "es" : "s");
 }
 
 std::string channels_text(uint64_t channels) {

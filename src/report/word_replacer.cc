@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/letters.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -9,19 +10,15 @@ namespace {
 
 constexpr size_t kCaseMatters = 4;  ///< Below this length.
 
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
-
 uint16_t start_of(std::string_view text, size_t at) {
-  const auto first = static_cast<unsigned char>(lower(text[at]));
-  const auto second = static_cast<unsigned char>(lower(text[at + 1]));
+  const auto first = static_cast<unsigned char>(lower_case(text[at]));
+  const auto second = static_cast<unsigned char>(lower_case(text[at + 1]));
   return static_cast<uint16_t>(first << 8 | second);
 }
 
 std::string normal(std::string_view word) {
   std::string result(word);
-  if (word.size() >= kCaseMatters) std::transform(word.begin(), word.end(), result.begin(), lower);
+  if (word.size() >= kCaseMatters) result = lower_case(word);
   return result;
 }
 
