@@ -230,16 +230,18 @@ bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& me
   return may_be_header_stub(line) && is_header_stub(line);
 }
 
-/// True if the line holds a needle that needs no closer look.
-bool ForeignFilter::holds_certain_needle(std::string_view line) const {
-  return filter_.any_of(line, [&](size_t needle) {
+/// True if the line holds a needle that needs no closer look; none has its place before `from`.
+bool ForeignFilter::holds_certain_needle(std::string_view line, size_t from) const {
+  return filter_.any_from(line, from, [&](size_t needle) {
     return std::ranges::find(questions_[needle], nullptr) != questions_[needle].end();
   });
 }
 
-/// True if the line holds a needle and a closer look finds what it stands for.
-bool ForeignFilter::holds_needle(std::string_view line, std::string_view message) const {
-  return filter_.any_of(line, [&](size_t needle) {
+/// True if the line holds a needle and a closer look finds what it stands for; no needle has its
+/// place before `from`.
+bool ForeignFilter::holds_needle(std::string_view line, std::string_view message,
+                                 size_t from) const {
+  return filter_.any_from(line, from, [&](size_t needle) {
     return std::ranges::any_of(questions_[needle], [&](Question question) {
       return question == nullptr || question(line, message);
     });
@@ -248,7 +250,7 @@ bool ForeignFilter::holds_needle(std::string_view line, std::string_view message
 
 bool ForeignFilter::can_matter(std::string_view line) const {
   std::string_view message;
-  return wants_all_ || matters_by_start(line, message) || holds_needle(line, message);
+  return wants_all_ || matters_by_start(line, message) || holds_needle(line, message, 0);
 }
 
 BoringLines ForeignFilter::boring_lines(std::string_view block) const {
@@ -262,9 +264,12 @@ BoringLines ForeignFilter::boring_lines(std::string_view block) const {
     const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
     const std::string_view line = block.substr(begin, end - begin);
     if (needle < begin) needle = filter_.next(block, begin);
-    if (line.size() > kLongest || (needle < end && holds_certain_needle(line))) break;
+    if (line.size() > kLongest || (needle < end && holds_certain_needle(line, needle - begin))) {
+      break;
+    }
     std::string_view message;
-    if (matters_by_start(line, message) || (needle < end && holds_needle(line, message))) break;
+    if (matters_by_start(line, message)) break;
+    if (needle < end && holds_needle(line, message, needle - begin)) break;
     boring.bytes = end + 1;
     ++boring.lines;
     boring.empty += line.empty() ? 1 : 0;

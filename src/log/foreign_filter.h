@@ -62,8 +62,8 @@ class ForeignFilter {
   void add_recogniser(const WordingPattern& pattern);
   void drop_longer_needles();
   bool matters_by_start(std::string_view line, std::string_view& message) const;
-  bool holds_certain_needle(std::string_view line) const;
-  bool holds_needle(std::string_view line, std::string_view message) const;
+  bool holds_certain_needle(std::string_view line, size_t from) const;
+  bool holds_needle(std::string_view line, std::string_view message, size_t from) const;
 
   bool wants_all_ = false;
   std::map<std::string, Questions, std::less<>> needles_;

@@ -1,6 +1,7 @@
 #include "log/foreign_lines.h"
 
 #include <algorithm>
+#include <span>
 
 #include "log/foreign_needs.h"
 #include "log/prefix.h"
@@ -85,9 +86,23 @@ std::string_view rank_in_command(std::string_view command) {
   return scan.take_while(is_digit, 9);
 }
 
-bool contains_ignoring_case(std::string_view text, std::string_view lower) {
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
+/// True if one of `words`, which are lower-case letters, stands in `text` in any case.
+bool holds_one_of(std::string_view text, std::span<const std::string_view> words) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z' ? 1U << (c - 'a') : 0U; };
+  unsigned begins = 0;
+  for (const std::string_view word : words) begins |= letter(word.front());
+  for (size_t at = 0; at < text.size(); ++at) {
+    if ((begins & letter(lower(text[at]))) == 0) continue;
+    const std::string_view rest = text.substr(at);
+    const bool holds = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return rest.size() >= word.size() &&
+             std::equal(word.begin(), word.end(), rest.begin(),
+                        [&](char wanted, char c) { return wanted == lower(c); });
+    });
+    if (holds) return true;
+  }
+  return false;
 }
 
 /// `text` behind what a logger puts in front: "2026-01-05 12:00:00,123 - INFO - ",
@@ -167,10 +182,8 @@ bool recognise_failure_time(std::string_view text, Message& message) {
 bool is_eval_title(std::string_view title) {
   constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
                                          "generat", "sampling", "checkpoint", "infer"};
-  if (contains_ignoring_case(title, "load") || contains_ignoring_case(title, "download"))
-    return false;
-  return std::any_of(std::begin(kWords), std::end(kWords),
-                     [&](std::string_view word) { return contains_ignoring_case(title, word); });
+  constexpr std::string_view kReading[] = {"load"};
+  return holds_one_of(title, kWords) && !holds_one_of(title, kReading);
 }
 
 bool recognise_progress_bar(std::string_view text, Message& message) {

@@ -315,7 +315,6 @@ namespace {
 
 /// Reads the marker of one wording; false if the line does not fit it.
 bool read_marker(const LazyWording& wording, std::string_view line, Marker& marker) {
-  if (wording.needle == kBar && is_other_bar(line)) return false;
   const Expression& expression = wording.expression();
   re2::StringPiece groups[kMaxGroups];
   const int count = std::min(kMaxGroups, 1 + expression.regex.NumberOfCapturingGroups());
@@ -339,9 +338,15 @@ bool read_marker(const LazyWording& wording, std::string_view line, Marker& mark
 bool MarkerFinder::find(std::string_view line, Marker& marker) const {
   const Compiled& compiled = *compiled_;
   const uint64_t present = compiled.needles_in(line);
+  std::optional<bool> is_other;
   for (size_t i = 0; i < compiled.wordings.size(); ++i) {
     if ((compiled.bits[i] & present) == 0) continue;
-    if (read_marker(*compiled.wordings[i], line, marker)) return true;
+    const LazyWording& wording = *compiled.wordings[i];
+    if (wording.needle == kBar) {
+      if (!is_other) is_other = is_other_bar(line);
+      if (*is_other) continue;
+    }
+    if (read_marker(wording, line, marker)) return true;
   }
   return false;
 }

@@ -160,7 +160,26 @@ void NeedleFilter::note(size_t bucket, Needle& needle) {
       if (!any && !fits(needle.text[place], static_cast<char>(byte))) continue;
       half_bytes_[i].low[byte % 16] |= bit;
       half_bytes_[i].high[byte / 16] |= bit;
-      bytes_[i][byte] |= bit;
+    }
+  }
+  for (size_t i = 0; i < pairs_.size(); ++i) note_pair(bucket, needle, 2 * i, pairs_[i]);
+}
+
+/// Enters the two bytes that stand at `place` of the needle's window.
+void NeedleFilter::note_pair(size_t bucket, const Needle& needle, size_t place, Pairs& pairs) {
+  const auto bit = static_cast<uint8_t>(1U << bucket);
+  const std::string_view wanted = std::string_view(needle.text).substr(needle.window);
+  if (place >= wanted.size()) {
+    for (uint8_t& buckets : pairs) buckets |= bit;
+    return;
+  }
+  const auto fits_at = [&](size_t i, uint32_t byte) {
+    return i >= wanted.size() || fits(wanted[i], static_cast<char>(byte));
+  };
+  for (uint32_t first = 0; first < 256; ++first) {
+    if (!fits_at(place, first)) continue;
+    for (uint32_t second = 0; second < 256; ++second) {
+      if (fits_at(place + 1, second)) pairs[place_of_pair(first | second << 8)] |= bit;
     }
   }
 }
@@ -169,7 +188,9 @@ bool NeedleFilter::stands_at(const Needle& needle, std::string_view text, size_t
   if (at < needle.window) return false;
   const std::string_view rest = text.substr(at - needle.window);
   return rest.size() >= needle.text.size() &&
-         std::equal(needle.text.begin(), needle.text.end(), rest.begin(), fits);
+         std::equal(needle.text.begin(), needle.text.end(), rest.begin(), [](char wanted, char c) {
+           return (wanted == c && !is_class(wanted)) || fits(wanted, c);
+         });
 }
 
 size_t NeedleFilter::next_plain(std::string_view text, size_t from) const {

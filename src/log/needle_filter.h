@@ -6,7 +6,8 @@
 // Of each needle the four bytes in a row that are rarest in logs are looked for, of all needles at
 // once: needles are spread over eight buckets, and a table a byte says which buckets have the byte
 // there. Where the processor has AVX2, the tables are split by half bytes and 32 places are looked
-// up in one go (the idea of Hyperscan's "Teddy"). What is found so is then compared in full.
+// up in one go (the idea of Hyperscan's "Teddy"). Of what is found so, most goes when its bytes are
+// looked up two at a time; the rest is compared in full.
 
 #pragma once
 
@@ -48,7 +49,13 @@ class NeedleFilter {
   /// did.
   template <typename Visit>
   bool any_of(std::string_view text, Visit&& visit) const {
-    for (size_t at = next(text, 0); at < text.size(); at = next(text, at + 1)) {
+    return any_from(text, 0, visit);
+  }
+
+  /// The same for needles whose place, as `next` says it, is `from` or behind it.
+  template <typename Visit>
+  bool any_from(std::string_view text, size_t from, Visit&& visit) const {
+    for (size_t at = next(text, from); at < text.size(); at = next(text, at + 1)) {
       if (visit_at(text, at, visit)) return true;
     }
     return false;
@@ -71,16 +78,23 @@ class NeedleFilter {
     alignas(16) std::array<uint8_t, 16> high{};
   };
 
+  /// By hash of two bytes in a row: the buckets that have them there.
+  using Pairs = std::array<uint8_t, 4096>;
+
+  static size_t place_of_pair(uint32_t pair) {
+    return static_cast<uint16_t>((pair & 0xFFFF) * 40503) >> 4;
+  }
+
   void note(size_t bucket, Needle& needle);
+  void note_pair(size_t bucket, const Needle& needle, size_t place, Pairs& pairs);
   static bool stands_at(const Needle& needle, std::string_view text, size_t at);
   size_t next_avx2(std::string_view text, size_t from) const;
 
   /// Calls `visit(number)` for the needles whose window begins at `at`, until it answers true.
   template <typename Visit>
   bool visit_at(std::string_view text, size_t at, Visit&& visit) const {
-    uint32_t bytes = 0;
-    std::memcpy(&bytes, text.data() + at, std::min(sizeof bytes, text.size() - at));
-    for (unsigned buckets = buckets_at(text, at); buckets != 0; buckets &= buckets - 1) {
+    const uint32_t bytes = window_at(text, at);
+    for (unsigned buckets = buckets_of(bytes); buckets != 0; buckets &= buckets - 1) {
       for (const Needle& needle : buckets_[static_cast<size_t>(std::countr_zero(buckets))]) {
         const bool may_stand = ((bytes ^ needle.bytes) & needle.mask) == 0;
         if (may_stand && stands_at(needle, text, at) && visit(needle.number)) return true;
@@ -89,17 +103,26 @@ class NeedleFilter {
     return false;
   }
 
-  unsigned buckets_at(std::string_view text, size_t at) const {
-    unsigned buckets = (1U << kBuckets) - 1;
-    for (size_t i = 0; i < kWindow && at + i < text.size(); ++i) {
-      buckets &= bytes_[i][static_cast<unsigned char>(text[at + i])];
+  /// The bytes at `at`, zeros behind the end of the text.
+  static uint32_t window_at(std::string_view text, size_t at) {
+    uint32_t bytes = 0;
+    const size_t left = text.size() - at;
+    if (left >= sizeof bytes) {
+      std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    } else {
+      std::memcpy(&bytes, text.data() + at, left);
     }
-    return buckets;
+    return bytes;
+  }
+
+  /// The buckets of the needles that may have this window, and perhaps of others.
+  unsigned buckets_of(uint32_t bytes) const {
+    return pairs_[0][place_of_pair(bytes)] & pairs_[1][place_of_pair(bytes >> 16)];
   }
 
   std::array<std::vector<Needle>, kBuckets> buckets_;
   std::array<HalfBytes, kWindow> half_bytes_;
-  std::array<std::array<uint8_t, 256>, kWindow> bytes_{};  ///< The same, by whole byte.
+  std::array<Pairs, kWindow / 2> pairs_{};
 };
 
 }  // namespace ncclog

@@ -80,5 +80,53 @@ TEST(NeedleFilter, IsTheSameWithoutVectors) {
   }
 }
 
+/// How often each needle stands in `text`, by trying all of them at every place.
+std::vector<size_t> counted_one_by_one(const std::vector<std::string>& needles,
+                                       std::string_view text) {
+  const auto fits = [](char wanted, char c) {
+    if (wanted == kAnyDigit) return c >= '0' && c <= '9';
+    if (wanted == kNonBlank) return c != ' ' && c != '\t';
+    return wanted == c;
+  };
+  std::vector<size_t> counts;
+  for (const std::string& needle : needles) {
+    size_t count = 0;
+    for (size_t at = 0; at + needle.size() <= text.size(); ++at) {
+      count += std::equal(needle.begin(), needle.end(), text.begin() + at, fits) ? 1 : 0;
+    }
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+TEST(NeedleFilter, FindsAsMuchAsTryingAllNeedlesAtEveryPlace) {
+  const std::vector<std::string> needles = {
+      "ab", "bca", "\x01 [", "\x1b", "cab:x", std::string(1, '\0'), "\x03:", "a\x01", "x:1 [ab"};
+  const NeedleFilter filter(needles);
+  std::mt19937 random(11);
+  constexpr std::string_view kBytes("abcx:1 [\x1b\0\xe9", 11);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text(random() % 80, ' ');
+    for (char& c : text) c = kBytes[random() % kBytes.size()];
+    std::vector<size_t> counts(needles.size());
+    for (const size_t number : all_in(filter, text)) ++counts[number];
+    EXPECT_EQ(counts, counted_one_by_one(needles, text)) << text;
+  }
+}
+
+TEST(NeedleFilter, GoesOnFromAPlaceThatNextGave) {
+  const NeedleFilter filter({"ab", "global_step="});
+  const std::string text = "ab, ab, global_step=3";
+  const size_t second = filter.next(text, 1);
+  ASSERT_EQ(second, 4u);
+  std::vector<size_t> numbers;
+  filter.any_from(text, second, [&](size_t number) {
+    numbers.push_back(number);
+    return false;
+  });
+  EXPECT_EQ(numbers, (std::vector<size_t>{0, 1}));
+  EXPECT_TRUE(filter.any_from(text, second, [](size_t number) { return number == 1; }));
+}
+
 }  // namespace
 }  // namespace ncclog
