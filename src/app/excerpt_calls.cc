@@ -6,20 +6,10 @@
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 #include "model/call_coverage.h"
+#include "model/rank_segment.h"
 
 namespace ncclog {
 namespace {
-
-/// Which life of its pointer a segment is.
-int generation_of(const std::vector<CommSegment>& all, size_t place) {
-  return static_cast<int>(
-      std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place),
-                    [&](const CommSegment& other) { return other.comm == all[place].comm; }));
-}
-
-const CommSegment& segment_of(const Job& job, const CommRank& rank) {
-  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
-}
 
 uint64_t beyond(uint64_t count, uint64_t keep) { return count > keep ? count - keep : 0; }
 
@@ -55,7 +45,7 @@ ExcerptCalls::ExcerptCalls(const Job& job, uint64_t keep) {
     if (spoken.speaker.pid < 0 || !spoken.unplaced.empty()) continue;
     for (size_t place = 0; place < all.size(); ++place) {
       keys_[{static_cast<int>(log), static_cast<int>(place)}] = {
-          spoken.speaker.host, spoken.speaker.pid, all[place].comm, generation_of(all, place)};
+          spoken.speaker.host, spoken.speaker.pid, all[place].comm, life_of(all, place)};
     }
   }
   for (const Communicator& comm : job.communicators) limit(job, comm, keep);
@@ -105,11 +95,12 @@ bool ExcerptCalls::keeps(const Event& event) {
   const uint16_t kind = event.message.kind->index;
   if (kind == kKindIndex<CommInit>) lives.add({}, read_message<CommInit>(event.message));
   if (kind == kKindIndex<CommEnd>) lives.add({}, read_message<CommEnd>(event.message));
+  if (kind == kKindIndex<CallInit>) lives.add({}, read_message<CallInit>(event.message));
   const auto call = read_call(event);
   if (!call) return true;
   int place = lives.living_segment(call->comm);
   if (place < 0) place = lives.add_call({}, {}, call->comm, call->nranks, call->call);
-  const int generation = generation_of(lives.all, static_cast<size_t>(place));
+  const int generation = life_of(lives.all, static_cast<size_t>(place));
   const auto limits = limits_.find({std::string(header.host), header.pid, call->comm, generation});
   if (limits == limits_.end()) return true;
   Counted& counted =

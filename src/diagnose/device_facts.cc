@@ -29,6 +29,7 @@
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "log/header.h"
+#include "model/rank_segment.h"
 
 namespace ncclog {
 namespace {
@@ -93,10 +94,6 @@ Evidence line_at(const Job& job, const Process& process, SourceRef where) {
     if (record.where == where) line = evidence_of(record);
   });
   return line;
-}
-
-const CommSegment& segment_of(const Job& job, const CommRank& rank) {
-  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
 }
 
 SourceRef begin_of(const CommSegment& segment) {

@@ -114,20 +114,7 @@ void parse_net(std::string_view text, PathParts& parts) {
   parts.network = pieces[0];
 }
 
-}  // namespace
-
-PathParts parse_path(std::string_view path) {
-  PathParts parts;
-  parts.transport = transport_of(path);
-  parts.gpudirect = path.find("/GDRDMA") != path.npos;
-  parts.multi_node = path.starts_with("P2P/MNNVL");
-  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
-    parse_net(path.substr(4), parts);
-  }
-  return parts;
-}
-
-std::vector<Edge> edges_of(const Job& job) {
+std::vector<Edge> find_edges(const Job& job) {
   const EndFinder ends(job);
   std::vector<Edge> edges;
   for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -149,6 +136,21 @@ std::vector<Edge> edges_of(const Job& job) {
   }
   return edges;
 }
+
+}  // namespace
+
+PathParts parse_path(std::string_view path) {
+  PathParts parts;
+  parts.transport = transport_of(path);
+  parts.gpudirect = path.find("/GDRDMA") != path.npos;
+  parts.multi_node = path.starts_with("P2P/MNNVL");
+  if (parts.transport == Transport::NET && path.starts_with("NET/")) {
+    parse_net(path.substr(4), parts);
+  }
+  return parts;
+}
+
+const std::vector<Edge>& edges_of(const Job& job) { return job.answers.of<&find_edges>(job); }
 
 std::string edge_phrase(const Edge& edge) {
   return fmt::format("rank {} -> rank {} via {}", edge.src_rank, edge.dst_rank, edge.path_text);

@@ -51,8 +51,8 @@ struct Edge {
 
 /// All connections of the job, process by process, by ranks. Those of torn processes are left out.
 /// Where NCCL_HOSTID is set, hosts are what users call so: ranks of one host name may be far apart,
-/// and their reach is unknown.
-std::vector<Edge> edges_of(const Job& job);
+/// and their reach is unknown. Valid as long as the job is.
+const std::vector<Edge>& edges_of(const Job& job);
 
 /// "rank 7 -> rank 8 via NET/IB/3".
 std::string edge_phrase(const Edge& edge);

@@ -74,7 +74,7 @@ constexpr std::string_view kNoChannels = "no line tells how ranks are connected"
 Outcome check_edges(const Job& job, const std::function<bool(const Edge&)>& concerned,
                     const std::function<bool(const Edge&)>& right) {
   Tally tally;
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   for (const Edge& edge : edges) {
     if (concerned(edge)) tally.add(right(edge), edge_phrase(edge), {edge.where, {}}, edge.process);
   }

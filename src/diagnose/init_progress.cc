@@ -12,16 +12,13 @@
 #include "diagnose/first_warning.h"
 #include "diagnose/nccl_version.h"
 #include "diagnose/watchdog_records.h"
+#include "model/rank_segment.h"
 
 namespace ncclog {
 namespace {
 
 const Process& process_at(const Job& job, int process) {
   return job.processes[static_cast<size_t>(process)];
-}
-
-const CommSegment& segment_of(const Job& job, const CommRank& rank) {
-  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
 }
 
 /// The calls count as well: NCCL takes none before the initialisation ends.

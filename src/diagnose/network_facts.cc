@@ -169,7 +169,7 @@ FactValue gpudirect(const Job& job, const Instance&) {
 }
 
 FactValue socket_between_hosts(const Job& job, const Instance&) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   for (const Edge& edge : edges) {
     if (edge.path.network != "Socket" || edge.reach != EdgeReach::OtherHost) continue;
     return yes(edge_phrase(edge), {{edge.where, {}}});

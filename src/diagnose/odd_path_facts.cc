@@ -53,7 +53,7 @@ bool is_net_between_hosts(const Edge& edge) {
 }
 
 FactValue odd_network(const Job& job, const Instance&) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   std::map<int, std::set<std::string>> networks;
   for (const Edge& edge : edges) {
     if (is_net_between_hosts(edge)) networks[edge.process].emplace(edge.path.network);
@@ -100,7 +100,7 @@ PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
 }
 
 FactValue odd_gpudirect(const Job& job, const Instance&) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   bool known = false;
   for (const bool sends : {false, true}) {
     const PeerValues values = gpudirect_values(edges, sends);
@@ -206,7 +206,7 @@ std::vector<const Edge*> slower_than_other_pairs(const Job& job, const LocalPath
 }
 
 FactValue odd_local_path(const Job& job, const Instance&) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   const LocalPaths paths = local_paths(job, edges);
   if (paths.empty()) return unknown();
   std::vector<const Edge*> slower = slower_than_on_other_hosts(paths);
@@ -223,7 +223,7 @@ FactValue odd_local_path(const Job& job, const Instance&) {
 }
 
 FactValue odd_nic(const Job& job, const Instance&) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   std::map<int, std::set<int>> devices;
   for (const Edge& edge : edges) {
     if (is_net_between_hosts(edge) && edge.path.device >= 0 && edge.path.proxy_rank < 0) {

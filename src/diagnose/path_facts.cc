@@ -57,7 +57,7 @@ bool is_rdma_between_hosts(const Edge& edge) {
 /// is faster.
 FactValue net_inside(const Job& job, bool only_staged) {
   Found found;
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   for (const Edge& edge : edges) {
     const bool by_net = edge.path.transport == Transport::NET && edge.reach == EdgeReach::SameHost;
     if (by_net && !(only_staged && edge.path.gpudirect)) found.add(edge);
@@ -72,7 +72,7 @@ FactValue staged_net_within_host(const Job& job, const Instance&) { return net_i
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {
   Found found;
   const std::set<std::string> hosts = nvswitch_hosts(job);
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   for (const Edge& edge : edges) {
     const bool linked = hosts.contains(host_of(job, edge.process));
     if (linked && edge.path.transport == Transport::SHM) found.add(edge);

@@ -99,7 +99,7 @@ void add_transport_traits(const Job& job, Traits& traits) {
 
 Absence transport_absence(const Job& job, const Trait& other) {
   if (other.name == kP2pCheck) return not_told("its logs do not tell");
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   if (edges.empty()) {
     return not_told(is_torn(job) ? "lines of its logs are torn"
                                  : "no line of its logs tells how ranks are connected");

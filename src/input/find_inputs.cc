@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -50,12 +51,25 @@ std::vector<std::string> entries(const std::string& folder, std::error_code& err
   return paths;
 }
 
+/// What ncclog-replay writes beside the logs of its runs, which are those of another job.
+std::string outcome_in(const std::string& folder) { return folder + "/outcome.json"; }
+
+bool is_of_a_replay(const std::string& folder) {
+  constexpr std::string_view kBegin = "{\n  \"schema\": \"ncclog.replay-outcome/";
+  std::ifstream file(outcome_in(folder), std::ios::binary);
+  std::string begin(kBegin.size(), '\0');
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kBegin;
+}
+
 void visit_entry(const std::string& path, Search& search) {
   struct stat entry {};
   if (lstat(path.c_str(), &entry) != 0) {
     search.found.push_back(path);
   } else if (S_ISLNK(entry.st_mode)) {
     search.links.push_back(path);
+  } else if (S_ISDIR(entry.st_mode) && is_of_a_replay(path)) {
+    search.found.push_back(outcome_in(path));
   } else if (S_ISREG(entry.st_mode) || S_ISDIR(entry.st_mode)) {
     take(path, entry, search);
   }

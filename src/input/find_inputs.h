@@ -22,10 +22,11 @@ inline constexpr const char* kStdinPath = "-";
 /// alone) and "-".
 ///
 /// Folders are entered to any depth; entries whose name starts with a dot, and sockets, pipes and
-/// devices inside folders, are left out. Links are followed, after all that is reached without
-/// them, so a file that has a path without links keeps that one; loops end. A subfolder that cannot
-/// be listed and a link that leads nowhere stand in the result, to be reported as unreadable when
-/// they are read.
+/// devices inside folders, are left out. Of a folder inside another one in which ncclog-replay left
+/// the logs of its runs, only the outcome is found: those are logs of another job. Links are
+/// followed, after all that is reached without them, so a file that has a path without links keeps
+/// that one; loops end. A subfolder that cannot be listed and a link that leads nowhere stand in
+/// the result, to be reported as unreadable when they are read.
 ///
 /// Throws Error (where = the argument) for a path that does not exist, a pattern without match, a
 /// folder that cannot be listed or holds no file; without where if `arguments` is empty.

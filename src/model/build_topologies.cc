@@ -84,7 +84,7 @@ struct PrintedSystem {
 std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& host) {
   std::vector<PrintedSystem> found;
   for (const InitSection& section : log.inits.all()) {
-    if (section.system.lines.empty() || host.knows(section.system)) continue;
+    if (!section.system.has_lines() || host.knows(section.system)) continue;
     SystemTopology all = parse_system(section.system);
     const bool is_whole = is_of_one_host(all);
     SystemTopology own = own_part(std::move(all), section.rank);

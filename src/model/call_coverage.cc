@@ -3,13 +3,10 @@
 #include <algorithm>
 
 #include "log/messages/all_messages.h"
+#include "model/rank_segment.h"
 
 namespace ncclog {
 namespace {
-
-const CommSegment& segment_of(const Job& job, const CommRank& rank) {
-  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
-}
 
 bool prints_calls(const Job& job, const Process& process) {
   return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
@@ -29,7 +26,8 @@ bool is_in_one_input(const Job& job, const CollectiveCalls& calls) {
 
 /// Where the rank is known from the communicator's end only, what came before it is missing.
 bool has_its_beginning(const CommSegment& segment) {
-  return segment.rank < 0 || segment.started.line != 0 || segment.completed.line != 0;
+  return segment.rank < 0 || segment.started.line != 0 || segment.completed.line != 0 ||
+         segment.announced.line != 0;
 }
 
 /// Without initialisation lines processes are joined by the communicator's size alone. Several

@@ -246,7 +246,7 @@ std::vector<TuningCell> parse_tuning(const BoundedLines& rows) {
   std::vector<TuningCell> cells;
   std::vector<std::string_view> algorithms;
   std::vector<Column> columns;
-  for (const IndentedLine& line : rows.lines) {
+  for (const IndentedLine& line : rows.lines()) {
     const std::string_view name = trim(line.text).substr(0, trim(line.text).find_first_of(" |"));
     const std::vector<std::string_view> row = cells_of(line.text);
     if (name == "Algorithm") {

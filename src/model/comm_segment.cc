@@ -28,6 +28,7 @@ void add_facts(CommSegment& segment, const CommSegment& news) {
   keep_known(segment.local_ranks, news.local_ranks, -1);
   keep_known(segment.started, news.started, SourceRef{});
   keep_known(segment.completed, news.completed, SourceRef{});
+  keep_known(segment.announced, news.announced, SourceRef{});
   keep_known(segment.ended, news.ended, SourceRef{});
   keep_known(segment.end, news.end, CommFate::None);
 }
@@ -49,11 +50,13 @@ CommSegment facts_of(SourceRef where, const CommInit& init) {
 }
 
 /// True if `later`, the next thing said about the same pointer, begins a new life: the earlier one
-/// has ended, or was already past what `later` begins with. Nothing comes before a START; layout
-/// and COMPLETE lines come before the first call.
+/// has ended, or was already past what `later` begins with. Nothing comes before a START; layout,
+/// COMPLETE and CALL lines of the initialisation come before the first call.
 bool begins_anew(const CommSegment& earlier, const CommSegment& later) {
   if (has(earlier.ended) || has(later.started)) return true;
-  const bool in_use = has(earlier.completed) || earlier.calls.total + earlier.traces.total > 0;
+  const bool has_calls = earlier.calls.total + earlier.traces.total > 0;
+  if (has_calls && has(later.announced)) return true;
+  const bool in_use = has(earlier.completed) || has_calls;
   const bool comes_up = has(later.completed) || later.nnodes >= 0 || later.local_ranks >= 0;
   return in_use && comes_up;
 }
@@ -109,6 +112,21 @@ void CommSegments::add(SourceRef where, const CommEnd& ended) {
   news.bus_id = ended.bus_id;
   news.ended = where;
   news.end = ended.action == "Abort" ? CommFate::Aborted : CommFate::Destroyed;
+  add(std::move(news));
+}
+
+void CommSegments::add(SourceRef where, const CallInit& call) {
+  if (call.function != "ncclCommInitRank" && call.function != "ncclCommSplit") return;
+  CommSegment news;
+  news.comm = call.comm.value;
+  news.rank = call.rank;
+  news.nranks = call.nranks;
+  news.cuda_dev = call.cuda_dev;
+  news.comm_id = call.comm_id.value;
+  news.parent = call.parent.value;
+  news.color = call.color;
+  news.key = call.key;
+  news.announced = where;
   add(std::move(news));
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/source_ref.h"
+#include "log/messages/collective.h"
 #include "log/messages/lifecycle.h"
 #include "model/collective_calls.h"
 
@@ -39,7 +40,9 @@ struct CommSegment {
   int local_ranks = -1;
   SourceRef started;    ///< Init START; line 0: not seen.
   SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
-  SourceRef ended;      ///< Destroy or Abort COMPLETE; line 0: not seen.
+  /// CALL line of the function that made it, behind its initialisation; line 0: not seen.
+  SourceRef announced;
+  SourceRef ended;  ///< Destroy or Abort COMPLETE; line 0: not seen.
   CommFate end = CommFate::None;
   CollectiveCalls calls;   ///< By COLL lines.
   CollectiveCalls traces;  ///< By CALL lines: the same calls once more where both are printed.
@@ -57,6 +60,7 @@ struct CommSegments {
   void add(SourceRef where, const CommInit& init);
   void add(SourceRef where, const CommRankStarted& announced);  ///< 2.4.2's Init START.
   void add(SourceRef where, const CommEnd& ended);
+  void add(SourceRef where, const CallInit& call);
   void add(const CommLayout& layout);
   /// `stamp` is what stands before the line's host. Gives the segment's place in `all`.
   int add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,

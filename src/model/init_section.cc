@@ -1,5 +1,6 @@
 #include "model/init_section.h"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -225,29 +226,6 @@ bool begins_anew(const InitSection& earlier, const InitSection& later) {
 
 }  // namespace
 
-void BoundedLines::add(int indent, std::string_view text) {
-  const size_t size = sizeof(IndentedLine) + text.size();
-  cut |= bytes + size > kMaxBytes;
-  if (cut) return;
-  bytes += size;
-  lines.push_back({indent, std::string(text)});
-}
-
-void BoundedLines::merge(BoundedLines&& later) {
-  if (!any()) {
-    *this = std::move(later);
-    return;
-  }
-  for (const IndentedLine& line : later.lines) add(line.indent, line.text);
-  cut |= later.cut;
-}
-
-void BoundedLines::drop() {
-  cut = any();
-  lines.clear();
-  bytes = 0;
-}
-
 void InitSections::add(SourceRef where, std::string_view text, const Event& event) {
   const Part part = part_of(event);
   if (part == Part::None) return;
@@ -311,6 +289,27 @@ void InitSections::limit(BoundedLines InitSection::*table) {
   size_t kept = 0;
   for (InitSection& section : all_) {
     if ((section.*table).any() && ++kept > kMaxTables) (section.*table).drop();
+  }
+}
+
+bool InitSections::has_tables() const {
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const InitSection& section) { return section.system.has_lines(); });
+}
+
+void InitSections::share_tables(const InitSections& other) {
+  std::vector<const BoundedLines*> known;
+  const auto add_known = [&](const BoundedLines& table) {
+    if (table.has_lines()) known.push_back(&table);
+  };
+  for (const InitSection& section : other.all_) add_known(section.system);
+  for (InitSection& section : all_) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](const BoundedLines* table) {
+      return section.system.share(*table);
+    });
+    if (is_known) continue;
+    section.system.fit();
+    add_known(section.system);
   }
 }
 

@@ -21,6 +21,7 @@
 
 #include "base/source_ref.h"
 #include "log/event.h"
+#include "model/bounded_lines.h"
 #include "model/channel_sets.h"
 
 namespace ncclog {
@@ -32,29 +33,6 @@ struct RingPlace {
   int next = -1;
 
   auto operator<=>(const RingPlace&) const = default;
-};
-
-/// A line that is taken apart when the job is built.
-struct IndentedLine {
-  int indent = 0;  ///< Blanks in front of the text.
-  std::string text;
-
-  bool operator==(const IndentedLine&) const = default;
-};
-
-/// The first lines of a table, kMaxBytes of them at most.
-struct BoundedLines {
-  std::vector<IndentedLine> lines;
-  size_t bytes = 0;  ///< What they take in memory.
-  bool cut = false;  ///< There were more lines.
-
-  static constexpr size_t kMaxBytes = 128 * 1024;
-
-  bool any() const { return cut || !lines.empty(); }
-  void add(int indent, std::string_view text);
-  void merge(BoundedLines&& later);
-  void drop();  ///< Forgets the lines, but not that there were some.
-  bool operator==(const BoundedLines&) const = default;
 };
 
 /// Result of one search for channels: a "Pattern …" line and the channels after it.
@@ -117,6 +95,12 @@ class InitSections {
 
   /// Appends what a later stretch holds. Associative.
   void merge(InitSections&& later);
+
+  /// True if lines of a topology are kept.
+  bool has_tables() const;
+
+  /// Holds topologies that equal one of its own, or of `other`, by the same bytes.
+  void share_tables(const InitSections& other);
 
   const std::vector<InitSection>& all() const { return all_; }
 

@@ -1,7 +1,6 @@
 #include "model/record.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -42,16 +41,13 @@ void RecordList::cut_to(size_t most) {
   hashes.shrink_to_fit();
 }
 
-size_t most_records(size_t speakers) {
-  constexpr size_t kTogether = 8192;
-  constexpr size_t kFewest = 32;
-  // In steps, because every list is looked at when the number falls.
-  return std::clamp(kTogether / std::bit_ceil(std::max<size_t>(speakers, 1)), kFewest,
-                    RecordList::kMaxKept);
-}
-
 void RecordList::merge(RecordList&& later, size_t most) {
   const uint64_t sum = total + later.total;
+  if (kept.empty() && !full && later.kept.size() <= most) {
+    *this = std::move(later);
+    total = sum;
+    return;
+  }
   for (size_t i = 0; i < later.kept.size(); ++i) {
     add(
         later.hashes[i], [&] { return std::move(later.kept[i]); }, most);

@@ -29,7 +29,7 @@ struct Record {
 Record make_record(SourceRef where, std::string_view line, const Event& event);
 
 /// The first different records of one kind, in input order: kMaxKept, or fewer where there are many
-/// lists. A list that is cut down later is as if it had never kept more.
+/// lists (model/record_limit.h). A list that is cut down later is as if it had never kept more.
 struct RecordList {
   uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not.
   bool full = false;   ///< A different line came when as many were kept as may be.
@@ -61,10 +61,6 @@ struct RecordList {
   /// Keeps the first `most` only.
   void cut_to(size_t most);
 };
-
-/// How many records each list may keep where so many processes speak: what all keep together is
-/// bounded, but for a few of each.
-size_t most_records(size_t speakers);
 
 /// Hash by which messages count as equal; the same on every run of one machine.
 uint64_t message_hash(std::string_view message);

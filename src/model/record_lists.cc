@@ -18,14 +18,19 @@ const RecordList* RecordLists::find(uint16_t key) const {
   return &lists_[static_cast<size_t>(place - keys_.begin())];
 }
 
-void RecordLists::merge(RecordLists&& later, size_t most) {
+void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
   if (empty()) {
     *this = std::move(later);
     return;
   }
   for (size_t i = 0; i < later.keys_.size(); ++i) {
-    (*this)[later.keys_[i]].merge(std::move(later.lists_[i]), most);
+    const uint16_t key = later.keys_[i];
+    (*this)[key].merge(std::move(later.lists_[i]), limit.of(key));
   }
+}
+
+void RecordLists::cut_to(const RecordLimit& limit) {
+  for (size_t i = 0; i < keys_.size(); ++i) lists_[i].cut_to(limit.of(keys_[i]));
 }
 
 }  // namespace ncclog

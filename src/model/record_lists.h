@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/record.h"
+#include "model/record_limit.h"
 
 namespace ncclog {
 
@@ -56,12 +57,10 @@ class RecordLists {
   Iterator end() const { return {*this, keys_.size()}; }
 
   /// Joins what a later stretch of input kept.
-  void merge(RecordLists&& later, size_t most = RecordList::kMaxKept);
+  void merge(RecordLists&& later, const RecordLimit& limit = {});
 
-  /// Keeps the first `most` records of each list only.
-  void cut_to(size_t most) {
-    for (RecordList& list : lists_) list.cut_to(most);
-  }
+  /// Keeps the first records of each list only, as many as `limit` allows.
+  void cut_to(const RecordLimit& limit);
 
  private:
   std::vector<uint16_t> keys_;     ///< Ascending.

@@ -77,6 +77,7 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
     log.comms.add(where, read_message<CommRankStarted>(message));
   }
   if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
+  if (kind == kKindIndex<CallInit>) log.comms.add(where, read_message<CallInit>(message));
   if (kind == kKindIndex<AllocTraced>) log.allocations.add(read_message<AllocTraced>(message));
   if (kind == kKindIndex<TuningChoice>) log.tuning.add(read_message<TuningChoice>(message));
   if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
@@ -107,7 +108,7 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
-               const std::vector<int>& matched, size_t most) {
+               const std::vector<int>& matched, const RecordLimit& limit) {
   const SourceRef where = place.where;
   const bool recognised = event.fate == LineFate::Recognised;
   if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
@@ -118,16 +119,19 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
   const uint64_t hash = message_hash(event.header.message);
   const auto record = [&] { return make_record(where, text, event); };
   for (const int pattern : matched) {
-    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, most);
+    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, limit.most);
   }
-  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, most);
+  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, limit.most);
   if (recognised && is_nccl_tests(event.message.kind->index)) log.nccl_tests.add(record);
-  if (recognised && !summed_up) log.records[event.message.kind->index].add(hash, record, most);
+  if (recognised && !summed_up) {
+    const uint16_t kind = event.message.kind->index;
+    log.records[kind].add(hash, record, limit.of(kind));
+  }
 }
 
 }  // namespace
 
-void SpeakerLog::merge(SpeakerLog&& later, size_t most) {
+void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
   if (later.lines == 0) return;
   if (lines == 0) first = later.first;
   lines += later.lines;
@@ -140,9 +144,9 @@ void SpeakerLog::merge(SpeakerLog&& later, size_t most) {
   subsystems |= later.subsystems;
   starts.insert(starts.end(), later.starts.begin(), later.starts.end());
   if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(std::move(later.records), most);
-  line_matches.merge(std::move(later.line_matches), most);
-  unrecognised.merge(std::move(later.unrecognised), most);
+  records.merge(std::move(later.records), limit);
+  line_matches.merge(std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(std::move(later.unrecognised), limit.most);
   const std::vector<int> segments = comms.merge(std::move(later.comms));
   calls.merge(later.calls, segments);
   traces.merge(later.traces, segments);
@@ -153,10 +157,10 @@ void SpeakerLog::merge(SpeakerLog&& later, size_t most) {
   nccl_tests.merge(std::move(later.nccl_tests));
 }
 
-void SpeakerLog::cut_to(size_t most) {
-  records.cut_to(most);
-  line_matches.cut_to(most);
-  unrecognised.cut_to(most);
+void SpeakerLog::cut_to(const RecordLimit& limit) {
+  records.cut_to(limit);
+  line_matches.cut_to(limit.of_patterns());
+  unrecognised.cut_to(limit.most);
 }
 
 SpeakerLog& Shard::speaker_of(const Event& event) {
@@ -210,7 +214,7 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
   note_markers(line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, most_records_);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, limit_);
   limit_records();
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
@@ -371,7 +375,7 @@ void Shard::note_cut() {
 
 void Shard::merge(Shard&& later) {
   // Those that kept more are cut down below.
-  most_records_ = std::max(most_records_, later.most_records_);
+  limit_ = laxer(limit_, later.limit_);
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
   for (auto& [unit, writer] : later.writers_) {
@@ -387,7 +391,10 @@ void Shard::merge(Shard&& later) {
   for (auto& [speaker, log] : later.speakers_) {
     log.calls.marks.shift(markers_of);
     log.traces.marks.shift(markers_of);
-    speakers_[speaker].merge(std::move(log), most_records_);
+    const auto known = speakers_.try_emplace(speaker).first;
+    const bool has_tables = log.inits.has_tables();
+    known->second.merge(std::move(log), limit_);
+    if (has_tables) share_tables(known);
   }
   for (auto& [input, stretch] : later.markers_) {
     const auto [known, is_new] = markers_.try_emplace(input, stretch);
@@ -405,10 +412,17 @@ void Shard::merge(Shard&& later) {
 
 /// The more processes speak, the fewer lines are kept of each.
 void Shard::limit_records() {
-  const size_t most = most_records(speakers_.size());
-  if (most >= most_records_) return;
-  most_records_ = most;
-  for (auto& [speaker, log] : speakers_) log.cut_to(most);
+  const RecordLimit limit = record_limit(speakers_.size());
+  if (limit == limit_) return;
+  limit_ = limit;
+  for (auto& [speaker, log] : speakers_) log.cut_to(limit);
+}
+
+/// Ranks of a host print the same topology; they follow each other in the order of speakers.
+void Shard::share_tables(std::map<Speaker, SpeakerLog>::iterator log) {
+  const bool has_neighbour =
+      log != speakers_.begin() && std::prev(log)->first.host == log->first.host;
+  log->second.inits.share_tables(has_neighbour ? std::prev(log)->second.inits : InitSections());
 }
 
 void Shard::limit_speakers() {

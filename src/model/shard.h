@@ -32,6 +32,7 @@
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
 #include "model/record.h"
+#include "model/record_limit.h"
 #include "model/record_lists.h"
 #include "model/speaker.h"
 #include "model/system_topology.h"
@@ -78,11 +79,11 @@ struct SpeakerLog {
   TuningUses tuning;
   KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
 
-  /// Appends what a later stretch holds; lists of records keep `most`.
-  void merge(SpeakerLog&& later, size_t most = RecordList::kMaxKept);
+  /// Appends what a later stretch holds; lists of records keep what `limit` allows.
+  void merge(SpeakerLog&& later, const RecordLimit& limit = {});
 
-  /// Keeps the first `most` records of each kind only.
-  void cut_to(size_t most);
+  /// Keeps the first records of each kind only, as many as `limit` allows.
+  void cut_to(const RecordLimit& limit);
 
   static constexpr int kNoTask = -1;
   static constexpr int kSeveralTasks = -2;
@@ -193,6 +194,7 @@ class Shard {
   void note_last_text(SpeakerLog& log, std::string_view text, bool is_copy);
   void add_uncounted(KnownCall& call);
   bool is_there(const KnownCall& call) const;
+  void share_tables(std::map<Speaker, SpeakerLog>::iterator log);
   void limit_speakers();
   void limit_records();
   void note_writer(const Header& header);
@@ -219,10 +221,10 @@ class Shard {
   };
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
-  std::vector<SpeakerLog*> viewing_;            ///< Those with a last_view.
-  SpeakerLog* others_ = nullptr;                ///< What other programs wrote into input_.
-  size_t most_records_ = RecordList::kMaxKept;  ///< In each list: by the number of speakers.
-  bool has_dropped_ = false;  ///< Speakers: places of known calls may point at none.
+  std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
+  SpeakerLog* others_ = nullptr;      ///< What other programs wrote into input_.
+  RecordLimit limit_;                 ///< By the number of speakers.
+  bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.
 };
 
 }  // namespace ncclog

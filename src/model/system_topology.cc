@@ -211,9 +211,9 @@ std::string to_string(const NodeName& name) {
 
 SystemTopology parse_system(const BoundedLines& lines) {
   SystemParser parser;
-  for (const IndentedLine& line : lines.lines) parser.add(line);
+  for (const IndentedLine& line : lines.lines()) parser.add(line);
   SystemTopology topology = parser.take();
-  topology.cut |= lines.cut;
+  topology.cut |= lines.cut();
   return topology;
 }
 

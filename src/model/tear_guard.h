@@ -27,6 +27,11 @@
 
 namespace ncclog {
 
+/// True for NCCL's own lines, not for a framework's or another program's.
+inline bool is_nccl(const Header& header) {
+  return header.level != Level::None && header.level != Level::Framework;
+}
+
 /// Holds the last lines of a stretch back until what follows them shows no tear. One guard reads
 /// one stretch; its memory is bounded.
 class TearGuard {

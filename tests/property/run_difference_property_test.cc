@@ -66,7 +66,7 @@ std::string rows_text(const Report& good, const Report& bad) {
 std::vector<std::string> sample_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "sample_logs")) {
-    if (entry.is_directory()) names.push_back(entry.path().filename());
+    if (exists(entry.path() / "logs")) names.push_back(entry.path().filename());
   }
   std::sort(names.begin(), names.end());
   return names;

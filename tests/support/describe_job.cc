@@ -71,8 +71,8 @@ std::string describe(const CommGraphs& graphs) {
 
 std::string describe(const InitSection& section) {
   return fmt::format("  section {:#x} rank={} lines={} tuning={} graphs={} timings={} {}\n",
-                     section.comm, section.rank, section.system.lines.size(),
-                     section.tuning.lines.size(), section.graphs.size(), section.timings_total,
+                     section.comm, section.rank, section.system.lines().size(),
+                     section.tuning.lines().size(), section.graphs.size(), section.timings_total,
                      section.timings);
 }
 

@@ -46,6 +46,18 @@ class FindInputs : public ::testing::Test {
   TempDir dir_;
 };
 
+TEST_F(FindInputs, EntersTheFolderOfAReplayOnlyWhereItIsNamed) {
+  dir_.add("logs/nccl.log", "x");
+  dir_.add("logs/replay/outcome.json", "{\n  \"schema\": \"ncclog.replay-outcome/1\",\n");
+  dir_.add("logs/replay/run-1-clean/nccl.log", "x");
+  dir_.add("logs/other/outcome.json", "{\n  \"schema\": \"theirs\",\n");
+  dir_.add("logs/other/nccl.log", "x");
+  EXPECT_EQ(found({"logs"}), (Paths{"logs/nccl.log", "logs/other/nccl.log",
+                                    "logs/other/outcome.json", "logs/replay/outcome.json"}));
+  EXPECT_EQ(found({"logs/replay"}),
+            (Paths{"logs/replay/outcome.json", "logs/replay/run-1-clean/nccl.log"}));
+}
+
 TEST_F(FindInputs, EntersFoldersAndSortsByBytes) {
   for (const char* name : {"b/2.log", "b/10.log", "a.log", "b/c/d/e", "B.log"}) dir_.add(name, "x");
   EXPECT_EQ(found({""}), (Paths{"B.log", "a.log", "b/10.log", "b/2.log", "b/c/d/e"}));

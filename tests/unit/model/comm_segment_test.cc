@@ -43,6 +43,18 @@ Step call(uint64_t comm) {
   };
 }
 
+Step announced(uint64_t comm) {
+  return [=](CommSegments& c, SourceRef at) {
+    CallInit message;
+    message.function = "ncclCommInitRank";
+    message.comm = {comm};
+    message.rank = 1;
+    message.nranks = 4;
+    message.comm_id = {0xdef};
+    c.add(at, message);
+  };
+}
+
 Step layout(uint64_t comm) {
   return [=](CommSegments& c, SourceRef) {
     CommLayout message;
@@ -98,6 +110,22 @@ TEST(CommSegments, ACompletionAfterACallIsAnotherLife) {
   EXPECT_EQ(segments.all[1].calls.total, 2u);
 }
 
+TEST(CommSegments, ACallLineNamesRankSizeAndIdWhereNoOtherLineDoes) {
+  const CommSegments segments = run({announced(1), call(1), call(1)});
+  ASSERT_EQ(segments.all.size(), 1u);
+  EXPECT_EQ(segments.all[0].rank, 1);
+  EXPECT_EQ(segments.all[0].nranks, 4);
+  EXPECT_EQ(segments.all[0].comm_id, 0xdefu);
+}
+
+TEST(CommSegments, ACallLineBehindTheInitialisationIsNoOtherLife) {
+  EXPECT_EQ(run({start(1), complete(1), announced(1), call(1)}).all.size(), 1u);
+}
+
+TEST(CommSegments, ACallLineBehindACallIsAnotherLife) {
+  EXPECT_EQ(run({announced(1), call(1), announced(1), call(1)}).all.size(), 2u);
+}
+
 TEST(CommSegments, ManyCommunicatorsAreFoundWithoutSearching) {
   constexpr uint64_t kCommunicators = 200'000;
   CommSegments first;
@@ -122,6 +150,8 @@ TEST(CommSegments, CuttingAnywhereAndMergingGivesTheSameLives) {
       {ended(1), ended(1), call(1)},
       {complete(1), call(1), layout(1), complete(1), call(1)},
       {start(1), layout(1), complete(1), layout(1), complete(1)},
+      {announced(1), complete(1), announced(1), call(1), announced(1), complete(1), call(1)},
+      {start(1), complete(1), announced(1), call(1), call(1), announced(1), ended(1)},
       {layout(1), start(1), layout(1), call(1), complete(1), ended(1), layout(1)},
   };
   for (const std::vector<Step>& steps : lives) {

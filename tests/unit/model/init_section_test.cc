@@ -68,9 +68,10 @@ TEST(InitSections, KeepAnIndentAndTheChannelsOfASearch) {
       said("7", " 0 : GPU/0-60 GPU/0-70") + said("7", " 1 : 0 1") +
       said("7", "Pattern 3, crossNic 0, nChannels 0, bw 0.0/0.0, type NVL/PIX, sameChannels 1"));
   ASSERT_EQ(sections.size(), 1u);
-  EXPECT_EQ(sections[0].system.lines[1], (IndentedLine{14, "+ NVL[240.0] - NVS/0-0"}));
+  EXPECT_EQ(sections[0].system.lines()[1], (IndentedLine{14, "+ NVL[240.0] - NVS/0-0"}));
   ASSERT_EQ(sections[0].graphs.size(), 2u);
-  const std::map<std::string, uint64_t, std::less<>> members = {{"GPU/0-60 GPU/0-70", 1}, {"0 1", 2}};
+  const std::map<std::string, uint64_t, std::less<>> members = {{"GPU/0-60 GPU/0-70", 1},
+                                                                {"0 1", 2}};
   EXPECT_EQ(sections[0].graphs[0].members.channels, members);
   EXPECT_EQ(sections[0].graphs[1].channels, 0);
 }
@@ -88,8 +89,8 @@ std::string many_inits(size_t count) {
 TEST(InitSections, KeepOnlyTheFirstTables) {
   const auto sections = sections_of(many_inits(InitSections::kMaxTables + 1));
   for (size_t s = 0; s < sections.size(); ++s) {
-    EXPECT_EQ(sections[s].system.lines.size(), s < InitSections::kMaxTables ? 1u : 0u);
-    EXPECT_EQ(sections[s].system.cut, s >= InitSections::kMaxTables);
+    EXPECT_EQ(sections[s].system.lines().size(), s < InitSections::kMaxTables ? 1u : 0u);
+    EXPECT_EQ(sections[s].system.cut(), s >= InitSections::kMaxTables);
   }
 }
 

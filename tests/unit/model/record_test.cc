@@ -53,14 +53,6 @@ TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
   EXPECT_TRUE(cut.full && small.full);
 }
 
-TEST(RecordList, MayKeepTheFewerTheMoreProcessesSpeak) {
-  EXPECT_EQ(most_records(0), 256u);
-  EXPECT_EQ(most_records(32), 256u);
-  EXPECT_EQ(most_records(33), 128u);
-  EXPECT_EQ(most_records(256), 32u);
-  EXPECT_EQ(most_records(65536), 32u);
-}
-
 TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
   const int count = 3 * static_cast<int>(RecordList::kMaxKept);
   const auto message = [](int i) { return i * 7 % 600; };
