@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/job.h"
+#include "report/replay_summary.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
 
@@ -26,6 +27,7 @@ struct Report {
   Job job;
   Diagnosis diagnosis;
   std::optional<CheckedProfile> profile;  ///< nullopt: none was asked for.
+  std::optional<ReplaySummary> replay;    ///< nullopt: none was named.
 };
 
 }  // namespace ncclog

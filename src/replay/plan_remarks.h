@@ -1,0 +1,35 @@
+// What a plan lost of the job, and what no replay of it can show: in sentences.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "replay/plan.h"
+#include "replay/plan_programs.h"
+#include "replay/plan_seats.h"
+#include "replay/recorded_defect.h"
+
+namespace ncclog {
+
+/// What was done to a plan on the way.
+struct PlanMaking {
+  uint64_t not_replayable = 0;  ///< Calls that no replay can make.
+  bool guessed_groups = false;  ///< As PlanPrograms says.
+  bool counts_bytes = false;    ///< Likewise.
+  uint64_t unmet = 0;           ///< Calls of a healthy plan that not all made; dropped.
+  int awaited = 0;              ///< Calls that late ranks make in the clean run for those who wait.
+  uint64_t behind = 0;          ///< Calls behind the one in question, on its communicator; dropped.
+  bool clean_run_ends_before = false;  ///< The clean run does not come to the call in question.
+};
+
+/// Sentences for ReplayPlan::losses.
+std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
+                                     const PlanMaking& making);
+
+/// Sentences for ReplayPlan::limits.
+std::vector<std::string> plan_limits(const ReplayPlan& plan);
+
+}  // namespace ncclog

@@ -1,0 +1,142 @@
+#include "replay/read_back.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "diagnose/edges.h"
+#include "replay/seen_transports.h"
+
+namespace ncclog {
+namespace {
+
+/// Ranks of the plan by the process that ran them; with --threads one process runs all, on the GPUs
+/// that tell them apart.
+class RankFinder {
+ public:
+  explicit RankFinder(const RunOutcome& run) {
+    for (const RankOutcome& rank : run.ranks) {
+      by_pid_[rank.pid].push_back(&rank);
+    }
+  }
+
+  /// -1: no rank of the plan.
+  int rank_of(int64_t pid, int cuda_dev) const {
+    const auto found = by_pid_.find(pid);
+    if (pid < 0 || found == by_pid_.end()) return -1;
+    if (found->second.size() == 1) return found->second.front()->rank;
+    for (const RankOutcome* rank : found->second) {
+      if (rank->gpu == cuda_dev) return rank->rank;
+    }
+    return -1;
+  }
+
+ private:
+  std::map<int64_t, std::vector<const RankOutcome*>> by_pid_;
+};
+
+/// The plan's ranks of a communicator of the log, by rank in it; empty if some are not known.
+std::vector<int> plan_ranks(const Job& job, const Communicator& comm, const RankFinder& finder) {
+  std::vector<int> ranks;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0) return {};
+    const int64_t pid = job.processes[static_cast<size_t>(rank.process)].pid;
+    ranks.push_back(finder.rank_of(pid, rank.cuda_dev));
+    if (ranks.back() < 0) return {};
+  }
+  return ranks;
+}
+
+/// Where the communicator's initialisation begins in the log of its first rank.
+SourceRef begin_of(const Job& job, const Communicator& comm) {
+  const InitSection* section = comm.ranks.empty() ? nullptr : init_section(job, comm.ranks.front());
+  return section == nullptr ? SourceRef{} : section->first;
+}
+
+/// The log's communicators by their ranks in the plan, in the order of their initialisation.
+using ByRanks = std::map<std::vector<int>, std::vector<const Communicator*>>;
+
+ByRanks by_ranks(const Job& job, const RankFinder& finder) {
+  ByRanks all;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<int> ranks = plan_ranks(job, comm, finder);
+    if (!ranks.empty()) all[std::move(ranks)].push_back(&comm);
+  }
+  for (auto& [ranks, list] : all) {
+    std::stable_sort(list.begin(), list.end(), [&](const Communicator* a, const Communicator* b) {
+      return begin_of(job, *a) < begin_of(job, *b);
+    });
+  }
+  return all;
+}
+
+std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
+                                                 const RunOutcome& run) {
+  const ByRanks in_log = by_ranks(job, RankFinder(run));
+  const std::vector<Edge> edges = edges_of(job);
+  std::map<std::vector<int>, size_t> used;
+  std::vector<SeenCommunicator> all(plan.communicators.size());
+  for (size_t c = 0; c < all.size(); ++c) {
+    const auto found = in_log.find(plan.communicators[c].ranks);
+    const size_t place = used[plan.communicators[c].ranks]++;
+    if (found == in_log.end() || place >= found->second.size()) continue;
+    const Communicator& comm = *found->second[place];
+    all[c] = {comm.nranks, comm.graphs.channels.coll, seen_transports(comm, edges)};
+  }
+  return all;
+}
+
+bool is_gpu_path(const SystemTopology& system, const SystemPath& path) {
+  const auto is_gpu = [&](int node) {
+    return node >= 0 && system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
+  };
+  return path.from != path.to && path.bw > 0 && is_gpu(path.from) && is_gpu(path.to);
+}
+
+bool uses_network(const std::vector<SeenCommunicator>& communicators) {
+  return std::any_of(communicators.begin(), communicators.end(), [](const auto& comm) {
+    return std::any_of(
+        comm.transports.begin(), comm.transports.end(),
+        [](const TransportShare& share) { return share.transport.starts_with("NET"); });
+  });
+}
+
+SlowestPath slowest_path(const Job& job) {
+  SlowestPath slowest;
+  for (const HostTopology& host : job.topologies) {
+    for (const SystemPath& path : host.system.paths) {
+      if (!is_gpu_path(host.system, path)) continue;
+      if (slowest.bw < 0 || path.bw < slowest.bw) slowest = {path.bw, path.type};
+    }
+  }
+  return slowest;
+}
+
+}  // namespace
+
+std::vector<RecordedTuning> seen_tuning(const Job& job) {
+  std::map<TuningKey, uint64_t> counts;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.tuning.uses) counts[key] += use.count;
+  }
+  std::vector<RecordedTuning> all;
+  for (const auto& [key, calls] : counts) {
+    all.push_back({key.function, key.algorithm, key.protocol, calls});
+  }
+  return all;
+}
+
+ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run) {
+  ReadBack seen;
+  seen.readable = std::any_of(job.processes.begin(), job.processes.end(),
+                              [](const Process& process) { return process.has_nccl; });
+  seen.nccl_versions = job.nccl_versions;
+  seen.cuda_versions = job.cuda_versions;
+  seen.communicators = seen_communicators(job, plan, run);
+  seen.tuning = seen_tuning(job);
+  if (!uses_network(seen.communicators)) seen.path = slowest_path(job);
+  return seen;
+}
+
+}  // namespace ncclog

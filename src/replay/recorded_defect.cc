@@ -1,0 +1,446 @@
+#include "replay/recorded_defect.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "diagnose/call_departures.h"
+#include "diagnose/call_waits.h"
+#include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+/// What is known of the job while its defect is looked for.
+struct Search {
+  const Job& job;
+  const Suspicion& suspicion;
+  std::set<Membership> members;
+
+  const Communicator& comm(int communicator) const {
+    return job.communicators[static_cast<size_t>(communicator)];
+  }
+  const CollectiveCalls* calls(const Membership& member) const {
+    return calls_of(job, rank_of(job, member));
+  }
+  /// Those that a plan may hold.
+  std::vector<Membership> known(int communicator, const std::vector<int>& ranks) const {
+    std::vector<Membership> result;
+    for (const int r : ranks) {
+      if (members.contains({communicator, r})) result.push_back({communicator, r});
+    }
+    return result;
+  }
+  bool is_blamed(const Membership& member) const {
+    const int process = rank_of(job, member).process;
+    const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
+    return rank >= 0 &&
+           std::find(suspicion.ranks.begin(), suspicion.ranks.end(), rank) != suspicion.ranks.end();
+  }
+  bool is_suspected(int communicator) const {
+    return comm(communicator).id == suspicion.communicator;
+  }
+};
+
+bool waited_until_a_limit(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && evidence->by == StopBy::Timeout;
+}
+
+bool stopped(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Failure ||
+                      evidence->by == StopBy::Death);
+}
+
+/// Of those with a defect the suspected communicator, else the first; -1: there is none.
+template <typename HasDefect>
+int choose_communicator(const Search& search, HasDefect has_defect) {
+  int first = -1;
+  for (size_t c = 0; c < search.job.communicators.size(); ++c) {
+    const int communicator = static_cast<int>(c);
+    if (!has_defect(communicator)) continue;
+    if (search.is_suspected(communicator)) return communicator;
+    if (first < 0) first = communicator;
+  }
+  return first;
+}
+
+/// The camp that is right: the largest, unless only others are not blamed.
+size_t right_camp(const Search& search, int communicator, const std::vector<CallCamp>& camps) {
+  const auto is_blamed = [&](const CallCamp& camp) {
+    return std::any_of(camp.members.begin(), camp.members.end(), [&](int r) {
+      return search.is_blamed({communicator, r});
+    });
+  };
+  for (size_t c = 0; c < camps.size(); ++c) {
+    if (!is_blamed(camps[c])) return c;
+  }
+  return 0;
+}
+
+/// True if, somewhere before call `index`, `next` followed the call that stands there.
+bool followed_before(const CallSequence& calls, uint64_t index, const CallSignature& next) {
+  const PlacedCall* at = calls.call(index);
+  if (at == nullptr) return false;
+  for (uint64_t i = calls.kept_from(); i + 1 <= index; ++i) {
+    const PlacedCall* call = calls.call(i);
+    const PlacedCall* behind = calls.call(i + 1);
+    if (call == nullptr || behind == nullptr) continue;
+    if (comparable(call->call) == comparable(at->call) && comparable(behind->call) == next &&
+        i + 1 < index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What the member did that others did not: it left out a call, made one more, or another one.
+DefectKind kind_of_departure(const CallSequence& right, const CallSequence& odd, uint64_t index) {
+  const PlacedCall* wanted = right.call(index);
+  const PlacedCall* made = odd.call(index);
+  if (wanted == nullptr || made == nullptr) return DefectKind::OtherCall;
+  const CallSignature call = comparable(made->call);
+  const PlacedCall* next_right = right.call(index + 1);
+  if (next_right != nullptr && comparable(next_right->call) == call) return DefectKind::MissingCall;
+  // Where calls of one function repeat themselves, what follows is alike in any case.
+  if (call.op == wanted->call.op && !followed_before(right, index, call)) {
+    return DefectKind::OtherCall;
+  }
+  const PlacedCall* next_odd = odd.call(index + 1);
+  if (next_odd != nullptr && comparable(next_odd->call) == comparable(wanted->call)) {
+    return DefectKind::ExtraCall;
+  }
+  return followed_before(right, index, call) ? DefectKind::MissingCall : DefectKind::OtherCall;
+}
+
+AddedCall instead_of(const Search& search, const Membership& member, uint64_t index,
+                     const CallSignature& right) {
+  AddedCall added{.call = {member, index, right}, .before = std::nullopt};
+  const PlacedCall* made = search.calls(member)->collectives.call(index);
+  if (made != nullptr) added.before = NumberedCall{member, index, made->call};
+  return added;
+}
+
+/// Ranks of a communicator called different things at one place.
+RecordedDefect from_difference(const Search& search) {
+  RecordedDefect defect;
+  const int communicator = choose_communicator(search, [&](int c) {
+    const auto& difference = search.comm(c).difference;
+    return difference && difference->is_exact() && difference->camps.size() > 1;
+  });
+  if (communicator < 0) return defect;
+  const FirstDifference& difference = *search.comm(communicator).difference;
+  const size_t right = right_camp(search, communicator, difference.camps);
+  const CallSignature& call = difference.camps[right].call.call;
+  std::set<int> came;
+  for (size_t c = 0; c < difference.camps.size(); ++c) {
+    const auto members = search.known(communicator, difference.camps[c].members);
+    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
+    for (const int r : difference.camps[c].members) came.insert(r);
+    if (c == right) continue;
+    defect.departed.insert(defect.departed.end(), members.begin(), members.end());
+  }
+  const auto witnesses = search.known(communicator, difference.camps[right].members);
+  if (defect.departed.empty() || witnesses.empty()) return {};
+  for (const Membership& member : search.members) {
+    if (member.communicator != communicator || came.contains(member.member)) continue;
+    defect.missing.push_back(member);
+    defect.added.push_back(instead_of(search, member, difference.index, call));
+  }
+  for (const Membership& member : defect.departed) {
+    defect.added.push_back(instead_of(search, member, difference.index, call));
+  }
+  std::sort(defect.entered.begin(), defect.entered.end());
+  defect.kind =
+      kind_of_departure(search.calls(witnesses.front())->collectives,
+                        search.calls(defect.departed.front())->collectives, difference.index);
+  defect.communicator = communicator;
+  defect.index = difference.index;
+  return defect;
+}
+
+/// The number of a collective by its line; nullopt: it is no longer kept.
+std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
+  for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
+    if (calls.call(i)->where == where) return i;
+  }
+  return std::nullopt;
+}
+
+/// The waiter's call at which it left its program, as a call of the communicator where it made it.
+std::optional<NumberedCall> departure_call(const Search& search, const Departure& departure) {
+  const Communicator& comm = search.comm(departure.communicator);
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    if (waiter_of(comm.ranks[r]) != departure.waiter) continue;
+    const Membership member{departure.communicator, static_cast<int>(r)};
+    const auto index = number_of(search.calls(member)->collectives, departure.call.where);
+    if (index) return NumberedCall{member, *index, departure.call.call};
+  }
+  return std::nullopt;
+}
+
+/// Departures of the job: those that the many did not make, else those that may be such.
+std::vector<Departure> departures_of(const Job& job) {
+  Departures departures = find_departures(job);
+  for (std::vector<Departure>* list : {&departures.odd, &departures.unheard_of}) {
+    if (!list->empty()) return *list;
+  }
+  return departures.undecided;
+}
+
+const Departure* departure_of(const std::vector<Departure>& departures, const CommRank& rank) {
+  const auto found = std::find_if(departures.begin(), departures.end(), [&](const Departure& one) {
+    return one.waiter == waiter_of(rank);
+  });
+  return found == departures.end() ? nullptr : &*found;
+}
+
+std::set<int> processes_that_gave_up(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  return processes;
+}
+
+/// Those that are behind and hold the others up; none if that cannot be told.
+std::vector<Membership> guilty(const Search& search, const Waits& waits, size_t front,
+                               const std::vector<Departure>& departures) {
+  const int communicator = waits.fronts[front].communicator;
+  const auto behind = search.known(communicator, waits.fronts[front].behind);
+  const auto those = [&](auto is_guilty) {
+    std::vector<Membership> result;
+    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result), is_guilty);
+    return result;
+  };
+  const std::set<int> gave_up = processes_that_gave_up(search.job);
+  const auto is_idle = [&](const Membership& member) {
+    const Waiter waiter = waiter_of(rank_of(search.job, member));
+    if (gave_up.contains(waiter.process)) return false;
+    return std::any_of(waits.holdups.begin(), waits.holdups.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.size() == 1 && holdup.waiters.front() == waiter;
+    });
+  };
+  auto result = those([&](const Membership& member) { return search.is_blamed(member); });
+  if (result.empty()) {
+    result = those([&](const Membership& member) {
+      return departure_of(departures, rank_of(search.job, member)) != nullptr;
+    });
+  }
+  return result.empty() ? those(is_idle) : result;
+}
+
+/// The front that others wait for: of the suspected communicator, else with a rank that is blamed
+/// or departed, else the one in which most ranks wait.
+std::optional<size_t> choose_front(const Search& search, const Waits& waits,
+                                   const std::vector<Departure>& departures) {
+  const auto weight = [&](const CallFront& front) {
+    const auto behind = search.known(front.communicator, front.behind);
+    const bool departed = std::any_of(behind.begin(), behind.end(), [&](const Membership& member) {
+      return search.is_blamed(member) ||
+             departure_of(departures, rank_of(search.job, member)) != nullptr;
+    });
+    return std::tuple(departed, search.is_suspected(front.communicator), front.ahead.size());
+  };
+  std::optional<size_t> chosen;
+  for (size_t f = 0; f < waits.fronts.size(); ++f) {
+    const CallFront& front = waits.fronts[f];
+    if (!front.is_open() || search.known(front.communicator, front.ahead).empty()) continue;
+    if (search.known(front.communicator, front.behind).empty()) continue;
+    if (!chosen || weight(waits.fronts[*chosen]) < weight(front)) chosen = f;
+  }
+  return chosen;
+}
+
+/// True if the departed rank waits, alone, in a call that its partners did not make.
+bool ran_ahead(const Search& search, const Waits& waits, const Departure& departure) {
+  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+    if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
+    const Membership member{front.communicator, front.ahead.front()};
+    return waiter_of(rank_of(search.job, member)) == departure.waiter;
+  });
+}
+
+/// A rank made a call that its partners did not make, where ranks like it made another one.
+RecordedDefect from_extra_call(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  for (const Departure& departure : departures_of(search.job)) {
+    const auto made = departure_call(search, departure);
+    if (!made || !search.members.contains(made->by) || !ran_ahead(search, waits, departure)) {
+      continue;
+    }
+    const auto front = std::find_if(
+        waits.fronts.begin(), waits.fronts.end(),
+        [&](const CallFront& one) { return one.communicator == made->by.communicator; });
+    const auto behind = search.known(front->communicator, front->behind);
+    const bool is_beyond = made->index == front->front;
+    const bool is_alone =
+        std::none_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& one) {
+          return std::any_of(one.behind.begin(), one.behind.end(), [&](int r) {
+            return waiter_of(rank_of(search.job, {one.communicator, r})) == departure.waiter;
+          });
+        });
+    if (!is_beyond || !is_alone || behind.empty()) continue;
+    defect.kind = DefectKind::ExtraCall;
+    defect.communicator = front->communicator;
+    defect.index = front->front;
+    defect.entered = defect.departed = {made->by};
+    defect.missing = behind;
+    defect.struck = {*made};
+    return defect;
+  }
+  return defect;
+}
+
+/// Whoever is blamed made more calls than the others, who had given up: it came too late to the
+/// last call that they made.
+RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  for (const CallFront& front : waits.fronts) {
+    const auto ahead = search.known(front.communicator, front.ahead);
+    const auto behind = search.known(front.communicator, front.behind);
+    const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
+    const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
+                         std::all_of(ahead.begin(), ahead.end(), is_blamed) &&
+                         std::none_of(behind.begin(), behind.end(), is_blamed);
+    const bool is_better = defect.kind == DefectKind::None || behind.size() > defect.entered.size();
+    if (!is_late || !is_better) continue;
+    const PlacedCall* last = search.calls(behind.front())->collectives.call(front.front - 1);
+    if (last == nullptr) continue;
+    defect = {.kind = DefectKind::MissingCall,
+              .communicator = front.communicator,
+              .index = front.front - 1,
+              .entered = behind,
+              .missing = ahead,
+              .departed = ahead};
+    for (const Membership& member : ahead) {
+      defect.late.push_back({member, defect.index, last->call});
+    }
+  }
+  return defect;
+}
+
+/// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
+/// held the others up.
+RecordedDefect from_front(const Search& search, const Waits& waits, bool certain) {
+  RecordedDefect defect;
+  const std::vector<Departure> departures = departures_of(search.job);
+  const auto chosen = choose_front(search, waits, departures);
+  if (!chosen) return defect;
+  const CallFront& front = waits.fronts[*chosen];
+  const PlacedCall* open = open_call(search.job, front);
+  const auto held_up_by = guilty(search, waits, *chosen, departures);
+  if (open == nullptr || (certain && held_up_by.empty())) return defect;
+  defect.kind = DefectKind::MissingCall;
+  defect.communicator = front.communicator;
+  defect.index = front.front;
+  defect.entered = search.known(front.communicator, front.ahead);
+  defect.missing = search.known(front.communicator, front.behind);
+  defect.departed = held_up_by.empty() ? defect.missing : held_up_by;
+  for (const Membership& member : defect.missing) {
+    AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
+    const Departure* departure = departure_of(departures, rank_of(search.job, member));
+    if (departure != nullptr) {
+      added.before = departure_call(search, *departure);
+      if (ran_ahead(search, waits, *departure)) defect.kind = DefectKind::ExtraCall;
+    }
+    defect.added.push_back(std::move(added));
+  }
+  return defect;
+}
+
+/// A Send without its Recv, or the other way round.
+RecordedDefect from_messages(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  for (const UnmatchedMessages& messages : waits.unmatched) {
+    const bool receiver_owes = messages.sent >= messages.received;
+    const Membership owing{messages.communicator,
+                           receiver_owes ? messages.receiver : messages.sender};
+    const Membership waiting{messages.communicator,
+                             receiver_owes ? messages.sender : messages.receiver};
+    if (messages.sizes_differ || !search.members.contains(owing) ||
+        !search.members.contains(waiting)) {
+      continue;
+    }
+    CallSignature call;
+    call.op = receiver_owes ? "Recv" : "Send";
+    call.root = rank_of(search.job, waiting).rank;
+    const uint64_t index = std::min(messages.sent, messages.received);
+    defect.added.push_back({{owing, index, call}, std::nullopt});
+    const bool is_first = defect.kind == DefectKind::None;
+    if (!is_first && !(search.is_blamed(owing) && !search.is_blamed(defect.departed.front()))) {
+      continue;
+    }
+    defect.kind = DefectKind::Message;
+    defect.communicator = messages.communicator;
+    defect.index = index;
+    defect.entered = {waiting};
+    defect.missing = defect.departed = {owing};
+  }
+  return defect;
+}
+
+/// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
+RecordedDefect from_order(const Search& search) {
+  RecordedDefect defect;
+  for (const Departure& departure : departures_of(search.job)) {
+    const auto made = departure_call(search, departure);
+    if (!made || !search.members.contains(made->by)) continue;
+    defect.kind = DefectKind::OtherCall;
+    defect.communicator = made->by.communicator;
+    defect.index = made->index;
+    defect.departed.push_back(made->by);
+    for (const Membership& member : search.members) {
+      const bool is_there = member.communicator == defect.communicator;
+      if (is_there) defect.entered.push_back(member);
+    }
+    return defect;
+  }
+  return defect;
+}
+
+/// All ranks entered what they called, and the job stopped nevertheless.
+RecordedDefect stall(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  const CallFront* chosen = nullptr;
+  for (const CallFront& front : waits.fronts) {
+    if (front.is_open() || front.front == 0) continue;
+    if (chosen == nullptr || search.is_suspected(front.communicator)) chosen = &front;
+  }
+  if (chosen == nullptr) return defect;
+  for (const Membership& member : search.members) {
+    if (member.communicator == chosen->communicator) defect.entered.push_back(member);
+  }
+  if (defect.entered.empty()) return defect;
+  defect.kind = DefectKind::Stall;
+  defect.communicator = chosen->communicator;
+  defect.index = chosen->front - 1;
+  return defect;
+}
+
+}  // namespace
+
+RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
+                           const Suspicion& suspicion) {
+  const Search search{job, suspicion, {members.begin(), members.end()}};
+  RecordedDefect defect = from_difference(search);
+  if (defect.kind != DefectKind::None) {
+    // Where the job went on, a line may be lost; the analysis knows better.
+    const bool is_meant = search.is_suspected(defect.communicator);
+    return is_meant || stopped(job) ? defect : RecordedDefect{};
+  }
+  if (!stopped(job)) return {};
+  const Waits waits = find_waits(job);
+  defect = from_late_entry(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
+  if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
+  if (defect.kind == DefectKind::None) defect = from_order(search);
+  const bool may_stall = !suspicion.id.empty() && waited_until_a_limit(job);
+  return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
+}
+
+}  // namespace ncclog

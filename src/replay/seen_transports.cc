@@ -1,0 +1,63 @@
+#include "replay/seen_transports.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ncclog {
+namespace {
+
+/// That rank; nullptr: it is not listed.
+const CommRank* find_rank(const Communicator& comm, int number) {
+  const auto found = std::lower_bound(comm.ranks.begin(), comm.ranks.end(), number,
+                                      [](const CommRank& a, int b) { return a.rank < b; });
+  return found == comm.ranks.end() || found->rank != number ? nullptr : &*found;
+}
+
+/// True unless the number is none of the communicator's, or another process's. -1: any process.
+bool may_be(const Communicator& comm, int number, int process) {
+  if (number < 0 || (comm.nranks >= 0 && number >= comm.nranks)) return false;
+  const CommRank* rank = find_rank(comm, number);
+  const bool unknown = process < 0 || rank == nullptr || rank->process < 0;
+  return unknown || rank->process == process;
+}
+
+bool may_belong_to(const Communicator& comm, const Edge& edge) {
+  const int own = edge.sends ? edge.src_rank : edge.dst_rank;
+  const int other = edge.sends ? edge.dst_rank : edge.src_rank;
+  const CommRank* rank = own < 0 ? nullptr : find_rank(comm, own);
+  return rank != nullptr && rank->process == edge.process && may_be(comm, other, edge.peer);
+}
+
+}  // namespace
+
+std::string transport_class_name(const PathParts& path) {
+  switch (path.transport) {
+    case Transport::P2P:
+      return "P2P";
+    case Transport::SHM:
+      return "SHM";
+    case Transport::NET:
+      return path.network.empty() ? "NET" : "NET/" + std::string(path.network);
+    case Transport::COLLNET:
+    case Transport::Other:
+      break;
+  }
+  return "other";
+}
+
+std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges) {
+  std::map<std::string, std::set<std::pair<int, int>>> pairs;
+  for (const Edge& edge : edges) {
+    if (!may_belong_to(comm, edge)) continue;
+    pairs[transport_class_name(edge.path)].emplace(edge.src_rank, edge.dst_rank);
+  }
+  std::vector<TransportShare> shares;
+  for (const auto& [transport, joined] : pairs) {
+    shares.push_back({transport, static_cast<int>(joined.size())});
+  }
+  return shares;
+}
+
+}  // namespace ncclog

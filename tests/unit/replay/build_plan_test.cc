@@ -1,0 +1,119 @@
+#include "replay/build_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/error.h"
+#include "support/call_log.h"
+#include "support/plan_of_text.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::plan_of_text;
+using testing::plan_words;
+
+/// Four ranks in a world and in two groups of two; each calls in both.
+CallLog two_groups() {
+  CallLog log;
+  for (int rank = 0; rank < 4; ++rank) log.init(rank, 4, 0x77);
+  for (int rank = 0; rank < 4; ++rank) {
+    log.init(rank, 2, rank < 2 ? 0x81u : 0x82u, rank % 2);
+  }
+  for (int rank = 0; rank < 4; ++rank) {
+    log.call(rank, rank < 2 ? 0x81u : 0x82u).call(rank, 0x77, "AllGather");
+  }
+  return log;
+}
+
+std::string error_of(const std::string& text, const PlanOptions& options,
+                     const std::vector<Suspicion>& suspicions = {}) {
+  try {
+    plan_of_text(text, options, suspicions);
+  } catch (const Error& error) {
+    return std::string(error.what()) + " | " + error.hint();
+  }
+  return "";
+}
+
+TEST(BuildPlan, KeepsTheOrderOverAllCommunicators) {
+  EXPECT_EQ(plan_words(plan_of_text(two_groups().text())),
+            "0: AllReduce@1#0 AllGather#0\n"
+            "1: AllReduce@1#0 AllGather#0\n"
+            "2: AllReduce@2#0 AllGather#0\n"
+            "3: AllReduce@2#0 AllGather#0\n");
+}
+
+TEST(BuildPlan, NamesCommunicatorsRanksAndHosts) {
+  const ReplayPlan plan = plan_of_text(two_groups().text());
+  ASSERT_EQ(plan.communicators.size(), 3u);
+  EXPECT_EQ(plan.communicators[0].id, "0x77");
+  EXPECT_EQ(plan.communicators[2].id, "0x82");
+  EXPECT_EQ(plan.communicators[2].ranks, (std::vector<int>{2, 3}));
+  EXPECT_EQ(plan.communicators[2].recorded_nranks, 2);
+  EXPECT_EQ(plan.communicators[2].parent, -1);
+  EXPECT_EQ(plan.ranks[3].recorded_rank, 3);
+  EXPECT_EQ(plan.ranks[3].host, "n3");
+  EXPECT_EQ(host_group_count(plan), 1);
+  EXPECT_EQ(plan.recorded_nranks, 4);
+  EXPECT_FALSE(has_defect(plan));
+}
+
+TEST(BuildPlan, OnlyTheFailingCommunicatorIfThatIsWanted) {
+  CallLog log = two_groups();
+  log.call(0, 0x81).timeout(0, 2);
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.only_failing = true})),
+            "0: AllReduce#0 AllReduce#1\n"
+            "1: AllReduce#0 +AllReduce#1\n"
+            "missing-call by 1 at 0#1, entered 0, missing 1\n");
+}
+
+TEST(BuildPlan, RefusesWhatIsNotThere) {
+  EXPECT_EQ(error_of(two_groups().text(), {.only_failing = true}),
+            "nothing stands still in these logs, so no communicator is the failing one | leave "
+            "out --only failing");
+  EXPECT_EQ(error_of(two_groups().text(), {.finding = "mismatch"}),
+            "the analysis of these logs has no finding 'mismatch' | ncclog analyze lists the "
+            "findings");
+  EXPECT_EQ(error_of(two_groups().text(), {.finding = "mismatchd-collectives"},
+                     {{"mismatched-collectives", "title", "", {}}}),
+            "the analysis of these logs has no finding 'mismatchd-collectives' | did you mean "
+            "'mismatched-collectives'?");
+}
+
+TEST(BuildPlan, SaysHowManyEarlierCallsAreLeftOut) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  for (int i = 0; i < 10; ++i) log.call(0, 0x77).call(1, 0x77);
+  const ReplayPlan plan = plan_of_text(log.text(), {.last = 3});
+  EXPECT_EQ(plan.ranks[0].left_out, 7u);
+  EXPECT_EQ(plan.ranks[0].calls.front().index, 7u);
+  EXPECT_EQ(plan.losses.front(), "Up to 7 earlier calls of each rank are left out (--last).");
+}
+
+TEST(BuildPlan, ARankWhoseCallsAreUnknownIsLeftOutAndRootsMove) {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 0x77);
+  log.call(1, 0x77, "Broadcast", 8, 0).call(2, 0x77, "Broadcast", 8, 0);
+  const ReplayPlan plan = plan_of_text(log.text());
+  ASSERT_EQ(plan.ranks.size(), 2u);
+  EXPECT_EQ(plan.ranks[0].recorded_rank, 1);
+  EXPECT_EQ(plan.ranks[0].calls[0].root, 0);
+  EXPECT_EQ(plan.losses.front(),
+            "Communicator 0x77 is made without rank 0: the logs do not show what it called.");
+}
+
+TEST(BuildPlan, ReductionsOfTheJobsOwnAreALimit) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  log.call(0, 0x77, "AllReduce", 8, 0, 7, 771).call(1, 0x77, "AllReduce", 8, 0, 7, 991);
+  const ReplayPlan plan = plan_of_text(log.text());
+  EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
+  EXPECT_EQ(plan.limits.back(),
+            "The job's own reductions are replayed as sums, and their results are not compared.");
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,204 @@
+// What goes wrong in short logs, as the plans of them tell.
+
+#include "replay/recorded_defect.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/job_from_text.h"
+#include "support/call_log.h"
+#include "support/plan_of_text.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::plan_of_text;
+using testing::plan_words;
+
+CallLog world(int nranks, uint64_t comm_id = 0x77) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, comm_id);
+  return log;
+}
+
+void all_call(CallLog& log, int nranks, std::string_view op = "AllReduce", int64_t count = 512) {
+  for (int rank = 0; rank < nranks; ++rank) log.call(rank, 0x77, op, count);
+}
+
+TEST(FindDefect, ARankThatCallsWhatFollowsLeftACallOut) {
+  CallLog log = world(3);
+  for (int i = 0; i < 2; ++i) {
+    all_call(log, 3);
+    all_call(log, 3, "AllGather");
+  }
+  log.call(0, 0x77).call(1, 0x77).call(2, 0x77, "AllGather").timeout(0, 5);
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 1})),
+            "0: AllGather#3 AllReduce#4\n"
+            "1: AllGather#3 AllReduce#4\n"
+            "2: AllGather#3 +AllReduce#4\n"
+            "missing-call by 2 at 0#4, entered 0,1, missing 2\n");
+}
+
+TEST(FindDefect, NobodyMakesCallsBehindTheOneInQuestion) {
+  CallLog log = world(3);
+  for (int i = 0; i < 2; ++i) {
+    all_call(log, 3);
+    all_call(log, 3, "AllGather");
+    all_call(log, 3, "ReduceScatter");
+  }
+  log.call(0, 0x77).call(1, 0x77).call(2, 0x77, "AllGather");
+  log.call(2, 0x77, "ReduceScatter").call(2, 0x77).timeout(0, 5);
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 1})),
+            "0: ReduceScatter#5 AllReduce#6\n"
+            "1: ReduceScatter#5 AllReduce#6\n"
+            "2: ReduceScatter#5 +AllReduce#6\n"
+            "missing-call by 2 at 0#6, entered 0,1, missing 2\n");
+}
+
+TEST(FindDefect, AnotherCountIsAnotherCall) {
+  CallLog log = world(3);
+  all_call(log, 3);
+  log.call(0, 0x77).call(1, 0x77, "AllReduce", 256).call(2, 0x77).timeout(0, 2);
+  EXPECT_EQ(plan_words(plan_of_text(log.text())),
+            "0: AllReduce#0 AllReduce#1\n"
+            "1: AllReduce#0 +AllReduce#1 -AllReduce#1\n"
+            "2: AllReduce#0 AllReduce#1\n"
+            "other-call by 1 at 0#1, entered 0,1,2, missing \n");
+}
+
+TEST(FindDefect, ARankThatMakesOneMoreCallIsHeldAgainstTheOthersNextOne) {
+  CallLog log = world(3);
+  all_call(log, 3);
+  log.call(0, 0x77, "AllGather").call(1, 0x77, "AllGather");
+  log.call(2, 0x77, "Broadcast").call(2, 0x77, "AllGather").timeout(0, 2);
+  EXPECT_EQ(plan_words(plan_of_text(log.text())),
+            "0: AllReduce#0 AllGather#1\n"
+            "1: AllReduce#0 AllGather#1\n"
+            "2: AllReduce#0 +AllGather#1 -Broadcast#1\n"
+            "extra-call by 2 at 0#1, entered 0,1,2, missing \n");
+}
+
+TEST(FindDefect, WhomTheFindingBlamesDepartedWhereNoMajorityTells) {
+  CallLog log = world(2);
+  all_call(log, 2);
+  log.call(0, 0x77, "AllReduce", 256).call(1, 0x77).timeout(0, 2);
+  const Suspicion suspicion{"mismatched-collectives", "The ranks differ", "0x77", {0}};
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {}, {suspicion})),
+            "0: AllReduce#0 +AllReduce#1 -AllReduce#1\n"
+            "1: AllReduce#0 AllReduce#1\n"
+            "other-call by 0 at 0#1, entered 0,1, missing \n");
+}
+
+TEST(FindDefect, ARankThatDidNotComeMakesTheCallInTheCleanRun) {
+  CallLog log = world(3);
+  all_call(log, 3);
+  log.call(0, 0x77).call(2, 0x77).timeout(0, 2);
+  EXPECT_EQ(plan_words(plan_of_text(log.text())),
+            "0: AllReduce#0 AllReduce#1\n"
+            "1: AllReduce#0 +AllReduce#1\n"
+            "2: AllReduce#0 AllReduce#1\n"
+            "missing-call by 1 at 0#1, entered 0,2, missing 1\n");
+}
+
+TEST(FindDefect, RanksThatAreApartProveNothingWhereNothingStopped) {
+  CallLog log = world(2);
+  all_call(log, 2);
+  log.call(0, 0x77);
+  const ReplayPlan plan = plan_of_text(log.text());
+  EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
+  ASSERT_EQ(plan.losses.size(), 1u);
+  EXPECT_EQ(plan.losses[0], "1 call is left out: not all ranks had made it when the logs end.");
+}
+
+TEST(FindDefect, AMessageThatNobodySendsIsSentWhereItsLikesWere) {
+  CallLog log = world(2);
+  for (int i = 0; i < 2; ++i) {
+    all_call(log, 2);
+    log.call(0, 0x77, "Send", 8, 1).call(1, 0x77, "Recv", 8, 0);
+    all_call(log, 2, "AllGather");
+  }
+  all_call(log, 2);
+  log.call(1, 0x77, "Recv", 8, 0);
+  all_call(log, 2, "AllGather");
+  log.timeout(1, 3, "RECV");
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 2})),
+            "0: Send(1)#0 Send(1)#1 AllReduce#4 +Send(1)#2 AllGather#5\n"
+            "1: Recv(0)#0 Recv(0)#1 AllReduce#4 Recv(0)#2 AllGather#5\n"
+            "message by 0 at 0#2, entered 1, missing 0\n");
+}
+
+TEST(FindDefect, WhoCameAfterTheOthersGaveUpIsMissingInTheirLastCall) {
+  CallLog log = world(3);
+  all_call(log, 3);
+  all_call(log, 3);
+  log.timeout(0, 2).call(2, 0x77, "AllGather");
+  const Suspicion suspicion{"collective-rank-missing", "Missing", "0x77", {2}};
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {}, {suspicion})),
+            "0: AllReduce#0 AllReduce#1\n"
+            "1: AllReduce#0 AllReduce#1\n"
+            "2: AllReduce#0 +AllReduce#1\n"
+            "missing-call by 2 at 0#1, entered 0,1, missing 2\n");
+}
+
+/// Four ranks in a world and in pairs; three iterations of two calls in the pair and one of all.
+CallLog pairs() {
+  CallLog log = world(4);
+  for (int rank = 0; rank < 4; ++rank) log.init(rank, 2, rank < 2 ? 0x81u : 0x82u, rank % 2);
+  for (int i = 0; i < 3; ++i) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const uint64_t pair = rank < 2 ? 0x81 : 0x82;
+      log.call(rank, pair).call(rank, pair).call(rank, 0x77, "AllGather");
+    }
+  }
+  return log;
+}
+
+TEST(FindDefect, ACallThatNoPartnerMakesIsMadeInTheDefectRunOnly) {
+  CallLog log = pairs();
+  for (int rank = 0; rank < 4; ++rank) {
+    const uint64_t pair = rank < 2 ? 0x81 : 0x82;
+    log.call(rank, pair).call(rank, pair);
+    if (rank == 2) log.call(rank, pair);
+    log.call(rank, 0x77, "AllGather");
+  }
+  log.timeout(3, 4);
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 1})),
+            "0: AllReduce@1#7 AllGather#3\n"
+            "1: AllReduce@1#7 AllGather#3\n"
+            "2: AllReduce@2#7 -AllReduce@2#8 AllGather#3\n"
+            "3: AllReduce@2#7 AllGather#3\n"
+            "extra-call by 2 at 2#8, entered 2, missing 3\n");
+}
+
+TEST(FindDefect, ARankThatStoppedMakesAllCallsInWhichItIsAwaited) {
+  CallLog log = pairs();
+  for (int rank = 0; rank < 4; ++rank) {
+    const uint64_t pair = rank < 2 ? 0x81 : 0x82;
+    if (rank != 2) log.call(rank, pair).call(rank, 0x77, "AllGather");
+  }
+  log.timeout(0, 4);
+  const Suspicion suspicion{"collective-rank-missing", "Missing", "0x77", {2}};
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 1}, {suspicion})),
+            "0: AllGather#2 AllReduce@1#6 AllGather#3\n"
+            "1: AllGather#2 AllReduce@1#6 AllGather#3\n"
+            "2: AllReduce@2#5 AllGather#2 +AllReduce@2#6 +AllGather#3\n"
+            "3: AllReduce@2#5 AllGather#2 AllReduce@2#6 AllGather#3\n"
+            "missing-call by 2 at 0#3, entered 0,1,3, missing 2\n");
+}
+
+TEST(FindDefect, AStallHasNothingToLeaveOut) {
+  CallLog log = world(2);
+  all_call(log, 2);
+  all_call(log, 2);
+  log.timeout(0, 2).timeout(1, 2);
+  const Suspicion suspicion{"all-entered", "All entered", "0x77", {}};
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {}, {suspicion})),
+            "0: AllReduce#0 AllReduce#1\n"
+            "1: AllReduce#0 AllReduce#1\n"
+            "stall by  at 0#1, entered 0,1, missing \n");
+}
+
+}  // namespace
+}  // namespace ncclog
