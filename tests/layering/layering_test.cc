@@ -48,6 +48,16 @@ constexpr Row kRows[] = {
     {"report/text.cc", "#include <CLI/CLI.hpp>\n",
      "report/text.cc:1: report may not include CLI/CLI.hpp"},
     {"app/show.cc", "#include \"text.h\"\n", "app/show.cc:1: app may not include text.h"},
+    {"replay/plan.cc", "#include \"model/job.h\"\n", ""},
+    {"replay/plan.cc", "#include <cuda_runtime.h>\n",
+     "replay/plan.cc:1: replay may not include cuda_runtime.h"},
+    {"replay/plan.cc", "#include \"replay/exec/worker_protocol.h\"\n",
+     "replay/plan.cc:1: replay may not include replay/exec/worker_protocol.h"},
+    {"replay/exec/worker.cc", "#include \"replay/plan.h\"\n#include <nccl.h>\n", ""},
+    {"replay/exec/worker.cc", "#include \"model/job.h\"\n",
+     "replay/exec/worker.cc:1: replay/exec may not include model/job.h"},
+    {"app/replay_command.cc", "#include \"replay/exec/worker_protocol.h\"\n",
+     "app/replay_command.cc:1: app may not include replay/exec/worker_protocol.h"},
     {"helpers/text.cc", "", "helpers/text.cc:1: no layer of this name"},
 };
 

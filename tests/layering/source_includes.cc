@@ -30,8 +30,10 @@ const std::vector<Layer>& layer_table() {
       {"report",
        {"rules", "diagnose", "model", "base"},
        {"fmt/", "nlohmann/", "sqlite3", "archive"}},
+      {"replay", {"diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
+      {"replay/exec", {"replay", "log", "base"}, {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"report", "rules", "diagnose", "import", "model", "log", "input", "base"},
+       {"replay", "report", "rules", "diagnose", "import", "model", "log", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/"}},
   };
   return kTable;
@@ -39,9 +41,9 @@ const std::vector<Layer>& layer_table() {
 
 /// Outside libraries that are known to the table; anything else in <> is the standard library's or
 /// the operating system's.
-constexpr std::string_view kLibraries[] = {"fmt/",    "boost/",    "isa-l",     "zstd", "archive",
-                                           "re2/",    "nlohmann/", "expat",     "CLI/", "yaml-cpp/",
-                                           "sqlite3", "gtest/",    "benchmark/"};
+constexpr std::string_view kLibraries[] = {
+    "fmt/", "boost/",    "isa-l",   "zstd",   "archive",    "re2/", "nlohmann/", "expat",
+    "CLI/", "yaml-cpp/", "sqlite3", "gtest/", "benchmark/", "cuda", "nccl"};
 
 const Layer* find_layer(std::string_view name) {
   const auto& table = layer_table();
@@ -52,6 +54,7 @@ const Layer* find_layer(std::string_view name) {
 
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc") return "app";
+  if (path.starts_with("replay/exec/")) return "replay/exec";
   size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
@@ -138,7 +141,7 @@ std::vector<std::string> forbidden_includes_of(std::string_view path, std::strin
 
 std::vector<std::string> forbidden_includes(const std::filesystem::path& source_root) {
   std::vector<std::string> found;
-  constexpr std::string_view kExtensions[] = {".h", ".cc"};
+  constexpr std::string_view kExtensions[] = {".h", ".cc", ".cu"};
   for (const auto& file : files_under(source_root, kExtensions)) {
     std::string path = file.lexically_relative(source_root).generic_string();
     for (std::string& row : forbidden_includes_of(path, read_file(file))) {
@@ -150,7 +153,7 @@ std::vector<std::string> forbidden_includes(const std::filesystem::path& source_
 
 std::vector<std::string> unlisted_sources(const std::filesystem::path& root) {
   std::vector<std::string> found;
-  constexpr std::string_view kExtensions[] = {".cc"};
+  constexpr std::string_view kExtensions[] = {".cc", ".cu"};
   for (const Path& file : files_under(root, kExtensions)) {
     Path list = nearest_build_list(file.parent_path());
     std::string name = file.lexically_relative(list.parent_path()).generic_string();

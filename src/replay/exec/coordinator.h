@@ -1,0 +1,53 @@
+// One run of a replay, from the start of its processes until the last of them is gone.
+//
+//   started → all connected → init → calls → completion → teardown → all gone        completed
+//                                       └ 30 s are over: "abort" → 5 s → SIGTERM → 2 s → SIGKILL
+//
+// One loop waits for whatever comes first: a rank's words, the end of a process, a deadline, a
+// signal to the coordinator. However a run ends, no process of it is left when this returns, but
+// for one that the kernel does not let go; that one is told as Lost.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "replay/exec/child_process.h"
+#include "replay/exec/connection.h"
+#include "replay/exec/run_progress.h"
+
+namespace ncclog {
+
+/// A process and the ranks of the plan that it holds.
+struct RankProcess {
+  ProcessStart start;
+  std::vector<int> ranks;
+};
+
+struct RunRequest {
+  const ReplayPlan* plan = nullptr;  ///< Outlives the run.
+  MadeIn mode = MadeIn::Clean;       ///< Clean or Defect.
+  std::vector<int> gpus;             ///< By rank of the plan.
+  std::vector<RankProcess> processes;
+  /// Ranks whose processes other hosts start and end: only their connections are known here.
+  std::vector<int> remote_ranks;
+  RunLimits limits;
+  std::string token;         ///< That ranks say first.
+  int stop_descriptor = -1;  ///< A signalfd: what comes there ends the run; -1: nothing does.
+};
+
+struct RunResult {
+  /// Without what is found after the run: GPUs, leftovers, logs.
+  RunOutcome run;
+  std::string nccl_version;        ///< As the ranks report; empty: none did.
+  int stop_signal = 0;             ///< That ended the run; 0: none.
+  std::vector<pid_t> pids;         ///< Of the processes, each the leader of a group.
+  std::set<std::string> segments;  ///< Shared memory of NCCL that they were seen to use.
+};
+
+/// Starts the processes, tells them where to connect by what their environment says, and returns
+/// when all are gone. Never throws because of what a rank does.
+RunResult coordinate(const RunRequest& request, Listener& listener);
+
+}  // namespace ncclog

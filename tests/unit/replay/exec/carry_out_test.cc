@@ -1,0 +1,276 @@
+// `ncclog-replay run` as a whole, with the ranks and the probe of support/fake_rank.cc.
+
+#include "replay/exec/carry_out.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "replay/exec/connection.h"
+#include "replay/outcome_json.h"
+#include "replay/plan_json.h"
+#include "support/paths.h"
+#include "support/replay_trial.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// FAKE_RANK as long as it lives.
+struct Misdeeds {
+  explicit Misdeeds(const char* text) { setenv("FAKE_RANK", text, 1); }
+  ~Misdeeds() { unsetenv("FAKE_RANK"); }
+};
+
+/// A carried-out replay of the plan, on a machine with three idle GPUs that do not exist.
+struct Trial {
+  TempDir folder;
+  ReplayMachine machine;
+  RunFlags flags;
+  CarryOutPatience patience;
+  std::ostringstream says;
+  int status = -1;
+
+  Trial() {
+    for (int index = 0; index < 3; ++index) {
+      machine.gpus.gpus.push_back(
+          {{index, "NVIDIA H200", "0000:0a:00.0", 1LL << 37}, 1LL << 37, std::vector<int64_t>()});
+    }
+    // Other tests may leave things in the system's own at the same time.
+    machine.shared_folder = folder.path().native();
+    setenv("FAKE_SHARED_MEMORY", machine.shared_folder.c_str(), 1);
+    machine.program = (build_dir() / "tests/fake_rank").native();
+    flags.plan = folder.add("plan.json", write_plan(two_rank_plan()));
+    flags.out = (folder.path() / "out").native();
+    patience.limits.emplace();
+    patience.limits->phases.fill(milliseconds(20000));
+    patience.limits->phases[static_cast<size_t>(ReplayPhase::Completion)] = milliseconds(700);
+    patience.limits->abort_grace = milliseconds(700);
+    patience.limits->terminate_grace = milliseconds(100);
+  }
+
+  ReplayOutcome carry_out(const char* misdeeds = "") {
+    const Misdeeds in_force(misdeeds);
+    status = ncclog::carry_out(flags, machine, says, patience);
+    return outcome();
+  }
+
+  ReplayOutcome outcome() const {
+    const auto path = std::filesystem::path(flags.out) / "outcome.json";
+    return parse_outcome(read_file(path), path.native());
+  }
+};
+
+TEST(CarryOut, MakesBothRunsAndWritesWhatCameOfThem) {
+  Trial trial;
+  const ReplayOutcome outcome = trial.carry_out("0@defect:hang:completion");
+  EXPECT_EQ(trial.status, 0);
+  ASSERT_EQ(outcome.runs.size(), 2U);
+  EXPECT_EQ(outcome.runs[0].mode, MadeIn::Defect);
+  EXPECT_EQ(outcome.runs[0].end, RunEnd::Hung);
+  EXPECT_EQ(outcome.runs[0].logs, "run-1-defect");
+  EXPECT_EQ(outcome.runs[1].mode, MadeIn::Clean);
+  EXPECT_EQ(outcome.runs[1].end, RunEnd::Completed) << outcome.runs[1].reason;
+  EXPECT_TRUE(outcome.runs[1].leftovers.empty());
+  ASSERT_EQ(outcome.runs[1].gpus.size(), 2U);
+  EXPECT_TRUE(outcome.runs[1].gpus[1].answers);
+  EXPECT_EQ(outcome.runs[1].gpus[1].free_before, outcome.runs[1].gpus[1].free_after);
+  EXPECT_EQ(outcome.plan, plan_hash(read_file(trial.flags.plan)));
+  EXPECT_EQ(outcome.nccl_version, "2.28.9");
+  EXPECT_EQ(outcome.pseudo_hosts, 2);
+  EXPECT_EQ(outcome.gpus.size(), 2U);
+  EXPECT_TRUE(outcome.refused.empty());
+}
+
+TEST(CarryOut, GivesRanksTheirGpus) {
+  Trial trial;
+  trial.flags.devices = {2, 0};
+  trial.flags.mode = "clean";
+  const ReplayOutcome outcome = trial.carry_out();
+  ASSERT_EQ(outcome.runs.size(), 1U);
+  EXPECT_EQ(outcome.runs[0].ranks[0].gpu, 2);
+  EXPECT_EQ(outcome.runs[0].ranks[1].gpu, 0);
+}
+
+TEST(CarryOut, HoldsAllRanksInOneProcess) {
+  Trial trial;
+  trial.flags.threads = true;
+  trial.flags.mode = "clean";
+  const ReplayOutcome outcome = trial.carry_out();
+  EXPECT_EQ(outcome.pseudo_hosts, 1);
+  ASSERT_EQ(outcome.runs.size(), 1U);
+  EXPECT_EQ(outcome.runs[0].end, RunEnd::Completed) << outcome.runs[0].reason;
+}
+
+TEST(CarryOut, TellsWhatARunLeftBehind) {
+  Trial trial;
+  trial.flags.mode = "clean";
+  const ReplayOutcome outcome = trial.carry_out("0:segment:init:7 1:orphan:init");
+  ASSERT_EQ(outcome.runs.size(), 1U);
+  ASSERT_EQ(outcome.runs[0].leftovers.size(), 2U);
+  EXPECT_TRUE(outcome.runs[0].leftovers[0].ends_with("(fake_rank), killed"))
+      << outcome.runs[0].leftovers[0];
+  EXPECT_EQ(outcome.runs[0].leftovers[1], trial.machine.shared_folder + "/nccl-fake7 (removed)");
+}
+
+TEST(CarryOut, MakesNoFurtherRunAfterOneThatCouldNotStart) {
+  Trial trial;
+  const ReplayOutcome outcome = trial.carry_out("1:exit:start:1");
+  EXPECT_EQ(trial.status, 0);
+  ASSERT_EQ(outcome.runs.size(), 2U);
+  EXPECT_EQ(outcome.runs[0].end, RunEnd::NotStarted);
+  EXPECT_EQ(outcome.runs[1].end, RunEnd::NotStarted);
+  EXPECT_EQ(outcome.runs[1].reason, "the run before could not be started");
+}
+
+struct Refusal {
+  const char* what;
+  void (*change)(Trial& trial);
+  const char* misdeeds;
+  const char* refusal;
+};
+
+constexpr Refusal kRefusals[] = {
+    {"a GPU that does not answer", [](Trial&) {}, "1:probe:start",
+     "GPU 1 does not answer: fake: it fell off the bus"},
+    {"a GPU that never answers", [](Trial& trial) { trial.patience.probe = milliseconds(100); },
+     "0:probe-hang:start", "GPU 0 does not answer: it does not answer in time"},
+    {"too few GPUs", [](Trial& trial) { trial.machine.gpus.gpus.resize(1); }, "",
+     "the plan needs 2 GPUs, one for each rank, and this machine has 1"},
+    {"more pseudo-hosts than ranks", [](Trial& trial) { trial.flags.hosts = 3; }, "",
+     "--hosts 3 cannot be: the plan has 2 ranks"},
+    {"pseudo-hosts in one process",
+     [](Trial& trial) { trial.flags.hosts = 2, trial.flags.threads = true; }, "",
+     "ranks in one process cannot be on several pseudo-hosts"},
+    {"a corruption that is none", [](Trial& trial) { trial.flags.corrupt = "1:2"; }, "",
+     "--corrupt wants RANK:CALL:ELEMENT"},
+};
+
+TEST(CarryOut, RefusesWithAnOutcome) {
+  for (const Refusal& row : kRefusals) {
+    Trial trial;
+    row.change(trial);
+    const ReplayOutcome outcome = trial.carry_out(row.misdeeds);
+    EXPECT_EQ(trial.status, 2) << row.what;
+    EXPECT_EQ(outcome.refused, row.refusal);
+    EXPECT_TRUE(outcome.runs.empty()) << row.what;
+    EXPECT_TRUE(trial.says.str().starts_with("ncclog-replay: " + outcome.refused)) << row.what;
+  }
+}
+
+TEST(CarryOut, RefusesAPlanThatIsNoneOrUnsafe) {
+  Trial trial;
+  trial.flags.plan = trial.folder.add("broken.json", "{");
+  EXPECT_NE(trial.carry_out().refused, "");
+  ReplayPlan plan = two_rank_plan();
+  plan.communicators[0].ranks = {0, 0};
+  trial.flags.plan = trial.folder.add("unsafe.json", write_plan(plan));
+  EXPECT_TRUE(trial.carry_out().refused.starts_with("the plan is refused: "));
+  trial.flags.plan = "/nowhere/plan.json";
+  EXPECT_EQ(trial.carry_out().refused, "/nowhere/plan.json: the plan cannot be read");
+}
+
+TEST(CarryOut, KeepsLogsOfAnotherReplayApart) {
+  Trial trial;
+  trial.folder.add("out/run-1-defect/nccl.node.7.log", "x");
+  EXPECT_EQ(trial.carry_out().refused,
+            (trial.folder.path() / "out/run-1-defect").native() + " is not empty");
+}
+
+TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
+  Trial trial;
+  trial.flags.mode = "clean";
+  const ReplayOutcome earlier = trial.carry_out();
+  ASSERT_EQ(earlier.runs.size(), 1U);
+  EXPECT_EQ(trial.carry_out(), earlier);
+  EXPECT_EQ(trial.status, 2);
+}
+
+/// Tasks of a launcher, as two processes; this one is task 0.
+struct LaunchedTrial : Trial {
+  std::string port;
+
+  LaunchedTrial() {
+    const Listener free;
+    port = parse_host_port(free.address())->port;
+    setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+    setenv("MASTER_PORT", port.c_str(), 1);
+    be_task("0");
+  }
+  ~LaunchedTrial() {
+    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MASTER_PORT",
+                             "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
+      unsetenv(name);
+    }
+  }
+
+  static void be_task(const char* number) {
+    setenv("OMPI_COMM_WORLD_RANK", number, 1);
+    setenv("OMPI_COMM_WORLD_LOCAL_RANK", number, 1);
+  }
+
+  /// Exit status of task 1; what task 0 has to say is in outcome().
+  int carry_out_both(const char* misdeeds) {
+    const pid_t other = fork();
+    if (other == 0) {
+      be_task("1");
+      const Misdeeds in_force(misdeeds);
+      _exit(ncclog::carry_out(flags, machine, says, patience));
+    }
+    carry_out(misdeeds);
+    int result = -1;
+    waitpid(other, &result, 0);
+    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
+  }
+};
+
+TEST(CarryOut, IsOneTaskOfALauncher) {
+  LaunchedTrial trial;
+  EXPECT_EQ(trial.carry_out_both("1@defect:stubborn:completion"), 0);
+  EXPECT_EQ(trial.status, 0);
+  const ReplayOutcome outcome = trial.outcome();
+  ASSERT_EQ(outcome.runs.size(), 2U);
+  EXPECT_EQ(outcome.runs[0].end, RunEnd::Hung) << outcome.runs[0].reason;
+  EXPECT_EQ(outcome.runs[0].ranks[1].end, ProcessEnd::Lost);
+  EXPECT_EQ(outcome.runs[1].end, RunEnd::Completed) << outcome.runs[1].reason;
+  EXPECT_EQ(outcome.runs[1].ranks[1].gpu, 1);
+  EXPECT_GT(outcome.runs[1].ranks[1].pid, 0);
+  EXPECT_EQ(outcome.pseudo_hosts, 1);
+}
+
+TEST(CarryOut, RefusesALaunchOfAnotherSize) {
+  LaunchedTrial trial;
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  EXPECT_EQ(trial.carry_out().refused, "mpirun started 4 tasks, and the plan has 2 ranks");
+  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+  unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  EXPECT_EQ(trial.carry_out().refused, "mpirun does not say on which host task 0 is");
+}
+
+TEST(CarryOut, PassesSignalsOnToItsRanks) {
+  Trial trial;
+  trial.patience.limits->phases.fill(milliseconds(5000));
+  const pid_t self = getpid();
+  const pid_t killer = fork();
+  if (killer == 0) {
+    usleep(300000);
+    kill(self, SIGINT);
+    _exit(0);
+  }
+  const ReplayOutcome outcome = trial.carry_out("0:hang:init");
+  waitpid(killer, nullptr, 0);
+  EXPECT_EQ(trial.status, 130);
+  ASSERT_EQ(outcome.runs.size(), 1U);
+  EXPECT_EQ(outcome.runs[0].reason, "the run was interrupted by SIGINT");
+}
+
+}  // namespace
+}  // namespace ncclog::testing
