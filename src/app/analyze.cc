@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "app/join_replay.h"
 #include "app/read_again.h"
 #include "app/read_job.h"
 #include "app/today.h"
@@ -49,12 +50,15 @@ Job load_job(const InputOptions& options) {
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
+  std::optional<ReplayResult> replay;
+  if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
   const Rulebook rulebook = load_rulebook(options.rules, today());
   AnalyzedLogs logs{.inputs = wanted_inputs(options.input)};
   ReadJob read = read_job_with_units(
       logs.inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
   logs.units = std::move(read.units);
   logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
+  if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
 }
 

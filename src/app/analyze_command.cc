@@ -23,6 +23,7 @@ std::string verdict_line(const Report& report, const TextStyle& style) {
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
   if (!options.outputs.empty()) {
     check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
+    check_replay_is_kept(options.outputs, options.with_replay);
   }
   const Report& report = kept_report(options);
   const TextStyle style = console.style(options.color);

@@ -12,8 +12,6 @@ namespace {
 /// "ncclog rules new", as the script calls a command.
 std::string key_of(const CommandRow& command) { return typed_name(command); }
 
-std::string last_word(const std::string& path) { return path.substr(path.rfind(' ') + 1); }
-
 /// What a value offers: "words a b", "list a b", "files", "folders", "both a b" or nothing.
 std::string offer(const FlagRow& flag) {
   const std::string words = join(value_words(flag), " ");
@@ -69,7 +67,7 @@ std::string commands_function(const CommandRow& root) {
   CaseFunction function("_ncclog_commands");
   for (const CommandRow* command : all_commands(root)) {
     std::vector<std::string> names;
-    for (const CommandRow& below : command->commands) names.push_back(last_word(below.path));
+    for (const CommandRow& below : command->commands) names.push_back(last_word(below));
     function.add({key_of(*command)}, join(names, " "));
   }
   return function.finish();

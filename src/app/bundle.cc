@@ -24,6 +24,7 @@
 #include "report/bundle_archive.h"
 #include "report/report_formats.h"
 #include "report/tables.h"
+#include "report/text_parts.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 
@@ -44,10 +45,12 @@ std::string read_file(const fs::path& path) {
   return std::move(text).str();
 }
 
-/// The same options from any working directory.
+/// The same options from any working directory. A replay's result is left out: it names ranks and
+/// communicators as the logs do, not as the bundle.
 AnalyzeOptions with_whole_paths(AnalyzeOptions options) {
   for (std::string& rule : options.rules) rule = fs::absolute(rule).string();
   if (fs::exists(options.expect)) options.expect = fs::absolute(options.expect).string();
+  options.with_replay.clear();
   return options;
 }
 
@@ -300,11 +303,6 @@ class BundleMaker {
   BundleMembers members_;
   BundleSummary summary_;
 };
-
-std::string plural(size_t count, std::string_view noun) {
-  const std::string_view ending = noun.ends_with('s') ? "es" : "s";
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
-}
 
 std::string replaced_text(const BundleSummary& summary) {
   std::vector<std::string> parts;

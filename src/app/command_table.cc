@@ -118,6 +118,10 @@ std::string typed_name(const CommandRow& command) {
   return command.path.empty() ? "ncclog" : "ncclog " + command.path;
 }
 
+std::string last_word(const CommandRow& command) {
+  return command.path.substr(command.path.rfind(' ') + 1);
+}
+
 std::string usage(const CommandRow& command) {
   std::string text = typed_name(command);
   if (!command.commands.empty()) text += " COMMAND";

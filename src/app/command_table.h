@@ -54,6 +54,9 @@ const std::string& main_name(const FlagRow& flag);
 /// "rules new" of the row "rules new"; "ncclog" where `path` is empty is left out.
 std::string typed_name(const CommandRow& command);
 
+/// "new" of the row "rules new": what is typed last.
+std::string last_word(const CommandRow& command);
+
 /// "ncclog analyze [FLAG...] PATH...".
 std::string usage(const CommandRow& command);
 

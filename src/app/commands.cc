@@ -84,6 +84,17 @@ constexpr Command kCommands[] = {
      "  ncclog explain socket-instead-of-ib logs/\n"
      "  ncclog explain our-rail-down logs/ --rules site-rules/ --json",
      declare_explain, kWhatWentWrong},
+    {"replay", "re-run a failing collective on this machine's GPUs to test a diagnosis",
+     "Examples:\n"
+     "  ncclog replay plan logs/ -o plan.json\n"
+     "  ncclog replay plan logs/ --gpus 2 --only failing -o small.json\n"
+     "  ncclog replay check plan.json\n"
+     "  ncclog replay run plan.json --time 20\n"
+     "  ncclog replay run plan.json --vary NCCL_P2P_DISABLE=0,1 --yes\n\n"
+     "Exit status of 'check': 0 every plan is fine; 1 one is refused; 2 one could not be read.\n"
+     "Exit status of 'run': 0 reproduced-hypothesis, clean-without-defect; 1 reproduced-fault,\n"
+     "not-reproduced; 2 refused, or could not do it; 3 not-comparable, inconclusive.",
+     declare_replay, kWhatWentWrong},
     {"rules", "list, show, check, test and begin the rules that make findings",
      "Examples:\n"
      "  ncclog rules list\n"

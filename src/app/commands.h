@@ -47,6 +47,7 @@ RunCommand declare_diff(CLI::App& app);        ///< app/diff_command.cc
 RunCommand declare_show(CLI::App& app);        ///< app/show_command.cc
 RunCommand declare_count(CLI::App& app);       ///< app/count_command.cc
 RunCommand declare_export(CLI::App& app);      ///< app/export_command.cc
+RunCommand declare_replay(CLI::App& app);      ///< app/replay_command.cc
 RunCommand declare_env(CLI::App& app);         ///< app/env_command.cc
 RunCommand declare_explain(CLI::App& app);     ///< app/explain_command.cc
 RunCommand declare_rules(CLI::App& app);       ///< app/rules_command.cc

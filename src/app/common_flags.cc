@@ -19,7 +19,8 @@ struct GroupRow {
 const std::vector<GroupRow>& group_table() {
   static const std::vector<GroupRow> kTable = {
       {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
-      {"Judging", {"rules", "expect", "fail-on", "strict", "exit-code"}},
+      {"Judging", {"rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
+      {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
        {"format", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",

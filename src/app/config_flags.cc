@@ -104,8 +104,12 @@ bool is_meant(const ConfigEntry& entry, const CLI::App& app) {
 /// Whether the flag knows those words. What stands above all sections is for the flags that do:
 /// `format = "csv"` says nothing to a command that writes none.
 bool knows(const CLI::Option& option, const ConfigEntry& entry) {
+  if (!entry.section.empty()) return true;
+  const bool is_switch = option.get_items_expected_max() == 0;
+  if (is_switch)
+    return entry.values.size() == 1 && (entry.values[0] == "true" || entry.values[0] == "false");
   const std::string type = option.get_type_name();
-  if (!entry.section.empty() || type.find('|') == std::string::npos) return true;
+  if (type.find('|') == std::string::npos) return true;
   const std::vector<std::string_view> words = split(type, '|');
   return std::all_of(entry.values.begin(), entry.values.end(), [&](const std::string& value) {
     return std::find(words.begin(), words.end(), value) != words.end();

@@ -10,8 +10,6 @@
 namespace ncclog {
 namespace {
 
-std::string last_word(const std::string& path) { return path.substr(path.rfind(' ') + 1); }
-
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
@@ -60,7 +58,7 @@ std::string command_lines(const CommandRow& command) {
   std::string out;
   for (const CommandRow& below : command.commands) {
     out += fmt::format("complete -c ncclog -n {} -f -a {} -d {}\n", condition(command),
-                       last_word(below.path), quoted(below.help));
+                       last_word(below), quoted(below.help));
   }
   for (const FlagRow& argument : command.arguments) {
     const std::vector<std::string> words = value_words(argument);

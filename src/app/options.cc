@@ -95,23 +95,6 @@ void add_choice(CLI::App& app, const std::string& flag, Target& target,
   add_choice(app, flag, target, std::span<const Choice<Value>>(choices), help);
 }
 
-void add_input_flags(CLI::App& app, InputOptions& input) {
-  app.add_option("PATH", input.paths, "log files, folders, quoted patterns, '-' for stdin")
-      ->type_name("");
-  const auto set_threads = [&input](const std::string& word) {
-    constexpr int64_t kMaxThreads = 1024;
-    const auto threads = parse_int(word);
-    if (!threads || *threads < 1 || *threads > kMaxThreads) {
-      throw Error(fmt::format("not a number from 1 to {}: '{}'", kMaxThreads, printable(word)),
-                  "--threads");
-    }
-    input.threads = static_cast<int>(*threads);
-  };
-  app.add_option_function<std::string>("--threads", set_threads,
-                                       "how many threads read; the report does not depend on it")
-      ->type_name("N");
-}
-
 void add_color_flag(CLI::App& app, ColorChoice& color) {
   add_choice(app, "--color", color, kColors,
              "colour: on a terminal unless NO_COLOR is set (auto), always, never");
@@ -170,11 +153,32 @@ void add_judging_flags(CLI::App& app, AnalyzeOptions& options) {
                  "file")
       ->type_name("PROFILE")
       ->expected(1);
+  app.add_option("--with-replay", options.with_replay,
+                 "what 'ncclog replay run' wrote (result.json): its verdict joins the report")
+      ->type_name("FILE")
+      ->expected(1);
   add_choice(app, "--fail-on", options.fail_on, kFailOn,
              "exit with 1 if there is a finding of this severity or worse (default: error)");
 }
 
 }  // namespace
+
+void add_input_flags(CLI::App& app, InputOptions& input) {
+  app.add_option("PATH", input.paths, "log files, folders, quoted patterns, '-' for stdin")
+      ->type_name("");
+  const auto set_threads = [&input](const std::string& word) {
+    constexpr int64_t kMaxThreads = 1024;
+    const auto threads = parse_int(word);
+    if (!threads || *threads < 1 || *threads > kMaxThreads) {
+      throw Error(fmt::format("not a number from 1 to {}: '{}'", kMaxThreads, printable(word)),
+                  "--threads");
+    }
+    input.threads = static_cast<int>(*threads);
+  };
+  app.add_option_function<std::string>("--threads", set_threads,
+                                       "how many threads read; the report does not depend on it")
+      ->type_name("N");
+}
 
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
   app.add_option("--rules", rules,

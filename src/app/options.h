@@ -46,6 +46,7 @@ struct AnalyzeOptions {
   InputOptions input;
   std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
   std::string expect;              ///< Profile's name or path; empty: none.
+  std::string with_replay;         ///< A result of `replay run`; empty: none.
   const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
   std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
   FailOn fail_on = FailOn::Error;
@@ -133,6 +134,7 @@ void add_show_flags(CLI::App& app, ShowOptions& options);
 void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);
 void add_env_check_flags(CLI::App& app, EnvOptions& options);
+void add_input_flags(CLI::App& app, InputOptions& input);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
 
 }  // namespace ncclog

@@ -132,6 +132,12 @@ void check_output_file(const std::string& path, std::span<const std::string> inp
   }
 }
 
+void check_other_file(const std::string& path, const std::string& read, std::string_view what) {
+  std::error_code none;
+  const bool are_one = fs::is_regular_file(path, none) && fs::equivalent(path, read, none);
+  if (are_one) throw Error(fmt::format("is {}", what), path, "name another file");
+}
+
 std::string same_place(const std::string& path) {
   std::error_code none;
   const auto place = fs::weakly_canonical(path, none);

@@ -16,6 +16,10 @@ namespace ncclog {
 /// Called before long work, so that nobody waits for nothing.
 void check_output_file(const std::string& path, std::span<const std::string> inputs);
 
+/// Throws Error if both are one file, however they are spelt: "is `what`". Nothing if one of them
+/// is none, or "-".
+void check_other_file(const std::string& path, const std::string& read, std::string_view what);
+
 /// The same place for "x" and "./x", and for links to one file.
 std::string same_place(const std::string& path);
 

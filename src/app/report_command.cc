@@ -24,6 +24,7 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   const std::vector<ReportOutput> outputs = wanted_outputs(options);
   const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
   check_outputs(outputs, inputs, /*prints=*/false);
+  check_replay_is_kept(outputs, options.analyze.with_replay);
   if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
   const Report& report = kept_report(options.analyze);
   write_reports(report, outputs, console);

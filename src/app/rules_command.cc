@@ -14,16 +14,13 @@
 #include "base/text.h"
 #include "model/job_from_text.h"
 #include "report/rule_schema.h"
+#include "report/text_parts.h"
 #include "rules/load_rules.h"
 #include "rules/new_rule.h"
 #include "rules/rule_tools.h"
 
 namespace ncclog {
 namespace {
-
-std::string plural(size_t n, std::string_view one) {
-  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
-}
 
 /// How far the text of a rule's line stands to the right: behind its label, or where it begins.
 size_t indent_of(std::string_view line) {

@@ -35,6 +35,14 @@ void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::s
   }
 }
 
+void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result) {
+  for (const ReportOutput& output : outputs) {
+    if (!is_console(output)) {
+      check_other_file(output.path, result, "the replay's result, which is to be read");
+    }
+  }
+}
+
 void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console) {
   for (const ReportOutput& output : outputs) {
     if (is_console(output)) {

@@ -19,6 +19,10 @@ namespace ncclog {
 void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
                    bool prints);
 
+/// Throws Error if one of them would be written over the replay's result that is joined; `result`
+/// is its path, empty for none.
+void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result);
+
 /// Writes the report to each of them, and on standard error which files were written.
 void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console);
 

@@ -8,8 +8,6 @@
 namespace ncclog {
 namespace {
 
-std::string last_word(const std::string& path) { return path.substr(path.rfind(' ') + 1); }
-
 /// "_ncclog_rules_new"; "_ncclog" for ncclog itself.
 std::string function_name(const CommandRow& command) {
   std::string name = "_ncclog";
@@ -78,8 +76,8 @@ std::string argument_spec(const FlagRow& argument) {
 std::string describe_function(const CommandRow& command) {
   std::string out = function_name(command) + "_commands() {\n  local -a commands=(\n";
   for (const CommandRow& below : command.commands) {
-    out += fmt::format("    '{}:{}'\n", escaped(last_word(below.path), ":\\"),
-                       escaped(below.help, ":\\"));
+    out +=
+        fmt::format("    '{}:{}'\n", escaped(last_word(below), ":\\"), escaped(below.help, ":\\"));
   }
   return out + "  )\n  _describe command commands\n}\n\n";
 }
@@ -97,7 +95,7 @@ std::string command_function(const CommandRow& command) {
                      function_name(command));
   out += "  case \"$state:$words[1]\" in\n";
   for (const CommandRow& below : command.commands) {
-    out += fmt::format("    below:{}) {} ;;\n", last_word(below.path), function_name(below));
+    out += fmt::format("    below:{}) {} ;;\n", last_word(below), function_name(below));
   }
   return out + "  esac\n}\n\n";
 }

@@ -235,6 +235,15 @@ Markup html_overlays(const Report& report) {
   return rows.empty() ? Markup() : html_element("ul", {}, rows);
 }
 
+Markup html_replay(const Report& report) {
+  Markup out;
+  if (!report.replay) return out;
+  for (const std::string& paragraph : replay_paragraphs(*report.replay)) {
+    out += html_paragraph(paragraph);
+  }
+  return out;
+}
+
 Markup html_profile(const Report& report) {
   if (!report.profile) return {};
   Table table{.name = "expectations",

@@ -20,6 +20,9 @@ Markup html_open_questions(const Report& report);
 /// What the overlays of a site did; empty without any.
 Markup html_overlays(const Report& report);
 
+/// What a replay showed; empty if none was named.
+Markup html_replay(const Report& report);
+
 /// What a profile expects, and whether it is so; empty if none was asked for.
 Markup html_profile(const Report& report);
 

@@ -53,6 +53,7 @@ std::vector<Section> sections_of(const Report& report) {
   const Markup matrix = html_matrix(paths);
   std::vector<Section> all = {
       {"findings", "#findings", "Findings", html_findings(report)},
+      {"replay", "#replay", "Replay", html_replay(report)},
       {"expectations", "#expectations", "Expectations", html_profile(report)},
       {"open", "#open", "What cannot be told", html_open_questions(report)},
       {"overlays", "#overlays", "Overlays", html_overlays(report)},

@@ -304,6 +304,20 @@ Json profile_json(const Report& report) {
           {"results", std::move(results)}};
 }
 
+Json replay_json(const ReplaySummary& replay) {
+  return {{"file", to_valid_utf8(replay.file)},
+          {"unfit", text(replay.unfit)},
+          {"finding", text(replay.finding)},
+          {"kind", replay.kind},
+          {"confidence", text(replay.confidence)},
+          {"headline", to_valid_utf8(replay.headline)},
+          {"machine", text(replay.machine)},
+          {"runs", texts(replay.runs)},
+          {"changed", texts(replay.changed)},
+          {"limits", texts(replay.limits)},
+          {"must_not_conclude", texts(replay.must_not_conclude)}};
+}
+
 }  // namespace
 
 std::string write_json(const Report& report) {
@@ -319,6 +333,7 @@ std::string write_json(const Report& report) {
                {"inputs", inputs_json(report.job.inputs)},
                {"losses", losses_json(report.job.losses)}};
   if (report.profile) json["expectations"] = profile_json(report);
+  if (report.replay) json["replay"] = replay_json(*report.replay);
   const Diagnosis& diagnosis = report.diagnosis;
   if (!diagnosis.capture.empty()) json["capture"] = capture_json(diagnosis.capture);
   if (!diagnosis.overlays.empty() || !diagnosis.ended_overlays.empty()) {

@@ -18,7 +18,8 @@ namespace {
 /// Room of the sections in bytes. Together with headings, and lines that say what is left out, they
 /// stay below kMaxMarkdown.
 constexpr size_t kShapeRoom = 4'000;
-constexpr size_t kFindingsRoom = 22'000;
+constexpr size_t kFindingsRoom = 20'000;
+constexpr size_t kReplayRoom = 2'500;
 constexpr size_t kExpectationsRoom = 2'500;
 constexpr size_t kFrontsRoom = 4'000;
 constexpr size_t kUnknownRoom = 3'500;
@@ -27,9 +28,9 @@ constexpr size_t kSettingsRoom = 5'000;
 constexpr size_t kCommunicatorsRoom = 4'000;
 constexpr size_t kIterationsRoom = 3'000;
 constexpr size_t kInputsRoom = 2'500;
-static_assert(kShapeRoom + kFindingsRoom + kExpectationsRoom + kFrontsRoom + kUnknownRoom +
-                  kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom + kIterationsRoom +
-                  kInputsRoom <=
+static_assert(kShapeRoom + kFindingsRoom + kReplayRoom + kExpectationsRoom + kFrontsRoom +
+                  kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
+                  kIterationsRoom + kInputsRoom <=
               kMaxMarkdown - 7'000);
 
 /// Bytes of a text before it is escaped.
@@ -97,6 +98,15 @@ std::string overlays_section(const Diagnosis& diagnosis) {
   return "### Overlays\n\n" + fitted(items, kOverlaysRoom, "overlay") + "\n";
 }
 
+std::string replay_section(const Report& report) {
+  if (!report.replay) return {};
+  std::vector<std::string> items;
+  for (const std::string& paragraph : replay_paragraphs(*report.replay)) {
+    items.push_back(list_item(paragraph));
+  }
+  return "### Replay\n\n" + fitted(items, kReplayRoom, "remark") + "\n";
+}
+
 /// Which program and which rules said all this.
 std::string signature(const Tool& tool) {
   return fmt::format("*{} {}, rules {}*\n", tool.name, tool.version, markdown_code(tool.rulebook));
@@ -108,10 +118,11 @@ std::string write_markdown(const Report& report) {
   const Job& job = report.job;
   const Diagnosis& diagnosis = report.diagnosis;
   return verdict_section(diagnosis.verdict) + markdown_shape(job, kShapeRoom) +
-         markdown_findings(report, kFindingsRoom) + expectations_section(report) +
-         markdown_fronts(job, kFrontsRoom) + questions(diagnosis.not_judged) +
-         capture(diagnosis.capture, job) + overlays_section(diagnosis) +
-         markdown_settings(job, kSettingsRoom) + markdown_communicators(job, kCommunicatorsRoom) +
+         markdown_findings(report, kFindingsRoom) + replay_section(report) +
+         expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
+         questions(diagnosis.not_judged) + capture(diagnosis.capture, job) +
+         overlays_section(diagnosis) + markdown_settings(job, kSettingsRoom) +
+         markdown_communicators(job, kCommunicatorsRoom) +
          markdown_iterations(job, kIterationsRoom) + markdown_inputs(job, kInputsRoom) +
          signature(report.tool);
 }

@@ -167,6 +167,16 @@ std::string capture_block(const CaptureAdvice& advice, const Job& job, const Tex
   return out;
 }
 
+/// What a replay says about the verdict's finding, or why it says nothing.
+std::string replay_block(const Report& report, const TextStyle& style) {
+  if (!report.replay) return {};
+  std::string out = "\n";
+  for (const std::string& paragraph : replay_paragraphs(*report.replay)) {
+    out += labelled(out.size() == 1 ? "replay" : "", paragraph, style);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string write_verdict(const Report& report, const TextStyle& style) {
@@ -179,6 +189,7 @@ std::string write_text(const Report& report, const TextStyle& style) {
   const Finding* main = find_finding(report, diagnosis.verdict.finding);
   std::string out = verdict_block(report, style);
   if (main != nullptr) out += main_block(report, *main, style);
+  out += replay_block(report, style);
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
          capture_block(diagnosis.capture, report.job, style) + overlay_text(diagnosis, style) +

@@ -31,6 +31,8 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_TRUE(is_directory(prefix_.path() / "share/ncclog/rules"));
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
             read_file(source_dir() / "src/report/report.schema.json"));
+  EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/plan.schema.json"),
+            read_file(source_dir() / "src/replay/plan.schema.json"));
 
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/lnav/nccl.json"),
             run({"export", "--format", "lnav"}).standard_output);

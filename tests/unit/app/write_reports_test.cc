@@ -96,6 +96,13 @@ TEST(WriteReports, RefusesPlacesThatWouldLoseSomething) {
   EXPECT_EQ(refusal({"analyze", log, "--json", "-"}),
             "--json: two reports would go to standard output");
   EXPECT_EQ(refusal({"report", log, "--md", ""}), "--md: no file named");
+  const std::string result = folder.add("result.json", "{}");
+  for (const char* command : {"analyze", "report"}) {
+    EXPECT_EQ(refusal({command, log, "--with-replay", result, "--json", result}),
+              result + ": is the replay's result, which is to be read");
+  }
+  EXPECT_EQ(refusal({"replay", "plan", log, "-o", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(read_file(log), kLog);
 }
 
 }  // namespace

@@ -31,6 +31,21 @@ TEST(WriteJson, FitsItsSchemaWhenNothingIsKnown) {
   EXPECT_EQ(complaints(written(report)), "");
 }
 
+TEST(WriteJson, TellsWhatAReplayShowed) {
+  Report report = sample_report();
+  EXPECT_FALSE(written(report).contains("replay"));
+  report.replay =
+      ReplaySummary{.file = "result.json",
+                    .kind = "not-comparable",
+                    .headline = "Nothing went wrong \xff here.",
+                    .changed = {"ranks of the job: recorded 8 ranks, replayed 2 ranks"}};
+  const json told = written(report);
+  EXPECT_EQ(complaints(told), "");
+  EXPECT_EQ(told["replay"]["kind"], "not-comparable");
+  EXPECT_EQ(told["replay"]["confidence"], nullptr);
+  EXPECT_EQ(told["replay"]["changed"].size(), 1u);
+}
+
 TEST(WriteJson, TellsHowTheJobStandsToAProfile) {
   Report report = sample_report();
   EXPECT_FALSE(written(report).contains("expectations"));

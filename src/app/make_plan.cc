@@ -1,0 +1,60 @@
+#include "app/make_plan.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/analyze.h"
+#include "app/event_walk.h"
+#include "base/error.h"
+#include "replay/call_windows.h"
+#include "replay/plan_refusal.h"
+#include "replay/recorded_calls.h"
+
+namespace ncclog {
+namespace {
+
+/// The findings that a replay may test: causes before others, advice not at all.
+std::vector<Suspicion> suspicions_of(const Diagnosis& diagnosis) {
+  std::vector<Suspicion> suspicions;
+  for (const Role role : {Role::Cause, Role::Symptom}) {
+    for (const Finding& finding : diagnosis.findings) {
+      if (finding.role != role || finding.severity == Severity::Info) continue;
+      suspicions.push_back(
+          {finding.id, finding.title, finding.subject.communicator, finding.ranks});
+    }
+  }
+  return suspicions;
+}
+
+void refuse_standard_input(const std::vector<std::string>& inputs) {
+  if (std::find(inputs.begin(), inputs.end(), "-") == inputs.end()) return;
+  throw Error("standard input can be read once, and a plan takes two readings", "replay plan",
+              "save the log to a file first");
+}
+
+}  // namespace
+
+MadePlan make_plan(const PlanRequest& request, Console& console) {
+  refuse_standard_input(wanted_inputs(request.input));
+  const AnalyzedLogs logs = analyze_logs({.input = request.input, .rules = request.rules});
+  const Job& job = logs.report.job;
+  const std::vector<Suspicion> suspicions = suspicions_of(logs.report.diagnosis);
+  const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
+  const std::vector<Membership> members =
+      members_of_one_run(job, covered_members(job), tested.communicator);
+  refuse_unknown_calls(job, members);
+  CallRecorder recorder(job, call_windows(job, members, request.options.last));
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        recorder.add(walked.event);
+        return true;
+      },
+      [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
+  MadePlan made;
+  made.status = walk_events(logs.inputs, taker, console);
+  const RecordedCalls recorded = recorder.take();
+  made.plan = build_plan({job, recorded, suspicions, request.input.paths}, request.options);
+  return made;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,140 @@
+// ncclog replay plan PATH… [-o PLAN] [--last N] [--only failing] [--gpus N] [--finding ID]
+//                          [--nccl-tests]
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "app/analyze.h"
+#include "app/make_plan.h"
+#include "app/number_flag.h"
+#include "app/output_file.h"
+#include "app/part_file.h"
+#include "app/replay_actions.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "replay/nccl_tests_lines.h"
+#include "replay/plan_json.h"
+#include "report/text_parts.h"
+
+namespace ncclog {
+namespace {
+
+struct ReplayPlanOptions {
+  PlanRequest request;
+  std::string output;       ///< A file; empty or "-": standard output.
+  bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
+};
+
+/// "missing-call, ranks 5: The ranks do not call the same".
+std::string hypothesis_line(const ReplayPlan& plan) {
+  const Hypothesis& hypothesis = plan.hypothesis;
+  if (hypothesis.kind == DefectKind::None) {
+    return "nothing stands still; the replay is of a healthy stretch";
+  }
+  std::vector<int> departed;
+  for (const int rank : hypothesis.departed) {
+    departed.push_back(plan.ranks[static_cast<size_t>(rank)].recorded_rank);
+  }
+  std::string line = std::string(to_string(hypothesis.kind));
+  if (!departed.empty()) line += fmt::format(" of rank {}", ranges_text(departed));
+  if (hypothesis.front) {
+    const FrontLine& front = *hypothesis.front;
+    line += fmt::format(
+        " at {} {} of communicator {}", hypothesis.kind == DefectKind::Message ? "message" : "call",
+        front.index + 1, plan.communicators[static_cast<size_t>(front.communicator)].id);
+  }
+  return hypothesis.finding.empty() ? line : line + fmt::format(" [{}]", hypothesis.finding);
+}
+
+size_t calls_made(const ReplayPlan& plan, MadeIn mode) {
+  size_t calls = 0;
+  for (const PlannedRank& rank : plan.ranks) {
+    calls += static_cast<size_t>(
+        std::count_if(rank.calls.begin(), rank.calls.end(), [mode](const PlannedCall& call) {
+          return call.made_in == MadeIn::Both || call.made_in == mode;
+        }));
+  }
+  return calls;
+}
+
+/// What people see of a plan beside the file.
+std::string summary(const ReplayPlan& plan) {
+  std::string text =
+      fmt::format("plan    {} of {} recorded, {}\n", plural(plan.ranks.size(), "rank"),
+                  plan.recorded_nranks, plural(plan.communicators.size(), "communicator"));
+  text += fmt::format("tests   {}\n", hypothesis_line(plan));
+  text += fmt::format("calls   {} in the clean run", calls_made(plan, MadeIn::Clean));
+  if (has_defect(plan))
+    text += fmt::format(", {} in the defect run", calls_made(plan, MadeIn::Defect));
+  text += "\n";
+  for (const std::string& loss : plan.losses) text += fmt::format("loss    {}\n", loss);
+  return text;
+}
+
+ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
+  if (!options.output.empty() && options.output != kStandardOutput) {
+    check_output_file(options.output, wanted_inputs(options.request.input));
+  }
+  return run_into(options.output, console, [&](Console& to) {
+    const MadePlan made = make_plan(options.request, console);
+    to.out += options.nccl_tests ? nccl_tests_lines(made.plan) : write_plan(made.plan);
+    if (!console.quiet) console.err += summary(made.plan);
+    return made.status;
+  });
+}
+
+/// What `--finding ''` asks for cannot be told.
+void set_finding(const std::string& word, PlanOptions& options) {
+  if (word.empty()) {
+    throw Error("no finding named", "--finding",
+                "'ncclog analyze' lists them; leave the flag out "
+                "for the first that fits");
+  }
+  options.finding = word;
+}
+
+void set_only(const std::string& word, PlanOptions& options) {
+  if (word != "failing") {
+    throw Error(fmt::format("'{}' is nothing that a plan can be limited to", printable(word)),
+                "--only", "failing: only the communicator that stands still");
+  }
+  options.only_failing = true;
+}
+
+void add_flags(CLI::App& app, ReplayPlanOptions& options) {
+  PlanOptions& plan = options.request.options;
+  add_input_flags(app, options.request.input);
+  add_rules_flag(app, options.request.rules);
+  add_number_flag(app, "--last", {1, 4096}, plan.last,
+                  "calls of each communicator before it stands still (default: 32)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--only", [&plan](const std::string& word) { set_only(word, plan); },
+         "failing: only the communicator that stands still")
+      ->type_name("failing");
+  add_number_flag(app, "--gpus", {2, 1 << 20}, plan.gpus,
+                  "ranks at most, those that departed among them; the plan says what is lost")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--finding", [&plan](const std::string& word) { set_finding(word, plan); },
+         "what is to be tested (default: the first that fits)")
+      ->type_name("ID");
+  app.add_flag("--nccl-tests", options.nccl_tests,
+               "write command lines of nccl-tests for the failing call instead");
+  app.add_option("-o,--output", options.output, "write this file instead of standard output")
+      ->type_name("FILE")
+      ->expected(1);
+}
+
+}  // namespace
+
+RunCommand declare_replay_plan(CLI::App& app) {
+  const auto options = std::make_shared<ReplayPlanOptions>();
+  add_flags(app, *options);
+  return [options](Console& console) { return run_plan(*options, console); };
+}
+
+}  // namespace ncclog
