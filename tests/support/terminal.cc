@@ -6,9 +6,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
+#include <mutex>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace ncclog::testing {
@@ -37,20 +40,53 @@ Pipe make_pipe() {
   _exit(127);
 }
 
+/// Text of a reader that others wait for.
+class Screen {
+ public:
+  void add(std::string_view text) {
+    const std::lock_guard lock(mutex_);
+    text_ += text;
+    change_.notify_all();
+  }
+
+  /// No more will come.
+  void end() {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+    change_.notify_all();
+  }
+
+  void wait_for(std::string_view text) {
+    constexpr auto kPatience = std::chrono::minutes(1);
+    std::unique_lock lock(mutex_);
+    change_.wait_for(lock, kPatience, [&] { return is_over_ || text_.find(text) != text_.npos; });
+  }
+
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable change_;
+  std::string text_;
+  bool is_over_ = false;
+};
+
 /// Until the other side is closed; a terminal whose program has ended gives an error, too.
-void drain(int end, std::string& text) {
+void drain(int end, Screen& screen) {
   std::array<char, 4096> buffer;
   for (ssize_t n = 0; (n = read(end, buffer.data(), buffer.size())) > 0;) {
-    text.append(buffer.data(), static_cast<size_t>(n));
+    screen.add({buffer.data(), static_cast<size_t>(n)});
   }
+  screen.end();
 }
 
-void feed(const TerminalCommand& command, int end) {
+void feed(const TerminalCommand& command, Screen& seen, int end) {
   for (const std::string& piece : command.pieces) {
     std::this_thread::sleep_for(command.pause);
     if (write(end, piece.data(), piece.size()) < 0) break;
   }
   std::this_thread::sleep_for(command.pause);
+  if (!command.until_seen.empty()) seen.wait_for(command.until_seen);
   close(end);
 }
 
@@ -84,12 +120,14 @@ TerminalRun run_in_terminal(const TerminalCommand& command) {
   close(in[0]);
   close(out[1]);
   std::signal(SIGPIPE, SIG_IGN);
-  TerminalRun run;
-  std::thread feeder([&] { feed(command, in[1]); });
-  std::thread reader([&] { drain(out[0], run.output); });
-  drain(terminal, run.seen);
+  Screen seen;
+  Screen output;
+  std::thread feeder([&] { feed(command, seen, in[1]); });
+  std::thread reader([&] { drain(out[0], output); });
+  drain(terminal, seen);
   feeder.join();
   reader.join();
+  TerminalRun run{.seen = seen.take(), .output = output.take()};
   close(out[0]);
   run.exit_code = status_of(child);
   close(terminal);

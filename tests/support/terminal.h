@@ -16,6 +16,9 @@ struct TerminalCommand {
   std::vector<std::string> arguments;  ///< The first one is the program.
   std::vector<std::string> pieces;     ///< Of standard input, a pipe, one after the other.
   std::chrono::milliseconds pause{0};  ///< Before each piece and before the end of the input.
+  /// Its input goes on until the terminal shows this, or a minute long. Empty: until the pause
+  /// ends.
+  std::string until_seen;
   int columns = 80;
   bool output_too = false;  ///< Standard output is the terminal as well; else it is kept apart.
   std::vector<std::pair<std::string, std::string>> environment;  ///< TERM is xterm anyhow.

@@ -58,19 +58,24 @@ TEST(ProgressLine, BytesHaveThreeDigits) {
   EXPECT_EQ(bytes_text(999'600), "1.0 MB");
 }
 
-/// A log that takes long enough to come for a person to wonder.
-TerminalRun slow_run(std::vector<std::string> more, bool output_too = false) {
-  std::vector<std::string> arguments = {testing::ncclog_binary().string(), "analyze", "-"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run_in_terminal({.arguments = arguments,
+/// Reads a log that does not end before a line is drawn.
+TerminalRun drawn_run(bool output_too) {
+  return run_in_terminal({.arguments = {testing::ncclog_binary().string(), "analyze", "-"},
                           .pieces = {"n:1:2 [0] NCCL INFO Using network Socket\n"},
-                          .pause = std::chrono::milliseconds(900),
+                          .until_seen = "\rncclog: ",
                           .output_too = output_too});
+}
+
+/// Reads a log that takes long enough to come for a person to wonder.
+TerminalRun slow_run(const std::string& flag) {
+  return run_in_terminal({.arguments = {testing::ncclog_binary().string(), "analyze", "-", flag},
+                          .pieces = {"n:1:2 [0] NCCL INFO Using network Socket\n"},
+                          .pause = std::chrono::milliseconds(900)});
 }
 
 TEST(ProgressLine, IsDrawnOnATerminalAndTakenAwayAgain) {
   if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
-  const TerminalRun run = slow_run({});
+  const TerminalRun run = drawn_run(/*output_too=*/false);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_NE(run.seen.find("\rncclog: "), std::string::npos) << run.seen;
   EXPECT_TRUE(run.seen.ends_with("\r\x1b[K")) << run.seen;
@@ -79,7 +84,7 @@ TEST(ProgressLine, IsDrawnOnATerminalAndTakenAwayAgain) {
 
 TEST(ProgressLine, IsGoneBeforeTheReport) {
   if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
-  const TerminalRun run = slow_run({}, /*output_too=*/true);
+  const TerminalRun run = drawn_run(/*output_too=*/true);
   const size_t gone = run.seen.rfind("\r\x1b[K");
   const size_t report = run.seen.find("Read 1 line");
   ASSERT_NE(gone, std::string::npos) << run.seen;
@@ -89,8 +94,8 @@ TEST(ProgressLine, IsGoneBeforeTheReport) {
 
 TEST(ProgressLine, IsNotDrawnWhereNobodyWantsIt) {
   if (!testing::has_terminals()) GTEST_SKIP() << "no pseudo-terminals here";
-  EXPECT_EQ(slow_run({"--no-progress"}).seen, "");
-  EXPECT_EQ(slow_run({"--quiet"}).seen, "");
+  EXPECT_EQ(slow_run("--no-progress").seen, "");
+  EXPECT_EQ(slow_run("--quiet").seen, "");
 }
 
 }  // namespace
