@@ -1,8 +1,8 @@
 // Where does a plan end? At the call that is in question.
 //
 //   rank 5 leaves out AllReduce(28) and goes on: AllGather(28) ReduceScatter(29) …
-//       → in the defect run rank 5 makes nothing behind call 27 on that communicator, the others
-//         make AllReduce(28), and nobody makes a call behind it
+//       → in the defect run rank 5 makes nothing after call 27 on that communicator, the others
+//         make AllReduce(28), and nobody makes a call after it
 //
 // What a departed rank called later meets the call that the others wait in. NCCL matches calls by
 // their order alone, so with a few ranks it may take those data for the missing ones, and compute
@@ -16,7 +16,7 @@
 
 namespace ncclog {
 
-/// Removes the collectives behind the front, on its communicator, from both runs, and for a missing
+/// Removes the collectives after the front, on its communicator, from both runs, and for a missing
 /// call what those who left it out made in its place; those are then missing at the front. Nothing
 /// if the hypothesis has no front, or one of messages. Gives how many calls were removed.
 uint64_t end_at_front(ReplayPlan& plan);

@@ -93,13 +93,13 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   }
   if (making.behind > 0) {
     losses.push_back(fmt::format(
-        "{} {} behind the one in question {} left out on its communicator: NCCL may take the data "
+        "{} {} after the one in question {} left out on its communicator: NCCL may take the data "
         "of later calls for those of a missing one.",
         making.behind, plural(making.behind, "call", "calls"), plural(making.behind, "is", "are")));
   }
   if (making.guessed_groups) {
     losses.push_back(
-        "No line tells of groups (subsystem CALL): messages that stand one behind the other with "
+        "No line tells of groups (subsystem CALL): messages that stand one after the other with "
         "one opCount are taken for a group.");
   }
   if (making.counts_bytes) {

@@ -21,7 +21,7 @@ struct PlanMaking {
   bool counts_bytes = false;    ///< Likewise.
   uint64_t unmet = 0;           ///< Calls of a healthy plan that not all made; dropped.
   int awaited = 0;              ///< Calls that late ranks make in the clean run for those who wait.
-  uint64_t behind = 0;          ///< Calls behind the one in question, on its communicator; dropped.
+  uint64_t behind = 0;          ///< Calls after the one in question, on its communicator; dropped.
   bool clean_run_ends_before = false;  ///< The clean run does not come to the call in question.
 };
 
