@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "replay/repeated_key.h"
 
 namespace ncclog {
 namespace {
@@ -123,13 +124,19 @@ ReadJson parse_json_document(std::string_view text, const std::string& source) {
   if (text.size() > kMaxReplayText) {
     throw Error(fmt::format("longer than {} MiB", kMaxReplayText >> 20), source);
   }
+  ReadJson document;
   try {
-    return ReadJson::parse(text.begin(), text.end());
+    document = ReadJson::parse(text.begin(), text.end());
   } catch (const ReadJson::parse_error& error) {
     throw Error("no JSON from here on", where_in(text, source, error.byte));
   } catch (const ReadJson::exception&) {  // A number beyond what a double holds.
     throw Error("a number is out of range", source);
   }
+  if (const auto repeated = find_repeated_key(text)) {
+    throw Error(fmt::format("the key '{}' stands twice in one object", printable(repeated->key)),
+                where_in(text, source, repeated->at + 1), "leave one of the two out");
+  }
+  return document;
 }
 
 void check_schema(const JsonPlace& document, std::string_view schema, std::string_view noun) {

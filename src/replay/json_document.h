@@ -42,8 +42,8 @@ std::string path_of(const JsonPlace& place);
 /// Throws Error: what stands there is not `wanted` ("a text").
 [[noreturn]] void refuse_type(const JsonPlace& place, std::string_view wanted);
 
-/// Throws Error with line and column if `text` is no JSON, not UTF-8 or longer than
-/// kMaxReplayText; `source` is its name for people. Depth does not matter.
+/// Throws Error with line and column if `text` is no JSON, not UTF-8, longer than kMaxReplayText or
+/// has an object with one key twice; `source` is its name for people. Depth does not matter.
 ReadJson parse_json_document(std::string_view text, const std::string& source);
 
 /// Throws Error unless the document is an object whose "schema" is `schema`; `noun` is what people

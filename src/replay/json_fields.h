@@ -301,7 +301,9 @@ inline void read_json_texts(const JsonPlace& place, NumberedTexts& texts) {
   for (const auto& [key, value] : place.value.items()) {
     const auto number = parse_int(key);
     if (!number || !std::in_range<int>(*number)) refuse(place, "a key is not a number");
-    read_json_value(place.at(key, value), texts[static_cast<int>(*number)]);
+    const auto [text, is_new] = texts.try_emplace(static_cast<int>(*number));
+    if (!is_new) refuse(place, fmt::format("two keys mean {}", *number));
+    read_json_value(place.at(key, value), text->second);
   }
 }
 

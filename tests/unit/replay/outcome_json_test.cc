@@ -56,5 +56,15 @@ TEST(OutcomeJson, SaysWhereItIsWrong) {
   }
 }
 
+TEST(OutcomeJson, RefusesAKeyThatStandsTwice) {
+  try {
+    parse_outcome("{\"runs\": [],\n\"runs\": []}", "outcome.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.where(), "outcome.json:2:1");
+    EXPECT_STREQ(error.what(), "the key 'runs' stands twice in one object");
+  }
+}
+
 }  // namespace
 }  // namespace ncclog

@@ -175,6 +175,18 @@ TEST(PlanJson, RefusesWhatIsNoJson) {
   EXPECT_EQ(refusal(std::string(kMaxReplayText + 1, ' ')), "plan.json: longer than 32 MiB");
 }
 
+TEST(PlanJson, RefusesAKeyThatStandsTwice) {
+  std::string text = write_plan(sample_plan());
+  EXPECT_EQ(
+      refusal("{\"schema\": \"ncclog.replay/1\",\n  \"ranks\": [], \"ranks\": []}"),
+      "plan.json:2:16: the key 'ranks' stands twice in one object (leave one of the two out)");
+  const size_t call = text.find("\"count\": ");
+  text.insert(call, "\"count\": 1, ");
+  EXPECT_TRUE(refusal(text).ends_with(
+      ": the key 'count' stands twice in one object (leave one of the two out)"))
+      << refusal(text);
+}
+
 TEST(PlanJson, RepairsTextsThatAreNotUtf8) {
   ReplayPlan plan = sample_plan();
   plan.ranks[0].host = "oak\xff\n\"";

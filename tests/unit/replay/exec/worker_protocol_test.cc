@@ -90,6 +90,7 @@ TEST(WorkerProtocol, TakesNothingElse) {
       "{\"at\":\"start\",\"rank\":4294967296}",
       "{\"at\":\"start\",\"ids\":{\"x\":\"6e63\"}}",
       "{\"at\":\"start\",\"ids\":{\"0\":7}}",
+      "{\"at\":\"start\",\"ids\":{\"0\":\"6e63\",\"00\":\"6e64\"}}",
       "{\"at\":\"start\",\"lunch\":1}",
       "{\"error\":7}",
       "{\"progress\":3}",
