@@ -96,9 +96,9 @@ void check_words(const ReplayRunOptions& options) {
 /// The runner's arguments; what the user did not say is left to it.
 std::vector<std::string> command_for(const ReplayRunOptions& options, const std::string& runner,
                                      const fs::path& folder) {
-  std::vector<std::string> words = {runner,      "run",           (folder / "plan.json").string(),
-                                    "--out",     folder.string(), "--mode",
-                                    options.mode};
+  std::vector<std::string> words = {runner,       "run",           (folder / "plan.json").string(),
+                                    "--out",      folder.string(), "--mode",
+                                    options.mode, "--judged"};
   const auto add = [&](const char* flag, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {flag, value});
   };

@@ -110,6 +110,7 @@ class Replay {
                           std::vector<int> ranks) const;
   void clean_up(RunOutcome& run, const RunResult& result);
   void say_end(size_t number, const RunOutcome& run) const;
+  void say_refusal() const;
   void save() const;
   void save_refusal() const;
   bool is_guard() const { return task_ && task_->task > 0; }
@@ -144,8 +145,7 @@ int Replay::carry_out() {
   } catch (const Refusal& refusal) {
     outcome_.refused = refusal.what;
     outcome_.hint = refusal.hint;
-    says_ << "ncclog-replay: " << refusal.what << "\n";
-    if (!refusal.hint.empty()) says_ << "  hint: " << refusal.hint << "\n";
+    if (!flags_.judged) say_refusal();
     save_refusal();
     return 2;
   }
@@ -386,6 +386,11 @@ void Replay::say_end(size_t number, const RunOutcome& run) const {
 /// One task of a launch writes what came of it.
 void Replay::save() const {
   if (!is_guard()) write_whole(out_ / "outcome.json", write_outcome(outcome_));
+}
+
+void Replay::say_refusal() const {
+  says_ << "ncclog-replay: " << outcome_.refused << "\n";
+  if (!outcome_.hint.empty()) says_ << "  hint: " << outcome_.hint << "\n";
 }
 
 /// The outcome of an earlier replay there stays: somebody waited for it.

@@ -34,7 +34,8 @@ struct RunFlags {
   bool multicast = false;         ///< NVLink multicast is left to NCCL.
   bool local = false;             ///< A launcher's environment is ignored.
   std::string rendezvous;         ///< HOST:PORT of task 0 under a launcher; empty: as it says.
-  std::string corrupt;            ///< RANK:CALL:ELEMENT; empty: nothing is falsified.
+  bool judged = false;  ///< ncclog tells what is in the outcome: a refusal is not printed.
+  std::string corrupt;  ///< RANK:CALL:ELEMENT; empty: nothing is falsified.
 
   bool operator==(const RunFlags&) const = default;
 };

@@ -186,10 +186,11 @@ TEST(ReplayRun, HandsItsFlagsOn) {
   bench.run({"--yes", "--mode", "defect", "--hosts", "2", "--set", "NCCL_ALGO=Ring", "--vary",
              "NCCL_P2P_DISABLE=0,1", "--devices", "2,3", "--time", "20", "--deadline", "5",
              "--threads", "--share", "--nccl", "lib.so"});
-  EXPECT_EQ(read_file(bench.path("words")),
-            "run out/plan.json --out out --mode defect --hosts 2 --set NCCL_ALGO=Ring --vary "
-            "NCCL_P2P_DISABLE=0,1 --devices 2,3 --nccl lib.so --time 20 --deadline 5 --threads "
-            "--share\n");
+  EXPECT_EQ(
+      read_file(bench.path("words")),
+      "run out/plan.json --out out --mode defect --judged --hosts 2 --set NCCL_ALGO=Ring --vary "
+      "NCCL_P2P_DISABLE=0,1 --devices 2,3 --nccl lib.so --time 20 --deadline 5 --threads "
+      "--share\n");
 }
 
 TEST(ReplayRun, AsksBeforeItUsesGpus) {

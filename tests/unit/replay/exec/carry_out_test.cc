@@ -165,6 +165,16 @@ TEST(CarryOut, RefusesWithAnOutcome) {
   }
 }
 
+TEST(CarryOut, LeavesTheTellingOfARefusalToWhoeverJudges) {
+  Trial trial;
+  trial.flags.judged = true;
+  trial.machine.gpus.gpus.resize(1);
+  EXPECT_EQ(trial.carry_out().refused,
+            "the plan needs 2 GPUs, one for each rank, and this machine has 1");
+  EXPECT_EQ(trial.status, 2);
+  EXPECT_EQ(trial.says.str(), "");
+}
+
 TEST(CarryOut, RefusesAPlanThatIsNoneOrUnsafe) {
   Trial trial;
   trial.flags.plan = trial.folder.add("broken.json", "{");
