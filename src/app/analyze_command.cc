@@ -6,18 +6,21 @@
 #include "app/analyze.h"
 #include "app/commands.h"
 #include "app/write_reports.h"
+#include "base/text.h"
 #include "report/write_text.h"
 
 namespace ncclog {
 namespace {
 
-/// The verdict, and whether it rests on all of the input.
+/// The verdict, whether it rests on all of the input, and what a replay came to.
 std::string verdict_line(const Report& report, const TextStyle& style) {
   std::string line = write_verdict(report, style);
+  line.pop_back();
   if (exit_status(report, FailOn::Never) == ExitStatus::Partial) {
-    line.insert(line.size() - 1, " Part of the input was unreadable or cut.");
+    line += " Part of the input was unreadable or cut.";
   }
-  return line;
+  if (report.replay) line += " " + printable(replay_sentence(*report.replay));
+  return line + "\n";
 }
 
 ExitStatus analyze(const AnalyzeOptions& options, Console& console) {

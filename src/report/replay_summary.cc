@@ -17,21 +17,28 @@ std::string first_of(const std::vector<std::string>& items, size_t most) {
   return out;
 }
 
-std::string outcome_of(const ReplaySummary& replay) {
-  const std::string sure =
-      replay.confidence.empty() ? std::string() : fmt::format(" ({})", replay.confidence);
-  return fmt::format("{}{}: {}", replay.kind, sure, replay.headline);
+/// "reproduced-fault (likely)".
+std::string kind_of(const ReplaySummary& replay) {
+  return replay.confidence.empty() ? replay.kind
+                                   : fmt::format("{} ({})", replay.kind, replay.confidence);
+}
+
+std::string unfit_sentence(const ReplaySummary& replay) {
+  return fmt::format("{} is not of these logs and is not counted: {}.", replay.file, replay.unfit);
 }
 
 }  // namespace
 
+std::string replay_sentence(const ReplaySummary& replay) {
+  if (!replay.unfit.empty()) return unfit_sentence(replay);
+  return fmt::format("A replay{} came out as {}.",
+                     replay.machine.empty() ? "" : " on " + replay.machine, kind_of(replay));
+}
+
 std::vector<std::string> replay_paragraphs(const ReplaySummary& replay) {
   constexpr size_t kMostChanges = 1;
-  if (!replay.unfit.empty()) {
-    return {
-        fmt::format("{} is not of these logs and is not counted: {}.", replay.file, replay.unfit)};
-  }
-  std::vector<std::string> out = {outcome_of(replay)};
+  if (!replay.unfit.empty()) return {unfit_sentence(replay)};
+  std::vector<std::string> out = {fmt::format("{}: {}", kind_of(replay), replay.headline)};
   std::string where =
       replay.machine.empty() ? replay.file : fmt::format("{}: {}", replay.file, replay.machine);
   if (!replay.changed.empty()) {

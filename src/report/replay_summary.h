@@ -31,6 +31,10 @@ struct ReplaySummary {
   bool operator==(const ReplaySummary&) const = default;
 };
 
+/// Its outcome in one sentence, for a report of one line: "A replay on 2 x NVIDIA H200, NCCL 2.28.9
+/// came out as reproduced-fault (likely)."
+std::string replay_sentence(const ReplaySummary& replay);
+
 /// What reports for people say of it, one paragraph each, the outcome first.
 std::vector<std::string> replay_paragraphs(const ReplaySummary& replay);
 
