@@ -13,14 +13,20 @@
 namespace ncclog {
 namespace {
 
-/// The findings that a replay may test: causes before others, advice not at all.
+Suspicion suspicion_of(const Finding& finding) {
+  return {.id = finding.id,
+          .title = finding.title,
+          .communicator = finding.subject.communicator,
+          .ranks = finding.ranks,
+          .is_testable = finding.role != Role::Advice && finding.severity != Severity::Info};
+}
+
+/// Causes before others, advice last.
 std::vector<Suspicion> suspicions_of(const Diagnosis& diagnosis) {
   std::vector<Suspicion> suspicions;
-  for (const Role role : {Role::Cause, Role::Symptom}) {
+  for (const Role role : {Role::Cause, Role::Symptom, Role::Advice}) {
     for (const Finding& finding : diagnosis.findings) {
-      if (finding.role != role || finding.severity == Severity::Info) continue;
-      suspicions.push_back(
-          {finding.id, finding.title, finding.subject.communicator, finding.ranks});
+      if (finding.role == role) suspicions.push_back(suspicion_of(finding));
     }
   }
   return suspicions;
@@ -39,10 +45,10 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
   const AnalyzedLogs logs = analyze_logs({.input = request.input, .rules = request.rules});
   const Job& job = logs.report.job;
   const std::vector<Suspicion> suspicions = suspicions_of(logs.report.diagnosis);
+  const std::vector<Membership> covered = covered_members(job);
+  refuse_unknown_calls(job, covered, suspicions);
   const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
-  const std::vector<Membership> members =
-      members_of_one_run(job, covered_members(job), tested.communicator);
-  refuse_unknown_calls(job, members);
+  const std::vector<Membership> members = members_of_one_run(job, covered, tested.communicator);
   CallRecorder recorder(job, call_windows(job, members, request.options.last));
   const EventTaker taker = {
       [&](const WalkedEvent& walked) {

@@ -188,6 +188,12 @@ std::optional<StopEvidence> stop_evidence(const Job& job) {
   return search.take();
 }
 
+bool has_failed(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Failure ||
+                      evidence->by == StopBy::Death);
+}
+
 std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
   constexpr int64_t kMinute = 60'000'000'000;
   constexpr int64_t kLong = 10 * kMinute;

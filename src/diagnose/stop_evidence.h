@@ -38,6 +38,9 @@ struct StopEvidence {
 /// unit of input. Pure.
 std::optional<StopEvidence> stop_evidence(const Job& job);
 
+/// True if that evidence is of somebody who gave up, failed or died.
+bool has_failed(const Job& job);
+
 /// The job's last line, if it was printed ten minutes or more after `since`: what should follow on
 /// that line within seconds did not. nullopt where either carries no time, or their clocks do not
 /// compare. The caller knows that nothing followed.

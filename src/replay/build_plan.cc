@@ -197,6 +197,38 @@ PlanMaking fill_calls(const PlanSource& source, const PlanSeats& seats,
   return making;
 }
 
+/// Of those that name a communicator the first, else the first at all.
+Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
+  const Suspicion* first = nullptr;
+  for (const Suspicion& one : suspicions) {
+    if (!one.is_testable) continue;
+    if (!one.communicator.empty()) return one;
+    if (first == nullptr) first = &one;
+  }
+  return first == nullptr ? Suspicion{} : *first;
+}
+
+[[noreturn]] void refuse_untestable(const std::vector<Suspicion>& suspicions,
+                                    const std::string& id) {
+  std::vector<std::string> others;
+  for (const Suspicion& one : suspicions) {
+    if (one.is_testable) others.push_back(one.id);
+  }
+  throw Error(fmt::format("the finding '{}' is about no call, so no replay can test it", id),
+              kWhere,
+              others.empty() ? "no finding of these logs is about calls; leave out --finding to "
+                               "replay the last calls"
+                             : "findings that a replay may test: " + join(others, ", "));
+}
+
+/// Who names a finding wants that one tested, and not a plan that tests nothing.
+void refuse_untested(const PlanOptions& options, const RecordedDefect& defect) {
+  if (options.finding.empty() || defect.kind != DefectKind::None) return;
+  throw Error(fmt::format("these logs show no call that stands still or differs because of '{}'",
+                          options.finding),
+              kWhere, "leave out --finding to replay the last calls");
+}
+
 bool is_empty(const ReplayPlan& plan) {
   return std::all_of(plan.ranks.begin(), plan.ranks.end(),
                      [](const PlannedRank& rank) { return rank.calls.empty(); });
@@ -205,20 +237,16 @@ bool is_empty(const ReplayPlan& plan) {
 }  // namespace
 
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
-  if (id.empty()) {
-    const auto fits = std::find_if(suspicions.begin(), suspicions.end(),
-                                   [](const Suspicion& one) { return !one.communicator.empty(); });
-    if (fits != suspicions.end()) return *fits;
-    return suspicions.empty() ? Suspicion{} : suspicions.front();
-  }
+  if (id.empty()) return first_testable(suspicions);
   std::vector<std::string_view> ids;
   for (const Suspicion& one : suspicions) {
-    if (one.id == id) return one;
+    if (one.id == id && one.is_testable) return one;
+    if (one.id == id) refuse_untestable(suspicions, id);
     ids.push_back(one.id);
   }
   const auto nearest = nearest_name(id, ids);
   throw Error(
-      fmt::format("the analysis of these logs has no finding '{}'", id), kWhere,
+      fmt::format("the analysis of these logs has no finding '{}'", printable(id)), kWhere,
       nearest ? fmt::format("did you mean '{}'?", *nearest) : "ncclog analyze lists the findings");
 }
 
@@ -226,6 +254,7 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   const Job& job = source.job;
   const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
   const RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
+  refuse_untested(options, defect);
   const PlanSeats seats =
       plan_seats(job, source.recorded.members,
                  wanted_communicators(source.recorded, defect, options.only_failing));

@@ -28,17 +28,17 @@ struct PlanOptions {
 struct PlanSource {
   const Job& job;
   const RecordedCalls& recorded;
-  std::vector<Suspicion> suspicions;  ///< The analysis' findings of weight, the first one first.
+  std::vector<Suspicion> suspicions;  ///< All findings of the analysis, causes first.
   std::vector<std::string> logs;      ///< As the user named them.
 };
 
-/// The suspicion that is tested: that with the id `finding` or, where that is empty, the first that
-/// names a communicator, else the first one; without an id if there is none. Throws Error if none
-/// has that id.
+/// The suspicion that is tested: that with the id `finding` or, where that is empty, the first
+/// testable one that names a communicator, else the first testable one; without an id if there is
+/// none. Throws Error if none has that id, or the one that has it cannot be tested.
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& finding);
 
-/// Throws Error if the finding is none of the suspicions, if nothing stands still although only
-/// that is wanted, or if no call is left.
+/// Throws Error if the finding is none of the testable suspicions, if nothing stands still although
+/// a finding is named or only what stands still is wanted, or if no call is left.
 ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options);
 
 }  // namespace ncclog

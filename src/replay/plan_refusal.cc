@@ -6,6 +6,9 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "diagnose/stop_evidence.h"
+#include "log/messages/all_messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -40,9 +43,68 @@ size_t numbered_callers(const Job& job) {
   return most;
 }
 
+bool was_complete(const CommSegment& segment) {
+  return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
+         segment.end == CommFate::Destroyed;
+}
+
+/// Some line of the subsystem was printed at INFO, which a job that prints warnings only does not.
+bool informs(const SpeakerLog& log, Subsystem subsystem) {
+  return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
+    const auto& [kind, lines] = entry;
+    return all_kinds()[kind].subsystem == subsystem &&
+           std::any_of(lines.kept.begin(), lines.kept.end(), [](const Record& record) {
+             return parse_record(record).header.level == Level::Info;
+           });
+  });
+}
+
+/// Its lines show how far its initialisations came: INIT was on, or nothing stands behind the
+/// settings that it read first.
+bool tells_of_inits(const Job& job, const Process& process) {
+  const auto informs_of = [&](Subsystem subsystem) {
+    return std::any_of(process.logs.begin(), process.logs.end(),
+                       [&](size_t log) { return informs(job.logs[log], subsystem); });
+  };
+  std::bitset<32> later = process.subsystems;
+  for (const Subsystem first : {Subsystem::Init, Subsystem::Env, Subsystem::Bootstrap}) {
+    later.reset(static_cast<size_t>(first));
+  }
+  return informs_of(Subsystem::Init) || (later.none() && informs_of(Subsystem::Env));
+}
+
+[[noreturn]] void refuse_failed_job(const std::vector<Suspicion>& suspicions) {
+  const auto reason = std::find_if(suspicions.begin(), suspicions.end(),
+                                   [](const Suspicion& one) { return one.is_testable; });
+  const std::string why = reason == suspicions.end()
+                              ? ""
+                              : fmt::format(": {} [{}]", printable(reason->title), reason->id);
+  throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
+              kWhere, "'ncclog analyze' says what is known of it");
+}
+
 }  // namespace
 
-void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members) {
+bool failed_before_calls(const Job& job) {
+  if (!has_failed(job) || !job.flight_recorders.empty()) return false;
+  if (job.losses.count(Loss::LineLeftOut) > 0) return false;
+  const bool ever_complete =
+      std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+        return std::any_of(log.comms.all.begin(), log.comms.all.end(), was_complete);
+      });
+  bool told = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl) continue;
+    if (process.cut || process.torn) return false;
+    if (process.pid < 0) continue;  // Lines without a header, such as the version's.
+    if (!tells_of_inits(job, process)) return false;
+    told = true;
+  }
+  return told && !ever_complete;
+}
+
+void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
+                          const std::vector<Suspicion>& suspicions) {
   if (!members.empty()) return;
   const bool has_nccl = std::any_of(job.processes.begin(), job.processes.end(),
                                     [](const Process& process) { return process.has_nccl; });
@@ -50,6 +112,7 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
     throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
                 how_to_capture());
   }
+  if (failed_before_calls(job)) refuse_failed_job(suspicions);
   if (!prints_calls(job)) {
     throw Error(
         "these logs have no line about a call of NCCL, so nobody knows what the ranks called in "

@@ -50,12 +50,6 @@ bool waited_until_a_limit(const Job& job) {
   return evidence && evidence->by == StopBy::Timeout;
 }
 
-bool stopped(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Failure ||
-                      evidence->by == StopBy::Death);
-}
-
 /// Of those with a defect the suspected communicator, else the first; -1: there is none.
 template <typename HasDefect>
 int choose_communicator(const Search& search, HasDefect has_defect) {
@@ -429,9 +423,9 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
   if (defect.kind != DefectKind::None) {
     // Where the job went on, a line may be lost; the analysis knows better.
     const bool is_meant = search.is_suspected(defect.communicator);
-    return is_meant || stopped(job) ? defect : RecordedDefect{};
+    return is_meant || has_failed(job) ? defect : RecordedDefect{};
   }
-  if (!stopped(job)) return {};
+  if (!has_failed(job)) return {};
   const Waits waits = find_waits(job);
   defect = from_late_entry(search, waits);
   if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);

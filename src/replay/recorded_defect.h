@@ -28,6 +28,7 @@ struct Suspicion {
   std::string title;
   std::string communicator;  ///< Communicator::id; empty: it names none.
   std::vector<int> ranks;    ///< Of the job, that it blames.
+  bool is_testable = true;   ///< False: advice or a remark, which no call can show.
 };
 
 /// A call as a member's lines number it.
@@ -57,7 +58,7 @@ struct RecordedDefect {
   std::vector<AddedCall> added;
   /// The member's calls from that one on, on that communicator, are made in the defect run only.
   std::vector<NumberedCall> struck;
-  /// The member came to that call too late: it and what is behind it are made in the clean run
+  /// The member came to that call too late: it and what comes after it are made in the clean run
   /// only.
   std::vector<NumberedCall> late;
 };

@@ -39,7 +39,7 @@ RecordedCalls recorded_of(const Job& job, std::string_view text, uint64_t last) 
 ReplayPlan plan_of_text(std::string_view text, const PlanOptions& options,
                         const std::vector<Suspicion>& suspicions) {
   const Job job = job_from_text(text);
-  refuse_unknown_calls(job, covered_members(job));
+  refuse_unknown_calls(job, covered_members(job), suspicions);
   const RecordedCalls recorded = recorded_of(job, text, options.last);
   return build_plan({job, recorded, suspicions, {"log.txt"}}, options);
 }

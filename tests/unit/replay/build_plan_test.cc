@@ -83,6 +83,29 @@ TEST(BuildPlan, RefusesWhatIsNotThere) {
             "'mismatched-collectives'?");
 }
 
+TEST(BuildPlan, TestsNoFindingThatIsAboutNoCall) {
+  const Suspicion advice = {
+      .id = "net-plugin-missing-info", .title = "t", .communicator = "", .is_testable = false};
+  const Suspicion cause = {.id = "rank-behind", .title = "t", .communicator = ""};
+  const std::string text = two_groups().text();
+  EXPECT_EQ(error_of(text, {.finding = advice.id}, {advice}),
+            "the finding 'net-plugin-missing-info' is about no call, so no replay can test it | no "
+            "finding of these logs is about calls; leave out --finding to replay the last calls");
+  EXPECT_EQ(error_of(text, {.finding = advice.id}, {cause, advice}),
+            "the finding 'net-plugin-missing-info' is about no call, so no replay can test it | "
+            "findings that a replay may test: rank-behind");
+  EXPECT_EQ(choose_suspicion({advice, cause}, "").id, "rank-behind");
+  EXPECT_EQ(choose_suspicion({advice}, "").id, "");
+}
+
+TEST(BuildPlan, MakesNoPlanWithoutTheFindingThatIsNamed) {
+  const Suspicion cause = {.id = "p2p-disabled", .title = "t", .communicator = ""};
+  EXPECT_EQ(error_of(two_groups().text(), {.finding = cause.id}, {cause}),
+            "these logs show no call that stands still or differs because of 'p2p-disabled' | "
+            "leave out --finding to replay the last calls");
+  EXPECT_EQ(plan_of_text(two_groups().text(), {}, {cause}).hypothesis.finding, "");
+}
+
 TEST(BuildPlan, SaysHowManyEarlierCallsAreLeftOut) {
   CallLog log;
   log.init(0, 2, 0x77).init(1, 2, 0x77);

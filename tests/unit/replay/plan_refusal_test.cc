@@ -11,10 +11,10 @@
 namespace ncclog {
 namespace {
 
-std::string refusal_of(const std::string& text) {
+std::string refusal_of(const std::string& text, const std::vector<Suspicion>& suspicions = {}) {
   const Job job = job_from_text(text);
   try {
-    refuse_unknown_calls(job, covered_members(job));
+    refuse_unknown_calls(job, covered_members(job), suspicions);
   } catch (const Error& error) {
     return error.what();
   }
@@ -42,6 +42,39 @@ TEST(RefuseUnknownCalls, SaysWhatIsMissing) {
             "only 1 of a communicator's ranks has its calls in these logs; a replay needs those "
             "of two at least");
   EXPECT_EQ(refusal_of(enough.text()), "");
+}
+
+constexpr const char* kShmFailed =
+    "n0:50:50 [0] NCCL INFO NCCL version 2.28.9+cuda13.0\n"
+    "n0:50:50 [0] NCCL INFO Bootstrap: Using eth0:192.0.2.2<0>\n"
+    "n0:50:60 [0] NCCL INFO comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 - "
+    "Init START\n"
+    "[rank0]: torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:3690, "
+    "unhandled system error (run with NCCL_DEBUG=INFO for details), NCCL version 2.28.9\n";
+
+TEST(RefuseUnknownCalls, SaysThatAJobFailedBeforeItsFirstCall) {
+  const Suspicion advice = {
+      .id = "hint", .title = "A hint", .communicator = "", .is_testable = false};
+  const Suspicion cause = {.id = "shm-no-space", .title = "/dev/shm is full", .communicator = ""};
+  const std::string said =
+      "the job failed before its first call of NCCL, so there is nothing to replay";
+  EXPECT_EQ(refusal_of(kShmFailed, {advice, cause}), said + ": /dev/shm is full [shm-no-space]");
+  EXPECT_EQ(refusal_of(kShmFailed, {advice}), said);
+}
+
+TEST(FailedBeforeCalls, IsSaidOnlyWhereItIsKnown) {
+  const std::string failed = kShmFailed;
+  const std::string complete =
+      "n0:50:60 [0] NCCL INFO comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 commId 0x77 "
+      "- Init COMPLETE\n";
+  const std::string only_warns =
+      "n0:51:61 [1] misc/socket.cc:1 NCCL WARN Net : Call to recv from 192.0.2.3<4> failed : "
+      "Connection reset by peer\n";
+  EXPECT_TRUE(failed_before_calls(job_from_text(failed)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed.substr(0, failed.find("[rank0]")))));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + complete)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + only_warns)));
+  EXPECT_FALSE(failed_before_calls(job_from_text("")));
 }
 
 }  // namespace
