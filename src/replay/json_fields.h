@@ -1,8 +1,8 @@
 // Structs of a replay as JSON objects, both ways, from one table for each struct.
 //
 //   void each_field(auto& visit, FieldsOf<ReplayGpu>) {
-//     visit("gpu", &ReplayGpu::gpu, Field::Always);          {"gpu": 0, "name": "NVIDIA H200"}
-//     visit("name", &ReplayGpu::name, Field::Always);
+//     visit("gpu", &ReplayGpu::gpu, Written::Always);          {"gpu": 0, "name": "NVIDIA H200"}
+//     visit("name", &ReplayGpu::name, Written::Always);
 //   }
 //
 // The key is the member's name. An empty text and -1 where that means unknown are written as null.
@@ -35,7 +35,8 @@ namespace ncclog {
 template <typename T>
 struct FieldsOf {};
 
-enum class Field {
+/// When a key is in the object.
+enum class Written {
   Always,  ///< Reading misses it.
   IfSet,   ///< Not written with the value that it has in a new struct.
 };
@@ -88,8 +89,8 @@ class FieldWriter {
   void schema(std::string_view name) { object_["schema"] = name; }
 
   template <typename Member>
-  void operator()(const char* key, Member T::*member, Field field) {
-    if (is_left_out(member, field)) return;
+  void operator()(const char* key, Member T::*member, Written written) {
+    if (is_left_out(member, written)) return;
     const Member& value = self_.*member;
     if constexpr (std::signed_integral<Member>) {
       if (value == -1 && T().*member == -1) return void(object_[key] = nullptr);
@@ -97,20 +98,20 @@ class FieldWriter {
     object_[key] = to_json_value(value);
   }
 
-  void operator()(const char* key, int T::*member, Field field, const NumberWords& words) {
-    if (is_left_out(member, field)) return;
+  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+    if (is_left_out(member, written)) return;
     const std::string_view name = words.name(self_.*member);
     object_[key] = name.empty() ? WrittenJson(self_.*member) : WrittenJson(name);
   }
 
-  void operator()(const char* key, std::string T::*member, Field field, const TextWords&) {
-    (*this)(key, member, field);
+  void operator()(const char* key, std::string T::*member, Written written, const TextWords&) {
+    (*this)(key, member, written);
   }
 
  private:
   template <typename Member>
-  bool is_left_out(Member T::*member, Field field) const {
-    return field == Field::IfSet && self_.*member == T().*member;
+  bool is_left_out(Member T::*member, Written written) const {
+    return written == Written::IfSet && self_.*member == T().*member;
   }
 
   const T& self_;
@@ -127,7 +128,7 @@ class KeyLister {
   void schema(std::string_view) { keys_.push_back("schema"); }
 
   template <typename Member, typename... Words>
-  void operator()(const char* key, Member T::*, Field, const Words&...) {
+  void operator()(const char* key, Member T::*, Written, const Words&...) {
     keys_.push_back(key);
   }
 
@@ -149,22 +150,23 @@ class FieldReader {
   void schema(std::string_view) { found_ += place_.value.contains("schema") ? 1 : 0; }
 
   template <typename Member>
-  void operator()(const char* key, Member T::*member, Field field) {
-    const ReadJson* value = find(key, field);
+  void operator()(const char* key, Member T::*member, Written written) {
+    const ReadJson* value = find(key, written);
     if (value == nullptr || means_unknown(*value, member)) return;
     read_json_value(place_.at(key, *value), self_.*member);
   }
 
-  void operator()(const char* key, int T::*member, Field field, const NumberWords& words) {
-    const ReadJson* value = find(key, field);
+  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+    const ReadJson* value = find(key, written);
     if (value == nullptr) return;
     const JsonPlace place = place_.at(key, *value);
     if (!value->is_string()) return read_json_value(place, self_.*member);
     self_.*member = number_of(place, words);
   }
 
-  void operator()(const char* key, std::string T::*member, Field field, const TextWords& words) {
-    (*this)(key, member, field);
+  void operator()(const char* key, std::string T::*member, Written written,
+                  const TextWords& words) {
+    (*this)(key, member, written);
     const auto& all = words.all();
     const auto value = place_.value.find(key);
     if (value == place_.value.end() ||
@@ -181,13 +183,13 @@ class FieldReader {
   }
 
  private:
-  const ReadJson* find(const char* key, Field field) {
+  const ReadJson* find(const char* key, Written written) {
     const auto found = place_.value.find(key);
     if (found != place_.value.end()) {
       ++found_;
       return &*found;
     }
-    if (field == Field::Always && missing_ == nullptr) missing_ = key;
+    if (written == Written::Always && missing_ == nullptr) missing_ = key;
     return nullptr;
   }
 
@@ -333,6 +335,18 @@ void read_json_value(const JsonPlace& place, T& value) {
     each_field(reader, FieldsOf<T>());
     reader.finish();
   }
+}
+
+/// The T that `text` is, a document of schema T::kSchema. `noun` is what people call it ("replay
+/// plan"), `source` what they call the text. Throws Error with the place if it is none.
+template <typename T>
+T parse_json_as(std::string_view text, const std::string& source, std::string_view noun) {
+  const ReadJson document = parse_json_document(text, source);
+  const JsonPlace place{document, source};
+  check_schema(place, T::kSchema, noun);
+  T value;
+  read_json_value(place, value);
+  return value;
 }
 
 }  // namespace ncclog

@@ -10,12 +10,7 @@ std::string write_outcome(const ReplayOutcome& outcome) {
 }
 
 ReplayOutcome parse_outcome(std::string_view text, const std::string& source) {
-  const ReadJson document = parse_json_document(text, source);
-  const JsonPlace place{document, source};
-  check_schema(place, ReplayOutcome::kSchema, "replay outcome");
-  ReplayOutcome outcome;
-  read_json_value(place, outcome);
-  return outcome;
+  return parse_json_as<ReplayOutcome>(text, source, "replay outcome");
 }
 
 bool is_of_a_refusal(const std::string& text) {

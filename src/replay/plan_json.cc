@@ -15,12 +15,7 @@ const std::vector<std::string_view>& function_words() {
 std::string write_plan(const ReplayPlan& plan) { return write_json_document(to_json_value(plan)); }
 
 ReplayPlan parse_plan(std::string_view text, const std::string& source) {
-  const ReadJson document = parse_json_document(text, source);
-  const JsonPlace place{document, source};
-  check_schema(place, ReplayPlan::kSchema, "replay plan");
-  ReplayPlan plan;
-  read_json_value(place, plan);
-  return plan;
+  return parse_json_as<ReplayPlan>(text, source, "replay plan");
 }
 
 std::string plan_hash(std::string_view text) { return sha256_hex(text); }

@@ -22,69 +22,69 @@ struct EnumWords<RunShows> {
 };
 
 void each_field(auto& visit, FieldsOf<CallPlace>) {
-  visit("communicator", &CallPlace::communicator, Field::Always);
-  visit("index", &CallPlace::index, Field::Always);
+  visit("communicator", &CallPlace::communicator, Written::Always);
+  visit("index", &CallPlace::index, Written::Always);
 }
 
 void each_field(auto& visit, FieldsOf<RunReading>) {
-  visit("shows", &RunReading::shows, Field::Always);
-  visit("compared", &RunReading::compared, Field::Always);
-  visit("lost_gpu", &RunReading::lost_gpu, Field::Always);
-  visit("why", &RunReading::why, Field::Always);
-  visit("stop", &RunReading::stop, Field::Always);
+  visit("shows", &RunReading::shows, Written::Always);
+  visit("compared", &RunReading::compared, Written::Always);
+  visit("lost_gpu", &RunReading::lost_gpu, Written::Always);
+  visit("why", &RunReading::why, Written::Always);
+  visit("stop", &RunReading::stop, Written::Always);
 }
 
 void each_field(auto& visit, FieldsOf<ReplayDifference>) {
-  visit("what", &ReplayDifference::what, Field::Always);
-  visit("recorded", &ReplayDifference::recorded, Field::Always);
-  visit("replayed", &ReplayDifference::replayed, Field::Always);
-  visit("matters", &ReplayDifference::matters, Field::Always);
+  visit("what", &ReplayDifference::what, Written::Always);
+  visit("recorded", &ReplayDifference::recorded, Written::Always);
+  visit("replayed", &ReplayDifference::replayed, Written::Always);
+  visit("matters", &ReplayDifference::matters, Written::Always);
 }
 
 void each_field(auto& visit, FieldsOf<ReplayPair>) {
-  visit("settings", &ReplayPair::settings, Field::Always);
-  visit("kind", &ReplayPair::kind, Field::Always);
-  visit("defect", &ReplayPair::defect, Field::Always);
-  visit("clean", &ReplayPair::clean, Field::Always);
-  visit("differences", &ReplayPair::differences, Field::Always);
+  visit("settings", &ReplayPair::settings, Written::Always);
+  visit("kind", &ReplayPair::kind, Written::Always);
+  visit("defect", &ReplayPair::defect, Written::Always);
+  visit("clean", &ReplayPair::clean, Written::Always);
+  visit("differences", &ReplayPair::differences, Written::Always);
 }
 
 void each_field(auto& visit, FieldsOf<ReplayVerdict>) {
-  visit("kind", &ReplayVerdict::kind, Field::Always);
-  visit("confidence", &ReplayVerdict::confidence, Field::Always);
-  visit("headline", &ReplayVerdict::headline, Field::Always);
-  visit("held", &ReplayVerdict::held, Field::Always);
-  visit("changed", &ReplayVerdict::changed, Field::Always);
-  visit("runs", &ReplayVerdict::runs, Field::Always);
-  visit("limits", &ReplayVerdict::limits, Field::Always);
-  visit("must_not_conclude", &ReplayVerdict::must_not_conclude, Field::Always);
-  visit("next", &ReplayVerdict::next, Field::Always);
-  visit("differences", &ReplayVerdict::differences, Field::Always);
-  visit("pairs", &ReplayVerdict::pairs, Field::Always);
+  visit("kind", &ReplayVerdict::kind, Written::Always);
+  visit("confidence", &ReplayVerdict::confidence, Written::Always);
+  visit("headline", &ReplayVerdict::headline, Written::Always);
+  visit("held", &ReplayVerdict::held, Written::Always);
+  visit("changed", &ReplayVerdict::changed, Written::Always);
+  visit("runs", &ReplayVerdict::runs, Written::Always);
+  visit("limits", &ReplayVerdict::limits, Written::Always);
+  visit("must_not_conclude", &ReplayVerdict::must_not_conclude, Written::Always);
+  visit("next", &ReplayVerdict::next, Written::Always);
+  visit("differences", &ReplayVerdict::differences, Written::Always);
+  visit("pairs", &ReplayVerdict::pairs, Written::Always);
 }
 
 void each_field(auto& visit, FieldsOf<ReplayTiming>) {
-  visit("settings", &ReplayTiming::settings, Field::Always);
-  visit("timing", &ReplayTiming::timing, Field::Always);
-  visit("link_bw", &ReplayTiming::link_bw, Field::IfSet);
-  visit("link_type", &ReplayTiming::link_type, Field::IfSet);
-  visit("share", &ReplayTiming::share, Field::IfSet);
+  visit("settings", &ReplayTiming::settings, Written::Always);
+  visit("timing", &ReplayTiming::timing, Written::Always);
+  visit("link_bw", &ReplayTiming::link_bw, Written::IfSet);
+  visit("link_type", &ReplayTiming::link_type, Written::IfSet);
+  visit("share", &ReplayTiming::share, Written::IfSet);
 }
 
 void each_field(auto& visit, FieldsOf<ReplayResult>) {
   visit.schema(ReplayResult::kSchema);
-  visit("tool_version", &ReplayResult::tool_version, Field::Always);
-  visit("plan", &ReplayResult::plan, Field::Always);
-  visit("logs", &ReplayResult::logs, Field::Always);
-  visit("nccl_versions", &ReplayResult::nccl_versions, Field::Always);
-  visit("cuda_version", &ReplayResult::cuda_version, Field::Always);
-  visit("recorded_nranks", &ReplayResult::recorded_nranks, Field::Always);
-  visit("recorded_nhosts", &ReplayResult::recorded_nhosts, Field::Always);
-  visit("hypothesis", &ReplayResult::hypothesis, Field::Always);
-  visit("communicators", &ReplayResult::communicators, Field::Always);
-  visit("verdict", &ReplayResult::verdict, Field::Always);
-  visit("timings", &ReplayResult::timings, Field::Always);
-  visit("outcome", &ReplayResult::outcome, Field::Always);
+  visit("tool_version", &ReplayResult::tool_version, Written::Always);
+  visit("plan", &ReplayResult::plan, Written::Always);
+  visit("logs", &ReplayResult::logs, Written::Always);
+  visit("nccl_versions", &ReplayResult::nccl_versions, Written::Always);
+  visit("cuda_version", &ReplayResult::cuda_version, Written::Always);
+  visit("recorded_nranks", &ReplayResult::recorded_nranks, Written::Always);
+  visit("recorded_nhosts", &ReplayResult::recorded_nhosts, Written::Always);
+  visit("hypothesis", &ReplayResult::hypothesis, Written::Always);
+  visit("communicators", &ReplayResult::communicators, Written::Always);
+  visit("verdict", &ReplayResult::verdict, Written::Always);
+  visit("timings", &ReplayResult::timings, Written::Always);
+  visit("outcome", &ReplayResult::outcome, Written::Always);
 }
 
 std::string write_result(const ReplayResult& result) {
@@ -92,12 +92,7 @@ std::string write_result(const ReplayResult& result) {
 }
 
 ReplayResult parse_result(std::string_view text, const std::string& source) {
-  const ReadJson document = parse_json_document(text, source);
-  const JsonPlace place{document, source};
-  check_schema(place, ReplayResult::kSchema, "replay result");
-  ReplayResult result;
-  read_json_value(place, result);
-  return result;
+  return parse_json_as<ReplayResult>(text, source, "replay result");
 }
 
 }  // namespace ncclog

@@ -33,13 +33,13 @@ struct Filler {
   const T& self() const { return value; }
   void schema(std::string_view) {}
   template <typename Member>
-  void operator()(const char*, Member T::*member, Field) {
+  void operator()(const char*, Member T::*member, Written) {
     fill(random, value.*member);
   }
-  void operator()(const char*, int T::*member, Field, const NumberWords& words) {
+  void operator()(const char*, int T::*member, Written, const NumberWords& words) {
     value.*member = pick(random, words.count);
   }
-  void operator()(const char*, std::string T::*member, Field, const TextWords& words) {
+  void operator()(const char*, std::string T::*member, Written, const TextWords& words) {
     value.*member = words.all()[random() % words.all().size()];
   }
 };

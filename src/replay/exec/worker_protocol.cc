@@ -8,21 +8,21 @@ namespace ncclog {
 
 /// What goes with the key that tells a message's kind.
 void each_field(auto& visit, FieldsOf<RankMessage>) {
-  visit("rank", &RankMessage::rank, Field::IfSet);
-  visit("pid", &RankMessage::pid, Field::IfSet);
-  visit("gpu", &RankMessage::gpu, Field::IfSet);
-  visit("nccl", &RankMessage::nccl_version, Field::IfSet);
-  visit("ids", &RankMessage::ids, Field::IfSet);
-  visit("init_seconds", &RankMessage::init_seconds, Field::IfSet);
-  visit("entered", &RankMessage::entered, Field::IfSet);
-  visit("completed", &RankMessage::completed, Field::IfSet);
-  visit("open", &RankMessage::open, Field::IfSet);
-  visit("verified", &RankMessage::verified, Field::IfSet);
-  visit("timings", &RankMessage::timings, Field::IfSet);
+  visit("rank", &RankMessage::rank, Written::IfSet);
+  visit("pid", &RankMessage::pid, Written::IfSet);
+  visit("gpu", &RankMessage::gpu, Written::IfSet);
+  visit("nccl", &RankMessage::nccl_version, Written::IfSet);
+  visit("ids", &RankMessage::ids, Written::IfSet);
+  visit("init_seconds", &RankMessage::init_seconds, Written::IfSet);
+  visit("entered", &RankMessage::entered, Written::IfSet);
+  visit("completed", &RankMessage::completed, Written::IfSet);
+  visit("open", &RankMessage::open, Written::IfSet);
+  visit("verified", &RankMessage::verified, Written::IfSet);
+  visit("timings", &RankMessage::timings, Written::IfSet);
 }
 
 /// Likewise of an order.
-void each_field(auto& visit, FieldsOf<RunOrder>) { visit("ids", &RunOrder::ids, Field::IfSet); }
+void each_field(auto& visit, FieldsOf<RunOrder>) { visit("ids", &RunOrder::ids, Written::IfSet); }
 
 namespace {
 
