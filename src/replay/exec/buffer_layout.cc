@@ -39,7 +39,7 @@ bool has_blocks(const Extent& extent) {
 
 /// Both buffers from `start` of the receive arena on; returns where they end.
 int64_t place_in_place(const PlannedCall& call, const Extent& extent, int64_t start,
-                       CallPlace& place) {
+                       BufferPlace& place) {
   const bool sends_more = extent.sent > extent.received;
   start += on_element(sends_more ? call.send_offset : call.recv_offset, extent);
   place = {.sends_from_receive_arena = true, .send = start, .receive = start};
@@ -49,7 +49,7 @@ int64_t place_in_place(const PlannedCall& call, const Extent& extent, int64_t st
 
 /// Places one call behind what its group has taken so far.
 void place_call(const PlannedCall& call, const Extent& extent, StreamArenas& taken,
-                CallPlace& place) {
+                BufferPlace& place) {
   taken = {rounded_up(taken.send), rounded_up(taken.receive)};
   if (call.in_place && !is_message(call.op)) {
     taken.receive = place_in_place(call, extent, taken.receive, place);

@@ -18,12 +18,12 @@
 namespace ncclog {
 
 /// Bytes from the start of the stream's arenas. In place, both buffers lie in the receive arena.
-struct CallPlace {
+struct BufferPlace {
   bool sends_from_receive_arena = false;
   int64_t send = 0;
   int64_t receive = 0;
 
-  bool operator==(const CallPlace&) const = default;
+  bool operator==(const BufferPlace&) const = default;
 };
 
 struct StreamArenas {
@@ -34,7 +34,7 @@ struct StreamArenas {
 };
 
 struct BufferLayout {
-  std::vector<CallPlace> calls;       ///< One for each call.
+  std::vector<BufferPlace> calls;     ///< One for each call.
   std::vector<StreamArenas> streams;  ///< By stream, up to the last one that is used.
 };
 

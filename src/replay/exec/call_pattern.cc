@@ -33,7 +33,7 @@ uint64_t mask_within(uint64_t value) {
 
 bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
 
-void choose_addends(Pattern& pattern) {
+void choose_addends(DataPattern& pattern) {
   const uint64_t limit = exact_limit(pattern.datatype);
   pattern.contributors = static_cast<int>(std::min<uint64_t>(pattern.nranks, limit));
   pattern.mask = mask_within(limit / pattern.contributors);
@@ -43,7 +43,7 @@ void choose_addends(Pattern& pattern) {
       (pattern.contributors + 2) * power_of_two(-float_format(pattern.datatype).mantissa);
 }
 
-void choose_values(Pattern& pattern) {
+void choose_values(DataPattern& pattern) {
   if (pattern.redop == 2 || pattern.redop == 3) {
     pattern.mask = 2 * std::min<uint64_t>(exact_limit(pattern.datatype), 1 << 20) - 1;
   } else {
@@ -52,7 +52,7 @@ void choose_values(Pattern& pattern) {
 }
 
 /// Which elements of whose buffer arrive.
-void choose_source(const PlannedCall& call, Pattern& pattern) {
+void choose_source(const PlannedCall& call, DataPattern& pattern) {
   pattern.block = std::max<int64_t>(call.count, 1);
   if (call.op == "Broadcast" || call.op == "Scatter" || call.op == "Recv") {
     pattern.source = call.root;
@@ -64,12 +64,12 @@ void choose_source(const PlannedCall& call, Pattern& pattern) {
 
 }  // namespace
 
-Pattern pattern_of(const PlannedCall& call, int rank, int nranks) {
-  Pattern pattern{.key = key_of(call, rank),
-                  .datatype = call.datatype,
-                  .redop = -1,
-                  .nranks = nranks,
-                  .rank = rank};
+DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
+  DataPattern pattern{.key = key_of(call, rank),
+                      .datatype = call.datatype,
+                      .redop = -1,
+                      .nranks = nranks,
+                      .rank = rank};
   choose_source(call, pattern);
   if (is_reduction(call.op)) {
     pattern.redop = call.redop > 4 ? 0 : call.redop;
@@ -83,7 +83,7 @@ bool is_compared(const PlannedCall& call) {
   return call.op != "AlltoAll" || !call.in_place;
 }
 
-std::string element_text(const Pattern& pattern, uint64_t bits) {
+std::string element_text(const DataPattern& pattern, uint64_t bits) {
   if (pattern.redop < 0) {
     return fmt::format("0x{:0{}x}", bits, 2 * element_bytes(pattern.datatype));
   }

@@ -15,13 +15,13 @@ namespace ncclog {
 
 /// The pattern of `call` on `rank` of a communicator of `nranks`. Precondition: the call is
 /// replayable and has a datatype of nccl.h.
-Pattern pattern_of(const PlannedCall& call, int rank, int nranks);
+DataPattern pattern_of(const PlannedCall& call, int rank, int nranks);
 
 /// Whether what arrives is known: not for the job's own reductions, which nobody recorded, and not
 /// where AlltoAll is in place, which NCCL does not define.
 bool is_compared(const PlannedCall& call);
 
 /// An element for people: "3" or "-0.5" of what was reduced, "0x4200" of what was only moved.
-std::string element_text(const Pattern& pattern, uint64_t bits);
+std::string element_text(const DataPattern& pattern, uint64_t bits);
 
 }  // namespace ncclog

@@ -54,7 +54,7 @@ void exercise(int gpu, GpuCheck& check_of_gpu) {
   size_t total = 0;
   check(cudaMemGetInfo(&free, &total), {"cudaMemGetInfo"});
   check_of_gpu.free_after = static_cast<int64_t>(free);
-  const Pattern pattern{.key = 1, .datatype = 3, .source = 0};
+  const DataPattern pattern{.key = 1, .datatype = 3, .source = 0};
   const GpuMemory buffer(kProbedElements * element_bytes(pattern.datatype), -1);
   const GpuMemory place(sizeof(ComparedElements), -1);
   ComparedElements result;

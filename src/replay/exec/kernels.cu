@@ -41,14 +41,14 @@ __device__ int64_t first_element() {
 
 __device__ int64_t stride() { return static_cast<int64_t>(gridDim.x) * blockDim.x; }
 
-__global__ void fill(Pattern pattern, void* buffer, int64_t elements) {
+__global__ void fill(DataPattern pattern, void* buffer, int64_t elements) {
   const int bytes = element_bytes(pattern.datatype);
   for (int64_t i = first_element(); i < elements; i += stride()) {
     store_bits(buffer, i, bytes, sent_bits(pattern, pattern.rank, i));
   }
 }
 
-__global__ void compare(Pattern pattern, const void* buffer, int64_t elements,
+__global__ void compare(DataPattern pattern, const void* buffer, int64_t elements,
                         ComparedElements* result) {
   const int bytes = element_bytes(pattern.datatype);
   unsigned long long wrong = 0;
@@ -64,7 +64,7 @@ __global__ void compare(Pattern pattern, const void* buffer, int64_t elements,
 }
 
 /// Follows `compare` on its stream: only then is the lowest place known.
-__global__ void describe_first(Pattern pattern, const void* buffer, ComparedElements* result) {
+__global__ void describe_first(DataPattern pattern, const void* buffer, ComparedElements* result) {
   if (result->wrong == 0) return;
   const int64_t element = static_cast<int64_t>(result->first);
   result->expected = expected_bits(pattern, element);
@@ -84,13 +84,13 @@ int blocks_for(int64_t elements) {
 
 }  // namespace
 
-cudaError_t launch_fill(const Pattern& pattern, void* buffer, int64_t elements,
+cudaError_t launch_fill(const DataPattern& pattern, void* buffer, int64_t elements,
                         cudaStream_t stream) {
   fill<<<blocks_for(elements), kThreads, 0, stream>>>(pattern, buffer, elements);
   return cudaGetLastError();
 }
 
-cudaError_t launch_compare(const Pattern& pattern, const void* buffer, int64_t elements,
+cudaError_t launch_compare(const DataPattern& pattern, const void* buffer, int64_t elements,
                            ComparedElements* result, cudaStream_t stream) {
   compare<<<blocks_for(elements), kThreads, 0, stream>>>(pattern, buffer, elements, result);
   describe_first<<<1, 1, 0, stream>>>(pattern, buffer, result);

@@ -15,11 +15,11 @@
 namespace ncclog {
 
 /// Writes what `pattern.rank` sends, elements 0 … `elements` - 1. `buffer` is aligned to elements.
-cudaError_t launch_fill(const Pattern& pattern, void* buffer, int64_t elements,
+cudaError_t launch_fill(const DataPattern& pattern, void* buffer, int64_t elements,
                         cudaStream_t stream);
 
 /// Compares what arrived. `result` lies in the GPU's memory and holds a ComparedElements as made.
-cudaError_t launch_compare(const Pattern& pattern, const void* buffer, int64_t elements,
+cudaError_t launch_compare(const DataPattern& pattern, const void* buffer, int64_t elements,
                            ComparedElements* result, cudaStream_t stream);
 
 /// Flips the highest bit but one of an element of `bytes` bytes: whatever its type, it then is

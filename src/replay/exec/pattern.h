@@ -30,7 +30,7 @@
 namespace ncclog {
 
 /// What a call sends and receives on one rank. Made by pattern_of().
-struct Pattern {
+struct DataPattern {
   uint64_t key = 0;      ///< Equal on all ranks that meet in the call.
   int datatype = 0;      ///< ncclDataType_t.
   int redop = -1;        ///< ncclRedOp_t; -1: data are only moved.
@@ -179,7 +179,7 @@ NCCLOG_SHARED inline bool is_in_window(uint64_t seed, int rank, int nranks, int 
 }
 
 /// What a rank sends for sum and avg where it must be small.
-NCCLOG_SHARED inline uint64_t small_addend(const Pattern& pattern, uint64_t seed, int rank) {
+NCCLOG_SHARED inline uint64_t small_addend(const DataPattern& pattern, uint64_t seed, int rank) {
   if (!is_in_window(seed, rank, pattern.nranks, pattern.contributors)) return 0;
   return rank_bits(seed, rank) & pattern.mask;
 }
@@ -193,7 +193,8 @@ NCCLOG_SHARED inline double float_factor(uint64_t seed, int rank, int nranks) {
 }
 
 /// What `rank` adds to a reduction, as a number. Floats only.
-NCCLOG_SHARED inline double float_contribution(const Pattern& pattern, uint64_t seed, int rank) {
+NCCLOG_SHARED inline double float_contribution(const DataPattern& pattern, uint64_t seed,
+                                               int rank) {
   if (pattern.redop == 1) return float_factor(seed, rank, pattern.nranks);
   if (pattern.redop == 2 || pattern.redop == 3) {
     return static_cast<double>(rank_bits(seed, rank) & pattern.mask) -
@@ -203,7 +204,7 @@ NCCLOG_SHARED inline double float_contribution(const Pattern& pattern, uint64_t 
 }
 
 /// Likewise as the bits of an integer.
-NCCLOG_SHARED inline uint64_t integer_contribution(const Pattern& pattern, uint64_t seed,
+NCCLOG_SHARED inline uint64_t integer_contribution(const DataPattern& pattern, uint64_t seed,
                                                    int rank) {
   const uint64_t all = element_mask(pattern.datatype);
   if (pattern.redop == 4) return small_addend(pattern, seed, rank);
@@ -212,7 +213,7 @@ NCCLOG_SHARED inline uint64_t integer_contribution(const Pattern& pattern, uint6
 }
 
 /// The bits that `rank` sends as its element `element`.
-NCCLOG_SHARED inline uint64_t sent_bits(const Pattern& pattern, int rank, int64_t element) {
+NCCLOG_SHARED inline uint64_t sent_bits(const DataPattern& pattern, int rank, int64_t element) {
   const uint64_t seed = element_seed(pattern.key, element);
   if (pattern.redop < 0) return rank_bits(seed, rank) & element_mask(pattern.datatype);
   if (!is_float(pattern.datatype)) return integer_contribution(pattern, seed, rank);
@@ -235,7 +236,7 @@ NCCLOG_SHARED inline uint64_t combine_integers(int redop, uint64_t a, uint64_t b
 }
 
 /// The reduction of what all ranks send for an element. Floats only.
-NCCLOG_SHARED inline double reduced_float(const Pattern& pattern, uint64_t seed) {
+NCCLOG_SHARED inline double reduced_float(const DataPattern& pattern, uint64_t seed) {
   double result = float_contribution(pattern, seed, 0);
   for (int rank = 1; rank < pattern.nranks; ++rank) {
     result = combine_floats(pattern.redop, result, float_contribution(pattern, seed, rank));
@@ -243,7 +244,7 @@ NCCLOG_SHARED inline double reduced_float(const Pattern& pattern, uint64_t seed)
   return pattern.redop == 4 ? result / pattern.nranks : result;
 }
 
-NCCLOG_SHARED inline uint64_t reduced_integer(const Pattern& pattern, uint64_t seed) {
+NCCLOG_SHARED inline uint64_t reduced_integer(const DataPattern& pattern, uint64_t seed) {
   uint64_t result = integer_contribution(pattern, seed, 0);
   for (int rank = 1; rank < pattern.nranks; ++rank) {
     result = combine_integers(pattern.redop, result, integer_contribution(pattern, seed, rank),
@@ -254,7 +255,7 @@ NCCLOG_SHARED inline uint64_t reduced_integer(const Pattern& pattern, uint64_t s
 }
 
 /// The bits that must have arrived as element `element`.
-NCCLOG_SHARED inline uint64_t expected_bits(const Pattern& pattern, int64_t element) {
+NCCLOG_SHARED inline uint64_t expected_bits(const DataPattern& pattern, int64_t element) {
   if (pattern.redop >= 0) {
     const uint64_t seed = element_seed(pattern.key, pattern.first + element);
     if (!is_float(pattern.datatype)) return reduced_integer(pattern, seed);
@@ -266,7 +267,7 @@ NCCLOG_SHARED inline uint64_t expected_bits(const Pattern& pattern, int64_t elem
 }
 
 /// Whether `found` may stand where `expected_bits` are due.
-NCCLOG_SHARED inline bool is_right(const Pattern& pattern, int64_t element, uint64_t found) {
+NCCLOG_SHARED inline bool is_right(const DataPattern& pattern, int64_t element, uint64_t found) {
   if (pattern.tolerance == 0) return found == expected_bits(pattern, element);
   const FloatFormat format = float_format(pattern.datatype);
   const uint64_t seed = element_seed(pattern.key, pattern.first + element);

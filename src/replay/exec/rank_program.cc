@@ -59,7 +59,7 @@ CallTarget RankProgram::target_of(size_t call) const {
   const PlannedCall& planned = calls_[call];
   const PlannedCommunicator& communicator =
       plan_.communicators[static_cast<size_t>(planned.communicator)];
-  const CallPlace& place = layout_.calls[call];
+  const BufferPlace& place = layout_.calls[call];
   const Stream& stream = streams_[static_cast<size_t>(planned.stream)];
   const GpuMemory& sends = place.sends_from_receive_arena ? stream.receive : stream.send;
   return {.send = sends.at(place.send),
@@ -104,7 +104,7 @@ void RankProgram::await_room(size_t call, const std::function<void()>& looks_aro
 void RankProgram::fill(size_t call) {
   const CallTarget target = target_of(call);
   const CallShape shape = shape_of(call);
-  const Pattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
+  const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
   const bool is_filled = calls_[call].in_place && shape.sent >= shape.received;
   if (shape.received > 0 && !is_filled) {
     const auto bytes = static_cast<size_t>(shape.received * element_bytes(pattern.datatype));
@@ -147,7 +147,7 @@ void RankProgram::follow(size_t call) {
   made_[call].record(target.stream);
   stream.entered.push_back(call);
   const CallShape shape = shape_of(call);
-  const Pattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
+  const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
   if (corruption_ && corruption_->rank == rank_ && corruption_->call == call &&
       corruption_->element < shape.received) {
     check(launch_flip(target.receive, corruption_->element, element_bytes(pattern.datatype),

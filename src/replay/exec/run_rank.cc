@@ -13,7 +13,7 @@
 #include "replay/exec/communicators.h"
 #include "replay/exec/connection.h"
 #include "replay/exec/rank_program.h"
-#include "replay/exec/rank_state.h"
+#include "replay/exec/rank_talk.h"
 #include "replay/exec/time_calls.h"
 #include "replay/exec/verification.h"
 
@@ -47,7 +47,7 @@ class RankWork {
     state_.end();
   }
 
-  RankState& state() { return state_; }
+  RankTalk& state() { return state_; }
   Communicators& communicators() { return communicators_; }
 
  private:
@@ -184,7 +184,7 @@ class RankWork {
 
   RankTask task_;
   std::shared_ptr<const NcclLibrary> nccl_;
-  RankState state_;
+  RankTalk state_;
   Communicators communicators_;
   RankProgram program_;
   CallProgress told_;

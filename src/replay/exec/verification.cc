@@ -26,7 +26,7 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
     verified.elements += static_cast<uint64_t>(received);
     verified.wrong += results[i].wrong;
     if (results[i].wrong == 0 || verified.first) continue;
-    const Pattern pattern = pattern_of(calls[i], own, nranks);
+    const DataPattern pattern = pattern_of(calls[i], own, nranks);
     verified.first = WrongElement{.call = i,
                                   .element = static_cast<int64_t>(results[i].first),
                                   .expected = element_text(pattern, results[i].expected),

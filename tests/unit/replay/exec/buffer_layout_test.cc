@@ -19,7 +19,7 @@ PlannedCall call(const char* op, int64_t count) {
 TEST(BufferLayout, CallsOfAStreamBeginAtItsStart) {
   const std::vector<PlannedCall> calls{call("AllReduce", 100), call("AllGather", 10)};
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
-  EXPECT_EQ(layout.calls, (std::vector<CallPlace>{{false, 0, 0}, {false, 0, 0}}));
+  EXPECT_EQ(layout.calls, (std::vector<BufferPlace>{{false, 0, 0}, {false, 0, 0}}));
   EXPECT_EQ(layout.streams, (std::vector<StreamArenas>{{400, 400}}));
 }
 
@@ -29,7 +29,7 @@ TEST(BufferLayout, CallsOfAGroupLieSideBySide) {
   for (size_t i = 0; i < 3; ++i) calls[i].group = 0;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
   EXPECT_EQ(layout.calls,
-            (std::vector<CallPlace>{{false, 0, 0}, {false, 256, 0}, {false, 256, 256}, {}}));
+            (std::vector<BufferPlace>{{false, 0, 0}, {false, 256, 0}, {false, 256, 256}, {}}));
   EXPECT_EQ(layout.streams, (std::vector<StreamArenas>{{256, 656}}));
 }
 
@@ -45,7 +45,7 @@ TEST(BufferLayout, OffsetsAreKeptButOnElements) {
   calls[0].send_offset = 16;
   calls[0].recv_offset = 7;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 0, calls);
-  EXPECT_EQ(layout.calls[0], (CallPlace{false, 16, 4}));
+  EXPECT_EQ(layout.calls[0], (BufferPlace{false, 16, 4}));
   EXPECT_EQ(layout.streams[0], (StreamArenas{56, 44}));
 }
 
@@ -68,7 +68,7 @@ TEST(BufferLayout, InPlaceIsAsNcclHHasIt) {
     calls[0].in_place = true;
     calls[0].send_offset = calls[0].recv_offset = 16;
     const BufferLayout layout = lay_out_buffers(four_ranks(), row.rank, calls);
-    EXPECT_EQ(layout.calls[0], (CallPlace{true, row.send, row.receive})) << row.op;
+    EXPECT_EQ(layout.calls[0], (BufferPlace{true, row.send, row.receive})) << row.op;
     EXPECT_EQ(layout.streams[0], (StreamArenas{0, row.end})) << row.op;
   }
 }
@@ -77,7 +77,7 @@ TEST(BufferLayout, ARankThatDoesNotReceiveHasNoBlocks) {
   std::vector<PlannedCall> calls{call("Gather", 10)};
   calls[0].in_place = true;
   const BufferLayout layout = lay_out_buffers(four_ranks(), 3, calls);
-  EXPECT_EQ(layout.calls[0], (CallPlace{true, 0, 0}));
+  EXPECT_EQ(layout.calls[0], (BufferPlace{true, 0, 0}));
   EXPECT_EQ(layout.streams[0], (StreamArenas{0, 40}));
 }
 

@@ -27,7 +27,7 @@ double rounded(double value, int datatype) {
 }
 
 /// Reduces in the datatype itself, ranks from `start` on in a ring: another order for each start.
-uint64_t reduced_in_ring(const Pattern& pattern, int64_t element, int start) {
+uint64_t reduced_in_ring(const DataPattern& pattern, int64_t element, int start) {
   const FloatFormat format = float_format(pattern.datatype);
   uint64_t bits = sent_bits(pattern, start, element);
   for (int step = 1; step < pattern.nranks; ++step) {
@@ -93,7 +93,7 @@ TEST(CallPattern, ReductionsAreExactInEveryOrderAndDatatype) {
   for (int nranks : {2, 3, 8, 16, 64}) {
     for (int datatype = 0; datatype < kDatatypes; ++datatype) {
       for (int redop = 0; redop < 4; ++redop) {
-        const Pattern pattern = pattern_of(reduction(datatype, redop), 0, nranks);
+        const DataPattern pattern = pattern_of(reduction(datatype, redop), 0, nranks);
         for (int64_t element = 0; element < 40; ++element) {
           const uint64_t expected = expected_bits(pattern, element);
           ASSERT_EQ(reduced_in_ring(pattern, element, 0), expected)
@@ -108,7 +108,7 @@ TEST(CallPattern, ReductionsAreExactInEveryOrderAndDatatype) {
 TEST(CallPattern, AveragesAreExactForPowersOfTwo) {
   for (int nranks : {2, 8, 64}) {
     for (int datatype = 6; datatype < kDatatypes; ++datatype) {
-      const Pattern pattern = pattern_of(reduction(datatype, 4), 0, nranks);
+      const DataPattern pattern = pattern_of(reduction(datatype, 4), 0, nranks);
       EXPECT_EQ(pattern.tolerance, 0);
       for (int64_t element = 0; element < 64; ++element) {
         const double mean = reduced_float(pattern, element_seed(pattern.key, element));
@@ -122,7 +122,7 @@ TEST(CallPattern, AveragesAreExactForPowersOfTwo) {
 TEST(CallPattern, OtherAveragesHaveATolerance) {
   for (int nranks : {3, 6, 48}) {
     for (int datatype = 6; datatype < kDatatypes; ++datatype) {
-      const Pattern pattern = pattern_of(reduction(datatype, 4), 0, nranks);
+      const DataPattern pattern = pattern_of(reduction(datatype, 4), 0, nranks);
       const FloatFormat format = float_format(datatype);
       const double share = rounded(1.0 / nranks, datatype);
       for (int64_t element = 0; element < 64; ++element) {
@@ -141,7 +141,7 @@ TEST(CallPattern, OtherAveragesHaveATolerance) {
 
 TEST(CallPattern, IntegerAveragesDoNotOverflow) {
   for (int datatype : {0, 1, 4}) {
-    const Pattern pattern = pattern_of(reduction(datatype, 4), 0, 8);
+    const DataPattern pattern = pattern_of(reduction(datatype, 4), 0, 8);
     for (int64_t element = 0; element < 64; ++element) {
       uint64_t sum = 0;
       for (int rank = 0; rank < 8; ++rank) sum += sent_bits(pattern, rank, element);
@@ -153,7 +153,7 @@ TEST(CallPattern, IntegerAveragesDoNotOverflow) {
 
 TEST(CallPattern, EveryRankCounts) {
   for (int datatype = 0; datatype < kDatatypes; ++datatype) {
-    const Pattern pattern = pattern_of(reduction(datatype, 0), 0, 64);
+    const DataPattern pattern = pattern_of(reduction(datatype, 0), 0, 64);
     for (int rank = 0; rank < 64; ++rank) {
       bool counts = false;
       for (int64_t element = 0; element < 4096; ++element) {
@@ -180,8 +180,8 @@ TEST(CallPattern, WhatArrivesIsWhatNcclHIsToldToMove) {
                          {"AlltoAll", 2, 5, 1, 9},   {"AlltoAll", 0, 11, 2, 3}};
   for (const Origin& row : rows) {
     const PlannedCall call{.index = 5, .op = row.op, .count = 4, .datatype = 7, .root = 1};
-    const Pattern receiver = pattern_of(call, row.rank, 3);
-    const Pattern sender = pattern_of(call, row.source, 3);
+    const DataPattern receiver = pattern_of(call, row.rank, 3);
+    const DataPattern sender = pattern_of(call, row.source, 3);
     EXPECT_EQ(expected_bits(receiver, row.element), sent_bits(sender, row.source, row.sent_as))
         << row.op << " element " << row.element;
   }
@@ -189,7 +189,7 @@ TEST(CallPattern, WhatArrivesIsWhatNcclHIsToldToMove) {
 
 TEST(CallPattern, ReduceScatterGivesEachRankItsBlock) {
   const PlannedCall call{.op = "ReduceScatter", .count = 4, .datatype = 2, .redop = 0};
-  const Pattern pattern = pattern_of(call, 2, 3);
+  const DataPattern pattern = pattern_of(call, 2, 3);
   uint64_t sum = 0;
   for (int rank = 0; rank < 3; ++rank) sum += sent_bits(pattern, rank, 2 * 4 + 1);
   EXPECT_EQ(expected_bits(pattern, 1), sum & 0xffffffff);
@@ -198,14 +198,14 @@ TEST(CallPattern, ReduceScatterGivesEachRankItsBlock) {
 TEST(CallPattern, TheEndsOfAMessageAgree) {
   const PlannedCall send{.index = 3, .op = "Send", .count = 4, .datatype = 7, .root = 1};
   const PlannedCall recv{.index = 3, .op = "Recv", .count = 4, .datatype = 7, .root = 0};
-  const Pattern sender = pattern_of(send, 0, 2);
+  const DataPattern sender = pattern_of(send, 0, 2);
   EXPECT_EQ(expected_bits(pattern_of(recv, 1, 2), 2), sent_bits(sender, 0, 2));
   EXPECT_NE(sender.key, pattern_of(send, 2, 3).key) << "another sender";
 }
 
 TEST(CallPattern, AnotherCallHasOtherValues) {
   PlannedCall call = reduction(7, 0);
-  const Pattern one = pattern_of(call, 0, 2);
+  const DataPattern one = pattern_of(call, 0, 2);
   call.index = 29;
   EXPECT_NE(one.key, pattern_of(call, 0, 2).key);
   call.index = 28;

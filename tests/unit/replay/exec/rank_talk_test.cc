@@ -1,4 +1,4 @@
-#include "replay/exec/rank_state.h"
+#include "replay/exec/rank_talk.h"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ RankMessage entered(uint64_t calls) {
   return {.kind = RankMessage::Kind::Progress, .entered = calls};
 }
 
-TEST(RankState, ProgressIsReplacedUntilItIsSent) {
-  RankState state;
+TEST(RankTalk, ProgressIsReplacedUntilItIsSent) {
+  RankTalk state;
   state.post_progress(entered(1));
   state.post_progress(entered(2));
   EXPECT_TRUE(state.take_posted(false).empty());
@@ -22,32 +22,32 @@ TEST(RankState, ProgressIsReplacedUntilItIsSent) {
   EXPECT_TRUE(state.take_posted(true).empty());
 }
 
-TEST(RankState, ProgressIsSentBeforeWhatFollowedIt) {
-  RankState state;
+TEST(RankTalk, ProgressIsSentBeforeWhatFollowedIt) {
+  RankTalk state;
   state.post_progress(entered(3));
   state.post(at(ReplayPhase::Completion));
   EXPECT_EQ(state.take_posted(false),
             (std::vector<RankMessage>{entered(3), at(ReplayPhase::Completion)}));
 }
 
-TEST(RankState, GoIsHeardWithItsIds) {
-  RankState state;
+TEST(RankTalk, GoIsHeardWithItsIds) {
+  RankTalk state;
   state.hear({.kind = RunOrder::Kind::Go, .phase = ReplayPhase::Init, .ids = {{0, "6e"}}});
   std::map<int, std::string> ids;
   EXPECT_TRUE(state.await(ReplayPhase::Init, &ids));
   EXPECT_EQ(ids, (std::map<int, std::string>{{0, "6e"}}));
 }
 
-TEST(RankState, AbortEndsTheWait) {
-  RankState state;
+TEST(RankTalk, AbortEndsTheWait) {
+  RankTalk state;
   std::thread coordinator([&state] { state.hear({.kind = RunOrder::Kind::Abort}); });
   EXPECT_FALSE(state.await(ReplayPhase::Enqueue));
   coordinator.join();
   EXPECT_FALSE(state.await(ReplayPhase::Init)) << "an abort is no go";
 }
 
-TEST(RankState, TheEndIsWaitedForSoLong) {
-  RankState state;
+TEST(RankTalk, TheEndIsWaitedForSoLong) {
+  RankTalk state;
   state.await_end(std::chrono::milliseconds(1));
   std::thread worker([&state] {
     state.post(entered(7));

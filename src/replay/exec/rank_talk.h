@@ -20,7 +20,7 @@
 namespace ncclog {
 
 /// Invariant: every member is used under the lock.
-class RankState {
+class RankTalk {
  public:
   /// Of the working thread: a message to be sent, behind those before.
   void post(RankMessage message);
