@@ -113,6 +113,15 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
   return speaker.by_place[static_cast<size_t>(place)] = &found->second;
 }
 
+CallRecorder::Numbered CallRecorder::number(Cursor& cursor, std::string_view op, int peer) {
+  if (!is_message(op)) return {cursor.collectives++, cursor.windows.collectives};
+  const bool sends = op == "Send";
+  const auto& windows = sends ? cursor.windows.sent : cursor.windows.received;
+  const auto window = windows.find(peer);
+  if (window == windows.end()) return {};
+  return {(sends ? cursor.sent : cursor.received)[peer]++, window->second};
+}
+
 void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
   Cursor* cursor = cursor_of(speaker, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
@@ -121,22 +130,10 @@ void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall
     ++recorded_.other_calls;
     return;
   }
-  const int peer = call.call.root;
-  uint64_t index = 0;
-  CallWindow wanted = cursor->windows.collectives;
-  if (is_message(op)) {
-    auto& counted = op == "Send" ? cursor->sent : cursor->received;
-    const auto& windows = op == "Send" ? cursor->windows.sent : cursor->windows.received;
-    const auto window = windows.find(peer);
-    if (window == windows.end()) return;
-    index = counted[peer]++;
-    wanted = window->second;
-  } else {
-    index = cursor->collectives++;
-  }
-  if (index < wanted.from) ++cursor->earlier;
-  if (!wanted.holds(index)) return;
-  RecordedCall recorded{.by = cursor->member, .index = index, .call = call.call};
+  const Numbered numbered = number(*cursor, op, call.call.root);
+  if (numbered.index < numbered.wanted.from) ++cursor->earlier;
+  if (!numbered.wanted.holds(numbered.index)) return;
+  RecordedCall recorded{.by = cursor->member, .index = numbered.index, .call = call.call};
   read_buffers(event, call.is_trace, recorded);
   const auto group = speaker.groups.find(event.header.tid);
   if (group != speaker.groups.end() && group->second.depth > 0) {

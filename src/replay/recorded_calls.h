@@ -75,6 +75,12 @@ class CallRecorder {
     uint64_t earlier = 0;
   };
 
+  /// A call's number, and the numbers of those that are wanted; none are of an unwanted peer.
+  struct Numbered {
+    uint64_t index = 0;
+    CallWindow wanted;
+  };
+
   struct Group {
     int depth = 0;
     int64_t number = -1;
@@ -93,6 +99,7 @@ class CallRecorder {
   static void follow_lives(Speaker& speaker, const Message& message);
   void follow_groups(Speaker& speaker, int64_t thread, std::string_view function);
   static Cursor* cursor_of(Speaker& speaker, const ReadCall& call);
+  static Numbered number(Cursor& cursor, std::string_view op, int peer);
   void add_call(Speaker& speaker, const Event& event, const ReadCall& call);
 
   std::map<std::pair<std::string_view, int64_t>, Speaker> speakers_;  ///< By host and pid.

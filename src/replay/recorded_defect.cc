@@ -119,6 +119,31 @@ AddedCall instead_of(const Search& search, const Membership& member, uint64_t in
   return added;
 }
 
+/// Members that made the call, or another one as it: all camps. Those outside `right` departed.
+void take_camps(const Search& search, int communicator, const FirstDifference& difference,
+                size_t right, RecordedDefect& defect) {
+  for (size_t c = 0; c < difference.camps.size(); ++c) {
+    const auto members = search.known(communicator, difference.camps[c].members);
+    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
+    if (c == right) continue;
+    defect.departed.insert(defect.departed.end(), members.begin(), members.end());
+  }
+  std::sort(defect.entered.begin(), defect.entered.end());
+}
+
+/// Members that made neither this call nor another one as it.
+std::vector<Membership> absent_from(const Search& search, int communicator,
+                                    const FirstDifference& difference) {
+  std::set<int> came;
+  for (const auto& camp : difference.camps) came.insert(camp.members.begin(), camp.members.end());
+  std::vector<Membership> absent;
+  for (const Membership& member : search.members) {
+    const bool is_there = member.communicator != communicator || came.contains(member.member);
+    if (!is_there) absent.push_back(member);
+  }
+  return absent;
+}
+
 /// Ranks of a communicator called different things at one place.
 RecordedDefect from_difference(const Search& search) {
   RecordedDefect defect;
@@ -129,26 +154,16 @@ RecordedDefect from_difference(const Search& search) {
   if (communicator < 0) return defect;
   const FirstDifference& difference = *search.comm(communicator).difference;
   const size_t right = right_camp(search, communicator, difference.camps);
-  const CallSignature& call = difference.camps[right].call.call;
-  std::set<int> came;
-  for (size_t c = 0; c < difference.camps.size(); ++c) {
-    const auto members = search.known(communicator, difference.camps[c].members);
-    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
-    for (const int r : difference.camps[c].members) came.insert(r);
-    if (c == right) continue;
-    defect.departed.insert(defect.departed.end(), members.begin(), members.end());
-  }
+  take_camps(search, communicator, difference, right, defect);
   const auto witnesses = search.known(communicator, difference.camps[right].members);
   if (defect.departed.empty() || witnesses.empty()) return {};
-  for (const Membership& member : search.members) {
-    if (member.communicator != communicator || came.contains(member.member)) continue;
-    defect.missing.push_back(member);
-    defect.added.push_back(instead_of(search, member, difference.index, call));
+  defect.missing = absent_from(search, communicator, difference);
+  const CallSignature& call = difference.camps[right].call.call;
+  for (const auto* members : {&defect.missing, &defect.departed}) {
+    for (const Membership& member : *members) {
+      defect.added.push_back(instead_of(search, member, difference.index, call));
+    }
   }
-  for (const Membership& member : defect.departed) {
-    defect.added.push_back(instead_of(search, member, difference.index, call));
-  }
-  std::sort(defect.entered.begin(), defect.entered.end());
   defect.kind =
       kind_of_departure(search.calls(witnesses.front())->collectives,
                         search.calls(defect.departed.front())->collectives, difference.index);
