@@ -190,9 +190,8 @@ struct MiscNote {
                "spite of a RAS initialization error}",
        .example = "Unknown CTA policy; the legacy usage of NCCL_CTA_POLICY only supports the value "
                   "of 0 (DEFAULT), 1 (EFFICIENCY), or 2 (ZERO). Using DEFAULT instead."},
-      {.text = "{text:DEBUG file is|CUDA Graph helper thread created for device|CUDA Graph helper "
-               "thread for device|stream is being captured by a new graph, id|Comm config "
-               "trafficClass|Intrusive map: inserting object|ncclMaxSharedMem|Stack size limit|NET "
+      {.text = "{text:DEBUG file is|Comm config trafficClass|Intrusive map: inserting "
+               "object|ncclMaxSharedMem|Stack size limit|NET "
                ": Found interface|Found network interface} {...}",
        .example = "DEBUG file is 'mlx5_0'"},
       {.text = "{text:Unexpected error from ncclSocketReady; terminating the socket connection "

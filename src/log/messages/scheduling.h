@@ -66,6 +66,24 @@ struct LocalRanksFailed {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
+/// Calls are being captured in a CUDA graph: they are logged now, and run whenever the graph does
+/// (enqueue.cc; COLL, 2.9.6 to 2.12).
+struct CallsCaptured {
+  std::string_view text;  ///< NCCL's words, up to the first value.
+
+  static constexpr std::string_view kKind = "calls_captured";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Coll;
+  static constexpr Wording kWordings[] = {
+      {.text = "{text:stream is being captured by a new graph, id} {...}",
+       .example = "stream is being captured by a new graph, id 7"},
+      {.text = "{text:CUDA Graph helper thread created for device|CUDA Graph helper thread for "
+               "device} {...}",
+       .example = "CUDA Graph helper thread created for device 0"},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
 /// CUDA graphs and NCCL calls do not go together here (enqueue.cc, misc/strongstream.cc).
 struct GraphCaptureFailed {
   std::string_view text;  ///< NCCL's words, up to the first value.
@@ -167,7 +185,7 @@ struct RingConnectFailed {
   static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
 };
 
-using SchedulingMessages = Kinds<ScheduleFailed, LocalRanksFailed, GraphCaptureFailed,
-                                 KernelDoesNotFit, RingConnectFailed>;
+using SchedulingMessages = Kinds<ScheduleFailed, LocalRanksFailed, CallsCaptured,
+                                 GraphCaptureFailed, KernelDoesNotFit, RingConnectFailed>;
 
 }  // namespace ncclog

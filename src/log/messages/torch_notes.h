@@ -129,6 +129,30 @@ struct UnbatchedP2p {
   static void each_field(auto& self, auto&& visit) { visit("size", self.size); }
 };
 
+/// An inference engine captures its model in CUDA graphs (vLLM's model runners, SGLang's graph
+/// runner); their calls of NCCL are logged while that is done, and run with each graph.
+struct ModelCaptured {
+  std::string_view text;  ///< Its words, up to the first value.
+
+  static constexpr std::string_view kKind = "model_captured";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{text:Graph capturing finished in} {:int} secs{...}",
+       .example = "Graph capturing finished in 14 secs, took 0.21 GiB"},
+      {.text = "{text:Capturing cudagraphs for decoding|Capturing the model for CUDA graphs}.{...}",
+       .example =
+           "Capturing the model for CUDA graphs. This may lead to unexpected consequences if "
+           "the model is not static."},
+      {.text = "{text:Capture cuda graph begin}.{...}",
+       .example = "Capture cuda graph begin. This can take up to several minutes. avail mem=8.93 "
+                  "GB"},
+      {.text = "{text:Capture cuda graph end}.{...}",
+       .example = "Capture cuda graph end. Time elapsed: 8.93 s."},
+  };
+  static void each_field(auto& self, auto&& visit) { visit("text", self.text); }
+};
+
 /// The version of PyTorch, as torch.utils.collect_env prints it.
 struct TorchVersionLine {
   std::string_view version;
@@ -204,6 +228,6 @@ struct C10dOption {
 
 using TorchNotes =
     Kinds<DeviceGuess, DeviceFromContext, EnvDeprecated, ProcessGroupNotDestroyed, UnbatchedP2p,
-          TorchVersionLine, TensorWrongDevice, C10dOptions, C10dOption>;
+          ModelCaptured, TorchVersionLine, TensorWrongDevice, C10dOptions, C10dOption>;
 
 }  // namespace ncclog
