@@ -6,14 +6,19 @@
 
 #include "app/plan_file.h"
 #include "app/replay_text.h"
+#include "replay/dump_plan.h"
 #include "report/finding_words.h"
 
 namespace ncclog {
 namespace {
 
+/// The logs name it, or the Flight Recorder's dumps do, of which plans can be made, too.
 bool has_communicator(const Job& job, const std::string& id) {
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
   return std::any_of(job.communicators.begin(), job.communicators.end(),
-                     [&](const Communicator& comm) { return comm.id == id; });
+                     [&](const Communicator& comm) { return comm.id == id; }) ||
+         std::any_of(groups.begin(), groups.end(),
+                     [&](const RecordedGroup& group) { return communicator_of(job, group) == id; });
 }
 
 /// Why the result is of other logs; empty: nothing speaks against these.

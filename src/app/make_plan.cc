@@ -7,6 +7,7 @@
 #include "app/event_walk.h"
 #include "base/error.h"
 #include "replay/call_windows.h"
+#include "replay/dump_plan.h"
 #include "replay/plan_refusal.h"
 #include "replay/recorded_calls.h"
 
@@ -46,6 +47,10 @@ MadePlan make_plan(const PlanRequest& request, Console& console) {
   const Job& job = logs.report.job;
   const std::vector<Suspicion> suspicions = suspicions_of(logs.report.diagnosis);
   const std::vector<Membership> covered = covered_members(job);
+  if (covered.empty() && dumps_hold_calls(job)) {
+    const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
+    return {plan_of_dumps(job, tested, request.options, request.input.paths), exit_status(job)};
+  }
   refuse_unknown_calls(job, covered, suspicions);
   const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
   const std::vector<Membership> members = members_of_one_run(job, covered, tested.communicator);

@@ -115,7 +115,8 @@ RecorderVerdict late_verdict(const Job& job, const RecordedGroup& group,
                           .what = late_words(job, group, front),
                           .place = place_of(group, front.number, {front.call}),
                           .communicator = group.communicator,
-                          .number = front.number};
+                          .number = front.number,
+                          .group = group.name};
   verdict.dumps.push_back(dump_of(
       group, front.ahead.front(),
       fmt::format("collective {}: {}, not completed", front.number, recorded_words(*front.call))));
@@ -161,7 +162,8 @@ RecorderVerdict mismatch_verdict(const RecordedGroup& group, const RecordedDiffe
                                               difference.fields, one_field ? "differs" : "differ"),
                           .place = place_of(group, difference.number, calls),
                           .communicator = group.communicator,
-                          .number = difference.number};
+                          .number = difference.number,
+                          .group = group.name};
   for (const RecordedCamp& camp : difference.camps) {
     verdict.dumps.push_back(
         dump_of(group, camp.ranks.front(),
@@ -213,7 +215,8 @@ RecorderVerdict recorder_verdict(const Job& job) {
                               number, group_words(largest), recorded_words(last)),
           .place = place_of(largest, number, {&last}),
           .communicator = largest.communicator,
-          .number = number};
+          .number = number,
+          .group = largest.name};
 }
 
 std::string recorded_behind_words(const Job& job) {

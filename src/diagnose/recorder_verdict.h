@@ -28,6 +28,7 @@ struct RecorderVerdict {
   std::string place;  ///< "collective 20 of process group default_pg (4 ranks), at train.py:54".
   int communicator = -1;        ///< Into Job::communicators, as RecordedGroup::communicator.
   int64_t number = 0;           ///< The collective that it is about.
+  std::string group;            ///< RecordedGroup::name; empty for Nothing.
   std::vector<Evidence> dumps;  ///< Of ranks on either side, with the call in words.
 };
 

@@ -3,25 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "diagnose/edges.h"
 #include "replay/call_shape.h"
 #include "replay/clean_run.h"
 #include "replay/plan_amendments.h"
-#include "replay/plan_end.h"
+#include "replay/plan_frame.h"
 #include "replay/plan_programs.h"
 #include "replay/plan_remarks.h"
 #include "replay/plan_seats.h"
-#include "replay/planned_settings.h"
+#include "replay/read_back.h"
 #include "replay/seen_transports.h"
-#include "replay/shrink_plan.h"
 
 namespace ncclog {
 namespace {
@@ -31,11 +27,7 @@ constexpr const char* kWhere = "replay plan";
 /// Communicators of whose calls some are to be replayed.
 std::vector<int> wanted_communicators(const RecordedCalls& recorded, const RecordedDefect& defect,
                                       bool only_failing) {
-  if (only_failing) {
-    if (defect.communicator >= 0) return {defect.communicator};
-    throw Error("nothing stands still in these logs, so no communicator is the failing one", kWhere,
-                "leave out --only failing");
-  }
+  if (only_failing) return {defect.communicator};
   std::set<int> wanted;
   for (const auto& [process, calls] : recorded.by_process) {
     for (const RecordedCall& call : calls) wanted.insert(call.by.communicator);
@@ -77,24 +69,14 @@ std::vector<PlannedCommunicator> planned_communicators(const Job& job, const Pla
 }
 
 std::vector<RecordedTuning> recorded_tuning(const Job& job, const PlanSeats& seats) {
-  std::map<std::tuple<std::string, std::string, std::string>, uint64_t> uses;
   std::set<int> processes;
   for (const Seat& seat : seats.seats) processes.insert(seat.process);
+  std::vector<size_t> logs;
   for (const int process : processes) {
-    for (const size_t log : job.processes[static_cast<size_t>(process)].logs) {
-      for (const auto& [key, use] : job.logs[log].tuning.uses) {
-        if (!key.function.empty()) {
-          uses[{key.function, key.algorithm, key.protocol}] += use.count;
-        }
-      }
-    }
+    const auto& own = job.processes[static_cast<size_t>(process)].logs;
+    logs.insert(logs.end(), own.begin(), own.end());
   }
-  std::vector<RecordedTuning> result;
-  for (const auto& [key, calls] : uses) {
-    const auto& [op, algorithm, protocol] = key;
-    result.push_back({to_valid_utf8(op), to_valid_utf8(algorithm), to_valid_utf8(protocol), calls});
-  }
-  return result;
+  return seen_tuning(job, logs);
 }
 
 void count_left_out(const RecordedCalls& recorded, const PlanSeats& seats, ReplayPlan& plan) {
@@ -127,50 +109,6 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
   return hypothesis;
 }
 
-/// Some rank of the plan makes the call at the front.
-bool holds_front(const ReplayPlan& plan, const FrontLine& front) {
-  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
-      return call.communicator == front.communicator && call.index == front.index &&
-             is_message(call.op) == by_message;
-    });
-  });
-}
-
-/// What the plan's calls cannot show is not claimed: a departure that makes no difference between
-/// the runs, and a front whose call is not among them.
-void limit_hypothesis(ReplayPlan& plan) {
-  Hypothesis& hypothesis = plan.hypothesis;
-  if (hypothesis.front && !holds_front(plan, *hypothesis.front)) hypothesis.front.reset();
-  if (hypothesis.kind == DefectKind::None || has_defect(plan)) return;
-  hypothesis.kind = DefectKind::Stall;
-  hypothesis.departed.clear();
-  if (hypothesis.front) hypothesis.front->missing.clear();
-}
-
-/// Drops what is made in the defect run only; gives how many calls that were.
-uint64_t drop_unmet(ReplayPlan& plan) {
-  uint64_t dropped = 0;
-  for (PlannedRank& rank : plan.ranks) {
-    dropped += std::erase_if(
-        rank.calls, [](const PlannedCall& call) { return call.made_in == MadeIn::Defect; });
-  }
-  return dropped;
-}
-
-/// The clean run comes to the call in question.
-bool reaches(const ReplayPlan& plan, const PlanSeats& seats, const RecordedDefect& defect) {
-  const int communicator = seats.place_of(defect.communicator);
-  const bool by_message = defect.kind == DefectKind::Message;
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
-      return call.communicator == communicator && call.index == defect.index &&
-             is_message(call.op) == by_message && call.made_in != MadeIn::Defect;
-    });
-  });
-}
-
 /// The calls of the plan in both runs. Says what was done to them.
 PlanMaking fill_calls(const PlanSource& source, const PlanSeats& seats,
                       const RecordedDefect& defect, ReplayPlan& plan) {
@@ -190,8 +128,9 @@ PlanMaking fill_calls(const PlanSource& source, const PlanSeats& seats,
     making.awaited = extend_clean_run(plan, front, defect.kind == DefectKind::Message);
   }
   settle_clean_run(plan);
-  making.clean_run_ends_before =
-      (!defect.added.empty() || !defect.late.empty()) && !reaches(plan, seats, defect);
+  making.clean_run_ends_before = (!defect.added.empty() || !defect.late.empty()) &&
+                                 !reaches(plan, seats.place_of(defect.communicator), defect.index,
+                                          defect.kind == DefectKind::Message);
   const bool is_healthy = defect.kind == DefectKind::None || defect.kind == DefectKind::Stall;
   if (is_healthy) making.unmet = drop_unmet(plan);
   return making;
@@ -221,19 +160,6 @@ Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
                              : "findings that a replay may test: " + join(others, ", "));
 }
 
-/// Who names a finding wants that one tested, and not a plan that tests nothing.
-void refuse_untested(const PlanOptions& options, const RecordedDefect& defect) {
-  if (options.finding.empty() || defect.kind != DefectKind::None) return;
-  throw Error(fmt::format("these logs show no call that stands still or differs because of '{}'",
-                          options.finding),
-              kWhere, "leave out --finding to replay the last calls");
-}
-
-bool is_empty(const ReplayPlan& plan) {
-  return std::all_of(plan.ranks.begin(), plan.ranks.end(),
-                     [](const PlannedRank& rank) { return rank.calls.empty(); });
-}
-
 }  // namespace
 
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
@@ -254,33 +180,19 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   const Job& job = source.job;
   const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
   const RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
-  refuse_untested(options, defect);
+  refuse_untested(options, defect.kind);
   const PlanSeats seats =
       plan_seats(job, source.recorded.members,
                  wanted_communicators(source.recorded, defect, options.only_failing));
-  ReplayPlan plan;
-  plan.tool_version = version();
-  plan.logs = source.logs;
-  plan.nccl_versions = job.nccl_versions;
-  if (job.cuda_versions.size() == 1) plan.cuda_version = job.cuda_versions.front();
+  ReplayPlan plan = begin_plan(job, source.logs);
   plan.recorded_nranks = job.nranks.value_or(static_cast<int>(seats.seats.size()));
-  plan.recorded_nhosts = job.nhosts;
   plan.ranks = planned_ranks(job, seats);
   plan.communicators = planned_communicators(job, seats);
-  PlanMaking making = fill_calls(source, seats, defect, plan);
-  if (is_empty(plan)) {
-    throw Error("the ranks of these logs have no call in common", kWhere,
-                "collect whole logs of all ranks from one run");
-  }
+  const PlanMaking making = fill_calls(source, seats, defect, plan);
   plan.hypothesis = hypothesis_of(suspicion, defect, seats);
-  making.behind = end_at_front(plan);
-  limit_hypothesis(plan);
-  plan.settings = planned_settings(job, seats);
   plan.tuning = recorded_tuning(job, seats);
   count_left_out(source.recorded, seats, plan);
-  plan.losses = plan_losses(job, seats, plan, making);
-  plan.limits = plan_limits(plan);
-  return options.gpus > 0 ? shrink_plan(plan, options.gpus) : plan;
+  return finish_plan(job, seats, making, options, std::move(plan));
 }
 
 }  // namespace ncclog

@@ -19,7 +19,10 @@ constexpr const char* kWhere = "replay plan";
 const std::string& how_to_capture() {
   static const std::string text =
       "set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH,COLL on all ranks; "
-      "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file";
+      "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file. With PyTorch dumps of the "
+      "Flight Recorder will do, too: TORCH_FR_BUFFER_SIZE=2000 (earlier "
+      "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
+      "beside the logs";
   return text;
 }
 

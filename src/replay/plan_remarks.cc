@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/cuda_graphs.h"
 #include "model/call_signature.h"
 
 namespace ncclog {
@@ -61,6 +62,65 @@ void add_earlier_calls(const ReplayPlan& plan, std::vector<std::string>& losses)
                                plural(most, "call", "calls"), plural(most, "is", "are")));
 }
 
+void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.not_replayable > 0) {
+    losses.push_back(
+        fmt::format("{} {} left out: their function, datatype or count is none that "
+                    "a replay can make.",
+                    making.not_replayable, plural(making.not_replayable, "call is", "calls are")));
+  }
+  if (making.unmet > 0) {
+    losses.push_back(fmt::format("{} {} left out: not all ranks had made {} when the logs end.",
+                                 making.unmet, plural(making.unmet, "call is", "calls are"),
+                                 plural(making.unmet, "it", "them")));
+  }
+  if (making.after > 0) {
+    losses.push_back(fmt::format(
+        "{} {} after the one in question {} left out on its communicator: NCCL may take the data "
+        "of later calls for those of a missing one.",
+        making.after, plural(making.after, "call", "calls"), plural(making.after, "is", "are")));
+  }
+}
+
+/// What the lines do not say, and what was taken in its place.
+void add_guesses(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.from_dumps) {
+    losses.push_back(
+        "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
+        "or buffer: they are replayed as sums, with root 0, on a stream for each group.");
+  }
+  if (making.split) {
+    losses.push_back(
+        "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
+  }
+  if (making.guessed_groups) {
+    losses.push_back(
+        "No line tells of groups (subsystem CALL): messages that stand one after the other with "
+        "one opCount are taken for a group.");
+  }
+  if (making.counts_bytes) {
+    losses.push_back(
+        "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, "
+        "with as many bytes.");
+  }
+}
+
+void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.awaited > 0) {
+    losses.push_back(fmt::format(
+        "Before the call in question {} that ranks did not come to {} made in the clean run as "
+        "those made {} who waited.",
+        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
+        plural(static_cast<uint64_t>(making.awaited), "is", "are"),
+        plural(static_cast<uint64_t>(making.awaited), "it", "them")));
+  }
+  if (making.clean_run_ends_before) {
+    losses.push_back(
+        "The clean run ends before the call in question: from these logs it cannot be told what "
+        "all ranks would have called.");
+  }
+}
+
 bool has_own_reduction(const ReplayPlan& plan) {
   return std::any_of(plan.ranks.begin(), plan.ranks.end(), [](const PlannedRank& rank) {
     return std::any_of(rank.calls.begin(), rank.calls.end(),
@@ -80,58 +140,26 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   add_absent_ranks(job, seats, losses);
   add_damage(job, losses);
   add_earlier_calls(plan, losses);
-  if (making.not_replayable > 0) {
-    losses.push_back(
-        fmt::format("{} {} left out: their function, datatype or count is none that "
-                    "a replay can make.",
-                    making.not_replayable, plural(making.not_replayable, "call is", "calls are")));
-  }
-  if (making.unmet > 0) {
-    losses.push_back(fmt::format("{} {} left out: not all ranks had made {} when the logs end.",
-                                 making.unmet, plural(making.unmet, "call is", "calls are"),
-                                 plural(making.unmet, "it", "them")));
-  }
-  if (making.behind > 0) {
-    losses.push_back(fmt::format(
-        "{} {} after the one in question {} left out on its communicator: NCCL may take the data "
-        "of later calls for those of a missing one.",
-        making.behind, plural(making.behind, "call", "calls"), plural(making.behind, "is", "are")));
-  }
-  if (making.guessed_groups) {
-    losses.push_back(
-        "No line tells of groups (subsystem CALL): messages that stand one after the other with "
-        "one opCount are taken for a group.");
-  }
-  if (making.counts_bytes) {
-    losses.push_back(
-        "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, "
-        "with as many bytes.");
-  }
-  if (making.awaited > 0) {
-    losses.push_back(fmt::format(
-        "Before the call in question {} that ranks did not come to {} made in the clean run as "
-        "those made {} who waited.",
-        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
-        plural(static_cast<uint64_t>(making.awaited), "is", "are"),
-        plural(static_cast<uint64_t>(making.awaited), "it", "them")));
-  }
-  if (making.clean_run_ends_before) {
-    losses.push_back(
-        "The clean run ends before the call in question: from these logs it cannot be told what "
-        "all ranks would have called.");
-  }
+  add_dropped_calls(making, losses);
+  add_guesses(making, losses);
+  add_clean_run(making, losses);
   return losses;
 }
 
-std::vector<std::string> plan_limits(const ReplayPlan& plan) {
+std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   std::vector<std::string> limits = {
       "Only calls of NCCL are replayed: no computation, no loading of data, no time between "
       "calls.",
       "No log shows which stream waits for which: calls are ordered by their own streams only.",
       "No log shows what the buffers hold: they are filled with patterns.",
-      "A collective that was captured in a CUDA graph is logged once, and may have run many "
-      "times.",
   };
+  if (const auto evidence = cuda_graph_evidence(job)) {
+    const FileLine place = file_line(job, evidence->where);
+    limits.push_back(
+        fmt::format("{}:{} speaks of CUDA graphs: a call that is captured in one is logged once, "
+                    "and may have run many times, at any later moment.",
+                    to_valid_utf8(place.path), place.line));
+  }
   if (plan.recorded_nhosts > 1) {
     limits.push_back(
         fmt::format("{} hosts are replayed on one machine: nothing follows about the "

@@ -16,12 +16,14 @@ namespace ncclog {
 
 /// What was done to a plan on the way.
 struct PlanMaking {
+  bool from_dumps = false;      ///< Its calls are the Flight Recorder's, not NCCL's.
+  bool split = false;           ///< The dumps differ, and no majority says who is right.
   uint64_t not_replayable = 0;  ///< Calls that no replay can make.
   bool guessed_groups = false;  ///< As PlanPrograms says.
   bool counts_bytes = false;    ///< Likewise.
   uint64_t unmet = 0;           ///< Calls of a healthy plan that not all made; dropped.
   int awaited = 0;              ///< Calls that late ranks make in the clean run for those who wait.
-  uint64_t behind = 0;          ///< Calls after the one in question, on its communicator; dropped.
+  uint64_t after = 0;           ///< Calls after the one in question, on its communicator; dropped.
   bool clean_run_ends_before = false;  ///< The clean run does not come to the call in question.
 };
 
@@ -30,6 +32,6 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
                                      const PlanMaking& making);
 
 /// Sentences for ReplayPlan::limits.
-std::vector<std::string> plan_limits(const ReplayPlan& plan);
+std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan);
 
 }  // namespace ncclog

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/error.h"
@@ -126,6 +127,20 @@ TEST(BuildPlan, ARankWhoseCallsAreUnknownIsLeftOutAndRootsMove) {
   EXPECT_EQ(plan.ranks[0].calls[0].root, 0);
   EXPECT_EQ(plan.losses.front(),
             "Communicator 0x77 is made without rank 0: the logs do not show what it called.");
+}
+
+TEST(BuildPlan, CudaGraphsAreALimitWhereALineSpeaksOfThem) {
+  const auto speaks = [](const ReplayPlan& plan) {
+    return std::count_if(plan.limits.begin(), plan.limits.end(), [](const std::string& limit) {
+      return limit.ends_with(
+          ":1 speaks of CUDA graphs: a call that is captured in one is logged once, and may have "
+          "run many times, at any later moment.");
+    });
+  };
+  const std::string setting =
+      "n0:50:50 [0] NCCL INFO NCCL_GRAPH_REGISTER set by environment to 1.\n";
+  EXPECT_EQ(speaks(plan_of_text(setting + two_groups().text())), 1);
+  EXPECT_EQ(speaks(plan_of_text(two_groups().text())), 0);
 }
 
 TEST(BuildPlan, ReductionsOfTheJobsOwnAreALimit) {
