@@ -16,6 +16,7 @@
 #include "replay/plan_programs.h"
 #include "replay/plan_remarks.h"
 #include "replay/plan_seats.h"
+#include "replay/project_calls.h"
 #include "replay/read_back.h"
 #include "replay/seen_transports.h"
 
@@ -24,16 +25,14 @@ namespace {
 
 constexpr const char* kWhere = "replay plan";
 
-/// Communicators of whose calls some are to be replayed.
-std::vector<int> wanted_communicators(const RecordedCalls& recorded, const RecordedDefect& defect,
-                                      bool only_failing) {
-  if (only_failing) return {defect.communicator};
-  std::set<int> wanted;
+/// Communicators of which calls are known, or the defect adds some.
+std::vector<int> called_communicators(const RecordedCalls& recorded, const RecordedDefect& defect) {
+  std::set<int> called;
   for (const auto& [process, calls] : recorded.by_process) {
-    for (const RecordedCall& call : calls) wanted.insert(call.by.communicator);
+    for (const RecordedCall& call : calls) called.insert(call.by.communicator);
   }
-  for (const AddedCall& added : defect.added) wanted.insert(added.call.by.communicator);
-  return {wanted.begin(), wanted.end()};
+  for (const AddedCall& added : defect.added) called.insert(added.call.by.communicator);
+  return {called.begin(), called.end()};
 }
 
 std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
@@ -109,17 +108,23 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
   return hypothesis;
 }
 
-/// The calls of the plan in both runs. Says what was done to them.
-PlanMaking fill_calls(const PlanSource& source, const PlanSeats& seats,
-                      const RecordedDefect& defect, ReplayPlan& plan) {
+/// The calls of all seats in both runs, as far as single ranks tell. Says what was done to them.
+PlanMaking place_calls(const PlanSource& source, const PlanSeats& seats,
+                       const RecordedDefect& defect, ReplayPlan& plan) {
   PlanPrograms programs = plan_programs(source.job, source.recorded, seats);
+  plan.ranks.resize(seats.seats.size());
   for (size_t s = 0; s < seats.seats.size(); ++s) {
     plan.ranks[s].calls = std::move(programs.by_seat[s]);
   }
   add_missing_calls(source.job, seats, defect, plan);
-  PlanMaking making{.not_replayable = programs.not_replayable + source.recorded.other_calls,
-                    .guessed_groups = programs.guessed_groups,
-                    .counts_bytes = programs.counts_bytes};
+  return {.not_replayable = programs.not_replayable + source.recorded.other_calls,
+          .guessed_groups = programs.guessed_groups,
+          .counts_bytes = programs.counts_bytes};
+}
+
+/// Settles what the runs of the plan come to, over the calls that it holds.
+void fit_calls(const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan,
+               PlanMaking& making) {
   if (!defect.added.empty()) {
     const FrontLine front{.communicator = seats.place_of(defect.communicator),
                           .index = defect.index,
@@ -133,7 +138,6 @@ PlanMaking fill_calls(const PlanSource& source, const PlanSeats& seats,
                                           defect.kind == DefectKind::Message);
   const bool is_healthy = defect.kind == DefectKind::None || defect.kind == DefectKind::Stall;
   if (is_healthy) making.unmet = drop_unmet(plan);
-  return making;
 }
 
 /// Of those that name a communicator the first, else the first at all.
@@ -181,14 +185,18 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
   const RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
   refuse_untested(options, defect.kind);
+  const std::vector<Membership>& members = source.recorded.members;
+  const PlanSeats called = plan_seats(job, members, called_communicators(source.recorded, defect));
   const PlanSeats seats =
-      plan_seats(job, source.recorded.members,
-                 wanted_communicators(source.recorded, defect, options.only_failing));
+      options.only_failing ? plan_seats(job, members, {defect.communicator}) : called;
   ReplayPlan plan = begin_plan(job, source.logs);
   plan.recorded_nranks = job.nranks.value_or(static_cast<int>(seats.seats.size()));
   plan.ranks = planned_ranks(job, seats);
   plan.communicators = planned_communicators(job, seats);
-  const PlanMaking making = fill_calls(source, seats, defect, plan);
+  ReplayPlan all;
+  PlanMaking making = place_calls(source, called, defect, all);
+  project_calls(all, called, seats, plan);
+  fit_calls(seats, defect, plan, making);
   plan.hypothesis = hypothesis_of(suspicion, defect, seats);
   plan.tuning = recorded_tuning(job, seats);
   count_left_out(source.recorded, seats, plan);

@@ -71,6 +71,28 @@ TEST(BuildPlan, OnlyTheFailingCommunicatorIfThatIsWanted) {
             "missing-call by 1 at 0#1, entered 0, missing 1\n");
 }
 
+/// Each of `ranks` calls in the world, then in its pair; rank 2 sends to rank 3 in the world.
+void add_iteration(CallLog& log, const std::vector<int>& in_world) {
+  for (const int rank : in_world) log.call(rank, 0x77, "AllGather");
+  for (int rank = 0; rank < 4; ++rank) log.call(rank, rank < 2 ? 0x81u : 0x82u);
+  log.call(2, 0x77, "Send", 8, 3).call(3, 0x77, "Recv", 8, 2);
+}
+
+TEST(BuildPlan, WhatWasLeftOutBesideAnotherCommunicatorKeepsItsPlace) {
+  CallLog log = two_groups();
+  add_iteration(log, {0, 1, 2, 3});
+  add_iteration(log, {0, 1, 2, 3});
+  add_iteration(log, {0, 1, 3});
+  log.timeout(0, 4, "_ALLGATHER_BASE");
+  const ReplayPlan plan = plan_of_text(log.text(), {.last = 1, .only_failing = true});
+  EXPECT_EQ(plan_words(plan),
+            "0: AllGather#2 AllGather#3\n"
+            "1: AllGather#2 AllGather#3\n"
+            "2: AllGather#2 +AllGather#3 Send(3)#2\n"
+            "3: AllGather#2 AllGather#3 Recv(2)#2\n"
+            "missing-call by 2 at 0#3, entered 0,1,3, missing 2\n");
+}
+
 TEST(BuildPlan, RefusesWhatIsNotThere) {
   EXPECT_EQ(error_of(two_groups().text(), {.only_failing = true}),
             "nothing stands still in these logs, so no communicator is the failing one | leave "
