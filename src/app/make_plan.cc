@@ -14,11 +14,13 @@
 namespace ncclog {
 namespace {
 
+/// A symptom names those that show it, who are the ones that wait: they are blamed by a cause only.
 Suspicion suspicion_of(const Finding& finding) {
+  const bool blames = finding.role == Role::Cause;
   return {.id = finding.id,
           .title = finding.title,
           .communicator = finding.subject.communicator,
-          .ranks = finding.ranks,
+          .ranks = blames ? finding.ranks : std::vector<int>{},
           .is_testable = finding.role != Role::Advice && finding.severity != Severity::Info};
 }
 
