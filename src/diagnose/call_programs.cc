@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
-#include <tuple>
 #include <utility>
 
+#include "diagnose/step_past.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -16,10 +15,6 @@ struct Step {
   SourceRef where;
   int communicator = -1;
   CallSignature call;
-
-  bool same_as(const Step& other) const {
-    return communicator == other.communicator && call == other.call;
-  }
 };
 
 using Program = std::vector<Step>;
@@ -57,44 +52,29 @@ Program program_of(const Job& job, const Waiter& waiter) {
   return program;
 }
 
-constexpr size_t kContext = 8;    ///< Calls before a step that must be the same in the past.
 constexpr size_t kLookedAt = 96;  ///< Last steps that are held against the past.
-constexpr size_t kTimesSeen = 2;  ///< How often the past must have shown the same.
 
-bool same_context(const Program& program, size_t a, size_t b) {
-  for (size_t i = 1; i <= kContext; ++i) {
-    if (!program[a - i].same_as(program[b - i])) return false;
+/// Equal steps get equal numbers.
+std::vector<int> numbers_of(const Program& program) {
+  std::map<std::pair<int, CallSignature>, int> numbers;
+  std::vector<int> result;
+  for (const Step& step : program) {
+    const auto next = static_cast<int>(numbers.size());
+    result.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
   }
-  return true;
-}
-
-/// True if the past always had another call than step `at` behind the same calls, false if it
-/// sometimes had this one; nullopt if it never had these calls often enough.
-std::optional<bool> departs_at(const Program& program, size_t at) {
-  size_t others = 0;
-  const Step* usual = nullptr;
-  for (size_t t = kContext; t < at; ++t) {
-    if (!same_context(program, t, at)) continue;
-    if (program[t].same_as(program[at])) return false;
-    if (usual != nullptr && !usual->same_as(program[t])) return std::nullopt;
-    usual = &program[t];
-    ++others;
-  }
-  if (others < kTimesSeen) return std::nullopt;
-  return true;
+  return result;
 }
 
 }  // namespace
 
 std::optional<bool> departs_from_past(const Job& job, const Waiter& waiter) {
-  const Program program = program_of(job, waiter);
+  const std::vector<int> steps = numbers_of(program_of(job, waiter));
   std::optional<bool> answer;
-  const size_t first = program.size() > kLookedAt ? program.size() - kLookedAt : 0;
-  for (size_t at = std::max(first, kContext); at < program.size(); ++at) {
-    const std::optional<bool> departs = departs_at(program, at);
-    if (!departs) continue;
-    if (*departs) return true;
-    answer = false;
+  const size_t first = steps.size() > kLookedAt ? steps.size() - kLookedAt : 0;
+  for (size_t at = std::max(first, kStepContext); at < steps.size(); ++at) {
+    const Past past = past_of_step(steps, at).past;
+    if (past == Past::Other) return true;
+    if (past == Past::Same) answer = false;
   }
   return answer;
 }

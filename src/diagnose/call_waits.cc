@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "diagnose/held_calls.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -25,20 +26,46 @@ class WaitGraph {
   std::vector<std::vector<Waiter>> sinks() {
     std::vector<std::vector<Waiter>> result;
     for (const std::vector<int>& part : parts()) {
-      std::vector<Waiter> waiters;
-      for (const int point : part) {
-        const Waiter& waiter = waiters_[static_cast<size_t>(point)];
-        if (waiter.process >= 0) waiters.push_back(waiter);
-      }
+      std::vector<Waiter> waiters = waiters_in(part);
       if (waiters.empty() || leaves(part) || !is_awaited(part)) continue;
-      std::sort(waiters.begin(), waiters.end());
       result.push_back(std::move(waiters));
     }
     std::sort(result.begin(), result.end());
     return result;
   }
 
+  /// Waiters of the strongly connected parts with several of them.
+  std::vector<std::vector<Waiter>> circles() {
+    std::vector<std::vector<Waiter>> result;
+    for (const std::vector<int>& part : parts()) {
+      std::vector<Waiter> waiters = waiters_in(part);
+      if (waiters.size() > 1) result.push_back(std::move(waiters));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  /// Those from whom an edge leads, sorted.
+  std::vector<Waiter> waiting() const {
+    std::vector<Waiter> result;
+    for (const auto& [waiter, point] : points_) {
+      if (!edges_[static_cast<size_t>(point)].empty()) result.push_back(waiter);
+    }
+    return result;
+  }
+
  private:
+  /// Sorted.
+  std::vector<Waiter> waiters_in(const std::vector<int>& part) const {
+    std::vector<Waiter> waiters;
+    for (const int point : part) {
+      const Waiter& waiter = waiters_[static_cast<size_t>(point)];
+      if (waiter.process >= 0) waiters.push_back(waiter);
+    }
+    std::sort(waiters.begin(), waiters.end());
+    return waiters;
+  }
+
   int add_point(const Waiter& waiter) {
     edges_.emplace_back();
     waiters_.push_back(waiter);
@@ -137,12 +164,22 @@ void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
 }
 
 void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& graph) {
-  if (messages.sizes_differ) return;
   const Waiter sender = waiter_of(rank_at(job, messages.communicator, messages.sender));
   const Waiter receiver = waiter_of(rank_at(job, messages.communicator, messages.receiver));
+  if (messages.sizes_differ) {
+    graph.add_edge(graph.point_of(sender), graph.point_of(receiver));
+    graph.add_edge(graph.point_of(receiver), graph.point_of(sender));
+    return;
+  }
   const bool sender_waits = messages.sent > messages.received;
   const int from = graph.point_of(sender_waits ? sender : receiver);
   graph.add_edge(from, graph.point_of(sender_waits ? receiver : sender));
+}
+
+void add_held(const HeldCall& call, WaitGraph& graph) {
+  const int held = graph.new_point();
+  for (const Waiter& waiter : call.waiting) graph.add_edge(graph.point_of(waiter), held);
+  for (const Waiter& waiter : call.awaited) graph.add_edge(held, graph.point_of(waiter));
 }
 
 bool holds(const Holdup& holdup, const Waiter& waiter) {
@@ -213,12 +250,15 @@ Waits waits_of(const Job& job) {
   waits.fronts = call_fronts(job);
   WaitGraph graph;
   for (const CallFront& front : waits.fronts) add_front(job, front, graph);
+  waits.circles = graph.circles();
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const UnmatchedMessages& messages : unmatched_messages(job, static_cast<int>(c))) {
       add_messages(job, messages, graph);
       waits.unmatched.push_back(messages);
     }
   }
+  for (const HeldCall& call : held_calls(job)) add_held(call, graph);
+  waits.waiting = graph.waiting();
   for (std::vector<Waiter>& sink : graph.sinks()) {
     waits.holdups.push_back(make_holdup(job, waits, std::move(sink)));
   }
@@ -226,6 +266,31 @@ Waits waits_of(const Job& job) {
 }
 
 }  // namespace
+
+bool messages_are_covered(const Job& job) {
+  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    const std::map<int, int> ranks = message_ranks(job, comm);
+    return std::all_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      if (calls == nullptr || calls->peers.empty()) return true;
+      return ranks.contains(rank.rank) &&
+             std::all_of(calls->peers.begin(), calls->peers.end(),
+                         [&](const auto& peer) { return ranks.contains(peer.first); });
+    });
+  });
+}
+
+bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup) {
+  return std::any_of(waits.circles.begin(), waits.circles.end(), [&](const auto& circle) {
+    return std::includes(holdup.waiters.begin(), holdup.waiters.end(), circle.begin(),
+                         circle.end());
+  });
+}
+
+bool holds_up(const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.holdups.begin(), waits.holdups.end(),
+                     [&](const Holdup& holdup) { return holds(holdup, waiter); });
+}
 
 Waits find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
 

@@ -2,6 +2,8 @@
 //
 //   rank 0 entered call 28 of the world, rank 5 did not      rank 0 → rank 5
 //   rank 4 sent to rank 6 once more than rank 6 received     rank 4 → rank 6
+//   rank 2 may wait in a call for rank 3, which made it, too (diagnose/held_calls.h)
+//                                                            rank 2 → rank 3
 //   rank 5 waits for nobody                                  → it holds all others up
 //
 // A rank that is behind may itself wait in another communicator, so being late is no guilt: the
@@ -46,6 +48,9 @@ struct Holdup {
 struct Waits {
   std::vector<CallFront> fronts;
   std::vector<UnmatchedMessages> unmatched;
+  std::vector<Waiter> waiting;  ///< Whoever waits for somebody, or may; sorted.
+  /// Circles that collectives close among themselves, each sorted.
+  std::vector<std::vector<Waiter>> circles;
   std::vector<Holdup> holdups;  ///< In order of their first waiters.
 };
 
@@ -54,6 +59,15 @@ Waits find_waits(const Job& job);
 
 /// The messages between ranks of a communicator whose calls are counted that do not match.
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator);
+
+/// True if no message was made whose other end the logs may not cover.
+bool messages_are_covered(const Job& job);
+
+/// Its waiters would wait for each other without any message, too.
+bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup);
+
+/// The waiter holds others up, alone or in a circle.
+bool holds_up(const Waits& waits, const Waiter& waiter);
 
 Waiter waiter_of(const CommRank& rank);
 

@@ -35,6 +35,7 @@ std::span<const Fact> device_facts();      ///< diagnose/device_facts.cc: who ch
 std::span<const Fact> init_facts();        ///< diagnose/init_facts.cc: who is missing at init.
 std::span<const Fact> instance_facts();    ///< diagnose/instance_facts.cc: pairs, GPUs, NICs.
 std::span<const Fact> stop_facts();        ///< diagnose/stop_evidence.cc: whether the job stopped.
+std::span<const Fact> message_facts();     ///< diagnose/message_facts.cc: Send without Recv.
 std::span<const Fact> deadlock_facts();    ///< diagnose/deadlock_facts.cc: all ranks wait.
 /// diagnose/odd_path_facts.cc, odd_host_facts.cc, odd_topology_facts.cc: few unlike their peers.
 std::span<const Fact> odd_path_facts();
@@ -51,7 +52,7 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           hang_facts(),         mismatch_facts(),      init_facts(),     device_facts(),
           recorder_facts(),     watchdog_call_facts(), ras_facts(),      deadlock_facts(),
           setting_facts(),      instance_facts(),      odd_path_facts(), odd_host_facts(),
-          odd_topology_facts(), path_facts()};
+          odd_topology_facts(), path_facts(),          message_facts()};
 }
 
 }  // namespace ncclog

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "base/text.h"
 #include "diagnose/call_departures.h"
@@ -24,7 +23,9 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_transfer.h"
+#include "diagnose/idle_holdups.h"
 #include "diagnose/late_entries.h"
+#include "diagnose/message_departures.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
@@ -41,76 +42,9 @@ void place_in(const Job& job, int communicator, FactValue& value) {
   value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
 }
 
-bool waited_until_a_limit(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  return evidence && evidence->by == StopBy::Timeout;
-}
-
-bool ranks_contradict_each_other(const Job& job) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(),
-                     [](const Communicator& comm) { return comm.difference.has_value(); });
-}
-
-std::set<int> processes_that_gave_up(const Job& job) {
-  std::set<int> processes;
-  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
-  return processes;
-}
-
-/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
-/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
-bool timeouts_name_no_process(const Job& job) {
-  const bool ranks_are_known =
-      std::none_of(job.processes.begin(), job.processes.end(),
-                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-    const Process& process = job.processes[static_cast<size_t>(work.process)];
-    if (process.rank < 0 && process.pid < 0) return true;
-    return !process.has_nccl && !ranks_are_known;
-  });
-}
-
-/// It may wait for a rank that nobody knows.
-bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
-    if (front.knows_all()) return false;
-    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
-    return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
-    });
-  });
-}
-
 /// Those who are late must be the few: where most ranks are, one rank has run ahead.
 bool are_few(size_t late, const CallFront& front) {
   return late < front.ahead.size() || (late == 1 && front.ahead.size() == 1);
-}
-
-/// It began to initialise a communicator and waits there for its other ranks.
-bool is_initialising(const Job& job, const Waiter& waiter) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-      return rank.state == RankState::Started && waiter_of(rank) == waiter;
-    });
-  });
-}
-
-/// Ranks that hold others up and wait for nobody.
-std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
-  const std::set<int> gave_up = processes_that_gave_up(job);
-  std::vector<Holdup> result;
-  for (const Holdup& holdup : waits.holdups) {
-    if (holdup.waiters.size() != 1) continue;
-    const Waiter& waiter = holdup.waiters.front();
-    if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
-    if (may_wait_for_unknown(job, waits, waiter)) continue;
-    result.push_back(holdup);
-  }
-  // Some of several may be among those that gave up.
-  const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);
-  return is_uncertain ? std::vector<Holdup>{} : result;
 }
 
 /// "ranks 0-4,6,7 entered call 29, AllReduce of 8 float32 (sum), of communicator 0x9c…".
@@ -181,12 +115,24 @@ FactValue came_too_late(const Job& job) {
   return value;
 }
 
+bool are_late(const std::vector<Holdup>& late, const Waiter& waiter) {
+  return std::any_of(late.begin(), late.end(),
+                     [&](const Holdup& holdup) { return holdup.waiters.front() == waiter; });
+}
+
 /// Some rank left its program, and it is none of those that seem to be late.
 bool others_departed(const std::vector<Departure>& left, const std::vector<Holdup>& late) {
   return !left.empty() && std::none_of(left.begin(), left.end(), [&](const Departure& departure) {
-    return std::any_of(late.begin(), late.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.front() == departure.waiter;
-    });
+    return are_late(late, departure.waiter);
+  });
+}
+
+/// Some rank left out a message, or made one more, and it is none of those that seem to be late.
+bool others_departed_in_message(const Job& job, const Waits& waits,
+                                const std::vector<Holdup>& late) {
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+    const auto departure = message_departure(job, messages);
+    return departure && !are_late(late, departure->waiter);
   });
 }
 
@@ -198,6 +144,7 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
   if (others_departed(find_departures(job).odd, late)) return unknown();
+  if (others_departed_in_message(job, waits, late)) return unknown();
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);
@@ -316,7 +263,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   const Departures left = find_departures(job);
   FactValue value = yes({});
   for (const Holdup& circle : waits.holdups) {
-    if (circle.waiters.size() < 2 || circle.fronts.size() < 2) continue;
+    if (circle.fronts.size() < 2 || !is_closed_by_fronts(waits, circle)) continue;
     value.what = circle_words(job, waits, circle, value);
     place_in(job, waits.fronts[static_cast<size_t>(circle.fronts.front())].communicator, value);
     if (!blame_departed(job, odd_in(circle, left), value)) {
@@ -335,41 +282,12 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   return value;
 }
 
-std::string message_words(const Job& job, const UnmatchedMessages& messages) {
-  const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
-  if (messages.sizes_differ) {
-    return fmt::format("{} sent {} messages to {}, of other sizes than those it received",
-                       one(messages.sender), messages.sent, one(messages.receiver));
-  }
-  return fmt::format("{} posted {} Send to {}, which posted {} Recv", one(messages.sender),
-                     messages.sent, one(messages.receiver), messages.received);
-}
-
-FactValue messages_unmatched(const Job& job, const Instance&) {
-  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
-  const Waits waits = find_waits(job);
-  if (waits.unmatched.empty()) return unknown();
-  FactValue value = yes({});
-  std::vector<std::string> phrases;
-  for (const UnmatchedMessages& messages : waits.unmatched) {
-    if (phrases.size() == kMostNamed) break;
-    place_in(job, messages.communicator, value);
-    phrases.push_back(message_words(job, messages));
-  }
-  value.what = join(phrases, "; ");
-  for (const Holdup& holdup : idle_holdups(job, waits)) {
-    if (holdup.unmatched.empty()) continue;
-    blame(job, holdup.waiters.front(), value);
-    value.what += "; " + waiter_words(job, holdup.waiters.front()) + " waits for nobody itself";
-  }
-  return value;
-}
-
 /// A collective of the watchdog timed out, all ranks are known, and none lacks anything.
 FactValue all_entered(const Job& job, const Instance&) {
   if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
   const Waits waits = find_waits(job);
-  if (waits.fronts.empty() || !waits.unmatched.empty() || !too_late(job).empty()) return unknown();
+  if (waits.fronts.empty() || !too_late(job).empty()) return unknown();
+  if (!waits.unmatched.empty() || !messages_are_covered(job)) return unknown();
   const bool all_alike =
       std::all_of(waits.fronts.begin(), waits.fronts.end(),
                   [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
@@ -391,9 +309,6 @@ constexpr std::array kFacts = {
     Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
          "A watchdog fired although all ranks made the same calls on all communicators.",
          within_runs<all_entered>},
-    Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
-         "Somebody waited until a limit, and a Send lacks its Recv, or a Recv its Send.",
-         within_runs<messages_unmatched>},
     Fact{"job.rank_behind", Scope::Job, FactType::Bool,
          "On some communicator ranks whose calls are known made fewer calls than others.",
          within_runs<rank_behind>},

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/call_waits.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/phase.h"
@@ -237,6 +238,14 @@ std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stall
   return result;
 }
 
+/// Its lines of calls show that it waits for somebody itself.
+bool waits_in_call(const Job& job, int rank, int process) {
+  const int known = rank >= 0 ? process_of_rank(job, rank) : process;
+  const std::vector<Waiter> waiting = find_waits(job).waiting;
+  return std::any_of(waiting.begin(), waiting.end(),
+                     [&](const Waiter& waiter) { return waiter.process == known; });
+}
+
 /// Those behind must be the few: where most ranks are "behind", one rank has run ahead.
 bool few_enough(size_t behind, size_t waiting) {
   return behind > 0 && (behind < waiting || (behind == 1 && waiting == 1));
@@ -250,6 +259,9 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
   if (behind.empty() && is_default_group(stalled->group)) {
     behind = behind_by_failure(job, *stalled);
   }
+  std::erase_if(behind, [&](const auto& entry) {
+    return waits_in_call(job, entry.second.rank, entry.second.process);
+  });
   std::vector<const TimedOutWork*> waiting;
   for (const TimedOutWork& work : stalled->reports) {
     if (!behind.contains(who(work))) waiting.push_back(&work);

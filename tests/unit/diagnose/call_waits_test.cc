@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "base/text.h"
 #include "model/job_from_text.h"
 #include "support/call_log.h"
@@ -64,6 +66,38 @@ TEST(CallWaits, AMessageWithoutItsCounterpartWaitsForThePeer) {
   EXPECT_EQ(holdups_of(world(2).call(0, 1, "Send", 64, 1)), "1");
   EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1)), "1");
   EXPECT_EQ(holdups_of(world(2).call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0)), "");
+}
+
+TEST(CallWaits, AMessageThatStandsBehindAWaitingOneIsWaitedFor) {
+  // Rank 1 enqueued its Send to rank 0 behind a Recv that lacks its Send.
+  CallLog log = world(4);
+  log.call(0, 1, "Recv", 64, 1).call(1, 1, "Recv", 64, 2).call(1, 1, "Send", 64, 0);
+  EXPECT_EQ(holdups_of(log.call(1, 1).call(3, 1).call(2, 1)), "0+1+2");
+}
+
+TEST(CallWaits, AMessageThatStandsBeforeAWaitingOneIsNot) {
+  CallLog log = world(3);
+  log.call(0, 1, "Recv", 64, 1).call(1, 1, "Send", 64, 0).call(1, 1, "Recv", 64, 2);
+  EXPECT_EQ(holdups_of(log), "2");
+}
+
+TEST(CallWaits, AMessageOfAnotherSizeKeepsBothEnds) {
+  CallLog log = world(3);
+  log.call(0, 1, "Send", 64, 1).call(1, 1, "Recv", 128, 0).call(2, 1);
+  EXPECT_EQ(holdups_of(log), "0+1");
+}
+
+TEST(CallWaits, CollectivesCloseACircleOnlyWithoutMessages) {
+  CallLog messages = world(2);
+  messages.call(0, 1).call(1, 1, "Recv", 64, 0);
+  CallLog fronts = world(2);
+  fronts.init(0, 2, 2).init(1, 2, 2).call(0, 1).call(1, 2);
+  for (const auto& [log, is_closed] : {std::pair(messages, false), std::pair(fronts, true)}) {
+    const Job job = job_from_text(log.text());
+    const Waits waits = find_waits(job);
+    ASSERT_EQ(waits.holdups.size(), 1u);
+    EXPECT_EQ(is_closed_by_fronts(waits, waits.holdups[0]), is_closed);
+  }
 }
 
 TEST(CallWaits, ALongChainEndsAtItsLastRank) {

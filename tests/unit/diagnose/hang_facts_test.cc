@@ -42,6 +42,28 @@ CallLog world_with_pair() {
   return log;
 }
 
+/// Three stages of a pipeline after five iterations; in the sixth rank 1 sends nothing to rank 2.
+CallLog without_send() {
+  CallLog log = world(3);
+  for (int i = 0; i < 6; ++i) {
+    log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+    if (i < 5) log.call(1, 1, "Send", 8, 2);
+    log.call(2, 1, "Recv", 8, 1).call(0, 1).call(1, 1);
+    if (i < 5) log.call(2, 1);
+  }
+  return log;
+}
+
+/// Rank 2, which owes rank 1 a message, has no lines of NCCL; rank 1 did not come to its pair's
+/// call.
+CallLog without_sender() {
+  CallLog log;
+  for (int rank = 0; rank < 2; ++rank) log.init(rank, 3, 1).init(rank, 2, 2);
+  for (int rank = 0; rank < 2; ++rank) log.call(rank, 2);
+  log.call(1, 1, "Recv", 8, 2).call(0, 2).timeout(0, 2);
+  return log;
+}
+
 /// Rank 2 of 3 has no lines of NCCL, and rank 1 did not make the second call.
 CallLog without_rank_2() {
   CallLog log;
@@ -106,6 +128,48 @@ std::vector<GuiltyCase> cases() {
        two_communicators(12).call(0, 1).call(1, 2).timeout(0, 13).timeout(1, 13).text(), "yes 1"},
       {"a Send without Recv names the rank that waits for nobody", kMessages,
        world(2).call(0, 1, "Send", 512, 1).timeout(0, 2, "SEND").text(), "yes 1"},
+      {"a rank that left out what it always sent is named, and not who waits for it", kMessages,
+       without_send().timeout(0, 7).timeout(1, 7).timeout(2, 6, "RECV").text(), "yes 1"},
+      {"nor does that rank hold up the collective", kMissing, without_send().timeout(0, 7).text(),
+       "unknown"},
+      {"whoever may wait for a message of an unknown rank is not late", kMissing,
+       without_sender().text(), "unknown"},
+      {"a message owed by who waits for another one is no news", kMessages,
+       world(3)
+           .call(0, 1, "Recv", 8, 1)
+           .call(1, 1, "Recv", 8, 2)
+           .timeout(0, 2, "RECV")
+           .timeout(1, 2, "RECV")
+           .text(),
+       "yes 2"},
+      {"two that wait for each other's messages", kMessages,
+       world(2)
+           .call(0, 1, "Send", 8, 1)
+           .call(1, 1, "Send", 8, 0)
+           .timeout(0, 2, "SEND")
+           .timeout(1, 2, "SEND")
+           .text(),
+       "yes"},
+      {"messages and a collective in a circle are no inversion of collectives", kCircle,
+       two_communicators(1)
+           .call(0, 1)
+           .call(0, 2)
+           .call(1, 1, "Recv", 8, 0)
+           .timeout(0, 2)
+           .timeout(1, 2)
+           .text(),
+       "unknown"},
+      {"messages whose other ends are not covered may be the ones", kAllEntered,
+       CallLog()
+           .init(0, 2, 1)
+           .init(1, 2, 1)
+           .call(0, 1)
+           .call(1, 1)
+           .size(9, 2)
+           .call(0, 9, "Recv", 8, 1)
+           .timeout(0, 1)
+           .text(),
+       "unknown"},
       {"messages that match are no news", kMessages,
        world(2).call(0, 1, "Send", 512, 1).call(1, 1, "Recv", 512, 0).timeout(0, 2, "SEND").text(),
        "unknown"},
@@ -154,6 +218,15 @@ TEST(HangFacts, SayWhichCallWhereAndWhatTheLateRankDidLast) {
       "communicator 0x1 (3 ranks)");
   EXPECT_EQ(value.communicator, "0x1");
   EXPECT_EQ(value.evidence.size(), 2u);
+}
+
+TEST(HangFacts, SayWhichMessageIsMissingAndWhatWasCalledInstead) {
+  const FactValue value = fact_of(kMessages, without_send().timeout(0, 7).text());
+  EXPECT_EQ(
+      value.what,
+      "rank 1 has no Send to rank 2 that matches Recv number 6 of rank 2; rank 1 (n3, pid 51, "
+      "GPU 1) called AllReduce where it had always called Send to rank 2");
+  EXPECT_EQ(value.communicator, "0x1");
 }
 
 }  // namespace

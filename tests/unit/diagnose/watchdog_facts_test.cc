@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/call_log.h"
 #include "support/guilty.h"
 
 namespace ncclog {
@@ -46,6 +47,13 @@ std::string peer_closed() {
          "n2<41822>\n";
 }
 
+/// Rank 2 of 3 receives from rank 1, which sends nothing.
+std::string waits_for_message() {
+  testing::CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1).call(rank, 1);
+  return log.call(2, 1, "Recv", 8, 1).text();
+}
+
 constexpr std::string_view kMismatch = "job.watchdog_mismatch";
 constexpr std::string_view kBehind = "job.watchdog_behind";
 
@@ -85,6 +93,10 @@ const GuiltyCase kMismatches[] = {
 };
 
 const GuiltyCase kLate[] = {
+    {"one whose calls show that it waits for a message", kBehind,
+     waits_for_message() + timeout(0, 31, "ALLREDUCE", 8) + timeout(1, 31, "ALLREDUCE", 8) +
+         dump(2, 30),
+     "unknown"},
     {"its own numbers", kBehind,
      timeout(0, 29, "ALLREDUCE", 8) + timeout(1, 29, "ALLREDUCE", 8) + dump(2, 28), "yes 2"},
     {"as far as the others", kBehind,

@@ -1,0 +1,120 @@
+#include "diagnose/idle_holdups.h"
+
+#include <algorithm>
+#include <set>
+
+#include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+std::set<int> processes_that_gave_up(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  return processes;
+}
+
+/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
+/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
+bool timeouts_name_no_process(const Job& job) {
+  const bool ranks_are_known =
+      std::none_of(job.processes.begin(), job.processes.end(),
+                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    const Process& process = job.processes[static_cast<size_t>(work.process)];
+    if (process.rank < 0 && process.pid < 0) return true;
+    return !process.has_nccl && !ranks_are_known;
+  });
+}
+
+/// On communicators with collectives.
+bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+    if (front.knows_all()) return false;
+    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+    return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
+    });
+  });
+}
+
+const CommRank* find_rank(const Communicator& comm, int number) {
+  const auto found = std::find_if(comm.ranks.begin(), comm.ranks.end(),
+                                  [&](const CommRank& rank) { return rank.rank == number; });
+  return found == comm.ranks.end() ? nullptr : &*found;
+}
+
+/// The peer is not counted, and its log does not show the other end of all of `own`.
+bool may_owe(const Job& job, const Communicator& comm, int peer, const PeerTotals& own, int rank) {
+  const CommRank* other = find_rank(comm, peer);
+  if (other == nullptr) return true;
+  const CallCoverage coverage = call_coverage(job, comm, *other);
+  if (coverage == CallCoverage::Counted) return false;
+  if (coverage == CallCoverage::Unknown) return true;
+  const auto& peers = calls_of(job, *other)->peers;
+  const auto shown = peers.find(rank);
+  return shown == peers.end() || own.sent.count > shown->second.received.count ||
+         own.received.count > shown->second.sent.count;
+}
+
+bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr) return false;
+  return std::any_of(calls->peers.begin(), calls->peers.end(), [&](const auto& entry) {
+    return may_owe(job, comm, entry.first, entry.second, rank.rank);
+  });
+}
+
+bool may_wait_in_message(const Job& job, const Waiter& waiter) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return waiter_of(rank) == waiter && may_lack_message(job, comm, rank);
+    });
+  });
+}
+
+/// It began to initialise a communicator and waits there for its other ranks.
+bool is_initialising(const Job& job, const Waiter& waiter) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return rank.state == RankState::Started && waiter_of(rank) == waiter;
+    });
+  });
+}
+
+}  // namespace
+
+bool waited_until_a_limit(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && evidence->by == StopBy::Timeout;
+}
+
+bool ranks_contradict_each_other(const Job& job) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(),
+                     [](const Communicator& comm) { return comm.difference.has_value(); });
+}
+
+bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return may_wait_in_front(job, waits, waiter) || may_wait_in_message(job, waiter);
+}
+
+std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
+  const std::set<int> gave_up = processes_that_gave_up(job);
+  std::vector<Holdup> result;
+  for (const Holdup& holdup : waits.holdups) {
+    if (holdup.waiters.size() != 1) continue;
+    const Waiter& waiter = holdup.waiters.front();
+    if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
+    if (may_wait_for_unknown(job, waits, waiter)) continue;
+    result.push_back(holdup);
+  }
+  // Some of several may be among those that gave up.
+  const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);
+  return is_uncertain ? std::vector<Holdup>{} : result;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,30 @@
+// Who holds a hanging job up and waits for nobody, as far as the logs can tell?
+//
+//   ranks 0, 1, 3 wait in a call for rank 2, which has come to its end without it   → rank 2
+//   the same, and rank 2 received once more than rank 4 sent                        → nobody
+//   the same, and rank 4's log is missing                                           → nobody
+//
+// These answer only where somebody waited until a limit; the caller knows that.
+
+#pragma once
+
+#include <vector>
+
+#include "diagnose/call_waits.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+/// Some line says that somebody waited until a limit.
+bool waited_until_a_limit(const Job& job);
+
+/// On some communicator ranks called different things at one place, so that counts mean less.
+bool ranks_contradict_each_other(const Job& job);
+
+/// The waiter may wait for a rank whose calls the logs do not cover.
+bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter);
+
+/// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired.
+std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits);
+
+}  // namespace ncclog

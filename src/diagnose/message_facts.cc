@@ -1,0 +1,129 @@
+// Which messages lack their other end, and who owes it?
+//
+//   a watchdog gave up; rank 3 received for the 6th time from rank 2, which has sent 5 times
+//       → job.messages_unmatched = yes: "rank 2 has no Send to rank 3 that matches Recv number 6 of
+//         rank 3"
+//
+// NCCL takes the messages from one rank to another in their order, so that numbers tell which ones
+// meet. A rank that owes a message because it waits for somebody else itself is no news. Named is
+// who did not do as it always had, or else who owes and waits for nobody.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/call_waits.h"
+#include "diagnose/call_words.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/idle_holdups.h"
+#include "diagnose/message_departures.h"
+#include "diagnose/within_runs.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kMostNamed = 4;
+
+std::string message_words(const Job& job, const UnmatchedMessages& messages) {
+  const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
+  const std::string sender = one(messages.sender);
+  const std::string receiver = one(messages.receiver);
+  if (messages.sizes_differ) {
+    return fmt::format("{} sent {} messages to {}, of other sizes than those it received", sender,
+                       messages.sent, receiver);
+  }
+  if (messages.sent > messages.received) {
+    return fmt::format("{} has no Recv from {} that matches Send number {} of {}", receiver, sender,
+                       messages.received + 1, sender);
+  }
+  return fmt::format("{} has no Send to {} that matches Recv number {} of {}", sender, receiver,
+                     messages.sent + 1, receiver);
+}
+
+/// "rank 2 (…) called AllReduce where it had always called Send to rank 3".
+std::string departure_words(const Job& job, const UnmatchedMessages& messages,
+                            const MessageDeparture& departure) {
+  const bool receiver_owes = messages.sent > messages.received;
+  const int peer = receiver_owes ? messages.sender : messages.receiver;
+  return fmt::format("{} called {} where it had always called {} {}",
+                     waiter_words(job, departure.waiter), to_valid_utf8(departure.made.op.view()),
+                     receiver_owes ? "Recv from" : "Send to",
+                     members_words(job, messages.communicator, {peer}));
+}
+
+/// An answer while it is put together.
+struct Telling {
+  const Job& job;
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+
+  void add(const UnmatchedMessages& messages) {
+    if (phrases.size() == kMostNamed) return;
+    const Communicator& comm = job.communicators[static_cast<size_t>(messages.communicator)];
+    value.communicator = comm.id;
+    value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+    phrases.push_back(message_words(job, messages));
+  }
+  FactValue end() {
+    value.what = join(phrases, "; ");
+    return value;
+  }
+};
+
+/// Messages that a rank left out where it had always made them.
+bool tell_departures(const Waits& waits, Telling& telling) {
+  std::vector<std::string> who;
+  for (const UnmatchedMessages& messages : waits.unmatched) {
+    const auto departure = message_departure(telling.job, messages);
+    if (!departure || may_wait_for_unknown(telling.job, waits, departure->waiter)) continue;
+    telling.add(messages);
+    blame(telling.job, departure->waiter, telling.value);
+    if (who.size() == kMostNamed) continue;
+    who.push_back(departure_words(telling.job, messages, *departure));
+  }
+  telling.phrases.insert(telling.phrases.end(), who.begin(), who.end());
+  return !who.empty();
+}
+
+/// Messages owed by those whom nobody else keeps from it.
+void tell_holdups(const Waits& waits, Telling& telling) {
+  for (const Holdup& holdup : waits.holdups) {
+    const bool is_unknown = std::any_of(
+        holdup.waiters.begin(), holdup.waiters.end(),
+        [&](const Waiter& waiter) { return may_wait_for_unknown(telling.job, waits, waiter); });
+    if (is_unknown) continue;
+    for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
+  }
+  if (telling.phrases.empty()) return;
+  for (const Holdup& holdup : idle_holdups(telling.job, waits)) {
+    if (holdup.unmatched.empty()) continue;
+    const Waiter& waiter = holdup.waiters.front();
+    blame(telling.job, waiter, telling.value);
+    telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
+  }
+}
+
+FactValue messages_unmatched(const Job& job, const Instance&) {
+  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits waits = find_waits(job);
+  Telling telling{.job = job, .phrases = {}};
+  if (!tell_departures(waits, telling)) tell_holdups(waits, telling);
+  return telling.phrases.empty() ? unknown() : telling.end();
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
+         "Somebody waited until a limit, and a Send lacks its Recv, or a Recv its Send.",
+         within_runs<messages_unmatched>},
+};
+
+}  // namespace
+
+std::span<const Fact> message_facts() { return kFacts; }
+
+}  // namespace ncclog
