@@ -18,9 +18,11 @@ auto sameness(const PlannedCall& call) {
   return std::tie(call.communicator, call.op, call.count, call.datatype, call.redop, call.root);
 }
 
-/// True for collectives of one communicator: they count in one sequence.
+/// True for collectives of one communicator, and for messages to, or from, one of its ranks: they
+/// count in one sequence.
 bool counts_with(const PlannedCall& a, const PlannedCall& b) {
-  return a.communicator == b.communicator && !is_message(a.op) && !is_message(b.op);
+  if (a.communicator != b.communicator || is_message(a.op) != is_message(b.op)) return false;
+  return !is_message(a.op) || (a.op == b.op && a.root == b.root);
 }
 
 /// A collective as some rank made it; nullptr: none of the plan did.
@@ -32,6 +34,32 @@ const PlannedCall* find_made(const ReplayPlan& plan, const PlannedCall& wanted) 
     if (made != rank.calls.end()) return &*made;
   }
   return nullptr;
+}
+
+/// The other end of a message; nullptr: the plan does not hold it.
+const PlannedCall* find_other_end(const PlanSeats& seats, const Job& job, const AddedCall& added,
+                                  const PlannedCall& wanted, const ReplayPlan& plan) {
+  const std::vector<int> ranks = seats.ranks_of(job, added.call.by.communicator);
+  const int own = seats.number_of(added.call.by.communicator, rank_of(job, added.call.by).rank);
+  const auto& calls =
+      plan.ranks[static_cast<size_t>(ranks[static_cast<size_t>(wanted.root)])].calls;
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return call.communicator == wanted.communicator && is_message(call.op) &&
+           call.op != wanted.op && call.root == own && call.index == wanted.index;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+std::optional<PlannedCall> completed_message(const Job& job, const PlanSeats& seats,
+                                             const AddedCall& added, const ReplayPlan& plan) {
+  PlannedCall call = planned_call(
+      job, seats, {.by = added.call.by, .index = added.call.index, .call = added.call.call});
+  const PlannedCall* other = find_other_end(seats, job, added, call, plan);
+  if (other == nullptr) return std::nullopt;
+  call.count = other->count;
+  call.datatype = other->datatype;
+  call.send_offset = call.recv_offset = 0;
+  return call;
 }
 
 /// The collective with what the lines of those tell who made it; nullopt: no rank did.
@@ -56,11 +84,19 @@ size_t begin_of_group(const Calls& calls, size_t at) {
   return at;
 }
 
+/// Communicator, function and peer of a call, by which it counts in the plan.
+PlannedCall sequence_of(const PlanSeats& seats, const NumberedCall& call) {
+  PlannedCall result;
+  result.communicator = seats.place_of(call.by.communicator);
+  result.op = call.call.op.view();
+  result.root = seats.number_of(call.by.communicator, call.call.root);
+  return result;
+}
+
 size_t place_of(const PlanSeats& seats, const Calls& calls, const NumberedCall& before) {
-  const int communicator = seats.place_of(before.by.communicator);
+  const PlannedCall wanted = sequence_of(seats, before);
   const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& other) {
-    return other.communicator == communicator && other.index == before.index &&
-           !is_message(other.op);
+    return counts_with(other, wanted) && other.index == before.index;
   });
   return begin_of_group(calls, static_cast<size_t>(found - calls.begin()));
 }
@@ -82,10 +118,9 @@ PlannedRank* rank_of_member(const PlanSeats& seats, const Membership& member, Re
 void strike(const PlanSeats& seats, const NumberedCall& from, ReplayPlan& plan) {
   PlannedRank* rank = rank_of_member(seats, from.by, plan);
   if (rank == nullptr) return;
-  const int communicator = seats.place_of(from.by.communicator);
+  const PlannedCall struck = sequence_of(seats, from);
   for (PlannedCall& call : rank->calls) {
-    const bool is_meant = call.communicator == communicator && !is_message(call.op);
-    if (is_meant && call.index >= from.index) call.made_in = MadeIn::Defect;
+    if (counts_with(call, struck) && call.index >= from.index) call.made_in = MadeIn::Defect;
   }
 }
 
@@ -107,7 +142,9 @@ void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDef
   for (const AddedCall& added : defect.added) {
     PlannedRank* rank = rank_of_member(seats, added.call.by, plan);
     if (rank == nullptr || !added.before) continue;
-    std::optional<PlannedCall> call = completed_call(job, seats, added, plan);
+    std::optional<PlannedCall> call = is_message(added.call.call.op.view())
+                                          ? completed_message(job, seats, added, plan)
+                                          : completed_call(job, seats, added, plan);
     if (!call) continue;
     Calls& calls = rank->calls;
     const size_t place = place_of(seats, calls, *added.before);

@@ -7,48 +7,14 @@
 
 #include "diagnose/call_departures.h"
 #include "diagnose/call_waits.h"
+#include "diagnose/idle_holdups.h"
 #include "diagnose/stop_evidence.h"
-#include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
+#include "replay/defect_search.h"
+#include "replay/message_defect.h"
 
 namespace ncclog {
 namespace {
-
-/// What is known of the job while its defect is looked for.
-struct Search {
-  const Job& job;
-  const Suspicion& suspicion;
-  std::set<Membership> members;
-
-  const Communicator& comm(int communicator) const {
-    return job.communicators[static_cast<size_t>(communicator)];
-  }
-  const CollectiveCalls* calls(const Membership& member) const {
-    return calls_of(job, rank_of(job, member));
-  }
-  /// Those that a plan may hold.
-  std::vector<Membership> known(int communicator, const std::vector<int>& ranks) const {
-    std::vector<Membership> result;
-    for (const int r : ranks) {
-      if (members.contains({communicator, r})) result.push_back({communicator, r});
-    }
-    return result;
-  }
-  bool is_blamed(const Membership& member) const {
-    const int process = rank_of(job, member).process;
-    const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
-    return rank >= 0 &&
-           std::find(suspicion.ranks.begin(), suspicion.ranks.end(), rank) != suspicion.ranks.end();
-  }
-  bool is_suspected(int communicator) const {
-    return comm(communicator).id == suspicion.communicator;
-  }
-};
-
-bool waited_until_a_limit(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  return evidence && evidence->by == StopBy::Timeout;
-}
 
 /// Of those with a defect the suspected communicator, else the first; -1: there is none.
 template <typename HasDefect>
@@ -208,12 +174,6 @@ const Departure* departure_of(const std::vector<Departure>& departures, const Co
   return found == departures.end() ? nullptr : &*found;
 }
 
-std::set<int> processes_that_gave_up(const Job& job) {
-  std::set<int> processes;
-  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
-  return processes;
-}
-
 /// Those that are behind and hold the others up; none if that cannot be told.
 std::vector<Membership> guilty(const Search& search, const Waits& waits, size_t front,
                                const std::vector<Departure>& departures) {
@@ -224,12 +184,10 @@ std::vector<Membership> guilty(const Search& search, const Waits& waits, size_t 
     std::copy_if(behind.begin(), behind.end(), std::back_inserter(result), is_guilty);
     return result;
   };
-  const std::set<int> gave_up = processes_that_gave_up(search.job);
+  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
   const auto is_idle = [&](const Membership& member) {
-    const Waiter waiter = waiter_of(rank_of(search.job, member));
-    if (gave_up.contains(waiter.process)) return false;
-    return std::any_of(waits.holdups.begin(), waits.holdups.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.size() == 1 && holdup.waiters.front() == waiter;
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == waiter_of(rank_of(search.job, member));
     });
   };
   auto result = those([&](const Membership& member) { return search.is_blamed(member); });
@@ -331,6 +289,13 @@ RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
   return defect;
 }
 
+/// No rank that the logs do not cover can be the one that all wait for.
+bool all_are_known(const Job& job, const Waits& waits) {
+  return messages_are_covered(job) &&
+         std::all_of(waits.fronts.begin(), waits.fronts.end(),
+                     [](const CallFront& front) { return front.knows_all(); });
+}
+
 /// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
 /// held the others up.
 RecordedDefect from_front(const Search& search, const Waits& waits, bool certain) {
@@ -341,13 +306,15 @@ RecordedDefect from_front(const Search& search, const Waits& waits, bool certain
   const CallFront& front = waits.fronts[*chosen];
   const PlacedCall* open = open_call(search.job, front);
   const auto held_up_by = guilty(search, waits, *chosen, departures);
-  if (open == nullptr || (certain && held_up_by.empty())) return defect;
+  if (open == nullptr) return defect;
+  if (held_up_by.empty() && (certain || !all_are_known(search.job, waits))) return defect;
   defect.kind = DefectKind::MissingCall;
   defect.communicator = front.communicator;
   defect.index = front.front;
   defect.entered = search.known(front.communicator, front.ahead);
   defect.missing = search.known(front.communicator, front.behind);
-  defect.departed = held_up_by.empty() ? defect.missing : held_up_by;
+  defect.departed = held_up_by.empty() ? search.holding(waits, defect.missing) : held_up_by;
+  if (defect.departed.empty()) return {};
   for (const Membership& member : defect.missing) {
     AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
     const Departure* departure = departure_of(departures, rank_of(search.job, member));
@@ -356,37 +323,6 @@ RecordedDefect from_front(const Search& search, const Waits& waits, bool certain
       if (ran_ahead(search, waits, *departure)) defect.kind = DefectKind::ExtraCall;
     }
     defect.added.push_back(std::move(added));
-  }
-  return defect;
-}
-
-/// A Send without its Recv, or the other way round.
-RecordedDefect from_messages(const Search& search, const Waits& waits) {
-  RecordedDefect defect;
-  for (const UnmatchedMessages& messages : waits.unmatched) {
-    const bool receiver_owes = messages.sent >= messages.received;
-    const Membership owing{messages.communicator,
-                           receiver_owes ? messages.receiver : messages.sender};
-    const Membership waiting{messages.communicator,
-                             receiver_owes ? messages.sender : messages.receiver};
-    if (messages.sizes_differ || !search.members.contains(owing) ||
-        !search.members.contains(waiting)) {
-      continue;
-    }
-    CallSignature call;
-    call.op = receiver_owes ? "Recv" : "Send";
-    call.root = rank_of(search.job, waiting).rank;
-    const uint64_t index = std::min(messages.sent, messages.received);
-    defect.added.push_back({{owing, index, call}, std::nullopt});
-    const bool is_first = defect.kind == DefectKind::None;
-    if (!is_first && !(search.is_blamed(owing) && !search.is_blamed(defect.departed.front()))) {
-      continue;
-    }
-    defect.kind = DefectKind::Message;
-    defect.communicator = messages.communicator;
-    defect.index = index;
-    defect.entered = {waiting};
-    defect.missing = defect.departed = {owing};
   }
   return defect;
 }
@@ -413,6 +349,7 @@ RecordedDefect from_order(const Search& search) {
 /// All ranks entered what they called, and the job stopped nevertheless.
 RecordedDefect stall(const Search& search, const Waits& waits) {
   RecordedDefect defect;
+  if (!waits.unmatched.empty() || !all_are_known(search.job, waits)) return defect;
   const CallFront* chosen = nullptr;
   for (const CallFront& front : waits.fronts) {
     if (front.is_open() || front.front == 0) continue;
@@ -444,6 +381,7 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
   const Waits waits = find_waits(job);
   defect = from_late_entry(search, waits);
   if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);
   if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
   if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
   if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);

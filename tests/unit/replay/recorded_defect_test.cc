@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "model/job_from_text.h"
 #include "support/call_log.h"
@@ -14,6 +16,7 @@ namespace ncclog {
 namespace {
 
 using testing::CallLog;
+using testing::clean_run_completes;
 using testing::plan_of_text;
 using testing::plan_words;
 
@@ -127,6 +130,78 @@ TEST(FindDefect, AMessageThatNobodySendsIsSentWhereItsLikesWere) {
             "0: Send(1)#0 Send(1)#1 AllReduce#4 +Send(1)#2 AllGather#5\n"
             "1: Recv(0)#0 Recv(0)#1 AllReduce#4 Recv(0)#2 AllGather#5\n"
             "message by 0 at 0#2, entered 1, missing 0\n");
+}
+
+/// Three stages of a pipeline; in each iteration data go down and back, then all reduce. Rank
+/// `odd` leaves out its `op` with `peer` in the last iteration.
+struct Pipeline {
+  int iterations = 6;
+  int odd = 1;
+  std::string_view op = "Send";
+  int peer = 2;
+  std::vector<int> waiting = {};  ///< Ranks that do not come to the last AllReduce.
+};
+
+CallLog pipeline(const Pipeline& shape) {
+  CallLog log = world(3);
+  for (int i = 0; i < shape.iterations; ++i) {
+    const bool is_last = i + 1 == shape.iterations;
+    const auto message = [&](int rank, std::string_view op, int peer) {
+      const bool is_left_out = is_last && rank == shape.odd && op == shape.op && peer == shape.peer;
+      if (!is_left_out) log.call(rank, 0x77, op, 8, peer);
+    };
+    for (int rank = 0; rank < 3; ++rank) {
+      const auto& waiting = shape.waiting;
+      const bool waits =
+          is_last && std::find(waiting.begin(), waiting.end(), rank) != waiting.end();
+      if (rank > 0) message(rank, "Recv", rank - 1);
+      if (rank < 2) message(rank, "Send", rank + 1);
+      if (rank < 2) message(rank, "Recv", rank + 1);
+      if (rank > 0) message(rank, "Send", rank - 1);
+      if (!waits) log.call(rank, 0x77);
+    }
+  }
+  return log;
+}
+
+TEST(FindDefect, AMessageThatWasAlwaysMadeThereIsMadeThere) {
+  const CallLog log = pipeline({.waiting = {0, 1, 2}}).timeout(2, 6, "RECV");
+  const ReplayPlan plan = plan_of_text(log.text(), {.last = 1});
+  EXPECT_EQ(plan_words(plan),
+            "0: AllReduce#4 {Send(1)#5 Recv(1)#5}\n"
+            "1: Send(2)#4 AllReduce#4 +Send(2)#5 {Recv(0)#5 Recv(2)#5 Send(0)#5}\n"
+            "2: Recv(1)#4 AllReduce#4 {Recv(1)#5 Send(1)#5}\n"
+            "message by 1 at 0#5, entered 2, missing 1\n");
+  EXPECT_TRUE(clean_run_completes(plan));
+}
+
+TEST(FindDefect, MessagesBehindTheMissingOneAreNotMade) {
+  // Rank 1 goes on without waiting, so that its next Send would take the place of the missing one.
+  CallLog log = pipeline({.waiting = {}});
+  log.call(0, 0x77, "Send", 8, 1).call(1, 0x77, "Recv", 8, 0).call(1, 0x77, "Send", 8, 2);
+  log.call(2, 0x77, "Recv", 8, 1).timeout(2, 6, "RECV");
+  const ReplayPlan plan = plan_of_text(log.text(), {.last = 1});
+  EXPECT_EQ(testing::program_words(plan.ranks[2]).find("Recv(1)#6"), std::string::npos);
+  EXPECT_EQ(testing::program_words(plan.ranks[1]).find("-Send(2)#5"), std::string::npos);
+  ASSERT_TRUE(plan.hypothesis.front.has_value());
+  EXPECT_EQ(plan.hypothesis.front->index, 5u);
+}
+
+TEST(FindDefect, WhoWaitsForAMessageIsNotBlamedForItsSymptom) {
+  const CallLog log = pipeline({.waiting = {2}}).timeout(2, 6, "RECV").timeout(0, 6);
+  const Suspicion suspicion{"watchdog-timeout-unexplained", "Timed out", "", {}};
+  const ReplayPlan plan = plan_of_text(log.text(), {}, {suspicion});
+  EXPECT_EQ(plan.hypothesis.kind, DefectKind::Message);
+  EXPECT_EQ(plan.hypothesis.departed, std::vector{1});
+}
+
+TEST(FindDefect, WhoMayWaitForARankWithoutLogDidNotDepart) {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 0x77);
+  for (int rank = 0; rank < 2; ++rank) log.init(rank, 2, 0x81, rank);
+  for (int rank = 0; rank < 2; ++rank) log.call(rank, 0x81);
+  log.call(1, 0x77, "Recv", 8, 2).call(0, 0x81).timeout(0, 2);
+  EXPECT_EQ(plan_of_text(log.text()).hypothesis.kind, DefectKind::None);
 }
 
 TEST(FindDefect, WhoCameAfterTheOthersGaveUpIsMissingInTheirLastCall) {

@@ -1,0 +1,22 @@
+// Which Send without its Recv, or the other way round, made the job stand still?
+//
+//   rank 2 called AllReduce where it had always sent to rank 3, which waits for its 6th message
+//       → a message; rank 2 would have to send before that AllReduce
+//   nothing of that sort, but rank 2 owes it and nobody keeps it from sending
+//       → likewise; where the message belongs is not known
+
+#pragma once
+
+#include "diagnose/call_waits.h"
+#include "replay/defect_search.h"
+#include "replay/recorded_defect.h"
+
+namespace ncclog {
+
+/// A message that a rank left out where it had always made it; of several one that is blamed.
+RecordedDefect from_departed_message(const Search& search, const Waits& waits);
+
+/// Messages owed by ranks that hold the others up, as far as the logs can tell.
+RecordedDefect from_messages(const Search& search, const Waits& waits);
+
+}  // namespace ncclog
