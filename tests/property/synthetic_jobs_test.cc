@@ -28,7 +28,7 @@ constexpr uint64_t kHealthySeeds = 60;
 constexpr uint64_t kSeedsPerFault = 15;
 #else
 constexpr uint64_t kHealthySeeds = 500;
-constexpr uint64_t kSeedsPerFault = 143;  ///< 2002 over the 14 faults.
+constexpr uint64_t kSeedsPerFault = 143;  ///< 2574 over the 18 faults.
 #endif
 constexpr uint64_t kFaultParts = 2;  ///< Large enough for a share of one in a hundred.
 constexpr uint64_t kParts = 4;       ///< Tests that share the seeds, so that they run side by side.

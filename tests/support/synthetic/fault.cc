@@ -8,10 +8,12 @@
 namespace ncclog::testing {
 namespace {
 
-constexpr Fault kFaults[] = {
-    Fault::Stop,          Fault::Skip,      Fault::Extra,   Fault::Swap,      Fault::WrongCount,
-    Fault::WrongDatatype, Fault::WrongRoot, Fault::WrongOp, Fault::Inversion, Fault::Late,
-    Fault::Killed,        Fault::LostFile,  Fault::CutFile, Fault::CollOff};
+constexpr Fault kFaults[] = {Fault::Stop,        Fault::Skip,         Fault::Extra,
+                             Fault::Swap,        Fault::WrongCount,   Fault::WrongDatatype,
+                             Fault::WrongRoot,   Fault::WrongOp,      Fault::Inversion,
+                             Fault::Late,        Fault::Killed,       Fault::LostFile,
+                             Fault::CutFile,     Fault::CollOff,      Fault::SkipMessage,
+                             Fault::StopMessage, Fault::WrongMessage, Fault::LostMessage};
 
 /// A collective in a rank's program.
 struct Target {
@@ -38,6 +40,29 @@ std::vector<Target> targets_of(const Program& program, int rank, int group) {
   return targets;
 }
 
+/// A Send or a Recv in a rank's program.
+struct MessageTarget {
+  size_t step = 0;
+  size_t call = 0;  ///< Into the step's calls.
+};
+
+/// Those from the second iteration on that are seen in the log.
+std::vector<MessageTarget> messages_of(const Program& program) {
+  std::vector<MessageTarget> targets;
+  for (size_t s = 0; s < program.size(); ++s) {
+    if (program[s].iteration < 1 || program[s].is_replayed) continue;
+    for (size_t c = 0; c < program[s].calls.size(); ++c) {
+      if (is_point_to_point(program[s].calls[c].op)) targets.push_back({s, c});
+    }
+  }
+  return targets;
+}
+
+constexpr bool is_about_message(Fault fault) {
+  return fault == Fault::SkipMessage || fault == Fault::StopMessage ||
+         fault == Fault::WrongMessage || fault == Fault::LostMessage;
+}
+
 /// Plants one fault.
 class Planter {
  public:
@@ -47,6 +72,7 @@ class Planter {
   Planted plant(Fault fault) {
     Planted planted;
     planted.fault = fault;
+    if (is_about_message(fault)) return plant_message(planted);
     constexpr int kTries = 40;
     Fault act = fault;
     if (fault == Fault::LostFile || fault == Fault::CutFile || fault == Fault::CollOff) {
@@ -217,6 +243,42 @@ class Planter {
     }
   }
 
+  Planted plant_message(Planted planted) {
+    Fault act = planted.fault;
+    if (act == Fault::LostMessage) {
+      act = seeded_.chance(50) ? Fault::SkipMessage : Fault::StopMessage;
+    }
+    constexpr int kTries = 40;
+    for (int i = 0; i < kTries && planted.act == Fault::None; ++i) {
+      const auto rank = static_cast<int>(seeded_.below(static_cast<uint64_t>(layout_.world)));
+      const std::vector<MessageTarget> targets = messages_of(program(rank));
+      if (!targets.empty()) spoil(act, rank, seeded_.pick<MessageTarget>(targets), planted);
+    }
+    if (planted.fault != act && planted.act != Fault::None) {
+      planted.damaged = seeded_.chance(50) ? planted.guilty.front() : planted.peer;
+    }
+    return planted;
+  }
+
+  void spoil(Fault act, int rank, const MessageTarget& target, Planted& planted) {
+    std::vector<Step>& steps = program(rank);
+    std::vector<Call>& calls = steps[target.step].calls;
+    Call& call = calls[target.call];
+    planted.act = act;
+    planted.guilty = {rank};
+    planted.group = call.group;
+    planted.peer = group(call.group).ranks[static_cast<size_t>(call.root)];
+    if (act == Fault::WrongMessage) {
+      call.count *= 2;
+    } else if (act == Fault::StopMessage) {
+      insert({rank, target.step, 0}, {.kind = Step::Kind::Stop});
+    } else if (calls.size() > 1) {
+      calls.erase(calls.begin() + static_cast<long>(target.call));
+    } else {
+      steps.erase(steps.begin() + static_cast<long>(target.step));
+    }
+  }
+
   void damage(Planted& planted) {
     planted.damaged = static_cast<int>(seeded_.below(static_cast<uint64_t>(layout_.world)));
     if (planted.act == Fault::None) return;
@@ -234,10 +296,25 @@ class Planter {
 std::span<const Fault> all_faults() { return kFaults; }
 
 std::string_view name_of(Fault fault) {
-  constexpr std::string_view kNames[] = {
-      "none",        "stop",           "skip",       "extra call", "swapped calls",
-      "wrong count", "wrong datatype", "wrong root", "wrong op",   "inversion",
-      "late rank",   "killed rank",    "lost file",  "cut file",   "COLL off"};
+  constexpr std::string_view kNames[] = {"none",
+                                         "stop",
+                                         "skip",
+                                         "extra call",
+                                         "swapped calls",
+                                         "wrong count",
+                                         "wrong datatype",
+                                         "wrong root",
+                                         "wrong op",
+                                         "inversion",
+                                         "late rank",
+                                         "killed rank",
+                                         "lost file",
+                                         "cut file",
+                                         "COLL off",
+                                         "skipped message",
+                                         "stop before a message",
+                                         "wrong message size",
+                                         "lost file of a message"};
   return kNames[static_cast<size_t>(fault)];
 }
 

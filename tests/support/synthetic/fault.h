@@ -24,9 +24,13 @@ enum class Fault {
   Inversion,  ///< A rank makes two calls of two communicators in the other order.
   Late,       ///< A rank comes after the others have given up.
   Killed,
-  LostFile,  ///< The file of a rank is missing; in some of these jobs a rank stops as well.
-  CutFile,   ///< The same with a file that ends early.
-  CollOff,   ///< The same with a rank that does not log its collectives.
+  LostFile,      ///< The file of a rank is missing; in some of these jobs a rank stops as well.
+  CutFile,       ///< The same with a file that ends early.
+  CollOff,       ///< The same with a rank that does not log its collectives.
+  SkipMessage,   ///< A rank leaves out a Send or a Recv and goes on.
+  StopMessage,   ///< A rank is busy outside of NCCL and never comes to a Send or a Recv.
+  WrongMessage,  ///< A Send or a Recv of another size than its other end.
+  LostMessage,   ///< SkipMessage or StopMessage, and the file of one of both ends is missing.
 };
 
 /// All but None, in order.
@@ -42,6 +46,7 @@ struct Planted {
   int other_group = -1;       ///< Of an inversion: whose call comes too early.
   uint64_t place = 0;         ///< The collective's place in the sequence of `group`, from 0.
   int damaged = -1;           ///< The rank whose evidence is lost; -1: none.
+  int peer = -1;              ///< Of a message: the rank at its other end; -1: no message.
 };
 
 /// Changes the programs. Where a layout or a program has no place for a fault (no call with a root,

@@ -97,7 +97,7 @@ void damage_file(const Layout& layout, const Setting& setting, Fault fault, int 
   const auto file = std::find_if(files.begin(), files.end(),
                                  [&](const auto& each) { return each.first == name; });
   if (file == files.end()) return;
-  if (fault == Fault::LostFile) {
+  if (fault == Fault::LostFile || fault == Fault::LostMessage) {
     files.erase(file);
   } else if (fault == Fault::CutFile && seeded.chance(40)) {
     file->first += ".gz";

@@ -38,6 +38,9 @@ const std::vector<Allowed>& allowed_ids() {
       {Fault::WrongOp, {"mismatched-collectives"}},
       {Fault::Inversion, {"collective-order-inversion", "collective-rank-missing"}},
       {Fault::Killed, {"process-killed", "collective-rank-missing"}},
+      {Fault::SkipMessage, {"collective-rank-missing", "collective-order-inversion"}},
+      {Fault::StopMessage, {"collective-rank-missing"}},
+      {Fault::WrongMessage, {}},
   };
   return kAllowed;
 }

@@ -23,7 +23,8 @@ int world_of(uint64_t seed, Seeded& seeded) {
 }
 
 bool loses_evidence(Fault fault) {
-  return fault == Fault::LostFile || fault == Fault::CutFile || fault == Fault::CollOff;
+  return fault == Fault::LostFile || fault == Fault::CutFile || fault == Fault::CollOff ||
+         fault == Fault::LostMessage;
 }
 
 bool is_wrong_call(Fault act) {
@@ -129,17 +130,26 @@ bool must_name(const SyntheticJob& job) {
   if (!is_told(job)) return false;
   const int honest = honest_seen(job);
   if (is_wrong_call(planted.act)) return honest > static_cast<int>(guilty.size());
-  if (!watchdogs_name_ranks(job.setting)) return false;
+  if (!watchdogs_name_ranks(job.setting) || planted.peer >= 0) return false;
   const bool comes_late = planted.act == Fault::Stop || planted.act == Fault::Killed;
   return comes_late ? honest > 0 : honest > static_cast<int>(guilty.size());
+}
+
+/// The lines do not say whether a Send lacks its Recv or is one too many.
+std::vector<int> ends_of_message(const Planted& planted) {
+  std::vector<int> ends = planted.guilty;
+  if (planted.peer != ends.front()) ends.push_back(planted.peer);
+  std::sort(ends.begin(), ends.end());
+  return ends;
 }
 
 /// Where as many did one thing as the other, both sides may be named.
 std::vector<int> sides(const SyntheticJob& job) {
   const Planted& planted = job.truth.planted;
-  const bool comes_late =
-      planted.act == Fault::Stop || planted.act == Fault::Killed || planted.act == Fault::Late;
+  const bool comes_late = planted.act == Fault::Stop || planted.act == Fault::Killed ||
+                          planted.act == Fault::Late || planted.act == Fault::StopMessage;
   if (!job.truth.is_marred || comes_late) return {};
+  if (planted.peer >= 0) return ends_of_message(planted);
   if (honest_seen(job) > static_cast<int>(planted.guilty.size())) return {};
   return job.layout.groups[static_cast<size_t>(planted.group)].ranks;
 }
@@ -172,7 +182,7 @@ SyntheticJob make_synthetic_job(uint64_t seed, Fault fault) {
   job.setting.is_snapshot = fault == Fault::None && seeded.chance(15);
   if (job.setting.is_snapshot) keep_until_copied(job.run, lines, seeded);
   job.files = make_files(job.layout, job.setting, lines);
-  if (loses_evidence(fault)) {
+  if (loses_evidence(fault) && job.truth.planted.damaged >= 0) {
     damage_file(job.layout, job.setting, fault, job.truth.planted.damaged, job.files, seeded);
   }
   tell_truth(job);
