@@ -264,6 +264,28 @@ PlanMaking make_runs(const std::vector<DumpedGroup>& groups, const DumpedDefect&
   return making;
 }
 
+/// Of each group, who left no dump that can be used.
+std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGroup>& groups) {
+  std::vector<std::string> sentences;
+  for (const DumpedGroup& dumped : groups) {
+    std::vector<int> absent;
+    for (const RecordedRank& rank : dumped.group->ranks) {
+      const bool is_known =
+          std::find(dumped.ranks.begin(), dumped.ranks.end(), &rank) != dumped.ranks.end();
+      if (!is_known) absent.push_back(rank.rank);
+    }
+    if (absent.empty()) continue;
+    sentences.push_back(absent_words(communicator_of(job, *dumped.group), absent.size(), absent));
+  }
+  return sentences;
+}
+
+int largest_group(const std::vector<DumpedGroup>& groups) {
+  size_t most = 0;
+  for (const DumpedGroup& dumped : groups) most = std::max(most, dumped.group->ranks.size());
+  return static_cast<int>(most);
+}
+
 /// Versions that the dumps name, where no line of NCCL does.
 std::vector<std::string> dumped_versions(const Job& job) {
   std::set<std::string> versions;
@@ -296,12 +318,14 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   const PlanSeats seats = processes_of(groups, seat_of);
   ReplayPlan plan = begin_plan(job, logs);
   if (plan.nccl_versions.empty()) plan.nccl_versions = dumped_versions(job);
-  plan.recorded_nranks = job.nranks.value_or(static_cast<int>(seat_of.size()));
+  plan.recorded_nranks = job.nranks.value_or(largest_group(groups));
   plan.ranks = planned_ranks(job, seat_of, seats);
   plan.communicators = planned_communicators(job, groups, seat_of);
   add_calls(groups, seat_of, plan);
   const DumpedDefect defect = find_defect(groups, seat_of, verdict);
-  const PlanMaking making = make_runs(groups, defect, plan);
+  PlanMaking making = make_runs(groups, defect, plan);
+  making.absent = absent_ranks(job, groups);
+  making.no_hosts = seats.seats.empty();
   plan.hypothesis = defect.hypothesis;
   if (plan.hypothesis.kind != DefectKind::None) {
     plan.hypothesis.finding = suspicion.id;

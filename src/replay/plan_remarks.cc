@@ -26,14 +26,7 @@ void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::s
     for (const CommRank& rank : comm.ranks) {
       if (rank.rank >= 0 && seats.number_of(c, rank.rank) < 0) absent.push_back(rank.rank);
     }
-    const std::string who =
-        absent.empty()
-            ? fmt::format("{} ranks", comm.nranks - there)
-            : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
-    losses.push_back(
-        fmt::format("Communicator {} is made without {}: the logs do not show what "
-                    "{} called.",
-                    comm.id, who, absent.size() == 1 ? "it" : "they"));
+    losses.push_back(absent_words(comm.id, static_cast<size_t>(comm.nranks - there), absent));
   }
 }
 
@@ -89,6 +82,10 @@ void add_guesses(const PlanMaking& making, std::vector<std::string>& losses) {
         "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
         "or buffer: they are replayed as sums, with root 0, on a stream for each group.");
   }
+  if (making.no_hosts) {
+    losses.push_back(
+        "Nothing tells on which host a rank ran: all are replayed as ranks of one host.");
+  }
   if (making.split) {
     losses.push_back(
         "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
@@ -130,6 +127,16 @@ bool has_own_reduction(const ReplayPlan& plan) {
 
 }  // namespace
 
+std::string absent_words(const std::string& communicator, size_t count,
+                         const std::vector<int>& absent) {
+  const std::string who =
+      absent.empty()
+          ? fmt::format("{} ranks", count)
+          : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
+  return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
+                     communicator, who, absent.size() == 1 ? "it" : "they");
+}
+
 std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
                                      const PlanMaking& making) {
   std::vector<std::string> losses;
@@ -138,6 +145,7 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
         fmt::format("The logs hold {} runs: one of them is planned.", job.runs.size()));
   }
   add_absent_ranks(job, seats, losses);
+  losses.insert(losses.end(), making.absent.begin(), making.absent.end());
   add_damage(job, losses);
   add_earlier_calls(plan, losses);
   add_dropped_calls(making, losses);
