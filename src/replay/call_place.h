@@ -16,6 +16,7 @@
 
 namespace ncclog {
 
+/// A call by communicator and number: all ranks that make it mean the same one. Defaults: none.
 struct CallPlace {
   int communicator = -1;  ///< Into ReplayPlan::communicators.
   uint64_t index = 0;     ///< PlannedCall::index.
@@ -23,6 +24,7 @@ struct CallPlace {
   bool operator==(const CallPlace&) const = default;
 };
 
+/// The place of a call, or of what a front line stands before.
 CallPlace place_of(const PlannedCall& call);
 CallPlace place_of(const FrontLine& front);
 

@@ -17,6 +17,7 @@
 
 namespace ncclog {
 
+/// One thing that is wrong with a plan, or that somebody should know of it.
 struct PlanComplaint {
   enum class Weight {
     Refusal,  ///< The plan is not carried out.

@@ -20,6 +20,7 @@ namespace ncclog {
 
 struct ReadBack;  // replay/read_back.h
 
+/// One thing in which a replay was not like the record.
 struct ReplayDifference {
   std::string what;      ///< "transports of communicator 0x9c1b…".
   std::string recorded;  ///< "P2P, NET/IB".

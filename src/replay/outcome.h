@@ -51,6 +51,7 @@ struct WrongElement {
   bool operator==(const WrongElement&) const = default;
 };
 
+/// What was compared on one rank, of what every element has to be (replay/exec/pattern.h).
 struct Verification {
   uint64_t calls = 0;       ///< Whose results were compared, element by element, on the device.
   uint64_t elements = 0;    ///< Of those.
@@ -72,10 +73,10 @@ struct RankOutcome {
   std::vector<uint64_t> open;  ///< Places of entered calls that were not completed; the first 64.
   Verification verified;
   ProcessEnd end = ProcessEnd::ByItself;
-  int exit_code = -1;  ///< -1: it ended by a signal.
-  int signal = 0;      ///< 0: none.
-  std::string error;   ///< First error: call, rank, communicator, NCCL's words; empty: none.
-  double init_seconds = 0;
+  int exit_code = -1;       ///< -1: it ended by a signal.
+  int signal = 0;           ///< 0: none.
+  std::string error;        ///< First error: call, rank, communicator, NCCL's words; empty: none.
+  double init_seconds = 0;  ///< To make all communicators; 0: it did not come so far.
 
   bool operator==(const RankOutcome&) const = default;
 };
@@ -111,6 +112,7 @@ struct CallTiming {
   bool operator==(const CallTiming&) const = default;
 };
 
+/// One run of a plan, as its coordinator saw it.
 struct RunOutcome {
   MadeIn mode = MadeIn::Clean;                                ///< Clean or Defect.
   std::vector<std::pair<std::string, std::string>> settings;  ///< What was varied in this run.
@@ -118,7 +120,7 @@ struct RunOutcome {
   ReplayPhase phase = ReplayPhase::Start;  ///< Where it ended, unless it was completed.
   std::optional<FrontLine> front;          ///< Where it stood still; nullopt: it did not.
   std::string reason;                      ///< One sentence; empty: completed.
-  double seconds = 0;
+  double seconds = 0;  ///< From before the first process is started to the last one's end.
   std::vector<RankOutcome> ranks;      ///< By rank of the plan.
   std::vector<GpuCheck> gpus;          ///< After it, by index.
   std::vector<std::string> leftovers;  ///< What had to be removed or could not be: /dev/shm/nccl-…
@@ -128,6 +130,7 @@ struct RunOutcome {
   bool operator==(const RunOutcome&) const = default;
 };
 
+/// A GPU of the replaying machine, as CUDA tells of it.
 struct ReplayGpu {
   int gpu = -1;
   std::string name;    ///< "NVIDIA H200".
@@ -137,6 +140,7 @@ struct ReplayGpu {
   bool operator==(const ReplayGpu&) const = default;
 };
 
+/// What ncclog-replay found out, without a judgement; schema ncclog.replay-outcome/1.
 struct ReplayOutcome {
   static constexpr std::string_view kSchema = "ncclog.replay-outcome/1";
 

@@ -45,6 +45,7 @@ struct PlannedCall {
   bool operator==(const PlannedCall&) const = default;
 };
 
+/// A rank of the replay: one process on one GPU, which makes what a rank of the job made.
 struct PlannedRank {
   int recorded_rank = -1;       ///< In the job; -1: its logs do not name it.
   std::string host;             ///< As recorded, for people.
@@ -64,6 +65,7 @@ struct TransportShare {
   bool operator==(const TransportShare&) const = default;
 };
 
+/// A communicator of the job, with those of its ranks that take part.
 struct PlannedCommunicator {
   std::string id;          ///< As reports name it: "0x9c1b…" or "inferred-1".
   std::vector<int> ranks;  ///< By rank in the communicator: into ReplayPlan::ranks.
@@ -141,6 +143,7 @@ struct ReplayDeadlines {
   bool operator==(const ReplayDeadlines&) const = default;
 };
 
+/// The whole plan. Indices into its lists are checked by replay/check_plan.h, not by reading.
 struct ReplayPlan {
   static constexpr std::string_view kSchema = "ncclog.replay/1";
 

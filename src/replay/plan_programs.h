@@ -20,8 +20,9 @@
 
 namespace ncclog {
 
+/// What the seats called, and what was done to put that into calls of a plan.
 struct PlanPrograms {
-  std::vector<std::vector<PlannedCall>> by_seat;
+  std::vector<std::vector<PlannedCall>> by_seat;  ///< One list a seat, in the order of lines.
   uint64_t not_replayable = 0;  ///< Calls that were dropped: unknown function, datatype, count.
   bool guessed_groups = false;  ///< Some group rests on opCounts.
   bool counts_bytes = false;    ///< Some AllGather or Broadcast is known in bytes only.

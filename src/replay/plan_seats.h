@@ -20,6 +20,7 @@
 
 namespace ncclog {
 
+/// A rank of the job that becomes a rank of the plan.
 struct Seat {
   int process = -1;        ///< Into Job::processes.
   int cuda_dev = -1;       ///< -1: the process holds one rank.
@@ -28,6 +29,7 @@ struct Seat {
   bool operator==(const Seat&) const = default;
 };
 
+/// Who takes part, and how ranks are numbered among those who do.
 struct PlanSeats {
   std::vector<Seat> seats;            ///< By recorded rank, unknown ones last.
   std::map<Membership, int> seat_of;  ///< Into `seats`.

@@ -24,6 +24,7 @@
 
 namespace ncclog {
 
+/// A call as one line of NCCL tells it.
 struct RecordedCall {
   Membership by;
   /// Among the member's collectives; of Send and Recv among its messages to, or from, that peer.
@@ -38,6 +39,7 @@ struct RecordedCall {
   bool operator==(const RecordedCall&) const = default;
 };
 
+/// The calls that fall into the windows, in the order of each process's lines.
 struct RecordedCalls {
   std::vector<Membership> members;                      ///< Whose calls were looked for; sorted.
   std::map<int, std::vector<RecordedCall>> by_process;  ///< Into Job::processes.

@@ -48,6 +48,7 @@ struct AddedCall {
   std::optional<NumberedCall> before;
 };
 
+/// Where the calls of the job go wrong, and whose they are. None: nothing shows that they do.
 struct RecordedDefect {
   DefectKind kind = DefectKind::None;
   int communicator = -1;  ///< Into Job::communicators.

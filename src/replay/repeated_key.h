@@ -15,6 +15,7 @@
 
 namespace ncclog {
 
+/// A key that stands in its object before.
 struct RepeatedKey {
   std::string key;  ///< What it means, escapes undone; valid UTF-8 where the text is.
   size_t at = 0;    ///< Byte of the second one's opening quote, from 0.

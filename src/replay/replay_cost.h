@@ -14,6 +14,7 @@
 
 namespace ncclog {
 
+/// What one GPU of a replay needs, at most.
 struct ReplayCost {
   int64_t buffers = 0;  ///< Bytes that the calls of the hungriest rank need.
   int64_t nccl = 0;     ///< Bytes that NCCL and CUDA take on it, estimated.

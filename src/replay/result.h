@@ -36,6 +36,7 @@ struct ReplayTiming {
   bool operator==(const ReplayTiming&) const = default;
 };
 
+/// The result as a value; what it has of the plan is what reports need without it.
 struct ReplayResult {
   static constexpr std::string_view kSchema = "ncclog.replay-result/1";
 

@@ -30,6 +30,7 @@ struct MessageLine {
   std::vector<CallOfRank> recvs;
 };
 
+/// The calls of one communicator in one run, paired as NCCL pairs them: by their order.
 struct CommunicatorCalls {
   /// By rank in the communicator, in order.
   std::vector<std::vector<CallOfRank>> collectives;
@@ -40,6 +41,7 @@ struct CommunicatorCalls {
 /// By communicator of the plan. `mode` is Clean or Defect. Places in the plan have to make sense.
 std::vector<CommunicatorCalls> run_calls(const ReplayPlan& plan, MadeIn mode);
 
+/// The call there; the place has to be one of the plan, which owns the call.
 const PlannedCall& call_at(const ReplayPlan& plan, const CallOfRank& place);
 
 }  // namespace ncclog

@@ -21,6 +21,7 @@
 
 namespace ncclog {
 
+/// How a run stands to the record.
 enum class RunShows {
   NotRun,
   Useless,     ///< Nothing about the calls.
@@ -30,6 +31,7 @@ enum class RunShows {
 };
 std::string_view to_string(RunShows shows);
 
+/// What one run shows.
 struct RunReading {
   RunShows shows = RunShows::NotRun;
   bool compared = false;  ///< Completed: results were compared, element by element.

@@ -18,6 +18,7 @@
 
 namespace ncclog {
 
+/// How the recorded settings fared.
 struct SettingsKept {
   std::vector<std::string> held;     ///< In force as recorded; "NCCL_ALGO=Ring".
   std::vector<std::string> changed;  ///< Clauses without a full stop.

@@ -41,6 +41,7 @@ enum class ReplayVerdictKind {
 std::string_view to_string(ReplayVerdictKind kind);
 std::optional<ReplayVerdictKind> parse_replay_verdict_kind(std::string_view word);
 
+/// How sure a claim about the job is; the surest first.
 enum class ReplayConfidence { Certain, Likely, Possible };
 std::string_view to_string(ReplayConfidence confidence);
 std::optional<ReplayConfidence> parse_replay_confidence(std::string_view word);
@@ -56,6 +57,7 @@ struct ReplayPair {
   bool operator==(const ReplayPair&) const = default;
 };
 
+/// The judgement. Sentences are for people, with a full stop; clauses in `held` are without.
 struct ReplayVerdict {
   ReplayVerdictKind kind = ReplayVerdictKind::Inconclusive;
   /// nullopt: it claims nothing about the job (not-comparable, inconclusive, refused).

@@ -26,6 +26,7 @@ struct BufferPlace {
   bool operator==(const BufferPlace&) const = default;
 };
 
+/// Memory that the calls of one stream share.
 struct StreamArenas {
   int64_t send = 0;  ///< Bytes.
   int64_t receive = 0;
@@ -33,6 +34,7 @@ struct StreamArenas {
   bool operator==(const StreamArenas&) const = default;
 };
 
+/// Where every call of a rank has its buffers.
 struct BufferLayout {
   std::vector<BufferPlace> calls;     ///< One for each call.
   std::vector<StreamArenas> streams;  ///< By stream, up to the last one that is used.

@@ -18,6 +18,7 @@
 
 namespace ncclog {
 
+/// What is started, and with what around it.
 struct ProcessStart {
   std::string program;                 ///< Path of the executable.
   std::vector<std::string> arguments;  ///< The program's name first.

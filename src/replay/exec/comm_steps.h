@@ -25,6 +25,8 @@ struct CommStep {
   bool operator==(const CommStep&) const = default;
 };
 
+/// All steps, in the one order in which every rank takes part in those that it is a member of;
+/// parents before what is split off them.
 std::vector<CommStep> comm_steps(const ReplayPlan& plan);
 
 /// Communicators whose ncclUniqueId the rank makes: it leads them and they are not split off.

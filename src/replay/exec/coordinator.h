@@ -25,6 +25,7 @@ struct RankProcess {
   std::vector<int> ranks;
 };
 
+/// A run to be made.
 struct RunRequest {
   const ReplayPlan* plan = nullptr;  ///< Outlives the run.
   MadeIn mode = MadeIn::Clean;       ///< Clean or Defect.
@@ -37,6 +38,7 @@ struct RunRequest {
   int stop_descriptor = -1;  ///< A signalfd: what comes there ends the run; -1: nothing does.
 };
 
+/// What became of it.
 struct RunResult {
   /// Without what is found after the run: GPUs, leftovers, logs.
   RunOutcome run;

@@ -15,6 +15,7 @@
 
 namespace ncclog {
 
+/// A GPU before a run.
 struct GpuState {
   ReplayGpu gpu;
   int64_t free = -1;  ///< Bytes of its memory; -1: unknown.

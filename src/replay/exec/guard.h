@@ -15,6 +15,7 @@
 
 namespace ncclog {
 
+/// A rank of another host than the coordinator's, to be started and watched here.
 struct GuardRequest {
   ProcessStart start;       ///< Of the rank; its environment names `listener`.
   std::string coordinator;  ///< "HOST:PORT" of task 0.
@@ -23,6 +24,7 @@ struct GuardRequest {
   int stop_descriptor = -1;  ///< As in RunRequest.
 };
 
+/// What became of its process.
 struct GuardResult {
   pid_t pid = -1;  ///< -1: it could not be started.
   ProcessEnd end = ProcessEnd::ByItself;

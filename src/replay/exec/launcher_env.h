@@ -16,6 +16,7 @@
 
 namespace ncclog {
 
+/// One of the tasks that a launcher started.
 struct LauncherTask {
   std::string launcher;  ///< "srun", "mpirun" or "torchrun".
   int task = 0;          ///< The rank of the plan that it holds.

@@ -10,6 +10,7 @@
 
 namespace ncclog {
 
+/// What the driver says about the use of a GPU.
 struct GpuUse {
   int64_t free = -1;               ///< Bytes; -1: unknown.
   std::vector<int64_t> processes;  ///< That compute on it, by pid, this one aside. A container may

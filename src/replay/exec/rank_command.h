@@ -33,6 +33,7 @@ struct PlantedCorruption {
 std::optional<PlantedCorruption> parse_corruption(std::string_view text);
 std::string to_string(const PlantedCorruption& corruption);
 
+/// What the process of one rank, or of several, is told on its command line.
 struct RankCommand {
   std::string plan;                          ///< Path of its file.
   MadeIn mode = MadeIn::Clean;               ///< Clean or Defect.

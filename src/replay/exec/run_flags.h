@@ -18,6 +18,7 @@ class App;
 
 namespace ncclog {
 
+/// The flags of `ncclog-replay run`; ncclog hands on those of `ncclog replay run`.
 struct RunFlags {
   std::string plan;               ///< Path of the plan's file.
   std::string out;                ///< Folder for the outcome and NCCL's logs.

@@ -31,8 +31,10 @@ struct RunLimits {
   std::chrono::milliseconds kill_grace{10000};      ///< From SIGKILL until a process is given up.
 };
 
+/// The deadlines of the plan, and the usual graces.
 RunLimits limits_of(const ReplayDeadlines& deadlines);
 
+/// What the ranks of one run have said so far, and what follows from it.
 class RunProgress {
  public:
   RunProgress(size_t nranks, const RunLimits& limits, RunClock::time_point start);

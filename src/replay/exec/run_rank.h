@@ -19,12 +19,13 @@
 
 namespace ncclog {
 
+/// What one rank has to do.
 struct RankTask {
   std::shared_ptr<const ReplayPlan> plan;
   MadeIn mode = MadeIn::Clean;
-  int rank = -1;  ///< Into the plan's.
-  int gpu = -1;   ///< CUDA's index.
-  int timed_runs = 0;
+  int rank = -1;       ///< Into the plan's.
+  int gpu = -1;        ///< CUDA's index.
+  int timed_runs = 0;  ///< 0: nothing is timed.
   std::optional<PlantedCorruption> corrupt;
   /// Is told what was compared, call by call, before the coordinator hears the sum; may be empty.
   std::function<void(const std::vector<ComparedElements>&)> tell_results;

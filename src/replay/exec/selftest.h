@@ -14,6 +14,7 @@
 
 namespace ncclog {
 
+/// How the selftest went.
 struct SelftestResult {
   bool passed = false;
   std::string text;  ///< For people, lines with their ends.
