@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "diagnose/message_departures.h"
@@ -67,6 +68,12 @@ RecordedDefect defect_of(const Search& search, const Debt& debt,
   return defect;
 }
 
+std::vector<Membership> owing_in(const std::vector<AddedCall>& added) {
+  std::set<Membership> owing;
+  for (const AddedCall& one : added) owing.insert(one.call.by);
+  return {owing.begin(), owing.end()};
+}
+
 }  // namespace
 
 RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
@@ -97,6 +104,8 @@ RecordedDefect from_messages(const Search& search, const Waits& waits) {
     defect.added = before;
     defect.added.push_back({{debt->owing, debt->index, debt->owed}, std::nullopt});
   }
+  const bool is_told = !defect.departed.empty() && search.is_blamed(defect.departed.front());
+  if (!is_told) defect.departed = owing_in(defect.added);
   return defect;
 }
 

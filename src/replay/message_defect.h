@@ -16,7 +16,8 @@ namespace ncclog {
 /// A message that a rank left out where it had always made it; of several one that is blamed.
 RecordedDefect from_departed_message(const Search& search, const Waits& waits);
 
-/// Messages owed by ranks that hold the others up, as far as the logs can tell.
+/// Messages owed by ranks that hold the others up, as far as the logs can tell. Where several owe
+/// some and none is blamed, any of them may have departed, and all are named.
 RecordedDefect from_messages(const Search& search, const Waits& waits);
 
 }  // namespace ncclog

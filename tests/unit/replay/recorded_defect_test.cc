@@ -195,6 +195,18 @@ TEST(FindDefect, WhoWaitsForAMessageIsNotBlamedForItsSymptom) {
   EXPECT_EQ(plan.hypothesis.departed, std::vector{1});
 }
 
+TEST(FindDefect, OfTwoThatOweEachOtherMessagesBothMayHaveDeparted) {
+  CallLog log = world(2);
+  all_call(log, 2);
+  log.call(0, 0x77, "Recv", 8, 1).call(1, 0x77, "Recv", 8, 0).timeout(0, 2, "RECV");
+  const ReplayPlan plan = plan_of_text(log.text());
+  EXPECT_EQ(plan_words(plan),
+            "0: AllReduce#0 +Send(1)#0 -Recv(1)#0\n"
+            "1: AllReduce#0 Recv(0)#0\n"
+            "message by 0,1 at 0#0, entered 1, missing 0\n");
+  EXPECT_TRUE(clean_run_completes(plan));
+}
+
 TEST(FindDefect, WhoMayWaitForARankWithoutLogDidNotDepart) {
   CallLog log;
   for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 0x77);
