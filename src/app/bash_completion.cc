@@ -15,23 +15,23 @@ std::string key_of(const CommandRow& command) { return typed_name(command); }
 /// What a value offers: "words a b", "list a b", "files", "folders", "both a b" or nothing.
 std::string offer(const FlagRow& flag) {
   const std::string words = join(value_words(flag), " ");
-  switch (value_kind(flag)) {
-    case ValueKind::Word:
-    case ValueKind::Rule:
-    case ValueKind::Table:
+  switch (argument_kind(flag)) {
+    case ArgumentKind::Word:
+    case ArgumentKind::Rule:
+    case ArgumentKind::Table:
       return "words " + words;
-    case ValueKind::WordList:
+    case ArgumentKind::WordList:
       return "list " + words;
-    case ValueKind::Profile:
+    case ArgumentKind::Profile:
       return "both " + words;
-    case ValueKind::File:
+    case ArgumentKind::File:
       return "files";
-    case ValueKind::Folder:
+    case ArgumentKind::Folder:
       return "folders";
-    case ValueKind::Command:
+    case ArgumentKind::Command:
       return "commands";
-    case ValueKind::None:
-    case ValueKind::Text:
+    case ArgumentKind::None:
+    case ArgumentKind::Text:
       return "";
   }
   return "";

@@ -57,15 +57,16 @@ CommandRow row_of(const CLI::App& app, const std::string& above) {
 
 struct KindRow {
   std::string_view value;
-  ValueKind kind;
+  ArgumentKind kind;
 };
 
 /// What the names of values promise.
 constexpr KindRow kKinds[] = {
-    {"PATH", ValueKind::File},       {"FILE", ValueKind::File},   {"GOOD", ValueKind::File},
-    {"BAD", ValueKind::File},        {"DIR", ValueKind::Folder},  {"FOLDER", ValueKind::Folder},
-    {"RULE", ValueKind::Rule},       {"TABLE", ValueKind::Table}, {"PROFILE", ValueKind::Profile},
-    {"COMMAND", ValueKind::Command},
+    {"PATH", ArgumentKind::File},       {"FILE", ArgumentKind::File},
+    {"GOOD", ArgumentKind::File},       {"BAD", ArgumentKind::File},
+    {"DIR", ArgumentKind::Folder},      {"FOLDER", ArgumentKind::Folder},
+    {"RULE", ArgumentKind::Rule},       {"TABLE", ArgumentKind::Table},
+    {"PROFILE", ArgumentKind::Profile}, {"COMMAND", ArgumentKind::Command},
 };
 
 std::vector<std::string> table_names() {
@@ -156,27 +157,27 @@ std::vector<std::string> flag_groups(const CommandRow& command) {
   return groups;
 }
 
-ValueKind value_kind(const FlagRow& flag) {
-  if (flag.value.empty()) return ValueKind::None;
-  if (flag.value.find('|') != std::string::npos) return ValueKind::Word;
-  if (flag.value.find(',') != std::string::npos) return ValueKind::WordList;
+ArgumentKind argument_kind(const FlagRow& flag) {
+  if (flag.value.empty()) return ArgumentKind::None;
+  if (flag.value.find('|') != std::string::npos) return ArgumentKind::Word;
+  if (flag.value.find(',') != std::string::npos) return ArgumentKind::WordList;
   for (const KindRow& row : kKinds) {
     if (row.value == flag.value) return row.kind;
   }
-  return ValueKind::Text;
+  return ArgumentKind::Text;
 }
 
 std::vector<std::string> value_words(const FlagRow& flag) {
-  switch (value_kind(flag)) {
-    case ValueKind::Word:
+  switch (argument_kind(flag)) {
+    case ArgumentKind::Word:
       return split_words(flag.value, '|');
-    case ValueKind::WordList:
+    case ArgumentKind::WordList:
       return split_words(flag.value, ',');
-    case ValueKind::Rule:
+    case ArgumentKind::Rule:
       return rule_ids();
-    case ValueKind::Table:
+    case ArgumentKind::Table:
       return table_names();
-    case ValueKind::Profile:
+    case ArgumentKind::Profile:
       return profile_names();
     default:
       return {};

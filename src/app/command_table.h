@@ -71,9 +71,9 @@ std::vector<const CommandRow*> all_commands(CommandRow&& root) = delete;
 std::vector<std::string> flag_groups(const CommandRow& command);
 
 /// How a shell completes a value.
-enum class ValueKind { None, Word, WordList, File, Folder, Rule, Table, Profile, Command, Text };
+enum class ArgumentKind { None, Word, WordList, File, Folder, Rule, Table, Profile, Command, Text };
 
-ValueKind value_kind(const FlagRow& flag);
+ArgumentKind argument_kind(const FlagRow& flag);
 
 /// The words of "text|json" or "op,size"; for rules, tables and profiles those that are built in;
 /// empty for other kinds.

@@ -26,18 +26,18 @@ std::string condition(const CommandRow& command) {
 /// What completes a value: "-a 'text json'", "-F" for files; empty: nothing can be listed.
 std::string answer(const FlagRow& flag) {
   std::vector<std::string> words = value_words(flag);
-  switch (value_kind(flag)) {
-    case ValueKind::File:
+  switch (argument_kind(flag)) {
+    case ArgumentKind::File:
       return " -F";
-    case ValueKind::Folder:
+    case ArgumentKind::Folder:
       return " -f -a " + quoted("(__fish_complete_directories)");
-    case ValueKind::Profile:
+    case ArgumentKind::Profile:
       return " -F -a " + quoted(join(words, " "));
-    case ValueKind::WordList:
+    case ArgumentKind::WordList:
       return fmt::format(" -f -a {}",
                          quoted(fmt::format("(__fish_append , {})", join(words, " "))));
-    case ValueKind::Command:
-    case ValueKind::None:
+    case ArgumentKind::Command:
+    case ArgumentKind::None:
       return " -f";
     default:
       return words.empty() ? " -f" : " -f -a " + quoted(join(words, " "));

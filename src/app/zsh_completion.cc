@@ -30,23 +30,23 @@ std::string escaped(std::string_view text, std::string_view special) {
 /// What completes a value, behind the last ":".
 std::string action(const FlagRow& flag) {
   const std::string words = join(value_words(flag), " ");
-  switch (value_kind(flag)) {
-    case ValueKind::Word:
-    case ValueKind::Rule:
-    case ValueKind::Table:
+  switch (argument_kind(flag)) {
+    case ArgumentKind::Word:
+    case ArgumentKind::Rule:
+    case ArgumentKind::Table:
       return fmt::format("({})", words);
-    case ValueKind::WordList:
+    case ArgumentKind::WordList:
       return fmt::format("_values -s , word {}", words);
-    case ValueKind::Profile:
+    case ArgumentKind::Profile:
       return fmt::format("_alternative \"profiles:profile:({})\" \"files:file:_files\"", words);
-    case ValueKind::File:
+    case ArgumentKind::File:
       return "_files";
-    case ValueKind::Folder:
+    case ArgumentKind::Folder:
       return "_files -/";
-    case ValueKind::Command:
+    case ArgumentKind::Command:
       return "_ncclog_commands";
-    case ValueKind::None:
-    case ValueKind::Text:
+    case ArgumentKind::None:
+    case ArgumentKind::Text:
       return " ";
   }
   return " ";

@@ -71,18 +71,18 @@ TEST(CommandTable, UsageNamesArgumentsInOrder) {
 TEST(CommandTable, ValuesAreCompletedByWhatTheyAreCalled) {
   struct Row {
     const char* value;
-    ValueKind kind;
+    ArgumentKind kind;
     const char* words;
   };
   const Row kRows[] = {
-      {"", ValueKind::None, ""},       {"text|json", ValueKind::Word, "text json"},
-      {"FILE", ValueKind::File, ""},   {"op,size", ValueKind::WordList, "op size"},
-      {"DIR", ValueKind::Folder, ""},  {"LIST", ValueKind::Text, ""},
-      {"2.27.3", ValueKind::Text, ""}, {"COMMAND", ValueKind::Command, ""},
+      {"", ArgumentKind::None, ""},       {"text|json", ArgumentKind::Word, "text json"},
+      {"FILE", ArgumentKind::File, ""},   {"op,size", ArgumentKind::WordList, "op size"},
+      {"DIR", ArgumentKind::Folder, ""},  {"LIST", ArgumentKind::Text, ""},
+      {"2.27.3", ArgumentKind::Text, ""}, {"COMMAND", ArgumentKind::Command, ""},
   };
   for (const Row& row : kRows) {
     const FlagRow flag{.value = row.value};
-    EXPECT_EQ(value_kind(flag), row.kind) << row.value;
+    EXPECT_EQ(argument_kind(flag), row.kind) << row.value;
     EXPECT_EQ(join(value_words(flag), " "), row.words);
   }
   const std::vector<std::string> rules = value_words({.value = "RULE"});
