@@ -1,9 +1,6 @@
 #include "replay/exec/guard.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -12,6 +9,8 @@
 #include "base/error.h"
 #include "replay/exec/end_stage.h"
 #include "replay/exec/leftovers.h"
+#include "replay/exec/poll_list.h"
+#include "replay/exec/stop_signals.h"
 
 namespace ncclog {
 namespace {
@@ -29,6 +28,7 @@ class Guard {
 
  private:
   void wait();
+  milliseconds time_left() const;
   void look_for_stop();
   void admit();
   void pass_up();
@@ -79,39 +79,33 @@ GuardResult Guard::run() {
 }
 
 void Guard::wait() {
-  std::vector<pollfd> polled;
-  const auto add = [&polled](int descriptor, short events) {
-    if (descriptor >= 0) polled.push_back({descriptor, events, 0});
-  };
-  const auto wanted = [](const Connection& connection) {
-    return static_cast<short>(connection.has_unsent() ? POLLIN | POLLOUT : POLLIN);
-  };
-  add(listener_.descriptor(), POLLIN);
-  add(request_.stop_descriptor, POLLIN);
-  for (int descriptor : waiting_.descriptors()) add(descriptor, POLLIN);
-  add(rank_.descriptor(), wanted(rank_));
-  add(coordinator_.descriptor(), wanted(coordinator_));
-  add(child_.descriptor(), POLLIN);
+  PollList polled;
+  polled.add(listener_.descriptor());
+  polled.add(request_.stop_descriptor);
+  for (int descriptor : waiting_.descriptors()) polled.add(descriptor);
+  polled.add(rank_);
+  polled.add(coordinator_);
+  polled.add(child_.descriptor());
+  polled.wait(time_left());
+}
+
+/// Until something is due although nothing comes.
+milliseconds Guard::time_left() const {
   milliseconds left = std::chrono::hours(1);
   if (stage_ != Stage::Running) {
     left = std::chrono::ceil<milliseconds>(stage_ends_ - RunClock::now());
   } else if (!coordinator_.is_open()) {
     left = std::chrono::ceil<milliseconds>(next_attempt_ - RunClock::now());
   }
-  if (child_.descriptor() < 0) left = std::min(left, milliseconds(50));
-  poll(polled.data(), polled.size(),
-       static_cast<int>(std::clamp<int64_t>(left.count(), 0, 3'600'000)));
+  return child_.descriptor() < 0 ? std::min(left, milliseconds(50)) : left;
 }
 
 void Guard::look_for_stop() {
-  signalfd_siginfo info{};
-  if (request_.stop_descriptor < 0 ||
-      read(request_.stop_descriptor, &info, sizeof info) != sizeof info) {
-    return;
-  }
+  const int signal = take_stop_signal(request_.stop_descriptor);
+  if (signal == 0) return;
   if (stage_ != Stage::Running) stage_ends_ = RunClock::now();
-  result_.stop_signal = static_cast<int>(info.ssi_signo);
-  stop(fmt::format("interrupted by {}", signal_name(result_.stop_signal)));
+  result_.stop_signal = signal;
+  stop(fmt::format("interrupted by {}", signal_name(signal)));
 }
 
 void Guard::admit() {

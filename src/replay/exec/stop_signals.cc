@@ -27,4 +27,10 @@ StopSignals::~StopSignals() {
   sigprocmask(SIG_SETMASK, &before_, nullptr);
 }
 
+int take_stop_signal(int descriptor) {
+  signalfd_siginfo info{};
+  if (descriptor < 0 || read(descriptor, &info, sizeof info) != sizeof info) return 0;
+  return static_cast<int>(info.ssi_signo);
+}
+
 }  // namespace ncclog

@@ -1,7 +1,7 @@
 // Ctrl-C and its like as something to be polled for, so that a run can be ended in order.
 //
 //   StopSignals stops;   SIGINT, SIGTERM and SIGHUP no longer end this process
-//   poll(stops.descriptor()) → a signalfd_siginfo can be read from it
+//   poll(stops.descriptor()) … take_stop_signal(stops.descriptor())   →  SIGINT
 
 #pragma once
 
@@ -26,5 +26,8 @@ class StopSignals {
   int descriptor_ = -1;
   sigset_t before_;
 };
+
+/// Takes the signal that has come there; 0: none has, or `descriptor` is -1.
+int take_stop_signal(int descriptor);
 
 }  // namespace ncclog
