@@ -13,17 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "replay/exec/child_process.h"
 #include "replay/exec/connection.h"
+#include "replay/exec/held_processes.h"
 #include "replay/exec/run_progress.h"
 
 namespace ncclog {
-
-/// A process and the ranks of the plan that it holds.
-struct RankProcess {
-  ProcessStart start;
-  std::vector<int> ranks;
-};
 
 /// A run to be made.
 struct RunRequest {

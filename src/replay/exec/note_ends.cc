@@ -1,0 +1,38 @@
+#include "replay/exec/note_ends.h"
+
+#include "replay/exec/end_run.h"
+#include "replay/exec/hear_ranks.h"
+
+namespace ncclog {
+namespace {
+
+void note_end(RunState& run, int rank, const HeldProcess& process, const ProcessStatus& status) {
+  RankOutcome& outcome = run.progress.outcomes()[rank];
+  outcome.exit_code = status.exit_code;
+  outcome.signal = status.signal;
+  outcome.end = end_of(process, status, run.stage != EndStage::Running);
+  const bool by_our_signal =
+      outcome.end == ProcessEnd::Killed || outcome.end == ProcessEnd::Terminated;
+  if (by_our_signal || (run.progress.is_done(rank) && status.exit_code == 0)) return;
+  if (run.stage == EndStage::Running || explains(status, *run.trouble)) {
+    run.trouble.reset();
+    stop_run(run, {end_of_death(outcome), outcome.reached, rank, {}});
+  }
+}
+
+}  // namespace
+
+void note_ends(RunState& run) {
+  for (HeldProcess& process : run.processes) {
+    if (process.is_over || !process.child) continue;
+    const auto status = process.child->reap();
+    if (!status) continue;
+    process.is_over = true;
+    for (int rank : process.what->ranks) {
+      hear_last_words(run, rank);
+      note_end(run, rank, process, *status);
+    }
+  }
+}
+
+}  // namespace ncclog
