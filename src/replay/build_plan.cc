@@ -50,7 +50,7 @@ std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
 }
 
 std::vector<PlannedCommunicator> planned_communicators(const Job& job, const PlanSeats& seats) {
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   std::vector<PlannedCommunicator> result;
   for (const int c : seats.communicators) {
     const Communicator& comm = job.communicators[static_cast<size_t>(c)];

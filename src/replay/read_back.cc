@@ -76,7 +76,7 @@ ByRanks by_ranks(const Job& job, const RankFinder& finder) {
 std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
                                                  const RunOutcome& run) {
   const ByRanks in_log = by_ranks(job, RankFinder(run));
-  const std::vector<Edge> edges = edges_of(job);
+  const std::vector<Edge>& edges = edges_of(job);
   std::map<std::vector<int>, size_t> used;
   std::vector<SeenCommunicator> all(plan.communicators.size());
   for (size_t c = 0; c < all.size(); ++c) {
