@@ -14,22 +14,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <thread>
 
 #include "base/text.h"
+#include "replay/exec/whole_file.h"
 
 namespace ncclog {
 namespace {
 
 constexpr std::string_view kSegmentStart = "nccl-";
-
-std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 /// Names in a folder; none if it cannot be read.
 std::vector<std::string> names_in(const std::string& folder) {
@@ -84,7 +79,7 @@ struct ProcessState {
 };
 
 ProcessState state_of(pid_t pid) {
-  const std::string text = read_whole(fmt::format("/proc/{}/stat", pid));
+  const std::string text = read_whole_file(fmt::format("/proc/{}/stat", pid)).value_or("");
   // The name may hold blanks and parentheses itself.
   const size_t open = text.find('(');
   const size_t close = text.rfind(')');
@@ -97,7 +92,7 @@ ProcessState state_of(pid_t pid) {
 
 bool carries(pid_t pid, const std::string& mark) {
   if (mark.empty()) return false;
-  const std::string text = read_whole(fmt::format("/proc/{}/environ", pid));
+  const std::string text = read_whole_file(fmt::format("/proc/{}/environ", pid)).value_or("");
   return text.find(fmt::format("{}={}", kMarkVariable, mark)) != std::string::npos;
 }
 

@@ -7,15 +7,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
-#include <sstream>
+#include <optional>
 #include <thread>
 
 #include "base/error.h"
 #include "replay/exec/issue_call.h"
 #include "replay/exec/nccl_library.h"
 #include "replay/exec/run_rank.h"
+#include "replay/exec/whole_file.h"
 #include "replay/plan_json.h"
 
 namespace ncclog {
@@ -30,11 +30,9 @@ std::string variable(const char* name) {
 }
 
 ReplayPlan load_plan(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw Error("cannot be read", path);
-  return parse_plan(text.str(), path);
+  const std::optional<std::string> text = read_whole_file(path);
+  if (!text) throw Error("cannot be read", path);
+  return parse_plan(*text, path);
 }
 
 void check_ranks(const RankCommand& command, const ReplayPlan& plan) {

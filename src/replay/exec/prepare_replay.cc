@@ -1,0 +1,194 @@
+#include "replay/exec/prepare_replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ostream>
+#include <utility>
+
+#include "base/error.h"
+#include "base/version.h"
+#include "replay/check_plan.h"
+#include "replay/exec/connection.h"
+#include "replay/exec/gpu_probe.h"
+#include "replay/exec/whole_file.h"
+#include "replay/plan_json.h"
+#include "replay/replay_cost.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Thrown where the replay is refused; becomes ReplayOutcome::refused.
+struct Refusal {
+  std::string what;
+  std::string hint;
+};
+
+ReplayPlan parse_plan_of(const RunFlags& flags, const std::string& text) {
+  try {
+    return parse_plan(text, flags.plan);
+  } catch (const Error& error) {
+    throw Refusal{fmt::format("{}: {}", error.where(), error.what()), error.hint()};
+  }
+}
+
+void refuse_bad_plan(const ReplayPlan& plan) {
+  for (const PlanComplaint& complaint : check_plan(plan)) {
+    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    throw Refusal{fmt::format("the plan is refused: {}: {}", complaint.where, complaint.what),
+                  complaint.hint};
+  }
+}
+
+void read_plan(PreparedReplay& replay) {
+  const RunFlags& flags = replay.flags;
+  const std::optional<std::string> text = read_whole_file(flags.plan);
+  if (!text) throw Refusal{flags.plan + ": the plan cannot be read", {}};
+  replay.outcome.plan = plan_hash(*text);
+  replay.plan = parse_plan_of(flags, *text);
+  replay.plan.deadlines = with_deadline(replay.plan.deadlines, flags.deadline);
+  refuse_bad_plan(replay.plan);
+}
+
+void list_all_runs(PreparedReplay& replay) {
+  replay.list = list_runs(replay.plan, replay.flags);
+  if (!replay.list.refusal.empty()) throw Refusal{replay.list.refusal, replay.list.hint};
+  if (replay.flags.corrupt.empty()) return;
+  replay.corruption = parse_corruption(replay.flags.corrupt);
+  if (!replay.corruption) throw Refusal{"--corrupt wants RANK:CALL:ELEMENT", {}};
+}
+
+int pseudo_hosts(const ReplayPlan& plan, const RunFlags& flags) {
+  const int nranks = static_cast<int>(plan.ranks.size());
+  if (flags.hosts < 0 || flags.hosts > nranks) {
+    throw Refusal{fmt::format("--hosts {} cannot be: the plan has {} ranks", flags.hosts, nranks),
+                  {}};
+  }
+  if (flags.threads && flags.hosts > 1) {
+    throw Refusal{"ranks in one process cannot be on several pseudo-hosts",
+                  "leave out --threads or --hosts"};
+  }
+  if (flags.threads) return 1;
+  return flags.hosts > 0 ? flags.hosts : host_group_count(plan);
+}
+
+void refuse_unfit_launch(const LauncherTask& task, const PreparedReplay& replay) {
+  if (task.tasks != static_cast<int>(replay.plan.ranks.size())) {
+    throw Refusal{fmt::format("{} started {} tasks, and the plan has {} ranks", task.launcher,
+                              task.tasks, replay.plan.ranks.size()),
+                  "start as many tasks, or all ranks from one of them with --local"};
+  }
+  if (replay.flags.threads) {
+    throw Refusal{
+        fmt::format("--threads cannot be: {} started a task for each rank", task.launcher),
+        "start all ranks from one task with --local"};
+  }
+}
+
+std::string rendezvous_of(const LauncherTask& task, const RunFlags& flags) {
+  std::string rendezvous = flags.rendezvous;
+  if (rendezvous.empty() && !task.host.empty()) {
+    rendezvous = fmt::format("{}:{}", task.host, task.port);
+  }
+  if (!parse_host_port(rendezvous)) {
+    throw Refusal{fmt::format("{} does not say on which host task 0 is", task.launcher),
+                  "name it with --rendezvous HOST:PORT"};
+  }
+  return rendezvous;
+}
+
+/// The tasks of a launcher hold one rank each, and are told by it where the first one is.
+void join_launch(PreparedReplay& replay) {
+  if (!replay.flags.local) replay.task = launcher_task(replay.inherited);
+  if (!replay.task) return;
+  refuse_unfit_launch(*replay.task, replay);
+  // Hosts are as they are, unless somebody wants them otherwise.
+  if (replay.flags.hosts == 0) replay.outcome.pseudo_hosts = 1;
+  replay.rendezvous = rendezvous_of(*replay.task, replay.flags);
+}
+
+void describe(PreparedReplay& replay) {
+  const ReplayMachine& machine = replay.machine;
+  ReplayOutcome& outcome = replay.outcome;
+  outcome.nccl_version = machine.nccl_version;
+  outcome.nccl_library = machine.nccl_library;
+  outcome.cuda_version = machine.gpus.runtime;
+  outcome.driver = machine.gpus.driver;
+  outcome.threads = replay.flags.threads;
+  outcome.settings = settings_in_force(replay.plan,
+                                       {.settings = replay.list.settings,
+                                        .hosts = outcome.pseudo_hosts,
+                                        .multicast = replay.flags.multicast},
+                                       replay.inherited);
+}
+
+/// By rank; -1: of another task.
+std::vector<int> chosen_gpus(const PreparedReplay& replay) {
+  const auto& task = replay.task;
+  GpuChoice choice = task ? choose_gpu_of_task(task->local, replay.flags, replay.machine)
+                          : choose_gpus(replay.plan, replay.flags, replay.machine);
+  if (!choice.refusal.empty()) throw Refusal{choice.refusal, choice.hint};
+  if (!task) return std::move(choice.gpus);
+  std::vector<int> gpus(replay.plan.ranks.size(), -1);
+  gpus[static_cast<size_t>(task->task)] = choice.gpus.front();
+  return gpus;
+}
+
+void take_gpus(PreparedReplay& replay, std::ostream& says) {
+  const std::vector<int>& gpus = replay.gpus = chosen_gpus(replay);
+  const size_t ranks_here = replay.task ? 1 : replay.plan.ranks.size();
+  const std::string remark = machine_remark(ranks_here, replay.machine);
+  if (!remark.empty()) says << "ncclog-replay: " << remark << "\n";
+  for (const GpuState& state : replay.machine.gpus.gpus) {
+    const bool is_taken = std::find(gpus.begin(), gpus.end(), state.gpu.gpu) != gpus.end();
+    if (is_taken) replay.outcome.gpus.push_back(state.gpu);
+  }
+}
+
+void make_folders(const PreparedReplay& replay) {
+  for (const ListedRun& listed : replay.list.runs) {
+    const fs::path folder = replay.out / listed.folder;
+    // Logs of an earlier replay there would be read back as this one's.
+    fs::create_directories(folder);
+    // Task 0 may have begun where another task comes late.
+    if (!replay.is_guard() && !fs::is_empty(folder)) {
+      throw Refusal{folder.native() + " is not empty", "name another folder with --out"};
+    }
+  }
+}
+
+void check_gpus(PreparedReplay& replay, std::chrono::milliseconds patience) {
+  std::vector<int> gpus = replay.gpus;
+  std::erase(gpus, -1);
+  replay.checks = probe_gpus({replay.machine.program, patience}, gpus);
+  for (const GpuCheck& check : replay.checks) {
+    if (check.answers) continue;
+    throw Refusal{fmt::format("GPU {} does not answer: {}", check.gpu, check.error), {}};
+  }
+}
+
+}  // namespace
+
+PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machine,
+                              std::chrono::milliseconds patience, std::ostream& says) {
+  PreparedReplay replay(flags, machine);
+  replay.outcome.tool_version = version();
+  try {
+    read_plan(replay);
+    list_all_runs(replay);
+    replay.outcome.pseudo_hosts = pseudo_hosts(replay.plan, flags);
+    join_launch(replay);
+    describe(replay);
+    take_gpus(replay, says);
+    make_folders(replay);
+    check_gpus(replay, patience);
+  } catch (const Refusal& refusal) {
+    replay.outcome.refused = refusal.what;
+    replay.outcome.hint = refusal.hint;
+  }
+  return replay;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,92 @@
+#include "replay/exec/run_request.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "replay/replay_cost.h"
+
+namespace ncclog {
+namespace {
+
+RunLimits limits_for(const PreparedReplay& replay, const ListedRun& listed, RunLimits limits) {
+  if (listed.mode == MadeIn::Clean) {
+    limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
+        std::chrono::seconds(timing_seconds(replay.flags.time_runs));
+  }
+  return limits;
+}
+
+RunSetup setup_for(const PreparedReplay& replay, const ListedRun& listed, const RunMeans& means,
+                   const std::string& token) {
+  RunSetup setup{.settings = replay.list.settings,
+                 .hosts = replay.outcome.pseudo_hosts,
+                 .multicast = replay.flags.multicast,
+                 .logs = (replay.out / listed.folder).native(),
+                 .coordinator = means.address,
+                 .token = token,
+                 .mark = means.mark};
+  if (replay.coordinates_launch()) {
+    setup.coordinator = "127.0.0.1:" + parse_host_port(means.address)->port;
+  }
+  setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
+  return setup;
+}
+
+RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed,
+                        const std::vector<int>& ranks) {
+  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .ranks = ranks};
+  for (int rank : ranks) command.gpus.push_back(replay.gpus[static_cast<size_t>(rank)]);
+  command.nccl = replay.flags.nccl;
+  if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
+  command.corrupt = replay.corruption;
+  return command;
+}
+
+RankProcess process_for(const PreparedReplay& replay, const ListedRun& listed,
+                        const RunSetup& setup, std::vector<int> ranks) {
+  RankProcess process;
+  process.start.program = replay.machine.program;
+  process.start.arguments = arguments_of(command_for(replay, listed, ranks));
+  process.start.arguments.insert(process.start.arguments.begin(), "ncclog-replay");
+  process.start.environment = environment_of(replay.plan, ranks.front(), setup, replay.inherited);
+  process.start.output = fmt::format("{}/rank-{}.out", setup.logs, ranks.front());
+  process.ranks = std::move(ranks);
+  return process;
+}
+
+/// The ranks of each process that is started here.
+std::vector<std::vector<int>> ranks_of_processes(const PreparedReplay& replay) {
+  if (!replay.flags.threads && replay.task) return {{replay.task->task}};
+  std::vector<int> all(replay.plan.ranks.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (replay.flags.threads) return {all};
+  std::vector<std::vector<int>> each;
+  for (int rank : all) each.push_back({rank});
+  return each;
+}
+
+}  // namespace
+
+RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMeans& means) {
+  const ListedRun& listed = replay.list.runs[number];
+  RunRequest request;
+  request.plan = &replay.plan;
+  request.mode = listed.mode;
+  request.gpus = replay.gpus;
+  request.limits = limits_for(replay, listed, means.limits);
+  request.token =
+      replay.task ? launch_token(replay.outcome.plan, replay.task->job, number) : random_token();
+  request.stop_descriptor = means.stop_descriptor;
+  const RunSetup setup = setup_for(replay, listed, means, request.token);
+  for (std::vector<int>& ranks : ranks_of_processes(replay)) {
+    request.processes.push_back(process_for(replay, listed, setup, std::move(ranks)));
+  }
+  for (int rank = 1; replay.coordinates_launch() && rank < replay.task->tasks; ++rank) {
+    request.remote_ranks.push_back(rank);
+  }
+  return request;
+}
+
+}  // namespace ncclog

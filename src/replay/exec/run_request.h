@@ -1,0 +1,32 @@
+// From a replay to the request for one of its runs: which processes, with which command lines, in
+// which environment.
+//
+//   run 1, defect, ranks 0 and 1   → ncclog-replay rank --plan … --mode defect --ranks 0 --devices
+//   0
+//                                    ncclog-replay rank --plan … --mode defect --ranks 1 --devices
+//                                    1
+//
+// Under a launcher a task starts its own rank, and task 0 waits for the others.
+
+#pragma once
+
+#include <string>
+
+#include "replay/exec/coordinator.h"
+#include "replay/exec/prepare_replay.h"
+
+namespace ncclog {
+
+/// What a run is made with beside the replay.
+struct RunMeans {
+  RunLimits limits;          ///< Without the time for measuring.
+  std::string address;       ///< "HOST:PORT" where the coordinator, or the guard, listens.
+  std::string mark;          ///< Of the run's processes, see exec/leftovers.h.
+  int stop_descriptor = -1;  ///< As in RunRequest.
+};
+
+/// The request for run `number` of the replay's list. It refers to the replay's plan. Its token is
+/// a new one; under a launcher all tasks come to the same.
+RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMeans& means);
+
+}  // namespace ncclog
