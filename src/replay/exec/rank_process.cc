@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <thread>
 
@@ -89,25 +90,23 @@ std::string text_of(const Error& error) {
   return error.hint().empty() ? text : text + "; " + error.hint();
 }
 
-}  // namespace
-
-RankExit run_ranks(const RankCommand& command) {
-  const std::string address = variable(kCoordinatorVariable);
-  const std::string token = variable(kTokenVariable);
-  const auto plan = std::make_shared<const ReplayPlan>(load_plan(command.plan));
-  check_ranks(command, *plan);
-  std::vector<RankLink> links;
-  for (size_t i = 0; i < command.ranks.size(); ++i) links.push_back(connect_rank(address, token));
-  std::shared_ptr<const NcclLibrary> nccl;
+/// nullptr: there is none that can be loaded, and the ranks have said so.
+std::shared_ptr<const NcclLibrary> load_nccl_for(const RankCommand& command,
+                                                 const std::vector<RankLink>& links) {
   try {
-    nccl = std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
+    return std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
   } catch (const Error& error) {
     for (size_t i = 0; i < links.size(); ++i) {
       refuse(links[i], command.ranks[i], command.gpus[i], text_of(error));
     }
-    return RankExit::Error;
+    return nullptr;
   }
-  say_what_is_replaced(*plan, command, *nccl);
+}
+
+/// A thread for each rank.
+RankExit run_each(const RankCommand& command, const std::shared_ptr<const ReplayPlan>& plan,
+                  const std::shared_ptr<const NcclLibrary>& nccl,
+                  const std::vector<RankLink>& links) {
   std::vector<RankExit> ends(command.ranks.size(), RankExit::Error);
   std::vector<std::thread> ranks;
   for (size_t i = 0; i < command.ranks.size(); ++i) {
@@ -123,9 +122,22 @@ RankExit run_ranks(const RankCommand& command) {
     });
   }
   for (std::thread& rank : ranks) rank.join();
-  RankExit end = RankExit::Done;
-  for (const RankExit one : ends) end = joined(end, one);
-  return end;
+  return std::accumulate(ends.begin(), ends.end(), RankExit::Done, joined);
+}
+
+}  // namespace
+
+RankExit run_ranks(const RankCommand& command) {
+  const std::string address = variable(kCoordinatorVariable);
+  const std::string token = variable(kTokenVariable);
+  const auto plan = std::make_shared<const ReplayPlan>(load_plan(command.plan));
+  check_ranks(command, *plan);
+  std::vector<RankLink> links;
+  for (size_t i = 0; i < command.ranks.size(); ++i) links.push_back(connect_rank(address, token));
+  const std::shared_ptr<const NcclLibrary> nccl = load_nccl_for(command, links);
+  if (nccl == nullptr) return RankExit::Error;
+  say_what_is_replaced(*plan, command, *nccl);
+  return run_each(command, plan, nccl, links);
 }
 
 }  // namespace ncclog
