@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "replay/kept_ranks.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {
