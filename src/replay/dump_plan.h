@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "model/job.h"
-#include "model/recorded_group.h"
 #include "replay/build_plan.h"
 #include "replay/plan.h"
 #include "replay/recorded_defect.h"
@@ -23,10 +22,6 @@ namespace ncclog {
 
 /// True if two ranks of some group left dumps of calls that are numbered alike.
 bool dumps_hold_calls(const Job& job);
-
-/// By which plans and reports name the group: the communicator's id where it is known which one it
-/// is, else its description ("default_pg"), else its name. Valid UTF-8.
-std::string communicator_of(const Job& job, const RecordedGroup& group);
 
 /// The plan. `logs` as the user named them; `suspicion` is what it is to test, and may be of no id.
 /// Throws Error if a named finding or "only failing" is wanted and the dumps show no call that
