@@ -32,7 +32,7 @@ struct ReplayPlanOptions {
 std::string hypothesis_line(const ReplayPlan& plan) {
   const Hypothesis& hypothesis = plan.hypothesis;
   if (hypothesis.kind == DefectKind::None) {
-    return "nothing stands still; the replay is of a healthy stretch";
+    return "nothing; the planned calls are those of a healthy stretch";
   }
   std::vector<int> departed;
   for (const int rank : hypothesis.departed) {

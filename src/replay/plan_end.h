@@ -17,8 +17,9 @@
 namespace ncclog {
 
 /// Removes the collectives after the front, on its communicator, from both runs, and for a missing
-/// call what those who left it out made in its place; those are then missing at the front. Nothing
-/// if the hypothesis has no front, or one of messages. Gives how many calls were removed.
+/// call what those who left it out made in its place; those are then missing at the front. Of a
+/// missing message, what its two ranks sent each other after it. Nothing if the hypothesis has no
+/// front. Gives how many calls were removed.
 uint64_t end_at_front(ReplayPlan& plan);
 
 }  // namespace ncclog

@@ -59,8 +59,10 @@ ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
 void refuse_untested(const PlanOptions& options, DefectKind defect) {
   if (defect != DefectKind::None) return;
   if (options.only_failing) {
-    throw Error("nothing stands still in these logs, so no communicator is the failing one", kWhere,
-                "leave out --only failing");
+    throw Error(
+        "of no call is it known who left it out or made another one, so no communicator is "
+        "the failing one",
+        kWhere, "leave out --only failing");
   }
   if (options.finding.empty()) return;
   throw Error(fmt::format("these logs show no call that stands still or differs because of '{}'",

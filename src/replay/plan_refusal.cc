@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
 #include "log/messages/all_messages.h"
 #include "model/call_coverage.h"
 
@@ -62,18 +63,10 @@ bool informs(const SpeakerLog& log, Subsystem subsystem) {
   });
 }
 
-/// Its lines show how far its initialisations came: INIT was on, or nothing stands behind the
-/// settings that it read first.
+/// Its lines show how far its initialisations came.
 bool tells_of_inits(const Job& job, const Process& process) {
-  const auto informs_of = [&](Subsystem subsystem) {
-    return std::any_of(process.logs.begin(), process.logs.end(),
-                       [&](size_t log) { return informs(job.logs[log], subsystem); });
-  };
-  std::bitset<32> later = process.subsystems;
-  for (const Subsystem first : {Subsystem::Init, Subsystem::Env, Subsystem::Bootstrap}) {
-    later.reset(static_cast<size_t>(first));
-  }
-  return informs_of(Subsystem::Init) || (later.none() && informs_of(Subsystem::Env));
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return informs(job.logs[log], Subsystem::Init); });
 }
 
 [[noreturn]] void refuse_failed_job(const std::vector<Suspicion>& suspicions) {
@@ -90,7 +83,7 @@ bool tells_of_inits(const Job& job, const Process& process) {
 
 bool failed_before_calls(const Job& job) {
   if (!has_failed(job) || !job.flight_recorders.empty()) return false;
-  if (job.losses.count(Loss::LineLeftOut) > 0) return false;
+  if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
   const bool ever_complete =
       std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
         return std::any_of(log.comms.all.begin(), log.comms.all.end(), was_complete);

@@ -63,9 +63,9 @@ void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losse
                     making.not_replayable, plural(making.not_replayable, "call is", "calls are")));
   }
   if (making.unmet > 0) {
-    losses.push_back(fmt::format("{} {} left out: not all ranks had made {} when the logs end.",
-                                 making.unmet, plural(making.unmet, "call is", "calls are"),
-                                 plural(making.unmet, "it", "them")));
+    losses.push_back(fmt::format(
+        "{} {} left out: not all ranks had made {} alike when the logs end.", making.unmet,
+        plural(making.unmet, "call is", "calls are"), plural(making.unmet, "it", "them")));
   }
   if (making.after > 0) {
     losses.push_back(fmt::format(
@@ -154,6 +154,18 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   return losses;
 }
 
+/// Most programs that capture calls print nothing about it, so this holds for every log.
+std::string cuda_graph_limit(const Job& job) {
+  const std::string always =
+      "A call that is captured in a CUDA graph is logged once, and may have run many times, at any "
+      "later moment";
+  const auto evidence = cuda_graph_evidence(job);
+  if (!evidence) return always + ".";
+  const FileLine place = file_line(job, evidence->where);
+  return fmt::format("{}: {}:{} speaks of such graphs.", always, to_valid_utf8(place.path),
+                     place.line);
+}
+
 std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   std::vector<std::string> limits = {
       "Only calls of NCCL are replayed: no computation, no loading of data, no time between "
@@ -161,13 +173,7 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
       "No log shows which stream waits for which: calls are ordered by their own streams only.",
       "No log shows what the buffers hold: they are filled with patterns.",
   };
-  if (const auto evidence = cuda_graph_evidence(job)) {
-    const FileLine place = file_line(job, evidence->where);
-    limits.push_back(
-        fmt::format("{}:{} speaks of CUDA graphs: a call that is captured in one is logged once, "
-                    "and may have run many times, at any later moment.",
-                    to_valid_utf8(place.path), place.line));
-  }
+  limits.push_back(cuda_graph_limit(job));
   if (plan.recorded_nhosts > 1) {
     limits.push_back(
         fmt::format("{} hosts are replayed on one machine: nothing follows about the "

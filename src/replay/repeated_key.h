@@ -1,6 +1,6 @@
 // Does an object of a JSON text hold one key twice?
 //
-//   {"count": 8, "op": "Send", "count": 9}     the second "count", at byte 26
+//   {"count": 8, "op": "Send", "count": 9}     the second "count", at byte 27
 //   {"a": {"count": 8}, "b": {"count": 9}}     no: these are two objects
 //
 // Parsers keep one of the two values, and which one differs: so neither can be believed.

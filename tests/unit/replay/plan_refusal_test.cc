@@ -74,6 +74,15 @@ TEST(FailedBeforeCalls, IsSaidOnlyWhereItIsKnown) {
   EXPECT_FALSE(failed_before_calls(job_from_text(failed.substr(0, failed.find("[rank0]")))));
   EXPECT_FALSE(failed_before_calls(job_from_text(failed + complete)));
   EXPECT_FALSE(failed_before_calls(job_from_text(failed + only_warns)));
+  const std::string only_settings =
+      "n0:50:50 [0] NCCL INFO NCCL_DEBUG_SUBSYS set by environment to ENV\n"
+      "n0:51:51 [1] NCCL INFO NCCL_DEBUG_SUBSYS set by environment to ENV\n";
+  const std::string watchdog =
+      "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=40, OpType=ALLREDUCE, NumelIn=512, "
+      "NumelOut=512, Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+  EXPECT_FALSE(failed_before_calls(job_from_text(only_settings + watchdog)));
+  EXPECT_FALSE(failed_before_calls(job_from_text(failed + watchdog)));
   EXPECT_FALSE(failed_before_calls(job_from_text("")));
 }
 
