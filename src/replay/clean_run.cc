@@ -1,211 +1,15 @@
 #include "replay/clean_run.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <set>
-#include <string>
-#include <tuple>
 #include <utility>
 
+#include "replay/awaited_calls.h"
+#include "replay/call_meetings.h"
 #include "replay/call_shape.h"
 
 namespace ncclog {
 namespace {
-
-/// What meets: a collective of a communicator, or the k-th message from one rank to another.
-struct MeetingKey {
-  int communicator = -1;
-  int sender = -1;  ///< -1: a collective.
-  int receiver = -1;
-  uint64_t index = 0;
-
-  auto operator<=>(const MeetingKey&) const = default;
-};
-
-/// What has to be equal on all sides.
-using Terms = std::tuple<std::string, int64_t, int, int, int>;
-
-Terms terms_of(const PlannedCall& call) {
-  if (is_message(call.op)) return {"", call.count, call.datatype, 0, -1};
-  return {call.op, call.count, call.datatype, call.redop, call.root};
-}
-
-/// Calls of a rank that are launched together.
-struct LaunchUnit {
-  std::vector<size_t> calls;   ///< Of the rank.
-  std::vector<size_t> behind;  ///< Units of the rank that wait for it.
-  size_t waits_for = 0;        ///< Units before it on its streams that have not ended.
-  size_t unmet = 0;            ///< Of its calls.
-};
-
-struct Meeting {
-  std::vector<std::pair<int, size_t>> units;  ///< Rank and unit of those that came.
-  std::optional<Terms> terms;
-  bool fails = false;  ///< Some came with other terms, or twice.
-};
-
-/// Carries a plan's clean run out in thought.
-class CleanRun {
- public:
-  explicit CleanRun(const ReplayPlan& plan) : plan_(plan) {
-    for (const PlannedCommunicator& comm : plan.communicators) {
-      places_.emplace_back();
-      for (size_t r = 0; r < comm.ranks.size(); ++r) {
-        places_.back()[comm.ranks[r]] = static_cast<int>(r);
-      }
-    }
-    for (const PlannedRank& rank : plan.ranks) units_.push_back(units_of(rank));
-    for (size_t r = 0; r < units_.size(); ++r) {
-      for (size_t u = 0; u < units_[r].size(); ++u) {
-        if (units_[r][u].waits_for == 0) ready_.emplace_back(static_cast<int>(r), u);
-      }
-    }
-    while (!ready_.empty()) {
-      const auto [rank, unit] = ready_.back();
-      ready_.pop_back();
-      launch(rank, unit);
-    }
-  }
-
-  std::vector<AwaitedCall> awaited(const std::vector<int>& ranks) const {
-    const std::set<int> late(ranks.begin(), ranks.end());
-    std::vector<AwaitedCall> result;
-    for (const auto& [key, meeting] : meetings_) {
-      const std::set<int> absent = absent_from(key, meeting);
-      const bool is_late = !meeting.fails && !absent.empty() &&
-                           std::includes(late.begin(), late.end(), absent.begin(), absent.end());
-      if (!is_late) continue;
-      for (const int rank : absent) {
-        AwaitedCall awaited{rank, call_at(key, meeting)};
-        if (key.sender >= 0) turn_round(key, awaited.call);
-        if (!makes(awaited)) result.push_back(std::move(awaited));
-      }
-    }
-    return result;
-  }
-
-  std::vector<std::vector<bool>> completed() const {
-    std::vector<std::vector<bool>> result;
-    for (size_t r = 0; r < units_.size(); ++r) {
-      result.emplace_back(plan_.ranks[r].calls.size(), false);
-      for (const LaunchUnit& unit : units_[r]) {
-        if (unit.waits_for > 0 || unit.unmet > 0) continue;
-        for (const size_t call : unit.calls) result.back()[call] = true;
-      }
-    }
-    return result;
-  }
-
- private:
-  static std::vector<LaunchUnit> units_of(const PlannedRank& rank) {
-    std::vector<LaunchUnit> units;
-    std::map<int, size_t> last_on;
-    int group = -1;
-    for (size_t c = 0; c < rank.calls.size(); ++c) {
-      const PlannedCall& call = rank.calls[c];
-      if (call.made_in == MadeIn::Defect) continue;
-      if (units.empty() || call.group < 0 || call.group != group) units.emplace_back();
-      group = call.group;
-      units.back().calls.push_back(c);
-      ++units.back().unmet;
-    }
-    for (size_t u = 0; u < units.size(); ++u) {
-      std::set<size_t> before;
-      for (const size_t c : units[u].calls) {
-        const auto last = last_on.find(rank.calls[c].stream);
-        if (last != last_on.end()) before.insert(last->second);
-      }
-      for (const size_t c : units[u].calls) last_on[rank.calls[c].stream] = u;
-      for (const size_t other : before) units[other].behind.push_back(u);
-      units[u].waits_for = before.size();
-    }
-    return units;
-  }
-
-  MeetingKey key_of(const PlannedCall& call, int rank) const {
-    if (!is_message(call.op)) return {call.communicator, -1, -1, call.index};
-    const int own = places_[static_cast<size_t>(call.communicator)].at(rank);
-    return call.op == "Send" ? MeetingKey{call.communicator, own, call.root, call.index}
-                             : MeetingKey{call.communicator, call.root, own, call.index};
-  }
-
-  /// Ranks of the plan that did not come to it.
-  std::set<int> absent_from(const MeetingKey& key, const Meeting& meeting) const {
-    if (meeting.units.size() >= expected(key)) return {};
-    const auto& ranks = plan_.communicators[static_cast<size_t>(key.communicator)].ranks;
-    std::set<int> absent(ranks.begin(), ranks.end());
-    if (key.sender >= 0) {
-      absent = {ranks[static_cast<size_t>(key.sender)], ranks[static_cast<size_t>(key.receiver)]};
-    }
-    for (const auto& [rank, unit] : meeting.units) absent.erase(rank);
-    return absent;
-  }
-
-  /// The call by which the first rank came to it.
-  const PlannedCall& call_at(const MeetingKey& key, const Meeting& meeting) const {
-    const auto& [rank, unit] = meeting.units.front();
-    const auto& own = plan_.ranks[static_cast<size_t>(rank)].calls;
-    const auto& calls = units_[static_cast<size_t>(rank)][unit].calls;
-    const auto found = std::find_if(calls.begin(), calls.end(),
-                                    [&, r = rank](size_t c) { return key_of(own[c], r) == key; });
-    return own[*found];
-  }
-
-  /// The other end of a message.
-  static void turn_round(const MeetingKey& key, PlannedCall& call) {
-    const bool has_sent = call.op == "Send";
-    call.op = has_sent ? "Recv" : "Send";
-    call.root = has_sent ? key.sender : key.receiver;
-    call.send_offset = call.recv_offset = 0;
-  }
-
-  /// The call, or another one in its place, is among the rank's own.
-  bool makes(const AwaitedCall& awaited) const {
-    const auto& calls = plan_.ranks[static_cast<size_t>(awaited.rank)].calls;
-    return std::any_of(calls.begin(), calls.end(), [&](const PlannedCall& own) {
-      if (own.communicator != awaited.call.communicator || own.index != awaited.call.index) {
-        return false;
-      }
-      if (!is_message(own.op) && !is_message(awaited.call.op)) return true;
-      return own.op == awaited.call.op && own.root == awaited.call.root;
-    });
-  }
-
-  size_t expected(const MeetingKey& key) const {
-    if (key.sender >= 0) return 2;
-    return plan_.communicators[static_cast<size_t>(key.communicator)].ranks.size();
-  }
-
-  void launch(int rank, size_t unit) {
-    for (const size_t c : units_[static_cast<size_t>(rank)][unit].calls) {
-      const PlannedCall& call = plan_.ranks[static_cast<size_t>(rank)].calls[c];
-      const MeetingKey key = key_of(call, rank);
-      Meeting& meeting = meetings_[key];
-      if (!meeting.terms) meeting.terms = terms_of(call);
-      meeting.fails |= *meeting.terms != terms_of(call);
-      meeting.units.emplace_back(rank, unit);
-      meeting.fails |= meeting.units.size() > expected(key);
-      if (!meeting.fails && meeting.units.size() == expected(key)) end(meeting);
-    }
-  }
-
-  void end(const Meeting& meeting) {
-    for (const auto& [rank, u] : meeting.units) {
-      std::vector<LaunchUnit>& units = units_[static_cast<size_t>(rank)];
-      if (--units[u].unmet > 0) continue;
-      for (const size_t behind : units[u].behind) {
-        if (--units[behind].waits_for == 0) ready_.emplace_back(rank, behind);
-      }
-    }
-  }
-
-  const ReplayPlan& plan_;
-  std::vector<std::map<int, int>> places_;  ///< By communicator: rank of the plan to rank in it.
-  std::vector<std::vector<LaunchUnit>> units_;  ///< By rank.
-  std::vector<std::pair<int, size_t>> ready_;
-  std::map<MeetingKey, Meeting> meetings_;
-};
 
 /// A group that is made in parts would be another group: it goes to the defect run as a whole.
 void keep_groups_whole(PlannedRank& rank) {
@@ -277,8 +81,17 @@ bool settle_once(ReplayPlan& plan, uint64_t& removed) {
 
 }  // namespace
 
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks) {
-  return CleanRun(plan).awaited(ranks);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
+  const CallMeetings met = meet_calls(plan);
+  std::vector<std::vector<bool>> result;
+  for (size_t r = 0; r < met.units.size(); ++r) {
+    result.emplace_back(plan.ranks[r].calls.size(), false);
+    for (const LaunchUnit& unit : met.units[r]) {
+      if (!unit.has_ended()) continue;
+      for (const size_t call : unit.calls) result.back()[call] = true;
+    }
+  }
+  return result;
 }
 
 int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message) {
@@ -294,16 +107,11 @@ int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message) 
     const PlannedCall first = awaited.front().call;
     others += is_at(first, front, by_message) ? 0 : 1;
     for (AwaitedCall& one : awaited) {
-      const bool is_first = one.call == first;
-      if (!is_first) continue;
+      if (one.call != first) continue;
       insert_call(completed[static_cast<size_t>(one.rank)], std::move(one), plan);
     }
   }
   return others;
-}
-
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
-  return CleanRun(plan).completed();
 }
 
 uint64_t settle_clean_run(ReplayPlan& plan) {

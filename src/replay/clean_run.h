@@ -3,11 +3,9 @@
 //   rank 0: AllReduce(0) AllReduce(1) Send→1        rank 1: AllReduce(0) AllReduce(1)
 //       → both AllReduce; the Send has no Recv, so it belongs to the defect run only
 //
-// The calls are carried out in thought: a collective ends once all ranks of its communicator came
-// to it with equal arguments, a message once both ends came to it with equal sizes. A call waits
-// for what is before it on its own stream, and for nothing else; the calls of a group wait for
-// each other. What does not end that way is no part of the clean run. So the clean run of a plan
-// is complete by construction, whatever the logs lack.
+// The calls are carried out in thought (replay/call_meetings.h). What does not end that way is no
+// part of the clean run. So the clean run of a plan is complete by construction, whatever the logs
+// lack.
 
 #pragma once
 
@@ -21,16 +19,6 @@ namespace ncclog {
 /// For each rank of the plan and each of its calls, whether the clean run comes to its end. False
 /// for calls of the defect run.
 std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan);
-
-/// A call in which others wait for a rank, as one of them makes it.
-struct AwaitedCall {
-  int rank = -1;     ///< Into ReplayPlan::ranks: who is waited for.
-  PlannedCall call;  ///< Its own: of a message the other end.
-};
-
-/// What the clean run waits for at its end: calls that all but some of `ranks` came to, and that
-/// are not among those ranks' own. By communicator and index, then by rank.
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks);
 
 /// Lets the ranks that are missing at `front` make the calls in which others wait for them, one
 /// after the other and, if the front is a message, only messages, until the clean run comes to the
