@@ -13,8 +13,9 @@ bool holds(const std::vector<int>& values, int value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// The communicator that is tested: the one that stands still, else the largest.
-int tested_communicator(const ReplayPlan& plan) {
+/// The communicator of which ranks are kept first: the one that stands still, else the largest; -1:
+/// there is none.
+int central_communicator(const ReplayPlan& plan) {
   if (plan.hypothesis.front) return plan.hypothesis.front->communicator;
   const auto largest = std::max_element(
       plan.communicators.begin(), plan.communicators.end(),
@@ -48,7 +49,7 @@ std::vector<int> roots_at_front(const ReplayPlan& plan) {
 struct Choice {
   const ReplayPlan& plan;
   std::vector<std::vector<int>> communicators_of;  ///< By rank.
-  std::vector<int> members;                        ///< Of the tested communicator.
+  std::vector<int> members;                        ///< Of the central communicator.
   std::set<int> kept;
   std::set<int> hosts;          ///< Of the kept ranks.
   std::set<int> communicators;  ///< With a kept rank.
@@ -61,8 +62,8 @@ Choice begin_choice(const ReplayPlan& plan) {
       choice.communicators_of[static_cast<size_t>(rank)].push_back(static_cast<int>(c));
     }
   }
-  const int tested = tested_communicator(plan);
-  if (tested >= 0) choice.members = plan.communicators[static_cast<size_t>(tested)].ranks;
+  const int central = central_communicator(plan);
+  if (central >= 0) choice.members = plan.communicators[static_cast<size_t>(central)].ranks;
   return choice;
 }
 
