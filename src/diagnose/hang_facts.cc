@@ -127,12 +127,12 @@ bool others_departed(const std::vector<Departure>& left, const std::vector<Holdu
   });
 }
 
-/// Some rank left out a message, or made one more, and it is none of those that seem to be late.
+/// Some rank that holds others up left out a message, and it is none of those that seem to be late.
 bool others_departed_in_message(const Job& job, const Waits& waits,
                                 const std::vector<Holdup>& late) {
   return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
     const auto departure = message_departure(job, messages);
-    return departure && !are_late(late, departure->waiter);
+    return departure && holds_up(waits, departure->waiter) && !are_late(late, departure->waiter);
   });
 }
 

@@ -75,12 +75,13 @@ struct Telling {
   }
 };
 
-/// Messages that a rank left out where it had always made them.
+/// Messages that a rank left out where it had always made them, and by which it holds others up.
 bool tell_departures(const Waits& waits, Telling& telling) {
   std::vector<std::string> who;
   for (const UnmatchedMessages& messages : waits.unmatched) {
     const auto departure = message_departure(telling.job, messages);
-    if (!departure || may_wait_for_unknown(telling.job, waits, departure->waiter)) continue;
+    if (!departure || !holds_up(waits, departure->waiter)) continue;
+    if (may_wait_for_unknown(telling.job, waits, departure->waiter)) continue;
     telling.add(messages);
     blame(telling.job, departure->waiter, telling.value);
     if (who.size() == kMostNamed) continue;

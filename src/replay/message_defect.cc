@@ -82,7 +82,7 @@ RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
   for (const UnmatchedMessages& messages : waits.unmatched) {
     const auto debt = debt_of(search, messages);
     const auto departure = debt ? message_departure(search.job, messages) : std::nullopt;
-    if (!departure || may_wait_for_unknown(search.job, waits, departure->waiter)) continue;
+    if (!departure || search.holding(waits, {debt->owing}).empty()) continue;
     const bool is_blamed = search.is_blamed(debt->owing);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;

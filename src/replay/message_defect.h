@@ -13,7 +13,8 @@
 
 namespace ncclog {
 
-/// A message that a rank left out where it had always made it; of several one that is blamed.
+/// A message that a rank which holds others up left out where it had always made it; of several one
+/// that is blamed.
 RecordedDefect from_departed_message(const Search& search, const Waits& waits);
 
 /// Messages owed by ranks that hold the others up, as far as the logs can tell. Where several owe

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "support/call_log.h"
+#include "support/empty_split.h"
 #include "support/guilty.h"
 
 namespace ncclog {
@@ -132,6 +133,9 @@ std::vector<GuiltyCase> cases() {
        without_send().timeout(0, 7).timeout(1, 7).timeout(2, 6, "RECV").text(), "yes 1"},
       {"nor does that rank hold up the collective", kMissing, without_send().timeout(0, 7).text(),
        "unknown"},
+      {"a message that once was not needed was not left out by who waits for somebody else",
+       kMessages, testing::empty_split().text(), "yes 5"},
+      {"nor does it hide who is awaited", kMissing, testing::empty_split().text(), "yes 5"},
       {"whoever may wait for a message of an unknown rank is not late", kMissing,
        without_sender().text(), "unknown"},
       {"a message owed by who waits for another one is no news", kMessages,

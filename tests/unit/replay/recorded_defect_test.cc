@@ -10,6 +10,7 @@
 
 #include "model/job_from_text.h"
 #include "support/call_log.h"
+#include "support/empty_split.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {
@@ -193,6 +194,12 @@ TEST(FindDefect, WhoWaitsForAMessageIsNotBlamedForItsSymptom) {
   const ReplayPlan plan = plan_of_text(log.text(), {}, {suspicion});
   EXPECT_EQ(plan.hypothesis.kind, DefectKind::Message);
   EXPECT_EQ(plan.hypothesis.departed, std::vector{1});
+}
+
+TEST(FindDefect, WhoWaitsForSomebodyElseDidNotLeaveItsMessageOut) {
+  const ReplayPlan plan = plan_of_text(testing::empty_split().text());
+  EXPECT_EQ(plan.hypothesis.kind, DefectKind::MissingCall);
+  EXPECT_EQ(plan.hypothesis.departed, std::vector{5});
 }
 
 TEST(FindDefect, OfTwoThatOweEachOtherMessagesBothMayHaveDeparted) {
