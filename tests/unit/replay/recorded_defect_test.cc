@@ -113,7 +113,8 @@ TEST(FindDefect, RanksThatAreApartProveNothingWhereNothingStopped) {
   const ReplayPlan plan = plan_of_text(log.text());
   EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
   ASSERT_EQ(plan.losses.size(), 1u);
-  EXPECT_EQ(plan.losses[0], "1 call is left out: not all ranks had made it when the logs end.");
+  EXPECT_EQ(plan.losses[0],
+            "1 call is left out: not all ranks had made it alike when the logs end.");
 }
 
 TEST(FindDefect, AMessageThatNobodySendsIsSentWhereItsLikesWere) {
