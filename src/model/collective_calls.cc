@@ -1,12 +1,28 @@
 #include "model/collective_calls.h"
 
 #include <iterator>
+#include <limits>
+
+#include "log/nccl_names.h"
 
 namespace ncclog {
+namespace {
+
+constexpr int kInt8 = 0;
+
+/// What Send and Recv of one message share. NCCL turns both into bytes (taskAppend in
+/// enqueue.cc), so that 8 float32 meet 16 bfloat16.
+CallSignature size_of_message(int64_t elements, int datatype) {
+  const int64_t bytes = datatype_bytes(datatype).value_or(0);
+  const bool is_known = bytes > 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
+  if (!is_known) return {.count = elements, .datatype = datatype};
+  return {.count = elements * bytes, .datatype = kInt8};
+}
+
+}  // namespace
 
 void PeerMessages::add(int64_t elements, int datatype) {
-  // Send and Recv of one message share size and datatype, but not their names.
-  hash = extended_hash(hash, {.count = elements, .datatype = datatype});
+  hash = extended_hash(hash, size_of_message(elements, datatype));
   ++count;
 }
 

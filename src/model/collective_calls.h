@@ -23,7 +23,7 @@ namespace ncclog {
 /// Messages to one peer, or from it. Those that meet have equal counts and equal hashes.
 struct PeerMessages {
   uint64_t count = 0;
-  uint64_t hash = 0;  ///< Of their sizes and datatypes, in order.
+  uint64_t hash = 0;  ///< Of their sizes in bytes, in order.
 
   void add(int64_t elements, int datatype);
   void merge(const PeerMessages& later);

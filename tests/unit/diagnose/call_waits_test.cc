@@ -117,5 +117,15 @@ TEST(CallWaits, MessagesOfOtherSizesAreTold) {
   EXPECT_EQ(messages[0].sent, 1u);
 }
 
+TEST(CallWaits, MessagesOfAsManyBytesMeetWhateverTheirDatatypes) {
+  constexpr int kFloat32 = 7;
+  constexpr int kBfloat16 = 9;
+  CallLog log = world(2);
+  log.call(0, 1, "Send", 64, 1, kFloat32).call(1, 1, "Recv", 128, 0, kBfloat16);
+  EXPECT_TRUE(unmatched_messages(job_from_text(log.text()), 0).empty());
+  log.call(0, 1, "Send", 64, 1, kFloat32).call(1, 1, "Recv", 64, 0, kBfloat16);
+  EXPECT_EQ(unmatched_messages(job_from_text(log.text()), 0).size(), 1u);
+}
+
 }  // namespace
 }  // namespace ncclog
