@@ -14,7 +14,8 @@ constexpr int kInt8 = 0;
 /// enqueue.cc), so that 8 float32 meet 16 bfloat16.
 CallSignature size_of_message(int64_t elements, int datatype) {
   const int64_t bytes = datatype_bytes(datatype).value_or(0);
-  const bool is_known = bytes > 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
+  const bool is_known =
+      bytes > 0 && elements >= 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
   if (!is_known) return {.count = elements, .datatype = datatype};
   return {.count = elements * bytes, .datatype = kInt8};
 }

@@ -127,5 +127,14 @@ TEST(CallWaits, MessagesOfAsManyBytesMeetWhateverTheirDatatypes) {
   EXPECT_EQ(unmatched_messages(job_from_text(log.text()), 0).size(), 1u);
 }
 
+TEST(CallWaits, SizesThatNoMessageHasAreComparedAsTheyStand) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  CallLog log = world(2);
+  log.call(0, 1, "Send", kLeast, 1).call(1, 1, "Recv", kLeast, 0);
+  log.call(0, 1, "Send", kMost, 1).call(1, 1, "Recv", kMost, 0);
+  EXPECT_TRUE(unmatched_messages(job_from_text(log.text()), 0).empty());
+}
+
 }  // namespace
 }  // namespace ncclog
