@@ -79,6 +79,14 @@ bool settle_once(ReplayPlan& plan, uint64_t& removed) {
   return changed;
 }
 
+/// The call at the front is met, and so are those whose groups it or its other end are in.
+bool settles_at(const ReplayPlan& plan, const FrontLine& front, bool by_message) {
+  if (!comes_to(plan, front, by_message)) return false;
+  ReplayPlan settled = plan;
+  settle_clean_run(settled);
+  return comes_to(settled, front, by_message);
+}
+
 }  // namespace
 
 std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
@@ -97,7 +105,7 @@ std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
 int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message) {
   constexpr int kMostRounds = 64;
   int others = 0;
-  for (int round = 0; round < kMostRounds && !comes_to(plan, front, by_message); ++round) {
+  for (int round = 0; round < kMostRounds && !settles_at(plan, front, by_message); ++round) {
     std::vector<AwaitedCall> awaited = awaited_calls(plan, front.missing);
     if (by_message) {
       std::erase_if(awaited, [](const AwaitedCall& one) { return !is_message(one.call.op); });

@@ -85,6 +85,15 @@ bool has_witness(const Choice& choice) {
                      [&](int rank) { return is_witness(choice.plan, rank); });
 }
 
+/// Of the message in question both ends: where nobody is named, either of them may have departed.
+void keep_ends(Choice& choice) {
+  const Hypothesis& hypothesis = choice.plan.hypothesis;
+  if (hypothesis.kind != DefectKind::Message || !hypothesis.front) return;
+  for (const std::vector<int>* ends : {&hypothesis.front->missing, &hypothesis.front->entered}) {
+    if (!ends->empty()) keep(choice, ends->front());
+  }
+}
+
 void keep_departed(Choice& choice, size_t most) {
   for (const int rank : choice.plan.hypothesis.departed) {
     if (choice.kept.size() < most && holds(choice.members, rank)) keep(choice, rank);
@@ -126,6 +135,7 @@ int best_of_the_others(const Choice& choice) {
 std::vector<int> kept_ranks(const ReplayPlan& plan, int gpus) {
   const auto most = static_cast<size_t>(std::max(0, gpus));
   Choice choice = begin_choice(plan);
+  if (most >= 2) keep_ends(choice);
   keep_departed(choice, std::max<size_t>(1, most / 2));
   keep_roots(choice, most);
   while (choice.kept.size() < std::min(most, plan.ranks.size())) {

@@ -68,10 +68,53 @@ RecordedDefect defect_of(const Search& search, const Debt& debt,
   return defect;
 }
 
-std::vector<Membership> owing_in(const std::vector<AddedCall>& added) {
+/// Those of `debts` whose owing rank is one that `is_named`, each once.
+template <typename IsNamed>
+std::vector<Membership> owing_ranks(const std::vector<Debt>& debts, IsNamed is_named) {
   std::set<Membership> owing;
-  for (const AddedCall& one : added) owing.insert(one.call.by);
+  for (const Debt& debt : debts) {
+    if (is_named(debt.owing)) owing.insert(debt.owing);
+  }
   return {owing.begin(), owing.end()};
+}
+
+/// Either end may have departed where nobody is named: the other one may have made one too many.
+std::vector<Membership> both_ends(const std::vector<Debt>& debts) {
+  std::set<Membership> ends;
+  for (const Debt& debt : debts) {
+    ends.insert(debt.owing);
+    ends.insert(debt.waiting);
+  }
+  return {ends.begin(), ends.end()};
+}
+
+/// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
+std::vector<Debt> certain_debts(const Search& search, const Waits& waits) {
+  std::set<size_t> owed;
+  for (const Holdup& holdup : waits.holdups) {
+    const bool is_unknown = std::any_of(
+        holdup.waiters.begin(), holdup.waiters.end(),
+        [&](const Waiter& waiter) { return may_wait_for_unknown(search.job, waits, waiter); });
+    if (!is_unknown) owed.insert(holdup.unmatched.begin(), holdup.unmatched.end());
+  }
+  std::vector<Debt> debts;
+  for (const size_t m : owed) {
+    if (const auto debt = debt_of(search, waits.unmatched[m])) debts.push_back(*debt);
+  }
+  return debts;
+}
+
+/// Whom the suspicion blames of those who owe, else those who wait for nobody themselves.
+std::vector<Membership> told_of(const Search& search, const Waits& waits,
+                                const std::vector<Debt>& debts) {
+  auto told = owing_ranks(debts, [&](const Membership& one) { return search.is_blamed(one); });
+  if (!told.empty()) return told;
+  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
+  return owing_ranks(debts, [&](const Membership& one) {
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == waiter_of(rank_of(search.job, one));
+    });
+  });
 }
 
 }  // namespace
@@ -92,20 +135,17 @@ RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
 }
 
 RecordedDefect from_messages(const Search& search, const Waits& waits) {
-  RecordedDefect defect;
-  for (const UnmatchedMessages& messages : waits.unmatched) {
-    const auto debt = debt_of(search, messages);
-    if (!debt || search.holding(waits, {debt->owing}).empty()) continue;
-    const std::vector<AddedCall> before = std::move(defect.added);
-    const bool is_first = defect.kind == DefectKind::None;
-    const bool is_better =
-        !is_first && search.is_blamed(debt->owing) && !search.is_blamed(defect.departed.front());
-    if (is_first || is_better) defect = defect_of(*debt);
-    defect.added = before;
-    defect.added.push_back({{debt->owing, debt->index, debt->owed}, std::nullopt});
+  const std::vector<Debt> debts = certain_debts(search, waits);
+  if (debts.empty()) return {};
+  const std::vector<Membership> told = told_of(search, waits, debts);
+  const auto first = std::find_if(debts.begin(), debts.end(), [&](const Debt& debt) {
+    return std::find(told.begin(), told.end(), debt.owing) != told.end();
+  });
+  RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
+  defect.departed = told.empty() ? both_ends(debts) : told;
+  for (const Debt& debt : debts) {
+    defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
   }
-  const bool is_told = !defect.departed.empty() && search.is_blamed(defect.departed.front());
-  if (!is_told) defect.departed = owing_in(defect.added);
   return defect;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "diagnose/cuda_graphs.h"
+#include "diagnose/stop_evidence.h"
 #include "model/call_signature.h"
 
 namespace ncclog {
@@ -118,6 +119,16 @@ void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
   }
 }
 
+/// Beside a job that stopped, a plan that tests nothing says why.
+void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan,
+                std::vector<std::string>& losses) {
+  const bool is_told = plan.hypothesis.kind != DefectKind::None || making.from_dumps;
+  if (is_told || !has_failed(job)) return;
+  losses.push_back(
+      "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "
+      "the plan tests nothing.");
+}
+
 bool has_own_reduction(const ReplayPlan& plan) {
   return std::any_of(plan.ranks.begin(), plan.ranks.end(), [](const PlannedRank& rank) {
     return std::any_of(rank.calls.begin(), rank.calls.end(),
@@ -151,6 +162,7 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   add_dropped_calls(making, losses);
   add_guesses(making, losses);
   add_clean_run(making, losses);
+  add_untold(job, making, plan, losses);
   return losses;
 }
 

@@ -261,16 +261,30 @@ RecordedDefect from_extra_call(const Search& search, const Waits& waits) {
   return defect;
 }
 
+/// The member has not made all messages that others wait for.
+bool owes_messages(const Search& search, const Waits& waits, const Membership& member) {
+  const Waiter waiter = waiter_of(rank_of(search.job, member));
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+    if (messages.sizes_differ) return false;
+    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+    return waiter_of(rank_of(search.job, {messages.communicator, owing})) == waiter;
+  });
+}
+
 /// Whoever is blamed made more calls than the others, who had given up: it came too late to the
-/// last call that they made.
+/// last call that they made. Where it owes messages, it may have left those out instead.
 RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
   RecordedDefect defect;
   for (const CallFront& front : waits.fronts) {
     const auto ahead = search.known(front.communicator, front.ahead);
     const auto behind = search.known(front.communicator, front.behind);
     const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
+    const auto owes = [&](const Membership& member) {
+      return owes_messages(search, waits, member);
+    };
     const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
                          std::all_of(ahead.begin(), ahead.end(), is_blamed) &&
+                         std::none_of(ahead.begin(), ahead.end(), owes) &&
                          std::none_of(behind.begin(), behind.end(), is_blamed);
     const bool is_better = defect.kind == DefectKind::None || behind.size() > defect.entered.size();
     if (!is_late || !is_better) continue;

@@ -131,7 +131,7 @@ TEST(FindDefect, AMessageThatNobodySendsIsSentWhereItsLikesWere) {
   EXPECT_EQ(plan_words(plan_of_text(log.text(), {.last = 2})),
             "0: Send(1)#0 Send(1)#1 AllReduce#4 +Send(1)#2 AllGather#5\n"
             "1: Recv(0)#0 Recv(0)#1 AllReduce#4 Recv(0)#2 AllGather#5\n"
-            "message by 0 at 0#2, entered 1, missing 0\n");
+            "message by 0,1 at 0#2, entered 1, missing 0\n");
 }
 
 /// Three stages of a pipeline; in each iteration data go down and back, then all reduce. Rank
