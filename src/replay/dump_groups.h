@@ -1,7 +1,7 @@
 // Which groups and ranks of the Flight Recorder's dumps does a plan take?
 //
-//   default_pg: ranks 0-4, 6 and 7 left dumps   → the last 32 calls of these; they are 0-6 in the
-//   plan tp_1: one rank left a dump                  → nothing: who called alike is not known
+//   default_pg: ranks 0-4, 6 and 7 left dumps   → their last 32 calls; seats 0-6 of the plan
+//   tp_1: one rank left a dump                  → nothing: who called alike is not known
 
 #pragma once
 

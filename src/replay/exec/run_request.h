@@ -1,10 +1,8 @@
 // From a replay to the request for one of its runs: which processes, with which command lines, in
 // which environment.
 //
-//   run 1, defect, ranks 0 and 1   → ncclog-replay rank --plan … --mode defect --ranks 0 --devices
-//   0
-//                                    ncclog-replay rank --plan … --mode defect --ranks 1 --devices
-//                                    1
+//   run 1, defect   → ncclog-replay rank --plan … --mode defect --ranks 0 --devices 0
+//                     ncclog-replay rank --plan … --mode defect --ranks 1 --devices 1
 //
 // Under a launcher a task starts its own rank, and task 0 waits for the others.
 
