@@ -10,10 +10,20 @@
 namespace ncclog {
 namespace {
 
-std::set<int> processes_that_gave_up(const Job& job) {
+std::set<int> find_those_that_gave_up(const Job& job) {
   std::set<int> processes;
   for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
   return processes;
+}
+
+const std::set<int>& processes_that_gave_up(const Job& job) {
+  return job.answers.of<&find_those_that_gave_up>(job);
+}
+
+/// Its watchdog gave up although nothing of its own is open: in a call that all have made.
+bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return processes_that_gave_up(job).contains(waiter.process) &&
+         !std::binary_search(waits.waiting.begin(), waits.waiting.end(), waiter);
 }
 
 /// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
@@ -99,11 +109,12 @@ bool ranks_contradict_each_other(const Job& job) {
 }
 
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
-  return may_wait_in_front(job, waits, waiter) || may_wait_in_message(job, waiter);
+  return waited_in_a_whole_call(job, waits, waiter) || may_wait_in_front(job, waits, waiter) ||
+         may_wait_in_message(job, waiter);
 }
 
 std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
-  const std::set<int> gave_up = processes_that_gave_up(job);
+  const std::set<int>& gave_up = processes_that_gave_up(job);
   std::vector<Holdup> result;
   for (const Holdup& holdup : waits.holdups) {
     if (holdup.waiters.size() != 1) continue;

@@ -21,7 +21,8 @@ bool waited_until_a_limit(const Job& job);
 /// On some communicator ranks called different things at one place, so that counts mean less.
 bool ranks_contradict_each_other(const Job& job);
 
-/// The waiter may wait for a rank whose calls the logs do not cover.
+/// The waiter may wait for a rank whose calls the logs do not cover, or waited in a call that all
+/// have made until its own watchdog fired.
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter);
 
 /// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired.

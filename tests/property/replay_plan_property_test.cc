@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -128,18 +129,32 @@ std::string interleaved(const std::vector<std::string>& lines, std::mt19937& ran
   return text;
 }
 
+/// nullopt: what is kept of the ranks' calls is nothing that two of them made.
+std::optional<ReplayPlan> plan_of(const std::string& text, const PlanOptions& options) {
+  try {
+    return testing::plan_of_text(text, options);
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the ranks of these logs have no call in common") << text;
+    return std::nullopt;
+  }
+}
+
 TEST(ReplayPlanProperty, RandomJobsGiveSoundPlansWhateverTheOrderOfTheirLines) {
   std::mt19937 random(20261121);
+  int planned = 0;
   for (int round = 0; round < 200; ++round) {
     const std::vector<std::string> lines = random_job(random);
     std::string text;
     for (const std::string& line : lines) text += line;
     const PlanOptions options{.last = 1 + random() % 8};
-    const ReplayPlan plan = testing::plan_of_text(text, options);
-    expect_sound(plan, text);
-    expect_sound(shrink_plan(plan, 2), text);
-    EXPECT_EQ(testing::plan_of_text(interleaved(lines, random), options), plan) << text;
+    const std::optional<ReplayPlan> plan = plan_of(text, options);
+    EXPECT_EQ(plan_of(interleaved(lines, random), options), plan) << text;
+    if (!plan) continue;
+    ++planned;
+    expect_sound(*plan, text);
+    expect_sound(shrink_plan(*plan, 2), text);
   }
+  EXPECT_GE(planned, 190);
 }
 
 }  // namespace

@@ -72,6 +72,14 @@ CallLog without_rank_2() {
   return log;
 }
 
+/// Rank 0 sends eight times, its peer received five of them.
+CallLog with_sends_ahead() {
+  CallLog log = world(2);
+  for (int i = 0; i < 8; ++i) log.call(0, 1, "Send", 64, 1);
+  for (int i = 0; i < 5; ++i) log.call(1, 1, "Recv", 64, 0);
+  return log.timeout(0, 6, "SEND");
+}
+
 std::vector<GuiltyCase> cases() {
   return {
       {"who did not enter is named where somebody waited until a limit", kMissing,
@@ -174,6 +182,9 @@ std::vector<GuiltyCase> cases() {
            .timeout(0, 1)
            .text(),
        "unknown"},
+      {"a rank that has not received", kMessages, with_sends_ahead().text(), "yes 1"},
+      {"one that waits itself, in a message that both made, may not have come to it", kMessages,
+       with_sends_ahead().timeout(1, 6, "RECV").text(), "unknown"},
       {"messages that match are no news", kMessages,
        world(2).call(0, 1, "Send", 512, 1).call(1, 1, "Recv", 512, 0).timeout(0, 2, "SEND").text(),
        "unknown"},

@@ -60,10 +60,20 @@ TEST(FindMessageDefect, WhoLeftAnExchangeOutDidNotComeTooLateToTheCallBeforeIt) 
   EXPECT_TRUE(clean_run_completes(plan));
 }
 
+TEST(FindMessageDefect, ARankThatWaitedInAMessageOfBothEndsLeftNoneOut) {
+  CallLog log = world(2);
+  for (int i = 0; i < 3; ++i) log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
+  log.call(0, kWorld, "Send", 8, 1).timeout(0, 3, "SEND").timeout(1, 3, "RECV");
+  EXPECT_EQ(plan_of_text(log.text()).hypothesis.kind, DefectKind::None);
+}
+
 TEST(FindMessageDefect, WhereNobodyIsToldBothEndsMayHaveDeparted) {
   CallLog log = world(2);
   for (int i = 0; i < 3; ++i) log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
-  log.call(0, kWorld, "Send", 8, 1).timeout(0, 4, "SEND").timeout(1, 4, "SEND");
+  log.call(0, kWorld, "Send", 8, 1).timeout(0, 4, "SEND");
+  log.line(
+      "n3:51:51 [1] NCCL INFO ncclCommInitRank comm 0x9900 rank 0 nranks 2 cudaDev 1 nvmlDev 1 "
+      "busId 2000 commId 0x99 - Init START");
   const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {}};
   EXPECT_EQ(plan_words(plan_of_text(log.text(), {}, {suspicion})),
             "0: Send(1)#0 Send(1)#1 Send(1)#2 Send(1)#3\n"
