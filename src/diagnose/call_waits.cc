@@ -292,6 +292,6 @@ bool holds_up(const Waits& waits, const Waiter& waiter) {
                      [&](const Holdup& holdup) { return holds(holdup, waiter); });
 }
 
-Waits find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
+const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
 
 }  // namespace ncclog

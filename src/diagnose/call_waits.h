@@ -54,8 +54,8 @@ struct Waits {
   std::vector<Holdup> holdups;  ///< In order of their first waiters.
 };
 
-/// Everything that waits in the job, and what it comes down to. Pure.
-Waits find_waits(const Job& job);
+/// Everything that waits in the job, and what it comes down to. Valid as long as the job.
+const Waits& find_waits(const Job& job);
 
 /// The messages between ranks of a communicator whose calls are counted that do not match.
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator);

@@ -138,7 +138,7 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
 
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
-  const Waits waits = find_waits(job);
+  const Waits& waits = find_waits(job);
   std::vector<Holdup> late = idle_holdups(job, waits);
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
@@ -259,7 +259,7 @@ std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
 
 FactValue collective_order_inverted(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
-  const Waits waits = find_waits(job);
+  const Waits& waits = find_waits(job);
   const Departures left = find_departures(job);
   FactValue value = yes({});
   for (const Holdup& circle : waits.holdups) {
@@ -285,7 +285,7 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
 /// A collective of the watchdog timed out, all ranks are known, and none lacks anything.
 FactValue all_entered(const Job& job, const Instance&) {
   if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
-  const Waits waits = find_waits(job);
+  const Waits& waits = find_waits(job);
   if (waits.fronts.empty() || !too_late(job).empty()) return unknown();
   if (!waits.unmatched.empty() || !messages_are_covered(job)) return unknown();
   const bool all_alike =

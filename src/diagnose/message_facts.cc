@@ -111,7 +111,7 @@ void tell_holdups(const Waits& waits, Telling& telling) {
 
 FactValue messages_unmatched(const Job& job, const Instance&) {
   if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
-  const Waits waits = find_waits(job);
+  const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
   if (!tell_departures(waits, telling)) tell_holdups(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();

@@ -238,12 +238,11 @@ std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stall
   return result;
 }
 
-/// Its lines of calls show that it waits for somebody itself.
-bool waits_in_call(const Job& job, int rank, int process) {
-  const int known = rank >= 0 ? process_of_rank(job, rank) : process;
-  const std::vector<Waiter> waiting = find_waits(job).waiting;
-  return std::any_of(waiting.begin(), waiting.end(),
-                     [&](const Waiter& waiter) { return waiter.process == known; });
+/// Those whose lines of calls show that they wait for somebody themselves.
+std::set<int> processes_that_wait(const Job& job) {
+  std::set<int> processes;
+  for (const Waiter& waiter : find_waits(job).waiting) processes.insert(waiter.process);
+  return processes;
 }
 
 /// Those behind must be the few: where most ranks are "behind", one rank has run ahead.
@@ -259,8 +258,11 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
   if (behind.empty() && is_default_group(stalled->group)) {
     behind = behind_by_failure(job, *stalled);
   }
+  const std::set<int> waiting_in_calls = processes_that_wait(job);
   std::erase_if(behind, [&](const auto& entry) {
-    return waits_in_call(job, entry.second.rank, entry.second.process);
+    const Behind& one = entry.second;
+    const int known = one.rank >= 0 ? process_of_rank(job, one.rank) : one.process;
+    return waiting_in_calls.contains(known);
   });
   std::vector<const TimedOutWork*> waiting;
   for (const TimedOutWork& work : stalled->reports) {

@@ -392,7 +392,7 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
     return is_meant || has_failed(job) ? defect : RecordedDefect{};
   }
   if (!has_failed(job)) return {};
-  const Waits waits = find_waits(job);
+  const Waits& waits = find_waits(job);
   defect = from_late_entry(search, waits);
   if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
   if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);

@@ -94,7 +94,7 @@ TEST(CallWaits, CollectivesCloseACircleOnlyWithoutMessages) {
   fronts.init(0, 2, 2).init(1, 2, 2).call(0, 1).call(1, 2);
   for (const auto& [log, is_closed] : {std::pair(messages, false), std::pair(fronts, true)}) {
     const Job job = job_from_text(log.text());
-    const Waits waits = find_waits(job);
+    const Waits& waits = find_waits(job);
     ASSERT_EQ(waits.holdups.size(), 1u);
     EXPECT_EQ(is_closed_by_fronts(waits, waits.holdups[0]), is_closed);
   }
