@@ -72,7 +72,8 @@ std::optional<bool> departs_from_past(const Job& job, const Waiter& waiter) {
   std::optional<bool> answer;
   const size_t first = steps.size() > kLookedAt ? steps.size() - kLookedAt : 0;
   for (size_t at = std::max(first, kStepContext); at < steps.size(); ++at) {
-    const Past past = past_of_step(steps, at).past;
+    // A run of equal steps is one sight of them, however long it is.
+    const Past past = past_of_step(steps, at, at - kStepContext + 1).past;
     if (past == Past::Other) return true;
     if (past == Past::Same) answer = false;
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,106 +16,194 @@ const CommRank& rank_at(const Job& job, int communicator, int rank) {
   return job.communicators[static_cast<size_t>(communicator)].ranks[static_cast<size_t>(rank)];
 }
 
-const RankProgram* program_of(const Job& job, const Waiter& waiter) {
-  const std::vector<RankProgram>& programs = rank_programs(job);
-  const auto found = std::find_if(programs.begin(), programs.end(),
-                                  [&](const RankProgram& one) { return one.waiter == waiter; });
-  return found == programs.end() ? nullptr : &*found;
-}
-
-/// One end of a line.
+/// One end of the messages from a rank to another.
 struct End {
   CallLine line;
   bool receives = false;
 
-  bool is(const RankCall& call) const { return call.line == line && call.receives == receives; }
+  auto operator<=>(const End&) const = default;
 };
 
-/// By each place of a program, how many messages of that end stand before it.
-std::vector<uint64_t> counts_before(const RankProgram& program, const End& end, uint64_t made) {
-  std::vector<uint64_t> counts(program.calls.size() + 1, made);
-  for (size_t at = program.calls.size(); at-- > 0;) {
-    counts[at] = end.is(program.calls[at]) ? program.calls[at].index : counts[at + 1];
+/// A place of a program where always a message stood.
+struct Gap {
+  size_t at = 0;
+  size_t message = 0;  ///< A place where it stands.
+};
+
+/// A program, and where in it things stand.
+struct PastCalls {
+  const RankProgram* program = nullptr;
+  std::vector<int> kinds;                     ///< Of its calls.
+  std::map<End, std::vector<size_t>> places;  ///< Of messages.
+  std::vector<size_t> collectives;
+  std::map<std::pair<CallLine, uint64_t>, size_t> place_of;  ///< Of a collective.
+  std::set<int> communicators;                               ///< Those that the rank is on.
+  std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
+};
+
+PastCalls past_of(const RankProgram& program) {
+  PastCalls past{.program = &program};
+  for (size_t at = 0; at < program.calls.size(); ++at) {
+    const RankCall& call = program.calls[at];
+    past.kinds.push_back(call.kind);
+    if (call.line.is_message()) {
+      past.places[{call.line, call.receives}].push_back(at);
+    } else {
+      past.collectives.push_back(at);
+      past.place_of[{call.line, call.index}] = at;
+    }
   }
-  return counts;
+  return past;
+}
+
+using Pasts = std::map<Waiter, PastCalls>;
+
+Pasts pasts_of(const Job& job) {
+  Pasts pasts;
+  for (const RankProgram& program : rank_programs(job)) {
+    pasts.emplace(program.waiter, past_of(program));
+  }
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      const auto past = pasts.find(waiter_of(rank));
+      if (past != pasts.end()) past->second.communicators.insert(static_cast<int>(c));
+    }
+  }
+  return pasts;
+}
+
+/// Behind the message that stood at `usual`, and perhaps others, came what stands at `at`. `end`:
+/// of the past.
+bool followed(const PastCalls& past, size_t usual, size_t at, size_t end) {
+  for (size_t next = usual + 1; next <= end; ++next) {
+    if (past.kinds[next] == past.kinds[at]) return true;
+    if (!past.program->calls[next].line.is_message()) return false;
+  }
+  return false;
+}
+
+/// All places behind `from` where before `from` always a message stood that is left out now.
+const std::vector<Gap>& gaps_behind(PastCalls& past, size_t from) {
+  const auto [entry, is_new] = past.gaps.try_emplace(from);
+  if (!is_new) return entry->second;
+  for (size_t at = std::max(from + 1, kStepContext); at < past.kinds.size(); ++at) {
+    const StepPast step = past_of_step(past.kinds, at, from);
+    if (step.past != Past::Other) continue;
+    const bool was_message = past.program->calls[step.usual].line.is_message();
+    if (was_message && followed(past, step.usual, at, from))
+      entry->second.push_back({at, step.usual});
+  }
+  return entry->second;
+}
+
+bool is_message_of(const PastCalls& past, const Gap& gap, const End& end) {
+  const RankCall& message = past.program->calls[gap.message];
+  return message.line == end.line && message.receives == end.receives;
 }
 
 /// One side of the messages.
 struct Side {
-  const RankProgram& program;
+  PastCalls& past;
   End end;
-  std::vector<uint64_t> counts;  ///< By place in the program.
+  uint64_t made = 0;  ///< How many.
 };
 
-/// Places of a program, behind `from` and up to `to`.
-struct Stretch {
-  size_t from = 0;
-  size_t to = 0;
-};
-
-/// Where the owing side's program has a message less than the other side's: between the last
-/// collective of both before which they had made as many and the first one after it; nullopt:
-/// nowhere for certain.
-std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
-  std::map<std::pair<CallLine, uint64_t>, uint64_t> theirs;
-  const std::vector<RankCall>& other = waiting.program.calls;
-  for (size_t at = 0; at < other.size(); ++at) {
-    if (!other[at].line.is_message())
-      theirs[{other[at].line, other[at].index}] = waiting.counts[at];
-  }
-  const std::vector<RankCall>& own = owing.program.calls;
-  std::optional<size_t> last_equal;
-  size_t first_unequal = own.size() - 1;
-  for (size_t at = own.size(); at-- > 0 && !last_equal;) {
-    const auto met = theirs.find({own[at].line, own[at].index});
-    if (own[at].line.is_message() || met == theirs.end()) continue;
-    if (met->second == owing.counts[at]) {
-      last_equal = at;
-    } else {
-      first_unequal = at;
-    }
-  }
-  if (!last_equal) return std::nullopt;
-  return Stretch{*last_equal, first_unequal};
+uint64_t made_before(const Side& side, size_t place) {
+  const auto found = side.past.places.find(side.end);
+  if (found == side.past.places.end()) return side.made;
+  const auto next = std::lower_bound(found->second.begin(), found->second.end(), place);
+  return next == found->second.end() ? side.made : side.past.program->calls[*next].index;
 }
 
-/// The last call of the stretch that stands where the program always had such a message.
-std::optional<MessageDeparture> find_departure(const Side& side, const Stretch& stretch) {
-  const std::vector<RankCall>& calls = side.program.calls;
-  std::vector<int> steps;
-  for (const RankCall& call : calls) steps.push_back(call.kind);
-  const size_t first = std::max(stretch.from + 1, kStepContext);
-  for (size_t at = stretch.to + 1; at-- > first;) {
-    const StepPast past = past_of_step(steps, at);
-    if (past.past != Past::Other || !side.end.is(calls[past.usual])) continue;
-    return MessageDeparture{side.program.waiter, calls[at], side.counts[at]};
+/// Between two collectives.
+struct Stretch {
+  size_t from = 0;        ///< Where the first one stands in the owing side's program.
+  size_t to = 0;          ///< Where the second one stands there.
+  size_t other_from = 0;  ///< Where the first one stands in the waiting side's program.
+};
+
+/// Where the owing side has a message less: behind the last collective of both before which they
+/// had made as many, and up to its next one on a communicator of both; nullopt: nowhere for
+/// certain.
+std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
+  const std::vector<size_t>& places = owing.past.collectives;
+  std::optional<size_t> next;
+  for (auto at = places.rbegin(); at != places.rend(); ++at) {
+    const RankCall& call = owing.past.program->calls[*at];
+    if (!waiting.past.communicators.contains(call.line.communicator)) continue;
+    const auto met = waiting.past.place_of.find({call.line, call.index});
+    const bool is_equal = met != waiting.past.place_of.end() &&
+                          made_before(waiting, met->second) == made_before(owing, *at);
+    if (is_equal && !next) return std::nullopt;
+    if (is_equal) return Stretch{*at, *next, met->second};
+    next = *at;
   }
   return std::nullopt;
 }
 
-std::optional<Side> side_of(const Job& job, const CommRank& rank, const End& end) {
-  const RankProgram* program = program_of(job, waiter_of(rank));
-  if (program == nullptr || program->calls.empty()) return std::nullopt;
-  return Side{*program, end,
-              counts_before(*program, end, calls_made(job, rank, end.line, end.receives))};
+/// The last call of the stretch that stands where the owing side always had such a message.
+std::optional<MessageDeparture> find_departure(const Side& owing, const Side& waiting) {
+  const auto stretch = stretch_without(owing, waiting);
+  if (!stretch) return std::nullopt;
+  const std::vector<Gap>& theirs = gaps_behind(waiting.past, stretch->other_from);
+  const auto is_theirs = [&](const Gap& gap) {
+    return is_message_of(waiting.past, gap, waiting.end);
+  };
+  if (std::any_of(theirs.begin(), theirs.end(), is_theirs)) return std::nullopt;
+  const std::vector<Gap>& gaps = gaps_behind(owing.past, stretch->from);
+  const auto last = std::find_if(gaps.rbegin(), gaps.rend(), [&](const Gap& gap) {
+    return gap.at <= stretch->to && is_message_of(owing.past, gap, owing.end);
+  });
+  if (last == gaps.rend()) return std::nullopt;
+  const RankProgram& program = *owing.past.program;
+  return MessageDeparture{program.waiter, program.calls[last->at], made_before(owing, last->at)};
+}
+
+std::optional<Side> side_of(const Job& job, Pasts& pasts, const CommRank& rank, const End& end) {
+  const auto past = pasts.find(waiter_of(rank));
+  if (past == pasts.end()) return std::nullopt;
+  return Side{past->second, end, calls_made(job, rank, end.line, end.receives)};
+}
+
+std::optional<MessageDeparture> departure_of(const Job& job, Pasts& pasts,
+                                             const UnmatchedMessages& messages) {
+  if (messages.sizes_differ) return std::nullopt;
+  const CommRank& sender = rank_at(job, messages.communicator, messages.sender);
+  const CommRank& receiver = rank_at(job, messages.communicator, messages.receiver);
+  const CallLine line{messages.communicator, sender.rank, receiver.rank};
+  const bool receiver_owes = messages.sent > messages.received;
+  const auto sends = side_of(job, pasts, sender, {line, false});
+  const auto receives = side_of(job, pasts, receiver, {line, true});
+  if (!sends || !receives) return std::nullopt;
+  return receiver_owes ? find_departure(*receives, *sends) : find_departure(*sends, *receives);
+}
+
+/// Of messages: communicator, sender, receiver.
+using Pair = std::tuple<int, int, int>;
+
+Pair pair_of(const UnmatchedMessages& messages) {
+  return {messages.communicator, messages.sender, messages.receiver};
+}
+
+std::map<Pair, MessageDeparture> departures_of(const Job& job) {
+  Pasts pasts = pasts_of(job);
+  std::map<Pair, MessageDeparture> result;
+  for (const UnmatchedMessages& messages : find_waits(job).unmatched) {
+    if (auto departure = departure_of(job, pasts, messages)) {
+      result.emplace(pair_of(messages), *departure);
+    }
+  }
+  return result;
 }
 
 }  // namespace
 
 std::optional<MessageDeparture> message_departure(const Job& job,
                                                   const UnmatchedMessages& messages) {
-  if (messages.sizes_differ) return std::nullopt;
-  const CommRank& sender = rank_at(job, messages.communicator, messages.sender);
-  const CommRank& receiver = rank_at(job, messages.communicator, messages.receiver);
-  const CallLine line{messages.communicator, sender.rank, receiver.rank};
-  const bool receiver_owes = messages.sent > messages.received;
-  const End owed{line, receiver_owes};
-  const End made{line, !receiver_owes};
-  const auto owing = side_of(job, receiver_owes ? receiver : sender, owed);
-  const auto waiting = side_of(job, receiver_owes ? sender : receiver, made);
-  if (!owing || !waiting) return std::nullopt;
-  const auto stretch = stretch_without(*owing, *waiting);
-  return stretch ? find_departure(*owing, *stretch) : std::nullopt;
+  const auto& all = job.answers.of<&departures_of>(job);
+  const auto found = all.find(pair_of(messages));
+  if (found == all.end()) return std::nullopt;
+  return found->second;
 }
 
 }  // namespace ncclog

@@ -5,10 +5,13 @@
 //       → rank 2 called AllReduce where it had always sent to rank 3
 //
 // That a Send lacks its Recv does not say whether the Recv was left out or the Send is one too
-// many. What may tell is that the ranks of a training job repeat themselves. The other way round, a
+// many. What may tell is that the ranks of a training job repeat themselves: behind the same calls
+// always came the message, and behind the message what was called now. The other way round, a
 // message where another call always stood proves nothing: pipelines begin and end unlike their
-// middle, and whoever waits has come there first. A loop that ends is no departure either: what
-// both ends did between two collectives that they made together has to lack the message.
+// middle, and whoever waits has come there first. Nor does a loop that ends: both ends made a
+// collective before, the rank that owes the message went on to the next one, and the past is what
+// stood before the first of them. Where the other end, too, left such a message out, the past does
+// not hold: who has nothing to send may leave it out.
 
 #pragma once
 

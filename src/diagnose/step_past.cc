@@ -14,10 +14,10 @@ bool same_context(std::span<const int> steps, size_t a, size_t b) {
 
 }  // namespace
 
-StepPast past_of_step(std::span<const int> steps, size_t at) {
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end) {
   StepPast result;
   size_t others = 0;
-  for (size_t t = kStepContext; t < at; ++t) {
+  for (size_t t = kStepContext; t < end; ++t) {
     if (!same_context(steps, t, at)) continue;
     if (steps[t] == steps[at]) return {Past::Same, 0};
     if (others > 0 && steps[t] != steps[result.usual]) return {};

@@ -25,8 +25,8 @@ struct StepPast {
 /// How many steps have to be the same.
 inline constexpr size_t kStepContext = 8;
 
-/// Compares step `at` of a program, which is at least kStepContext, with its past. Equal steps have
-/// equal numbers.
-StepPast past_of_step(std::span<const int> steps, size_t at);
+/// Compares step `at` of a program, which is at least kStepContext, with those before `end`, which
+/// is at most `at`. Equal steps have equal numbers.
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end);
 
 }  // namespace ncclog

@@ -36,6 +36,13 @@ CallLog two_communicators(int loops) {
   return log;
 }
 
+/// Two ranks with two communicators, after `length` calls on the first one.
+CallLog with_run(int length) {
+  CallLog log = two_communicators(1);
+  for (int i = 0; i < length; ++i) log.call(0, 1).call(1, 1);
+  return log;
+}
+
 /// Four ranks that made one call together, and two of them one on a communicator of their own.
 CallLog world_with_pair() {
   CallLog log = world(4);
@@ -135,6 +142,8 @@ std::vector<GuiltyCase> cases() {
        two_communicators(1).call(0, 1).call(1, 2).timeout(0, 2).timeout(1, 2).text(), "yes"},
       {"of a circle the rank that departs from its past is named", kCircle,
        two_communicators(12).call(0, 1).call(1, 2).timeout(0, 13).timeout(1, 13).text(), "yes 1"},
+      {"a run of one call that ends is no departure", kCircle,
+       with_run(10).call(0, 1).call(1, 2).timeout(0, 13).timeout(1, 13).text(), "yes"},
       {"a Send without Recv names the rank that waits for nobody", kMessages,
        world(2).call(0, 1, "Send", 512, 1).timeout(0, 2, "SEND").text(), "yes 1"},
       {"a rank that left out what it always sent is named, and not who waits for it", kMessages,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/job_from_text.h"
 #include "support/call_log.h"
 
@@ -10,20 +12,35 @@ namespace {
 
 using testing::CallLog;
 
-/// Rank 0 sends to rank 1, which computes with it on a communicator of its own; `times` times.
-void add_loop(CallLog& log, int times) {
-  for (int i = 0; i < times; ++i) {
-    log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
-    for (int call = 0; call < 7; ++call) log.call(1, 2);
-  }
-}
-
 void all_reduce(CallLog& log) { log.call(0, 1).call(1, 1); }
 
 CallLog two_ranks() {
   CallLog log;
   log.init(0, 2, 1).init(1, 2, 1).init(1, 1, 2, 0);
   all_reduce(log);
+  return log;
+}
+
+/// Rank 1 computes on a communicator of its own.
+void compute(CallLog& log) {
+  for (int call = 0; call < 7; ++call) log.call(1, 2);
+}
+
+/// Rank 0 sends to rank 1, which computes with it; `times` times.
+void add_loop(CallLog& log, int times) {
+  for (int i = 0; i < times; ++i) {
+    log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+    compute(log);
+  }
+}
+
+/// Four times the same, each with an AllReduce at its end.
+CallLog four_steps() {
+  CallLog log = two_ranks();
+  for (int i = 0; i < 4; ++i) {
+    add_loop(log, 1);
+    all_reduce(log);
+  }
   return log;
 }
 
@@ -35,16 +52,44 @@ std::optional<MessageDeparture> departure_of(const CallLog& log) {
 }
 
 TEST(MessageDeparture, IsWhereAMessageAlwaysStood) {
-  CallLog log = two_ranks();
-  add_loop(log, 4);
+  CallLog log = four_steps();
   log.call(0, 1, "Send", 8, 1);
+  compute(log);
   all_reduce(log);
   const auto departure = departure_of(log);
   ASSERT_TRUE(departure.has_value());
   EXPECT_EQ(departure->waiter.cuda_dev, 1);
-  EXPECT_EQ(departure->made.op, OpName("AllReduce"));
-  EXPECT_EQ(departure->made.index, 1u);
+  EXPECT_EQ(departure->made.line.communicator, 1);
+  EXPECT_EQ(departure->made.index, 28u);
   EXPECT_EQ(departure->index, 4u);
+}
+
+/// Three ranks exchange messages and then compute together; in the last of five steps only ranks 0
+/// and 1 exchange some, and all but rank 2 wait in that.
+CallLog without_exchange() {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1).call(rank, 1);
+  for (int i = 0; i < 5; ++i) {
+    for (int rank = 0; rank < 3; ++rank) {
+      for (int peer = 0; peer < 3 && (i < 4 || rank < 2); ++peer) {
+        if (peer != rank) log.call(rank, 1, "Send", 8, peer).call(rank, 1, "Recv", 8, peer);
+      }
+      if (i < 4 || rank == 2) log.call(rank, 1);
+    }
+  }
+  return log;
+}
+
+TEST(MessageDeparture, MayBeOfSeveralMessages) {
+  const Job job = job_from_text(without_exchange().text());
+  for (const UnmatchedMessages& messages : unmatched_messages(job, 0)) {
+    const auto departure = message_departure(job, messages);
+    const bool is_first = std::min(messages.sender, messages.receiver) == 0;
+    EXPECT_EQ(departure.has_value(), is_first && messages.sent < messages.received);
+    if (departure) {
+      EXPECT_EQ(departure->waiter.cuda_dev, 2);
+    }
+  }
 }
 
 TEST(MessageDeparture, IsNotTheEndOfALoopThatBothEndsMadeAlike) {
@@ -55,10 +100,58 @@ TEST(MessageDeparture, IsNotTheEndOfALoopThatBothEndsMadeAlike) {
   EXPECT_FALSE(departure_of(log).has_value());
 }
 
+TEST(MessageDeparture, IsUnknownWhereALoopEndsForTheFirstTime) {
+  // Rank 0 may as well have sent once too often.
+  CallLog log = two_ranks();
+  add_loop(log, 4);
+  log.call(0, 1, "Send", 8, 1);
+  all_reduce(log);
+  EXPECT_FALSE(departure_of(log).has_value());
+}
+
+TEST(MessageDeparture, IsUnknownWhereTheEndOfARunIsSeenForTheFirstTime) {
+  CallLog log = two_ranks();
+  for (int i = 0; i < 40; ++i) log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+  log.call(1, 1, "Recv", 8, 0);
+  for (int i = 0; i < 40; ++i) log.call(0, 1, "Recv", 8, 1).call(1, 1, "Send", 8, 0);
+  log.call(0, 1);
+  EXPECT_FALSE(departure_of(log).has_value());
+}
+
 TEST(MessageDeparture, IsUnknownWhereTheRankOnlyCameNoFurther) {
   CallLog log = two_ranks();
   add_loop(log, 4);
   log.call(0, 1, "Send", 8, 1);
+  EXPECT_FALSE(departure_of(log).has_value());
+}
+
+TEST(MessageDeparture, IsUnknownUntilTheRankComesToTheNextCollective) {
+  CallLog log = four_steps();
+  log.call(0, 1, "Send", 8, 1);
+  compute(log);
+  EXPECT_FALSE(departure_of(log).has_value());
+}
+
+TEST(MessageDeparture, IsUnknownWhereSomethingElseTookThePlaceOfTheMessage) {
+  CallLog log = four_steps();
+  log.call(0, 1, "Send", 8, 1).call(1, 2, "Broadcast");
+  compute(log);
+  all_reduce(log);
+  EXPECT_FALSE(departure_of(log).has_value());
+}
+
+TEST(MessageDeparture, IsUnknownWhereTheOtherEndLeftSuchAMessageOut) {
+  // Rank 0 has nothing to send, so that neither of them does anything, and then sends nevertheless.
+  CallLog log;
+  log.init(0, 2, 1).init(1, 2, 1).init(0, 1, 3, 0).init(1, 1, 2, 0);
+  for (int i = 0; i < 5; ++i) {
+    all_reduce(log);
+    if (i < 4) log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+    compute(log);
+    for (int call = 0; call < 7; ++call) log.call(0, 3);
+  }
+  log.call(0, 1, "Send", 8, 1);
+  all_reduce(log);
   EXPECT_FALSE(departure_of(log).has_value());
 }
 

@@ -11,7 +11,7 @@ namespace {
 /// Of the last letter, where each letter is a step.
 StepPast past_of_last(std::string_view letters) {
   const std::vector<int> steps(letters.begin(), letters.end());
-  return past_of_step(steps, steps.size() - 1);
+  return past_of_step(steps, steps.size() - 1, steps.size() - 1);
 }
 
 TEST(PastOfStep, IsOtherWhereAnotherStepAlwaysStood) {
@@ -31,6 +31,13 @@ TEST(PastOfStep, IsUnknownAfterOneTimeOrWhereDifferentStepsFollowed) {
 
 TEST(PastOfStep, NeedsEightEqualStepsBefore) {
   EXPECT_EQ(past_of_last("bcdefghX1bcdefghX2bcdefghY").past, Past::Unknown);
+}
+
+TEST(PastOfStep, IsWhatStoodBeforeTheGivenPlace) {
+  const std::string_view letters = "abcdefghX abcdefghX abcdefghY";
+  const std::vector<int> steps(letters.begin(), letters.end());
+  EXPECT_EQ(past_of_step(steps, 28, 19).past, Past::Other);
+  EXPECT_EQ(past_of_step(steps, 28, 18).past, Past::Unknown);
 }
 
 }  // namespace
