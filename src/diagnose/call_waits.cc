@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagnose/held_calls.h"
+#include "diagnose/message_counts.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -207,13 +208,13 @@ Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waite
   return holdup;
 }
 
-/// Ranks of a communicator that exchanged messages and are counted, by rank.
-std::map<int, int> message_ranks(const Job& job, const Communicator& comm) {
+/// Ranks of a communicator that are counted, by rank.
+std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
   std::map<int, int> ranks;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CommRank& rank = comm.ranks[r];
     if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-    if (calls_of(job, rank)->other_peers == 0) ranks[rank.rank] = static_cast<int>(r);
+    ranks[rank.rank] = static_cast<int>(r);
   }
   return ranks;
 }
@@ -224,21 +225,25 @@ Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
 
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
   const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
-  const std::map<int, int> ranks = message_ranks(job, comm);
-  std::map<std::pair<int, int>, std::pair<PeerMessages, PeerMessages>> pairs;
+  const std::map<int, int> ranks = counted_ranks(job, comm);
+  std::set<std::pair<int, int>> pairs;
   for (const auto& [number, r] : ranks) {
-    for (const auto& [peer, totals] : calls_of(job, comm.ranks[static_cast<size_t>(r)])->peers) {
-      if (!ranks.contains(peer)) continue;
-      if (totals.sent.count > 0) pairs[{number, peer}].first = totals.sent;
-      if (totals.received.count > 0) pairs[{peer, number}].second = totals.received;
+    for (const int peer : message_peers(job, comm.ranks[static_cast<size_t>(r)])) {
+      if (ranks.contains(peer)) pairs.insert({{number, peer}, {peer, number}});
     }
   }
   std::vector<UnmatchedMessages> result;
-  for (const auto& [pair, messages] : pairs) {
-    const auto& [sent, received] = messages;
-    if (sent == received) continue;
-    result.push_back({communicator, ranks.at(pair.first), ranks.at(pair.second), sent.count,
-                      received.count, sent.count == received.count});
+  for (const auto& [sender, receiver] : pairs) {
+    const int from = ranks.at(sender);
+    const int to = ranks.at(receiver);
+    const auto sent = message_count(job, comm.ranks[static_cast<size_t>(from)], receiver, false);
+    const auto received = message_count(job, comm.ranks[static_cast<size_t>(to)], sender, true);
+    if (!sent || !received) continue;
+    const bool are_sized = sent->sizes && received->sizes;
+    const bool sizes_differ =
+        sent->count == received->count && are_sized && *sent->sizes != *received->sizes;
+    if (sent->count == received->count && !sizes_differ) continue;
+    result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
   }
   return result;
 }
@@ -269,13 +274,16 @@ Waits waits_of(const Job& job) {
 
 bool messages_are_covered(const Job& job) {
   return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-    const std::map<int, int> ranks = message_ranks(job, comm);
+    const std::map<int, int> ranks = counted_ranks(job, comm);
     return std::all_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-      const CollectiveCalls* calls = calls_of(job, rank);
-      if (calls == nullptr || calls->peers.empty()) return true;
-      return ranks.contains(rank.rank) &&
-             std::all_of(calls->peers.begin(), calls->peers.end(),
-                         [&](const auto& peer) { return ranks.contains(peer.first); });
+      const std::vector<int> peers = message_peers(job, rank);
+      if (peers.empty()) return true;
+      return ranks.contains(rank.rank) && !has_unknown_peers(job, rank) &&
+             std::all_of(peers.begin(), peers.end(), [&](int peer) {
+               const auto other = ranks.find(peer);
+               return other != ranks.end() &&
+                      !has_unknown_peers(job, comm.ranks[static_cast<size_t>(other->second)]);
+             });
     });
   });
 }

@@ -57,13 +57,14 @@ struct Waits {
 /// Everything that waits in the job, and what it comes down to. Valid as long as the job.
 const Waits& find_waits(const Job& job);
 
-/// The messages between ranks of a communicator whose calls are counted that do not match.
+/// The messages between ranks of a communicator whose calls are counted that do not match, as far
+/// as both ends are known.
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator);
 
 /// True if no message was made whose other end the logs may not cover.
 bool messages_are_covered(const Job& job);
 
-/// Its waiters would wait for each other without any message, too.
+/// Some of its waiters would wait for each other without any message, too.
 bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup);
 
 /// The waiter holds others up, alone or in a circle.

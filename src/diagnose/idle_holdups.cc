@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "diagnose/message_counts.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
@@ -58,25 +59,32 @@ const CommRank* find_rank(const Communicator& comm, int number) {
   return found == comm.ranks.end() ? nullptr : &*found;
 }
 
-/// The peer is not counted, and its log does not show the other end of all of `own`.
-bool may_owe(const Job& job, const Communicator& comm, int peer, const PeerTotals& own, int rank) {
+/// The peer may not have made the other end of each message of `rank` in a direction.
+bool may_lack_end(const Job& job, const CommRank& rank, const CommRank& peer, bool receives) {
+  const auto own = message_count(job, rank, peer.rank, receives);
+  const auto shown = message_count(job, peer, rank.rank, !receives);
+  return !own || !shown || own->count > shown->count;
+}
+
+/// The peer is not counted, or not with this rank, and its log does not show the other end of all
+/// messages.
+bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int peer) {
   const CommRank* other = find_rank(comm, peer);
   if (other == nullptr) return true;
   const CallCoverage coverage = call_coverage(job, comm, *other);
-  if (coverage == CallCoverage::Counted) return false;
   if (coverage == CallCoverage::Unknown) return true;
-  const auto& peers = calls_of(job, *other)->peers;
-  const auto shown = peers.find(rank);
-  return shown == peers.end() || own.sent.count > shown->second.received.count ||
-         own.received.count > shown->second.sent.count;
+  if (coverage == CallCoverage::Counted) {
+    return !message_count(job, *other, rank.rank, false) ||
+           !message_count(job, *other, rank.rank, true);
+  }
+  return may_lack_end(job, rank, *other, false) || may_lack_end(job, rank, *other, true);
 }
 
 bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& rank) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  if (calls == nullptr) return false;
-  return std::any_of(calls->peers.begin(), calls->peers.end(), [&](const auto& entry) {
-    return may_owe(job, comm, entry.first, entry.second, rank.rank);
-  });
+  if (has_unknown_peers(job, rank)) return true;
+  const std::vector<int> peers = message_peers(job, rank);
+  return std::any_of(peers.begin(), peers.end(),
+                     [&](int peer) { return may_owe(job, comm, rank, peer); });
 }
 
 bool may_wait_in_message(const Job& job, const Waiter& waiter) {

@@ -6,8 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "diagnose/message_counts.h"
 #include "model/call_coverage.h"
-#include "model/rank_segment.h"
 
 namespace ncclog {
 namespace {
@@ -35,22 +35,6 @@ Members counted_members(const Job& job) {
 
 bool has_calls(const SpeakerLog& log) {
   return log.calls.tape.total() + log.traces.tape.total() > 0;
-}
-
-/// The kind of line that all segments with calls are counted by; nullptr: they differ, or the tape
-/// does not keep all of them.
-const CallTape* tape_of(const SpeakerLog& log) {
-  std::optional<bool> by_traces;
-  for (const CommSegment& segment : log.comms.all) {
-    const CollectiveCalls& calls = calls_of(segment);
-    if (calls.total == 0) continue;
-    const bool traces = &calls == &segment.traces;
-    if (by_traces && *by_traces != traces) return nullptr;
-    by_traces = traces;
-  }
-  if (!by_traces) return nullptr;
-  const CallTape& tape = *by_traces ? log.traces.tape : log.calls.tape;
-  return tape.kept() == tape.total() ? &tape : nullptr;
 }
 
 std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Member& member) {
@@ -82,7 +66,7 @@ struct Draft {
 };
 
 void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
-  const CallTape* tape = tape_of(job.logs[static_cast<size_t>(log)]);
+  const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
   if (tape == nullptr) return;
   const std::vector<uint16_t> ids = tape->calls();
   std::map<Waiter, Draft> drafts;
@@ -126,9 +110,8 @@ uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, 
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr) return 0;
   if (!line.is_message()) return calls->collectives.size();
-  const auto peer = calls->peers.find(receives ? line.sender : line.receiver);
-  if (peer == calls->peers.end()) return 0;
-  return receives ? peer->second.received.count : peer->second.sent.count;
+  const int peer = receives ? line.sender : line.receiver;
+  return message_count(job, rank, peer, receives).value_or(MessageCount{}).count;
 }
 
 }  // namespace ncclog

@@ -47,7 +47,7 @@ inline constexpr size_t kProgramCalls = 2048;  ///< Of each process, at most.
 /// The programs of all ranks whose calls are counted and in one order. Valid as long as the job.
 const std::vector<RankProgram>& rank_programs(const Job& job);
 
-/// How often that rank called in that line, at that end.
+/// How often that rank, which has a program, called in that line, at that end.
 uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives);
 
 }  // namespace ncclog

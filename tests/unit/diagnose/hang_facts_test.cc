@@ -50,6 +50,34 @@ CallLog world_with_pair() {
   return log;
 }
 
+constexpr int kManyRanks = 300;  ///< More peers than a rank's messages are counted for.
+
+/// Rank 0 receives from all others, which then call an AllReduce; rank 150 has not sent.
+CallLog gather_without_one() {
+  CallLog log;
+  for (int rank = 0; rank < kManyRanks; ++rank) log.init(rank, kManyRanks, 1);
+  for (int rank = 1; rank < kManyRanks; ++rank) {
+    log.call(0, 1, "Recv", 8, rank).call(rank, 1);
+    if (rank != 150) log.call(rank, 1, "Send", 8, 0);
+  }
+  return log;
+}
+
+/// Rank 5 sends to all others and then calls an AllReduce with them, but not the third time.
+CallLog hub_without_call() {
+  CallLog log;
+  for (int rank = 0; rank < kManyRanks; ++rank) log.init(rank, kManyRanks, 1);
+  for (int i = 0; i < 3; ++i) {
+    for (int rank = 0; rank < kManyRanks; ++rank) {
+      if (rank != 5) log.call(5, 1, "Send", 8, rank).call(rank, 1, "Recv", 8, 5);
+    }
+    for (int rank = 0; rank < kManyRanks; ++rank) {
+      if (i < 2 || rank != 5) log.call(rank, 1);
+    }
+  }
+  return log;
+}
+
 /// Three stages of a pipeline after five iterations; in the sixth rank 1 sends nothing to rank 2.
 CallLog without_send() {
   CallLog log = world(3);
@@ -153,6 +181,11 @@ std::vector<GuiltyCase> cases() {
       {"a message that once was not needed was not left out by who waits for somebody else",
        kMessages, testing::empty_split().text(), "yes 5"},
       {"nor does it hide who is awaited", kMissing, testing::empty_split().text(), "yes 5"},
+      {"of many peers, too, who waits for a message is not late", kMissing,
+       gather_without_one().timeout(1, 1).text(), "unknown"},
+      {"and who owes it is known", kMessages, gather_without_one().timeout(1, 1).text(), "yes"},
+      {"messages with many peers hide nobody", kMissing, hub_without_call().timeout(0, 3).text(),
+       "yes 5"},
       {"whoever may wait for a message of an unknown rank is not late", kMissing,
        without_sender().text(), "unknown"},
       {"a message owed by who waits for another one is no news", kMessages,
