@@ -172,7 +172,8 @@ Json rule_key_value(std::string_view key) {
   if (key == "needs") return one_or_list(offered(need_names(), "^[$][a-z0-9_]+$"));
   if (key == "when") return ref("condition");
   if (key == "blame") return blame();
-  if (key == "explains" || key == "related") return one_or_list(ref("rule_id"));
+  if (key == "explains" || key == "explains_same_ranks" || key == "related")
+    return one_or_list(ref("rule_id"));
   if (key == "applies_to") {
     return closed_object(
         {{"nccl", version_range()}, {"cuda", version_range()}, {"pytorch", version_range()}},

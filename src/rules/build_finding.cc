@@ -121,6 +121,7 @@ Finding texts_of(const Rule& rule) {
   finding.do_not = rule.do_not;
   finding.references = rule.references;
   finding.explains = rule.explains;
+  finding.explains_same_ranks = rule.explains_same_ranks;
   return finding;
 }
 

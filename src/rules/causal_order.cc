@@ -16,6 +16,23 @@ struct Graph {
   std::vector<Severity> weight;  ///< The worst severity of a finding and all that follows from it.
 };
 
+/// True if `effect` names ranks, and all of them are among those of `cause`.
+bool names_no_other_ranks(const Finding& effect, const Finding& cause) {
+  return !effect.ranks.empty() && std::includes(cause.ranks.begin(), cause.ranks.end(),
+                                                effect.ranks.begin(), effect.ranks.end());
+}
+
+void explain_same_ranks(std::vector<Finding>& findings) {
+  for (Finding& cause : findings) {
+    for (const Finding& effect : findings) {
+      const auto& wanted = cause.explains_same_ranks;
+      const bool meant = std::find(wanted.begin(), wanted.end(), effect.id) != wanted.end();
+      if (meant && names_no_other_ranks(effect, cause)) cause.explains.push_back(effect.id);
+    }
+    cause.explains_same_ranks.clear();
+  }
+}
+
 void keep_present_ids(std::vector<Finding>& findings) {
   std::set<std::string> present;
   for (const Finding& finding : findings) present.insert(finding.id);
@@ -78,6 +95,7 @@ bool is_explained(const Graph& graph, const std::vector<bool>& placed, size_t i)
 }  // namespace
 
 std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
+  explain_same_ranks(findings);
   keep_present_ids(findings);
   const Graph graph = build_graph(findings);
   const auto key = [&](size_t i) {

@@ -21,7 +21,8 @@ bool asks_for(const Condition& condition, const std::string& id) {
 }
 
 bool names(const Rule& rule, const std::string& id) {
-  return contains(rule.explains, id) || contains(rule.related, id) || asks_for(rule.when, id);
+  return contains(rule.explains, id) || contains(rule.explains_same_ranks, id) ||
+         contains(rule.related, id) || asks_for(rule.when, id);
 }
 
 const Finding* finding_of(const Diagnosis& diagnosis, std::string_view id) {

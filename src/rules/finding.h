@@ -52,6 +52,9 @@ struct Finding {
   std::vector<std::string> do_not;
   std::vector<std::string> references;
   std::vector<std::string> explains;  ///< Ids of other findings present that follow from this one.
+  /// Ids of findings that follow too if all ranks that they name are among `ranks`; empty once
+  /// `order_by_cause` has moved those to `explains`.
+  std::vector<std::string> explains_same_ranks;
 
   static constexpr size_t kMaxEvidence = 8;
 };

@@ -9,10 +9,27 @@
 namespace ncclog {
 namespace {
 
-const Names kKeys = {"id",       "title",   "severity", "confidence",  "role",
-                     "per",      "needs",   "when",     "blame",       "message",
-                     "why",      "check",   "fix",      "do_not",      "references",
-                     "explains", "related", "examples", "last_resort", "applies_to"};
+const Names kKeys = {"id",
+                     "title",
+                     "severity",
+                     "confidence",
+                     "role",
+                     "per",
+                     "needs",
+                     "when",
+                     "blame",
+                     "message",
+                     "why",
+                     "check",
+                     "fix",
+                     "do_not",
+                     "references",
+                     "explains",
+                     "explains_same_ranks",
+                     "related",
+                     "examples",
+                     "last_resort",
+                     "applies_to"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -131,6 +148,10 @@ void load_texts(const RuleFile& file, Rule& rule) {
   rule.references = optional_texts(file, root, "references");
   rule.explains = optional_texts(file, root, "explains");
   if (const RuleNode* explains = root.find("explains")) rule.explains_place = explains->place;
+  rule.explains_same_ranks = optional_texts(file, root, "explains_same_ranks");
+  if (const RuleNode* explains = root.find("explains_same_ranks")) {
+    rule.explains_same_ranks_place = explains->place;
+  }
   rule.related = optional_texts(file, root, "related");
   if (const RuleNode* related = root.find("related")) rule.related_place = related->place;
 }

@@ -193,6 +193,7 @@ struct Rule {
   std::vector<std::string> do_not;
   std::vector<std::string> references;
   std::vector<std::string> explains;
+  std::vector<std::string> explains_same_ranks;  ///< Likewise, where they name none but its ranks.
   std::vector<std::string> related;  ///< Ids of findings that may well stand beside this one.
   std::vector<Example> fires;
   std::vector<Example> quiet;
@@ -202,6 +203,7 @@ struct Rule {
   std::string when_text;     ///< `when` in one line, for people.
   std::string message_text;  ///< `message` as written.
   Place explains_place;
+  Place explains_same_ranks_place;
   Place related_place;
   uint64_t hash = 0;  ///< Of everything but the examples.
 };

@@ -89,6 +89,7 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   out += texts_block("check", rule.check) + texts_block("fix", rule.fix);
   out += texts_block("do not", rule.do_not) + texts_block("references", rule.references);
   out += text_block("explains", join(rule.explains, ", "));
+  out += text_block("same ranks", join(rule.explains_same_ranks, ", "));
   out += text_block("related", join(rule.related, ", "));
   return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
 }

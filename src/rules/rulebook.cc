@@ -53,6 +53,9 @@ void require_id(const RulesById& rules, const Rule& rule, Place place, const std
 
 void require_ids(const RulesById& rules, const Rule& rule) {
   for (const std::string& id : rule.explains) require_id(rules, rule, rule.explains_place, id);
+  for (const std::string& id : rule.explains_same_ranks) {
+    require_id(rules, rule, rule.explains_same_ranks_place, id);
+  }
   for (const std::string& id : rule.related) require_id(rules, rule, rule.related_place, id);
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
     require_id(rules, rule, asked.place, asked.rule);

@@ -71,6 +71,22 @@ TEST(CausalOrder, OnlyPresentFindingsStayExplained) {
   EXPECT_EQ(ordered[0].explains, std::vector<std::string>{"b"});
 }
 
+TEST(CausalOrder, WhatNamesNoOtherRanksIsExplainedWhereThatIsWanted) {
+  const auto explained = [](std::vector<int> cause_ranks, std::vector<int> effect_ranks) {
+    Finding cause = finding("z-cause", Severity::Error, Role::Cause);
+    cause.explains_same_ranks = {"effect", "gone"};
+    cause.ranks = std::move(cause_ranks);
+    Finding effect = finding("effect", Severity::Error, Role::Cause);
+    effect.ranks = std::move(effect_ranks);
+    return order({cause, effect}) == "z-cause effect";
+  };
+  EXPECT_TRUE(explained({1, 3}, {3}));
+  EXPECT_FALSE(explained({1}, {1, 3}));
+  EXPECT_FALSE(explained({1}, {2}));
+  EXPECT_FALSE(explained({1}, {}));
+  EXPECT_FALSE(explained({}, {}));
+}
+
 TEST(CausalOrder, ACircleIsOrderedAllTheSame) {
   EXPECT_EQ(order({finding("b", Severity::Error, Role::Cause, {"a"}),
                    finding("a", Severity::Error, Role::Cause, {"b"}),

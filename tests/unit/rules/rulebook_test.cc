@@ -52,6 +52,11 @@ TEST(Rulebook, EveryIdThatARuleNamesExists) {
             }),
             "rules/first.yaml:9:11: unknown rule 'secnd' | did you mean 'second'?");
   EXPECT_EQ(error_of([] {
+              rulebook_of({sample_rule("first", kClosed, "explains_same_ranks: [secnd]\n"),
+                           sample_rule("second", kClosed)});
+            }),
+            "rules/first.yaml:9:22: unknown rule 'secnd' | did you mean 'second'?");
+  EXPECT_EQ(error_of([] {
               rulebook_of({sample_rule("first", kClosed, "related: [secnd]\n"),
                            sample_rule("second", kClosed)});
             }),
