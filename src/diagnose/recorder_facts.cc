@@ -100,10 +100,12 @@ FactValue recorder_mismatch(const Job& job, const Instance& instance) {
   return dumps_alone(job, instance, RecordedKind::Mismatch);
 }
 
-FactValue recorder_behind(const Job& job, const Instance&) {
-  std::string words = recorded_behind_words(job);
+/// Behind what the lines say, in the same sentence.
+FactValue recorder_behind(const Job& job, const Instance& instance) {
+  const std::string words = recorded_behind_words(job);
   if (words.empty()) return unknown();
-  return yes("by the Flight Recorder's dumps, " + words);
+  const bool lines_tell = is_yes(find_fact("job.rank_behind")->derive(job, instance));
+  return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
 }
 
 /// True if both are about the ranks of one communicator.

@@ -165,6 +165,14 @@ TEST(RecorderFacts, NameOnlyWhomTheDumpsProve) {
   }
 }
 
+TEST(RecorderFacts, WhatDumpsAddToTheLinesIsSetApart) {
+  const std::string dumps = waits().text() + waits().text() + idle().text();
+  const std::string told = "by the Flight Recorder's dumps, ranks 0,1 called collective 3 of ";
+  EXPECT_EQ(answer(kBehind, dumps).what.substr(0, told.size()), told);
+  const std::string lines = logged(3, 2).call(0, 1).call(1, 1).text();
+  EXPECT_EQ(answer(kBehind, lines + dumps).what.substr(0, told.size() + 2), "; " + told);
+}
+
 TEST(RecorderFacts, SayWhatTheyFound) {
   EXPECT_EQ(answer(kLate, timeout(0, 3) + waits().text() + waits().text() + idle().text()).what,
             "by the Flight Recorder's dumps, ranks 0,1 called collective 3 of process group "
