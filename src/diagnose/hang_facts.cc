@@ -20,6 +20,7 @@
 #include "diagnose/call_programs.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/call_words.h"
+#include "diagnose/entered_words.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_transfer.h"
@@ -286,19 +287,16 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
 FactValue all_entered(const Job& job, const Instance&) {
   if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
-  if (waits.fronts.empty() || !too_late(job).empty()) return unknown();
+  const std::string entered = entered_words(job, waits.fronts);
+  if (entered.empty() || !too_late(job).empty()) return unknown();
   if (!waits.unmatched.empty() || !messages_are_covered(job)) return unknown();
   const bool all_alike =
       std::all_of(waits.fronts.begin(), waits.fronts.end(),
                   [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
   const Departures left = find_departures(job);
   if (!all_alike || !left.odd.empty() || !left.undecided.empty()) return unknown();
-  const CallFront& largest = waits.fronts.front();
-  FactValue value =
-      yes(fmt::format("all {} ranks of {} made the same {} calls",
-                      job.communicators[static_cast<size_t>(largest.communicator)].nranks,
-                      communicator_words(job, largest.communicator), largest.front));
-  place_in(job, largest.communicator, value);
+  FactValue value = yes(entered);
+  if (!waits.fronts.empty()) place_in(job, waits.fronts.front().communicator, value);
   return value;
 }
 

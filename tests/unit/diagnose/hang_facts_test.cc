@@ -277,6 +277,25 @@ TEST(HangFacts, SayWhichCallWhereAndWhatTheLateRankDidLast) {
   EXPECT_EQ(value.evidence.size(), 2u);
 }
 
+TEST(HangFacts, SayWhatAllEntered) {
+  EXPECT_EQ(fact_of(kAllEntered, world(3).timeout(0, 1).text()).what,
+            "all 3 ranks of communicator 0x1 (3 ranks) made the same call");
+  EXPECT_EQ(fact_of(kAllEntered, world(2).call(0, 1).call(1, 1).timeout(0, 2).text()).what,
+            "all 2 ranks of communicator 0x1 (2 ranks) made the same 2 calls");
+  CallLog messages = world(2);
+  messages.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+  EXPECT_EQ(fact_of(kAllEntered, CallLog(messages).timeout(0, 2).text()).what,
+            "all 2 ranks of communicator 0x1 (2 ranks) made the same collective, and the only "
+            "message between ranks has both ends");
+  CallLog pipeline;
+  pipeline.init(0, 2, 1).init(1, 2, 1);
+  for (int i = 0; i < 3; ++i) pipeline.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+  EXPECT_EQ(fact_of(kAllEntered, CallLog(pipeline).timeout(0, 3).text()).what,
+            "all 3 messages between ranks have both ends");
+  EXPECT_EQ(guilty_answer(kAllEntered, CallLog().init(0, 2, 1).init(1, 2, 1).timeout(0, 1).text()),
+            "unknown");
+}
+
 TEST(HangFacts, SayWhichMessageIsMissingAndWhatWasCalledInstead) {
   const FactValue value = fact_of(kMessages, without_send().timeout(0, 7).text());
   EXPECT_EQ(
