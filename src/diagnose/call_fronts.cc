@@ -9,11 +9,6 @@
 namespace ncclog {
 namespace {
 
-uint64_t length_of(const Job& job, const CommRank& rank) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  return calls == nullptr ? 0 : calls->collectives.size();
-}
-
 /// A communicator of which no line says how many ranks it has may have any number.
 int unseen_ranks(const Communicator& comm) {
   const int seen = static_cast<int>(comm.ranks.size());
@@ -40,6 +35,11 @@ bool unknown_ranks_wait(const Job& job) {
 
 }  // namespace
 
+uint64_t collectives_of(const Job& job, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  return calls == nullptr ? 0 : calls->collectives.size();
+}
+
 CallFront call_front(const Job& job, int communicator) {
   const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
   CallFront front;
@@ -49,10 +49,12 @@ CallFront call_front(const Job& job, int communicator) {
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const bool is_counted = call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Counted;
     (is_counted ? counted : front.unknown).push_back(static_cast<int>(r));
-    front.furthest = std::max(front.furthest, length_of(job, comm.ranks[r]));
+    front.furthest = std::max(front.furthest, collectives_of(job, comm.ranks[r]));
   }
   front.front = front.furthest;
-  const auto length = [&](int r) { return length_of(job, comm.ranks[static_cast<size_t>(r)]); };
+  const auto length = [&](int r) {
+    return collectives_of(job, comm.ranks[static_cast<size_t>(r)]);
+  };
   for (const int r : counted) front.front = std::min(front.front, length(r));
   if (comm.difference || front.front == front.furthest) return front;
   for (const int r : counted) (length(r) == front.front ? front.behind : front.ahead).push_back(r);

@@ -32,6 +32,9 @@ struct CallFront {
   bool knows_all() const { return counts_all() || unknown_wait; }
 };
 
+/// How many collectives, messages apart, the logs show of a rank; 0 where they show none.
+uint64_t collectives_of(const Job& job, const CommRank& rank);
+
 /// The front of a communicator whose ranks made the same calls as far as they came; if they did
 /// not, nothing is behind or ahead.
 CallFront call_front(const Job& job, int communicator);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/call_fronts.h"
 #include "report/tables.h"
 
 namespace ncclog {
@@ -39,13 +40,13 @@ std::string ranks_in(const Communicator& comm, RankState state) {
   return ranges_text(std::move(ranks));
 }
 
-/// Ranks that made more or fewer calls than most, as far as calls were logged: by their number in
-/// the job, where that is known.
+/// Ranks that made more or fewer collectives than most, as far as calls were logged: by their
+/// number in the job, where that is known.
 std::string ranks_apart(const Job& job, const Communicator& comm) {
   std::vector<int> ranks;
-  const uint64_t usual = usual_calls(comm);
+  const uint64_t usual = usual_collectives(job, comm);
   for (const CommRank& rank : comm.ranks) {
-    if (rank.process < 0 || rank.rank < 0 || rank.calls == usual) continue;
+    if (rank.process < 0 || rank.rank < 0 || collectives_of(job, rank) == usual) continue;
     const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
     ranks.push_back(in_job >= 0 ? in_job : rank.rank);
   }
@@ -77,18 +78,18 @@ std::string ranks_of(const Job& job, const EnvironmentSetting& setting) {
 
 }  // namespace
 
-uint64_t usual_calls(const Communicator& comm) {
+uint64_t usual_collectives(const Job& job, const Communicator& comm) {
   std::map<uint64_t, size_t> ranks_by_calls;
   size_t seen = 0;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) continue;
-    ++ranks_by_calls[rank.calls];
+    ++ranks_by_calls[collectives_of(job, rank)];
     ++seen;
   }
   for (const auto& [calls, ranks] : ranks_by_calls) {
     if (ranks * 2 > seen) return calls;
   }
-  return comm.calls.value_or(0);
+  return ranks_by_calls.empty() ? 0 : ranks_by_calls.rbegin()->first;
 }
 
 Table communicators_table(const Job& job) {

@@ -1,7 +1,7 @@
 // Which rank is the stuck one? A row per rank, the ones that never spoke included.
 //
 //   rank  host         pid   gpu  state     calls  note                     last_at
-//      1  gpu-node-01  1608    1  complete     26  3 fewer calls than most  logs/nccl.1608:51
+//      1  gpu-node-01  1608    1  complete     26  3 fewer collectives than most  logs/nccl.1608:51
 //      2                          not_seen         no line of it was found
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "diagnose/call_fronts.h"
 #include "report/tables.h"
 
 namespace ncclog {
@@ -31,18 +32,18 @@ Membership membership_of(const Job& job, int process) {
   return {};
 }
 
-/// "8 more calls than most": what makes a rank worth a look.
-std::string calls_note(const Membership& in) {
+/// "8 more collectives than most": what makes a rank worth a look.
+std::string calls_note(const Job& job, const Membership& in) {
   if (in.comm == nullptr || !in.comm->calls) return {};
-  const auto usual = static_cast<int64_t>(usual_calls(*in.comm));
-  const int64_t more = static_cast<int64_t>(in.rank->calls) - usual;
+  const auto usual = static_cast<int64_t>(usual_collectives(job, *in.comm));
+  const int64_t more = static_cast<int64_t>(collectives_of(job, *in.rank)) - usual;
   if (more == 0) return {};
-  return fmt::format("{} {} call{} than most", std::abs(more), more < 0 ? "fewer" : "more",
+  return fmt::format("{} {} collective{} than most", std::abs(more), more < 0 ? "fewer" : "more",
                      std::abs(more) == 1 ? "" : "s");
 }
 
-std::string note_of(const Process& process, const Membership& in) {
-  std::string calls = calls_note(in);
+std::string note_of(const Job& job, const Process& process, const Membership& in) {
+  std::string calls = calls_note(job, in);
   if (!process.cut) return calls;
   return calls.empty() ? "file is cut" : calls + ", file is cut";
 }
@@ -64,7 +65,7 @@ std::vector<Cell> process_row(const Job& job, const Process& process, const Comm
           text_cell(bus_id),
           text_cell(to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state)),
           counted ? number_cell(static_cast<int64_t>(in.rank->calls)) : Cell(),
-          text_cell(note_of(process, in)),
+          text_cell(note_of(job, process, in)),
           text_cell(place(job, process.last)),
           text_cell(process.last_text)};
 }

@@ -125,7 +125,7 @@ constexpr SqlColumn kComms[] = {
     {"calls", "INTEGER", "largest number of calls of one rank"},
     {"states", "TEXT", "how many ranks are in which state"},
     {"not_seen", "TEXT", "ranks of which no line was found"},
-    {"odd_calls", "TEXT", "ranks of the job with another number of calls than most"},
+    {"odd_calls", "TEXT", "ranks of the job with another number of collectives than most"},
     {"hosts", "TEXT", "with blanks between them"}};
 
 constexpr SqlColumn kFronts[] = {

@@ -38,8 +38,9 @@ Table flight_recorder_table(const Job& job);
 Table ras_table(const Job& job);  ///< One row per communicator and statement of the RAS service.
 Table nccl_tests_table(const Job& job);  ///< One row per size that nccl-tests measured.
 
-/// The number of calls that most ranks of a communicator made; if no number is that of most, the
-/// largest. Ranks without a line are left out.
-uint64_t usual_calls(const Communicator& comm);
+/// The number of collectives that most ranks of a communicator made; if no number is that of most,
+/// the largest. Ranks without a line are left out. Messages do not count: they differ from stage to
+/// stage of a pipeline.
+uint64_t usual_collectives(const Job& job, const Communicator& comm);
 
 }  // namespace ncclog

@@ -5,9 +5,12 @@
 #include <set>
 
 #include "model/job_from_text.h"
+#include "support/call_log.h"
 
 namespace ncclog {
 namespace {
+
+using testing::CallLog;
 
 /// Two of three ranks started; rank 1 made one call less, rank 2 is nowhere.
 constexpr std::string_view kLog =
@@ -29,16 +32,17 @@ std::string csv(std::string_view table, std::string_view log) {
 }
 
 TEST(Tables, RanksShowWhoIsBehindAndWhoNeverSpoke) {
-  EXPECT_EQ(csv("ranks", kLog),
-            "rank,host,pid,gpu,bus_id,state,calls,note,last_at,last_line\n"
-            "0,trainbox,501,0,1b000,complete,2,,log.txt:10,trainbox:501:501 [0] NCCL INFO "
-            "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
-            "0x55aa [nranks=3] stream 0x5\n"
-            "1,trainbox,502,1,43000,started,1,1 fewer call than most,log.txt:11,trainbox:502:502 "
-            "[1] NCCL "
-            "INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 "
-            "comm 0x66bb [nranks=3] stream 0x5\n"
-            "2,,,,,not_seen,,no line of it was found,,\n");
+  EXPECT_EQ(
+      csv("ranks", kLog),
+      "rank,host,pid,gpu,bus_id,state,calls,note,last_at,last_line\n"
+      "0,trainbox,501,0,1b000,complete,2,,log.txt:10,trainbox:501:501 [0] NCCL INFO "
+      "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 comm "
+      "0x55aa [nranks=3] stream 0x5\n"
+      "1,trainbox,502,1,43000,started,1,1 fewer collective than most,log.txt:11,trainbox:502:502 "
+      "[1] NCCL "
+      "INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x2 count 64 datatype 7 op 0 root 0 "
+      "comm 0x66bb [nranks=3] stream 0x5\n"
+      "2,,,,,not_seen,,no line of it was found,,\n");
 }
 
 TEST(Tables, CommunicatorsShowStatesAndWhoIsMissing) {
@@ -47,21 +51,37 @@ TEST(Tables, CommunicatorsShowStatesAndWhoIsMissing) {
             "0x9c1b0e2f,,3,1,2,\"1 complete, 1 started, 1 not_seen\",2,1,trainbox\n");
 }
 
-TEST(Tables, CallsAreComparedWithMostRanks) {
+TEST(Tables, CollectivesAreComparedWithMostRanks) {
   struct Row {
-    std::vector<uint64_t> calls;
+    std::vector<int> calls;  ///< By rank; one rank more is not seen.
     uint64_t usual;
   };
-  const Row kRows[] = {{{29, 29, 37}, 29}, {{3, 5}, 5}, {{1, 2, 2, 9}, 9}, {{4}, 4}, {{}, 0}};
+  const Row kRows[] = {{{4, 4, 6}, 4}, {{3, 5}, 5}, {{1, 2, 2, 9}, 9}, {{4}, 4}};
   for (const Row& row : kRows) {
-    Communicator comm;
-    for (const uint64_t calls : row.calls) {
-      comm.ranks.push_back({.process = 0, .calls = calls});
-      comm.calls = std::max(comm.calls.value_or(0), calls);
+    const int seen = static_cast<int>(row.calls.size());
+    CallLog log;
+    for (int rank = 0; rank < seen; ++rank) {
+      log.init(rank, seen + 1, 1);
+      for (int call = 0; call < row.calls[static_cast<size_t>(rank)]; ++call) log.call(rank, 1);
     }
-    comm.ranks.push_back({.process = -1, .calls = 0});
-    EXPECT_EQ(usual_calls(comm), row.usual);
+    const Job job = job_from_text(log.text());
+    EXPECT_EQ(usual_collectives(job, job.communicators.front()), row.usual);
   }
+  EXPECT_EQ(usual_collectives(Job{}, Communicator{}), 0u);
+}
+
+TEST(Tables, StagesOfAPipelineDifferInMessagesAndAreNotOdd) {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1);
+  for (int stage = 0; stage + 1 < 3; ++stage) {
+    log.call(stage, 1, "Send", 8, stage + 1).call(stage + 1, 1, "Recv", 8, stage);
+  }
+  for (int rank = 0; rank < 3; ++rank) log.call(rank, 1);
+  const Job job = job_from_text(log.text());
+  const Table ranks = ranks_table(job);
+  for (const auto& row : ranks.rows) EXPECT_TRUE(row[7] == text_cell(""));
+  const Table comms = communicators_table(job);
+  EXPECT_TRUE(comms.rows.front()[7] == text_cell(""));
 }
 
 TEST(Tables, SettingsNameTheRanksThatReportThem) {
