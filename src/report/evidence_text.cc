@@ -80,6 +80,12 @@ std::string shape_of(std::string_view line) {
   return shape;
 }
 
+/// What else than the first of its like is worth showing. A dump has no line that ranks print
+/// alike: what is said of it is said because it differs.
+std::string likeness_of(const Evidence& evidence) {
+  return evidence.where.line == 0 ? "dump: " + evidence.text : shape_of(evidence.text);
+}
+
 /// True for NCCL's lines of the one process that the finding is about.
 bool is_of_subject(const Finding& finding, const Evidence& evidence) {
   if (finding.ranks.size() != 1 || finding.subject.pid < 0) return false;
@@ -96,7 +102,7 @@ std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t mos
     for (const Evidence& evidence : finding.evidence) {
       if (shown.size() == most || has_text == evidence.text.empty()) continue;
       const std::string whose = is_of_subject(finding, evidence) ? "its own: " : "";
-      if (shapes.insert(whose + shape_of(evidence.text)).second) shown.push_back(&evidence);
+      if (shapes.insert(whose + likeness_of(evidence)).second) shown.push_back(&evidence);
     }
   }
   return shown;

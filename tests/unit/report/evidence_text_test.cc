@@ -57,6 +57,15 @@ TEST(EvidenceText, LinesOfWhichOnlyThePlaceIsKeptComeLast) {
             "          … and 1 more line\n");
 }
 
+TEST(EvidenceText, DumpsThatDifferInNumbersAreShown) {
+  Finding finding;
+  finding.evidence = {{{0, 0}, "collective 6: AllReduce of 1000 Float"},
+                      {{0, 0}, "collective 6: AllReduce of 999 Float"}};
+  EXPECT_EQ(evidence_text(job_with("dump_0"), finding, 4, kStyle),
+            "  seen    dump_0  collective 6: AllReduce of 1000 Float\n"
+            "          dump_0  collective 6: AllReduce of 999 Float\n");
+}
+
 TEST(EvidenceText, CountsWhatIsLeftOut) {
   Finding finding;
   finding.evidence = {{{0, 1}, "one"}};
