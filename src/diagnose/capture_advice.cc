@@ -68,8 +68,15 @@ void add_nccl_settings(const Job& job, const Wanted& wanted, CaptureAdvice& advi
   }
 }
 
-/// The older name is read by all releases of PyTorch from 2.2 on.
-void add_recorder_settings(CaptureAdvice& advice) {
+/// The older name is read by all releases of PyTorch from 2.2 on. Where there are dumps, they were
+/// set.
+void add_recorder_settings(const Job& job, CaptureAdvice& advice) {
+  if (!job.flight_recorders.empty()) {
+    advice.steps.push_back(
+        "Collect the Flight Recorder's dumps of all ranks (TORCH_NCCL_DEBUG_INFO_TEMP_FILE names "
+        "the files).");
+    return;
+  }
   advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"});
   advice.settings.push_back({"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"});
   advice.steps.push_back(
@@ -158,7 +165,7 @@ CaptureAdvice capture_advice(const Job& job, std::span<const CoverageQuestion* c
     add_nccl_settings(job, wanted, advice);
     advice.size = expected_size(job, wanted.calls);
   }
-  if (wanted.calls) add_recorder_settings(advice);
+  if (wanted.calls) add_recorder_settings(job, advice);
   if (wanted.all_lines_of_ray) {
     advice.settings.push_back({"RAY_DEDUP_LOGS", "0"});
     advice.steps.emplace_back(

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/fact_answers.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 
@@ -120,9 +121,35 @@ CoverageAnswer ask_channels(const Job& job) {
   return connected ? covered() : open("No line tells how ranks are connected.");
 }
 
+/// Ranks of whom a dump of the Flight Recorder shows calls.
+std::set<int> ranks_with_dumps(const Job& job) {
+  std::set<int> ranks;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (dump.rank >= 0 && !dump.entries.empty()) ranks.insert(dump.rank);
+  }
+  return ranks;
+}
+
+/// Ranks up to the job's size that are not in `known`.
+std::vector<int> ranks_besides(const Job& job, const std::set<int>& known) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
+    if (!known.contains(rank)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
 CoverageAnswer ask_collectives(const Job& job) {
   if (any_process(job, Subsystem::Coll)) return covered();
-  return open("The log does not show which collectives the ranks entered.", reports_hang(job));
+  const std::set<int> dumped = ranks_with_dumps(job);
+  if (dumped.empty()) {
+    return open("The log does not show which collectives the ranks entered.", reports_hang(job));
+  }
+  const std::vector<int> missing = ranks_besides(job, dumped);
+  if (missing.empty()) return covered();
+  return open(fmt::format("Neither lines nor dumps show which collectives {} entered.",
+                          ranks_phrase(missing)),
+              reports_hang(job));
 }
 
 /// Ranks that a process of the log stands for: its own, and those that nccl-tests lists for it,
@@ -145,7 +172,7 @@ std::set<int> ranks_with_lines(const Job& job) {
   return ranks;
 }
 
-/// Ranks of the largest communicator, or up to the job's size, that no line speaks for.
+/// Ranks of the largest communicator, or up to the job's size, that no line or dump speaks for.
 std::vector<int> unseen_ranks(const Job& job) {
   std::vector<int> unseen;
   if (!job.communicators.empty()) {
@@ -154,11 +181,9 @@ std::vector<int> unseen_ranks(const Job& job) {
     }
     return unseen;
   }
-  const std::set<int> seen = ranks_with_lines(job);
-  for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
-    if (!seen.contains(rank)) unseen.push_back(rank);
-  }
-  return unseen;
+  std::set<int> seen = ranks_with_lines(job);
+  seen.merge(ranks_with_dumps(job));
+  return ranks_besides(job, seen);
 }
 
 CoverageAnswer ask_all_ranks(const Job& job) {
@@ -190,12 +215,19 @@ CoverageAnswer ask_versions(const Job& job) {
 }
 
 CoverageAnswer ask_whole_files(const Job& job) {
-  const auto lost = std::count_if(job.inputs.begin(), job.inputs.end(), [](const JobInput& input) {
-    return input.status == InputStatus::Cut || input.status == InputStatus::Unreadable;
-  });
-  if (lost == 0) return covered();
-  return open(fmt::format("{} of {} inputs {} cut short or cannot be read.", lost,
-                          job.inputs.size(), lost == 1 ? "is" : "are"),
+  std::vector<std::string_view> lost;
+  for (const JobInput& input : job.inputs) {
+    const bool cut = input.status == InputStatus::Cut;
+    if (cut || input.status == InputStatus::Unreadable) lost.push_back(input.path);
+  }
+  if (lost.empty()) return covered();
+  if (lost.size() == 1) {
+    return open(fmt::format("1 of {} inputs is cut short or cannot be read: {}.", job.inputs.size(),
+                            printable(lost.front())),
+                true);
+  }
+  return open(fmt::format("{} of {} inputs are cut short or cannot be read.", lost.size(),
+                          job.inputs.size()),
               true);
 }
 

@@ -104,6 +104,17 @@ int announced_nranks(const Job& job) {
   return nranks;
 }
 
+/// Size that the groups of Flight Recorder dumps speak of; 0: there are none.
+int recorded_nranks(const Job& job) {
+  int nranks = 0;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderGroup& group : dump.groups) {
+      for (const int rank : group.ranks) nranks = std::max(nranks, rank + 1);
+    }
+  }
+  return nranks;
+}
+
 /// Ranks that lines name: by prefix, or as the root that others wait for.
 std::set<int> ranks_named(const Job& job) {
   std::set<int> ranks;
@@ -119,7 +130,7 @@ std::set<int> ranks_named(const Job& job) {
 std::optional<int> count_ranks(const Job& job) {
   int nranks = 0;
   for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
-  if (nranks <= 0) nranks = announced_nranks(job);
+  if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
   if (nranks > 0) return nranks;
   const std::set<int> named = ranks_named(job);
   const auto processes =

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "app/read_example.h"
 #include "model/job_from_text.h"
+#include "support/dump_line.h"
 
 namespace ncclog::testing {
 namespace {
@@ -30,6 +32,17 @@ TEST(CaptureAdvice, JoinsWhatTheQuestionsAskFor) {
                       {"NCCL_DEBUG_FILE", "nccl.%h.%p.log"},
                       {"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"},
                       {"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"}}));
+}
+
+TEST(CaptureAdvice, WhereThereAreDumpsTheyNeedNoSettings) {
+  const Job job = read_example(DumpLine(2).done(1).open(2).text(), {});
+  const CaptureAdvice advice = advice_for({"collectives"}, job);
+  EXPECT_EQ(advice.settings, (Settings{{"NCCL_DEBUG", "INFO"},
+                                       {"NCCL_DEBUG_SUBSYS", "INIT,ENV,NET,COLL"},
+                                       {"NCCL_DEBUG_FILE", "nccl.%h.%p.log"}}));
+  EXPECT_EQ(advice.steps,
+            (std::vector<std::string>{"Collect the Flight Recorder's dumps of all ranks "
+                                      "(TORCH_NCCL_DEBUG_INFO_TEMP_FILE names the files)."}));
 }
 
 TEST(CaptureAdvice, SetsNothingForWhatNoVariableDoes) {

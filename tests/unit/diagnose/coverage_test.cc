@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "app/read_example.h"
 #include "model/job_from_text.h"
+#include "support/dump_line.h"
 
 namespace ncclog::testing {
 namespace {
@@ -71,7 +73,24 @@ TEST(Coverage, ACutFileIsWorthTelling) {
   const CoverageAnswer answer = find_coverage_question("whole_files")->ask(job);
   EXPECT_FALSE(answer.covered);
   EXPECT_TRUE(answer.worth_telling);
-  EXPECT_EQ(answer.reason, "1 of 1 inputs is cut short or cannot be read.");
+  EXPECT_EQ(answer.reason, "1 of 1 inputs is cut short or cannot be read: log.txt.");
+  job.inputs.push_back(job.inputs[0]);
+  EXPECT_EQ(find_coverage_question("whole_files")->ask(job).reason,
+            "2 of 2 inputs are cut short or cannot be read.");
+}
+
+TEST(Coverage, DumpsTellTheirRanksCalls) {
+  const std::string dump = DumpLine(3).done(1).open(2).text();
+  const Job two = read_example(dump + dump, {});
+  const Job all = read_example(dump + dump + dump, {});
+  const CoverageQuestion& calls = *find_coverage_question("collectives");
+  const CoverageQuestion& ranks = *find_coverage_question("all_ranks");
+  EXPECT_EQ(two.nranks, 3);
+  EXPECT_EQ(calls.ask(two).reason,
+            "Neither lines nor dumps show which collectives rank 2 entered.");
+  EXPECT_EQ(ranks.ask(two).reason, "No line speaks for rank 2 of 3; being silent proves nothing.");
+  EXPECT_TRUE(calls.ask(all).covered);
+  EXPECT_TRUE(ranks.ask(all).covered);
 }
 
 TEST(Coverage, EveryQuestionHasItsOwnNameAndAnAnswer) {
