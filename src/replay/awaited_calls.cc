@@ -58,9 +58,10 @@ bool makes(const ReplayPlan& plan, const AwaitedCall& awaited) {
 
 }  // namespace
 
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks) {
+std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks,
+                                       SendEnds sends) {
   const std::set<int> late(ranks.begin(), ranks.end());
-  const CallMeetings met = meet_calls(plan);
+  const CallMeetings met = meet_calls(plan, sends);
   std::vector<AwaitedCall> result;
   for (const auto& [key, meeting] : met.meetings) {
     const std::set<int> absent = absent_from(plan, key, meeting);

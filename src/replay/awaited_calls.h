@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "replay/find_deadlock.h"
 #include "replay/plan.h"
 
 namespace ncclog {
@@ -19,6 +20,7 @@ struct AwaitedCall {
 
 /// What the clean run waits for at its end: calls that all but some of `ranks` came to, and that
 /// are not among those ranks' own. By communicator and index, then by rank.
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks);
+std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks,
+                                       SendEnds sends = SendEnds::WithItsRecv);
 
 }  // namespace ncclog

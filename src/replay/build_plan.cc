@@ -123,21 +123,47 @@ PlanMaking place_calls(const PlanSource& source, const PlanSeats& seats,
 }
 
 /// Settles what the runs of the plan come to, over the calls that it holds.
-void fit_calls(const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan,
-               PlanMaking& making) {
+void fit_calls(const PlanSeats& seats, const RecordedDefect& defect, SendEnds sends,
+               ReplayPlan& plan, PlanMaking& making) {
   if (!defect.added.empty()) {
     const FrontLine front{.communicator = seats.place_of(defect.communicator),
                           .index = defect.index,
                           .entered = {},
                           .missing = seats_of(seats, defect.missing)};
-    making.awaited = extend_clean_run(plan, front, defect.kind == DefectKind::Message);
+    making.awaited = extend_clean_run(plan, front, defect.kind == DefectKind::Message, sends);
   }
-  settle_clean_run(plan);
+  settle_clean_run(plan, sends);
   making.clean_run_ends_before = (!defect.added.empty() || !defect.late.empty()) &&
                                  !reaches(plan, seats.place_of(defect.communicator), defect.index,
                                           defect.kind == DefectKind::Message);
   const bool is_healthy = defect.kind == DefectKind::None || defect.kind == DefectKind::Stall;
   if (is_healthy) making.unmet = drop_unmet(plan);
+}
+
+/// As fit_calls; where the clean run does not come far enough so, with Sends that NCCL buffers.
+void fit_either_way(const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan,
+                    PlanMaking& making) {
+  ReplayPlan buffered = plan;
+  PlanMaking other = making;
+  fit_calls(seats, defect, SendEnds::WithItsRecv, plan, making);
+  if (!making.clean_run_ends_before && making.unmet == 0) return;
+  fit_calls(seats, defect, SendEnds::ByItself, buffered, other);
+  const bool is_better =
+      making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
+  if (!is_better) return;
+  plan = std::move(buffered);
+  making = other;
+  making.buffers_sends = true;
+}
+
+/// The calls of the plan in both runs.
+PlanMaking make_calls(const PlanSource& source, const PlanSeats& called, const PlanSeats& seats,
+                      const RecordedDefect& defect, ReplayPlan& plan) {
+  ReplayPlan all;
+  PlanMaking making = place_calls(source, called, defect, all);
+  project_calls(all, called, seats, plan);
+  fit_either_way(seats, defect, plan, making);
+  return making;
 }
 
 /// Of those that name a communicator the first, else the first at all.
@@ -183,7 +209,7 @@ Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::
 ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   const Job& job = source.job;
   const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
-  const RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
+  RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
   refuse_untested(options, defect.kind);
   const std::vector<Membership>& members = source.recorded.members;
   const PlanSeats called = plan_seats(job, members, called_communicators(source.recorded, defect));
@@ -193,10 +219,14 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   plan.recorded_nranks = job.nranks.value_or(static_cast<int>(seats.seats.size()));
   plan.ranks = planned_ranks(job, seats);
   plan.communicators = planned_communicators(job, seats);
-  ReplayPlan all;
-  PlanMaking making = place_calls(source, called, defect, all);
-  project_calls(all, called, seats, plan);
-  fit_calls(seats, defect, plan, making);
+  const ReplayPlan frame = plan;
+  PlanMaking making = make_calls(source, called, seats, defect, plan);
+  if (making.clean_run_ends_before) {
+    defect = {};
+    plan = frame;
+    making = make_calls(source, called, seats, defect, plan);
+    making.clean_run_ends_before = true;
+  }
   plan.hypothesis = hypothesis_of(suspicion, defect, seats);
   plan.tuning = recorded_tuning(job, seats);
   count_left_out(source.recorded, seats, plan);

@@ -33,6 +33,7 @@ std::vector<LaunchUnit> launched_together(const PlannedRank& rank) {
     group = call.group;
     units.back().calls.push_back(c);
     ++units.back().unmet;
+    ++units.back().open;
   }
   return units;
 }
@@ -63,15 +64,24 @@ std::vector<UnitOfRank> first_units(const CallMeetings& met) {
   return ready;
 }
 
-/// The units that wait for nothing any more become ready.
-void end(CallMeetings& met, const CallMeeting& meeting, std::vector<UnitOfRank>& ready) {
-  for (const auto& [rank, unit] : meeting.units) {
-    std::vector<LaunchUnit>& units = met.units[static_cast<size_t>(rank)];
-    if (--units[unit].unmet > 0) continue;
-    for (const size_t behind : units[unit].behind) {
-      if (--units[behind].waits_for == 0) ready.push_back({rank, behind});
-    }
+/// One call less keeps those behind the unit; who waits for nothing any more becomes ready.
+void release(CallMeetings& met, const UnitOfRank& held, std::vector<UnitOfRank>& ready) {
+  std::vector<LaunchUnit>& units = met.units[static_cast<size_t>(held.rank)];
+  if (--units[held.unit].open > 0) return;
+  for (const size_t behind : units[held.unit].behind) {
+    if (--units[behind].waits_for == 0) ready.push_back({held.rank, behind});
   }
+}
+
+void end(CallMeetings& met, const CallMeeting& meeting, std::vector<UnitOfRank>& ready) {
+  for (const UnitOfRank& unit : meeting.units) {
+    --met.units[static_cast<size_t>(unit.rank)][unit.unit].unmet;
+    if (!unit.is_buffered) release(met, unit, ready);
+  }
+}
+
+bool ends_by_itself(const CallMeetings& met, const PlannedCall& call, const MeetingKey& key) {
+  return met.sends == SendEnds::ByItself && call.op == "Send" && key.sender != key.receiver;
 }
 
 void launch(CallMeetings& met, const UnitOfRank& launched, std::vector<UnitOfRank>& ready) {
@@ -81,7 +91,9 @@ void launch(CallMeetings& met, const UnitOfRank& launched, std::vector<UnitOfRan
     const MeetingKey key = meeting_key_of(met, call, launched.rank);
     CallMeeting& meeting = met.meetings[key];
     if (!meeting.terms) meeting.terms = terms_of(call);
-    meeting.units.push_back(launched);
+    const bool is_buffered = ends_by_itself(met, call, key);
+    meeting.units.push_back({launched.rank, launched.unit, is_buffered});
+    if (is_buffered) release(met, launched, ready);
     const size_t expected = expected_at(met.plan, key);
     meeting.fails |= *meeting.terms != terms_of(call) || meeting.units.size() > expected;
     if (!meeting.fails && meeting.units.size() == expected) end(met, meeting, ready);
@@ -90,8 +102,9 @@ void launch(CallMeetings& met, const UnitOfRank& launched, std::vector<UnitOfRan
 
 }  // namespace
 
-CallMeetings meet_calls(const ReplayPlan& plan) {
-  CallMeetings met{.plan = plan, .places = places_in(plan), .units = {}, .meetings = {}};
+CallMeetings meet_calls(const ReplayPlan& plan, SendEnds sends) {
+  CallMeetings met{
+      .plan = plan, .sends = sends, .places = places_in(plan), .units = {}, .meetings = {}};
   for (const PlannedRank& rank : plan.ranks) met.units.push_back(units_of(rank));
   std::vector<UnitOfRank> ready = first_units(met);
   while (!ready.empty()) {

@@ -5,7 +5,8 @@
 //
 // A collective ends once all ranks of its communicator came to it with equal arguments, a message
 // once both ends came to it with equal sizes. A call waits for what is before it on its own stream,
-// and for nothing else; the calls of a group wait for each other.
+// and for nothing else; the calls of a group wait for each other. Where a Send ends by itself, what
+// is behind it does not wait for its Recv; a rank that sends to itself always does.
 
 #pragma once
 
@@ -17,6 +18,7 @@
 #include <tuple>
 #include <vector>
 
+#include "replay/find_deadlock.h"
 #include "replay/plan.h"
 
 namespace ncclog {
@@ -41,6 +43,7 @@ struct LaunchUnit {
   std::vector<size_t> behind;  ///< Units of the rank that wait for it.
   size_t waits_for = 0;        ///< Units before it on its streams that have not ended.
   size_t unmet = 0;            ///< Of its calls.
+  size_t open = 0;             ///< Likewise those that `behind` waits for.
 
   bool has_ended() const { return waits_for == 0 && unmet == 0; }
 };
@@ -49,6 +52,7 @@ struct LaunchUnit {
 struct UnitOfRank {
   int rank = -1;
   size_t unit = 0;
+  bool is_buffered = false;  ///< By a Send that ended before it was met.
 };
 
 /// Who came to a call, and whether that is the same call for all.
@@ -61,13 +65,14 @@ struct CallMeeting {
 /// The clean run of a plan, as far as it comes.
 struct CallMeetings {
   const ReplayPlan& plan;
+  SendEnds sends;
   std::vector<std::map<int, int>> places;      ///< By communicator: rank of the plan to rank in it.
   std::vector<std::vector<LaunchUnit>> units;  ///< By rank of the plan.
   std::map<MeetingKey, CallMeeting> meetings;
 };
 
 /// Carries out all calls but those of the defect run. `plan` outlives what is returned.
-CallMeetings meet_calls(const ReplayPlan& plan);
+CallMeetings meet_calls(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
 
 /// Where that call of a rank of the plan meets others.
 MeetingKey meeting_key_of(const CallMeetings& met, const PlannedCall& call, int rank);

@@ -28,8 +28,8 @@ bool is_at(const PlannedCall& call, const FrontLine& front, bool by_message) {
 }
 
 /// A message has several of its number; the one that is meant is the missing rank's.
-bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message) {
-  const std::vector<std::vector<bool>> completed = completed_calls(plan);
+bool comes_to(const ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
   return std::any_of(front.missing.begin(), front.missing.end(), [&](int rank) {
     const auto r = static_cast<size_t>(rank);
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
@@ -59,9 +59,9 @@ void insert_call(const std::vector<bool>& completed, AwaitedCall awaited, Replay
 }
 
 /// One pass over the plan; true if something was moved or removed.
-bool settle_once(ReplayPlan& plan, uint64_t& removed) {
+bool settle_once(ReplayPlan& plan, SendEnds sends, uint64_t& removed) {
   for (PlannedRank& rank : plan.ranks) keep_groups_whole(rank);
-  const std::vector<std::vector<bool>> completed = completed_calls(plan);
+  const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
   bool changed = false;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     std::vector<PlannedCall> kept;
@@ -80,17 +80,17 @@ bool settle_once(ReplayPlan& plan, uint64_t& removed) {
 }
 
 /// The call at the front is met, and so are those whose groups it or its other end are in.
-bool settles_at(const ReplayPlan& plan, const FrontLine& front, bool by_message) {
-  if (!comes_to(plan, front, by_message)) return false;
+bool settles_at(const ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
+  if (!comes_to(plan, front, by_message, sends)) return false;
   ReplayPlan settled = plan;
-  settle_clean_run(settled);
-  return comes_to(settled, front, by_message);
+  settle_clean_run(settled, sends);
+  return comes_to(settled, front, by_message, sends);
 }
 
 }  // namespace
 
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
-  const CallMeetings met = meet_calls(plan);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan, SendEnds sends) {
+  const CallMeetings met = meet_calls(plan, sends);
   std::vector<std::vector<bool>> result;
   for (size_t r = 0; r < met.units.size(); ++r) {
     result.emplace_back(plan.ranks[r].calls.size(), false);
@@ -102,16 +102,16 @@ std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan) {
   return result;
 }
 
-int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message) {
+int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message, SendEnds sends) {
   constexpr int kMostRounds = 64;
   int others = 0;
-  for (int round = 0; round < kMostRounds && !settles_at(plan, front, by_message); ++round) {
-    std::vector<AwaitedCall> awaited = awaited_calls(plan, front.missing);
+  for (int round = 0; round < kMostRounds && !settles_at(plan, front, by_message, sends); ++round) {
+    std::vector<AwaitedCall> awaited = awaited_calls(plan, front.missing, sends);
     if (by_message) {
       std::erase_if(awaited, [](const AwaitedCall& one) { return !is_message(one.call.op); });
     }
     if (awaited.empty()) break;
-    const std::vector<std::vector<bool>> completed = completed_calls(plan);
+    const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
     const PlannedCall first = awaited.front().call;
     others += is_at(first, front, by_message) ? 0 : 1;
     for (AwaitedCall& one : awaited) {
@@ -122,10 +122,10 @@ int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message) 
   return others;
 }
 
-uint64_t settle_clean_run(ReplayPlan& plan) {
+uint64_t settle_clean_run(ReplayPlan& plan, SendEnds sends) {
   uint64_t removed = 0;
   // A call whose group does not end is taken from others that met it.
-  while (settle_once(plan, removed)) {
+  while (settle_once(plan, sends, removed)) {
   }
   return removed;
 }

@@ -12,22 +12,25 @@
 #include <cstdint>
 #include <vector>
 
+#include "replay/find_deadlock.h"
 #include "replay/plan.h"
 
 namespace ncclog {
 
 /// For each rank of the plan and each of its calls, whether the clean run comes to its end. False
 /// for calls of the defect run.
-std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan);
+std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan,
+                                               SendEnds sends = SendEnds::WithItsRecv);
 
 /// Lets the ranks that are missing at `front` make the calls in which others wait for them, one
 /// after the other and, if the front is a message, only messages, until the clean run comes to the
 /// end of the call there, or nobody waits any more. Gives how many others than that call were
 /// added, 64 at most.
-int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message);
+int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message,
+                     SendEnds sends = SendEnds::WithItsRecv);
 
 /// Moves calls of both runs that do not end in the clean run to the defect run, and removes those
 /// of the clean run. Gives how many calls were removed. Groups stay whole.
-uint64_t settle_clean_run(ReplayPlan& plan);
+uint64_t settle_clean_run(ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
 
 }  // namespace ncclog

@@ -39,12 +39,12 @@ void limit_hypothesis(ReplayPlan& plan) {
   if (hypothesis.front) hypothesis.front->missing.clear();
 }
 
+}  // namespace
+
 bool is_empty(const ReplayPlan& plan) {
   return std::all_of(plan.ranks.begin(), plan.ranks.end(),
                      [](const PlannedRank& rank) { return rank.calls.empty(); });
 }
-
-}  // namespace
 
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
   ReplayPlan plan;

@@ -35,4 +35,7 @@ bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_m
 ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,
                        const PlanOptions& options, ReplayPlan plan);
 
+/// True if no rank makes a call, in either run.
+bool is_empty(const ReplayPlan& plan);
+
 }  // namespace ncclog

@@ -115,14 +115,20 @@ void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
   if (making.clean_run_ends_before) {
     losses.push_back(
         "The clean run ends before the call in question: from these logs it cannot be told what "
-        "all ranks would have called.");
+        "all ranks would have called, so the plan tests nothing.");
+  }
+  if (making.buffers_sends) {
+    losses.push_back(
+        "On their streams ranks send to each other before either of them receives: the clean run "
+        "ends only while NCCL has room for these messages.");
   }
 }
 
 /// Beside a job that stopped, a plan that tests nothing says why.
 void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan,
                 std::vector<std::string>& losses) {
-  const bool is_told = plan.hypothesis.kind != DefectKind::None || making.from_dumps;
+  const bool is_told =
+      plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
   if (is_told || !has_failed(job)) return;
   losses.push_back(
       "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "

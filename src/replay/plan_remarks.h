@@ -26,7 +26,8 @@ struct PlanMaking {
   uint64_t unmet = 0;               ///< Calls of a healthy plan that not all made; dropped.
   int awaited = 0;     ///< Calls that late ranks make in the clean run for those who wait.
   uint64_t after = 0;  ///< Calls after the one in question, on its communicator; dropped.
-  bool clean_run_ends_before = false;  ///< The clean run does not come to the call in question.
+  bool clean_run_ends_before = false;  ///< The clean run did not come to the call in question.
+  bool buffers_sends = false;          ///< The clean run ends only while NCCL buffers messages.
 };
 
 /// "Communicator 0x9c1b… is made without rank 3: the logs do not show what it called." `absent` are

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "replay/kept_ranks.h"
+#include "replay/plan_frame.h"
 #include "replay/smaller_plan.h"
 
 namespace ncclog {
@@ -43,6 +44,12 @@ ReplayPlan shrink_plan(const ReplayPlan& plan, int gpus) {
   }
   if (plan.ranks.size() <= static_cast<size_t>(gpus)) return plan;
   ReplayPlan small = with_ranks(plan, gpus);
+  if (is_empty(small)) {
+    throw Error(fmt::format("with {} GPUs no call is left: those of the ranks that are kept name "
+                            "others",
+                            gpus),
+                "--gpus", "take more GPUs, or leave out --gpus for a plan of all ranks");
+  }
   if (!runs_are_alike(small) || runs_are_alike(plan)) return small;
   int enough = gpus + 1;
   while (runs_are_alike(with_ranks(plan, enough))) ++enough;

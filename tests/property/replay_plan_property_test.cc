@@ -139,6 +139,17 @@ std::optional<ReplayPlan> plan_of(const std::string& text, const PlanOptions& op
   }
 }
 
+/// Unless the two ranks that are kept made no call with each other.
+void expect_sound_on_two(const ReplayPlan& plan, const std::string& text) {
+  try {
+    expect_sound(shrink_plan(plan, 2), text);
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "with 2 GPUs no call is left: those of the ranks that are kept name others")
+        << text;
+  }
+}
+
 TEST(ReplayPlanProperty, RandomJobsGiveSoundPlansWhateverTheOrderOfTheirLines) {
   std::mt19937 random(20261121);
   int planned = 0;
@@ -152,7 +163,7 @@ TEST(ReplayPlanProperty, RandomJobsGiveSoundPlansWhateverTheOrderOfTheirLines) {
     if (!plan) continue;
     ++planned;
     expect_sound(*plan, text);
-    expect_sound(shrink_plan(*plan, 2), text);
+    expect_sound_on_two(*plan, text);
   }
   EXPECT_GE(planned, 190);
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "log/event_reader.h"
 #include "model/job_from_text.h"
 #include "replay/call_windows.h"
@@ -77,7 +79,11 @@ std::string plan_words(const ReplayPlan& plan) {
 }
 
 bool clean_run_completes(const ReplayPlan& plan) {
-  const auto completed = completed_calls(plan);
+  const bool buffers = std::any_of(
+      plan.losses.begin(), plan.losses.end(),
+      [](const std::string& loss) { return loss.find("NCCL has room") != std::string::npos; });
+  const auto completed =
+      completed_calls(plan, buffers ? SendEnds::ByItself : SendEnds::WithItsRecv);
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
     for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
       if (plan.ranks[r].calls[c].made_in != MadeIn::Defect && !completed[r][c]) return false;

@@ -28,7 +28,8 @@ std::string program_words(const PlannedRank& rank);
 /// All ranks' calls and, unless it is none, the hypothesis; a line each.
 std::string plan_words(const ReplayPlan& plan);
 
-/// True if the clean run comes to the end of every call that it makes.
+/// True if the clean run comes to the end of every call that it makes; where the plan says that it
+/// needs NCCL's buffers for that, with them.
 bool clean_run_completes(const ReplayPlan& plan);
 
 }  // namespace ncclog::testing

@@ -37,8 +37,8 @@ ReplayPlan plan_of(std::vector<PlannedCall> first, std::vector<PlannedCall> seco
   return plan;
 }
 
-std::string settled(ReplayPlan plan) {
-  settle_clean_run(plan);
+std::string settled(ReplayPlan plan, SendEnds sends = SendEnds::WithItsRecv) {
+  settle_clean_run(plan, sends);
   return testing::plan_words(plan);
 }
 
@@ -75,6 +75,31 @@ TEST(CleanRun, CrossedMessagesEndInAGroupOnly) {
   EXPECT_EQ(settled(plan_of({message("Send", 1, 0, 4), message("Recv", 1, 0, 4)},
                             {message("Send", 0, 0, 9), message("Recv", 0, 0, 9)})),
             "0: {Send(1)#0 Recv(1)#0}\n1: {Send(0)#0 Recv(0)#0}\n");
+}
+
+TEST(CleanRun, CrossedMessagesEndWhereNcclBuffersThem) {
+  EXPECT_EQ(settled(plan_of({message("Send", 1), message("Recv", 1)},
+                            {message("Send", 0), message("Recv", 0)}),
+                    SendEnds::ByItself),
+            "0: Send(1)#0 Recv(1)#0\n1: Send(0)#0 Recv(0)#0\n");
+}
+
+TEST(CleanRun, AGroupWithABufferedSendStillWaitsForItsOtherCalls) {
+  EXPECT_EQ(settled(plan_of({message("Send", 1, 0, 0), message("Recv", 1, 0, 0), collective(0, 0)},
+                            {message("Recv", 0), collective(0, 0)}),
+                    SendEnds::ByItself),
+            "0: {-Send(1)#0 -Recv(1)#0} -AllReduce#0\n1: -Recv(0)#0 -AllReduce#0\n");
+}
+
+TEST(CleanRun, ABufferedSendWithoutItsRecvIsNoPartOfIt) {
+  EXPECT_EQ(settled(plan_of({message("Send", 1), collective(0, 0)}, {collective(0, 0)}),
+                    SendEnds::ByItself),
+            "0: -Send(1)#0 AllReduce#0\n1: AllReduce#0\n");
+}
+
+TEST(CleanRun, NoBufferHoldsWhatARankSendsItself) {
+  EXPECT_EQ(settled(plan_of({message("Send", 0), message("Recv", 0)}, {}), SendEnds::ByItself),
+            "0: -Send(0)#0 -Recv(0)#0\n1: \n");
 }
 
 TEST(CleanRun, AMessageWithoutItsOtherEndHoldsUpWhatIsBehindIt) {

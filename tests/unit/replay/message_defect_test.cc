@@ -103,5 +103,39 @@ TEST(FindMessageDefect, NobodyIsAccusedInACircleWhoseRankMayWaitForOneWithoutLog
             "otherwise: the plan tests nothing.");
 }
 
+/// Each sends twice before it receives, so that no group holds a Send and the Recv that it waits
+/// for.
+void cross(CallLog& log, int rank, int peer) {
+  for (const char* op : {"Send", "Send", "Recv", "Recv"}) log.call(rank, kWorld, op, 8, peer);
+}
+
+TEST(FindMessageDefect, WhoSendsBeforeTheOtherReceivesIsReplayedWithBuffers) {
+  CallLog log = world(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    cross(log, rank, 1 - rank);
+    log.call(rank, kWorld);
+  }
+  const ReplayPlan plan = plan_of_text(log.text());
+  EXPECT_EQ(plan_words(plan),
+            "0: Send(1)#0 {Send(1)#1 Recv(1)#0} Recv(1)#1 AllReduce#0\n"
+            "1: Send(0)#0 {Send(0)#1 Recv(0)#0} Recv(0)#1 AllReduce#0\n");
+  EXPECT_EQ(plan.losses.back(),
+            "On their streams ranks send to each other before either of them receives: the clean "
+            "run ends only while NCCL has room for these messages.");
+}
+
+TEST(FindMessageDefect, NothingIsTestedWhereTheCleanRunEndsBeforeTheMessage) {
+  CallLog log = world(2);
+  log.call(0, kWorld).call(1, kWorld);
+  cross(log, 0, 0);  // NCCL has no buffer for what a rank sends itself.
+  log.call(0, kWorld, "Recv", 8, 1).timeout(0, 6, "RECV");
+  const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {1}};
+  const ReplayPlan plan = plan_of_text(log.text(), {}, {suspicion});
+  EXPECT_EQ(plan_words(plan), "0: AllReduce#0\n1: AllReduce#0\n");
+  EXPECT_EQ(plan.losses.back(),
+            "The clean run ends before the call in question: from these logs it cannot be told "
+            "what all ranks would have called, so the plan tests nothing.");
+}
+
 }  // namespace
 }  // namespace ncclog
