@@ -15,6 +15,7 @@
 #include "app/replay_actions.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "replay/call_shape.h"
 #include "replay/nccl_tests_lines.h"
 #include "replay/plan_json.h"
 #include "report/text_parts.h"
@@ -28,6 +29,37 @@ struct ReplayPlanOptions {
   bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
 };
 
+int recorded_rank(const ReplayPlan& plan, int rank) {
+  return plan.ranks[static_cast<size_t>(rank)].recorded_rank;
+}
+
+/// The message that the missing rank makes in the clean run only; nullptr: the front is none.
+const PlannedCall* owed_message(const ReplayPlan& plan) {
+  const auto& front = plan.hypothesis.front;
+  const bool is_owed = plan.hypothesis.kind == DefectKind::Message && front;
+  if (!is_owed || front->missing.empty()) return nullptr;
+  const auto& calls = plan.ranks[static_cast<size_t>(front->missing.front())].calls;
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return call.communicator == front->communicator && call.index == front->index &&
+           is_message(call.op) && call.made_in == MadeIn::Clean;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+/// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have departed.
+std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
+  const int owner = plan.hypothesis.front->missing.front();
+  const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(owed.communicator)];
+  std::string line =
+      fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
+                  owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
+                  recorded_rank(plan, comm.ranks[static_cast<size_t>(owed.root)]), comm.id);
+  if (plan.hypothesis.departed == std::vector{owner}) return line;
+  std::vector<int> departed;
+  for (const int rank : plan.hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
+  return line + fmt::format("; any of ranks {} may have departed", ranges_text(departed));
+}
+
 /// "missing-call, ranks 5: The ranks do not call the same".
 std::string hypothesis_line(const ReplayPlan& plan) {
   const Hypothesis& hypothesis = plan.hypothesis;
@@ -35,12 +67,13 @@ std::string hypothesis_line(const ReplayPlan& plan) {
     return "nothing; the planned calls are those of a healthy stretch";
   }
   std::vector<int> departed;
-  for (const int rank : hypothesis.departed) {
-    departed.push_back(plan.ranks[static_cast<size_t>(rank)].recorded_rank);
-  }
-  std::string line = std::string(to_string(hypothesis.kind));
-  if (!departed.empty()) line += fmt::format(" of rank {}", ranges_text(departed));
-  if (hypothesis.front) {
+  for (const int rank : hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
+  const PlannedCall* owed = owed_message(plan);
+  std::string line =
+      owed == nullptr ? std::string(to_string(hypothesis.kind)) : message_line(plan, *owed);
+  if (owed == nullptr && !departed.empty())
+    line += fmt::format(" of rank {}", ranges_text(departed));
+  if (owed == nullptr && hypothesis.front) {
     const FrontLine& front = *hypothesis.front;
     line += fmt::format(
         " at {} {} of communicator {}", hypothesis.kind == DefectKind::Message ? "message" : "call",

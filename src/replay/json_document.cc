@@ -124,6 +124,9 @@ ReadJson parse_json_document(std::string_view text, const std::string& source) {
   if (text.size() > kMaxReplayText) {
     throw Error(fmt::format("longer than {} MiB", kMaxReplayText >> 20), source);
   }
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw Error("the file is empty", source);
+  }
   ReadJson document;
   try {
     document = ReadJson::parse(text.begin(), text.end());

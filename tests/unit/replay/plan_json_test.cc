@@ -164,7 +164,8 @@ TEST(PlanJson, MissesKeys) {
 
 TEST(PlanJson, RefusesWhatIsNoJson) {
   const std::string nested = std::string(1000000, '[');
-  EXPECT_EQ(refusal(""), "plan.json:1:1: no JSON from here on");
+  EXPECT_EQ(refusal(""), "plan.json: the file is empty");
+  EXPECT_EQ(refusal(" \n"), "plan.json: the file is empty");
   EXPECT_EQ(refusal("{\"schema\":\n  nothing}"), "plan.json:2:4: no JSON from here on");
   EXPECT_EQ(refusal("\xff\xfe{}"), "plan.json:1:1: no JSON from here on");
   EXPECT_EQ(refusal("{\"schema\": \"\xc3(\"}"), "plan.json:1:14: no JSON from here on");
