@@ -79,6 +79,9 @@ std::string hypothesis_line(const ReplayPlan& plan) {
         " at {} {} of communicator {}", hypothesis.kind == DefectKind::Message ? "message" : "call",
         front.index + 1, plan.communicators[static_cast<size_t>(front.communicator)].id);
   }
+  if (hypothesis.kind == DefectKind::Stall && !hypothesis.front) {
+    line += "; at which call is not known";
+  }
   return hypothesis.finding.empty() ? line : line + fmt::format(" [{}]", hypothesis.finding);
 }
 

@@ -28,11 +28,29 @@ bool holds_front(const ReplayPlan& plan, const FrontLine& front) {
   });
 }
 
+bool is_at(const PlannedCall& call, const FrontLine& front) {
+  return call.communicator == front.communicator && call.index == front.index &&
+         !is_message(call.op);
+}
+
+/// Some rank made messages behind the front's collective, which was over by then.
+bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+    const auto at = std::find_if(rank.calls.begin(), rank.calls.end(),
+                                 [&](const PlannedCall& call) { return is_at(call, front); });
+    return std::any_of(at, rank.calls.end(), [&](const PlannedCall& call) {
+      return is_message(call.op) && call.communicator == front.communicator;
+    });
+  });
+}
+
 /// What the plan's calls cannot show is not claimed: a departure that makes no difference between
-/// the runs, and a front whose call is not among them.
+/// the runs, a front whose call is not among them, and one of collectives where messages stalled.
 void limit_hypothesis(ReplayPlan& plan) {
   Hypothesis& hypothesis = plan.hypothesis;
   if (hypothesis.front && !holds_front(plan, *hypothesis.front)) hypothesis.front.reset();
+  const bool is_stall = hypothesis.kind == DefectKind::Stall && hypothesis.front;
+  if (is_stall && goes_on_with_messages(plan, *hypothesis.front)) hypothesis.front.reset();
   if (hypothesis.kind == DefectKind::None || has_defect(plan)) return;
   hypothesis.kind = DefectKind::Stall;
   hypothesis.departed.clear();
@@ -90,6 +108,10 @@ bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_m
 
 ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,
                        const PlanOptions& options, ReplayPlan plan) {
+  if (is_empty(plan) && making.clean_run_ends_before) {
+    throw Error("the clean run ends before the call in question, and all ranks made no call of it",
+                kWhere, "plan more calls before that one (--last), or collect all ranks' logs");
+  }
   if (is_empty(plan)) {
     throw Error("the ranks of these logs have no call in common", kWhere,
                 "collect whole logs of all ranks from one run");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "support/call_log.h"
 #include "support/plan_of_text.h"
 
@@ -103,6 +104,18 @@ TEST(FindMessageDefect, NobodyIsAccusedInACircleWhoseRankMayWaitForOneWithoutLog
             "otherwise: the plan tests nothing.");
 }
 
+TEST(FindMessageDefect, AStallOfMessagesIsNotOneOfTheCollectiveBeforeThem) {
+  CallLog log = world(2);
+  log.call(0, kWorld).call(1, kWorld);
+  log.call(0, kWorld, "Send", 8, 1).call(1, kWorld, "Recv", 8, 0);
+  log.timeout(0, 2, "SEND").timeout(1, 2, "RECV");
+  const Suspicion suspicion{"collective-all-entered-stall", "All entered", "0x77", {}};
+  EXPECT_EQ(plan_words(plan_of_text(log.text(), {}, {suspicion})),
+            "0: AllReduce#0 Send(1)#0\n"
+            "1: AllReduce#0 Recv(0)#0\n"
+            "stall by \n");
+}
+
 /// Each sends twice before it receives, so that no group holds a Send and the Recv that it waits
 /// for.
 void cross(CallLog& log, int rank, int peer) {
@@ -135,6 +148,21 @@ TEST(FindMessageDefect, NothingIsTestedWhereTheCleanRunEndsBeforeTheMessage) {
   EXPECT_EQ(plan.losses.back(),
             "The clean run ends before the call in question: from these logs it cannot be told "
             "what all ranks would have called, so the plan tests nothing.");
+}
+
+TEST(FindMessageDefect, APlanIsRefusedWhereNothingIsLeftBeforeTheMessage) {
+  CallLog log = world(2);
+  for (int rank = 0; rank < 2; ++rank) cross(log, rank, rank);
+  log.call(0, kWorld, "Recv", 8, 1).timeout(0, 5, "RECV");
+  const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {1}};
+  try {
+    plan_of_text(log.text(), {}, {suspicion});
+    FAIL() << "a plan was made";
+  } catch (const Error& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "the clean run ends before the call in question, and all ranks made no call of it");
+  }
 }
 
 }  // namespace
