@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/call_waits.h"
 #include "diagnose/cuda_graphs.h"
 #include "diagnose/stop_evidence.h"
 #include "model/call_signature.h"
@@ -124,12 +125,24 @@ void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
   }
 }
 
+bool sizes_differ(const Job& job) {
+  const Waits waits = find_waits(job);
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(),
+                     [](const UnmatchedMessages& messages) { return messages.sizes_differ; });
+}
+
 /// Beside a job that stopped, a plan that tests nothing says why.
 void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan,
                 std::vector<std::string>& losses) {
   const bool is_told =
       plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
   if (is_told || !has_failed(job)) return;
+  if (sizes_differ(job)) {
+    losses.push_back(
+        "A Send and its Recv differ in size, and no plan of such a message is made: the plan tests "
+        "nothing.");
+    return;
+  }
   losses.push_back(
       "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "
       "the plan tests nothing.");

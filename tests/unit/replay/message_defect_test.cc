@@ -104,6 +104,16 @@ TEST(FindMessageDefect, NobodyIsAccusedInACircleWhoseRankMayWaitForOneWithoutLog
             "otherwise: the plan tests nothing.");
 }
 
+TEST(FindMessageDefect, APlanSaysThatItTestsNoMessagesOfUnlikeSizes) {
+  CallLog log = world(2);
+  log.call(0, kWorld).call(1, kWorld);
+  log.call(0, kWorld, "Send", 4, 1).call(1, kWorld, "Recv", 8, 0).timeout(1, 2, "RECV");
+  const Suspicion suspicion{"send-recv-unmatched", "Messages do not match", "0x77", {}};
+  EXPECT_EQ(plan_of_text(log.text(), {}, {suspicion}).losses.back(),
+            "A Send and its Recv differ in size, and no plan of such a message is made: the plan "
+            "tests nothing.");
+}
+
 TEST(FindMessageDefect, AStallOfMessagesIsNotOneOfTheCollectiveBeforeThem) {
   CallLog log = world(2);
   log.call(0, kWorld).call(1, kWorld);
