@@ -83,9 +83,11 @@ void refuse_untested(const PlanOptions& options, DefectKind defect) {
         kWhere, "leave out --only failing");
   }
   if (options.finding.empty()) return;
-  throw Error(fmt::format("these logs show no call that stands still or differs because of '{}'",
-                          options.finding),
-              kWhere, "leave out --finding to replay the last calls");
+  throw Error(
+      fmt::format(
+          "from these logs no call can be planned that stands still or differs because of '{}'",
+          options.finding),
+      kWhere, "leave out --finding to replay the last calls");
 }
 
 uint64_t drop_unmet(ReplayPlan& plan) {

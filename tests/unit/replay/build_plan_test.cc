@@ -125,7 +125,8 @@ TEST(BuildPlan, TestsNoFindingThatIsAboutNoCall) {
 TEST(BuildPlan, MakesNoPlanWithoutTheFindingThatIsNamed) {
   const Suspicion cause = {.id = "p2p-disabled", .title = "t", .communicator = ""};
   EXPECT_EQ(error_of(two_groups().text(), {.finding = cause.id}, {cause}),
-            "these logs show no call that stands still or differs because of 'p2p-disabled' | "
+            "from these logs no call can be planned that stands still or differs because of "
+            "'p2p-disabled' | "
             "leave out --finding to replay the last calls");
   EXPECT_EQ(plan_of_text(two_groups().text(), {}, {cause}).hypothesis.finding, "");
 }
