@@ -129,17 +129,18 @@ std::string interleaved(const std::vector<std::string>& lines, std::mt19937& ran
   return text;
 }
 
+constexpr std::string_view kNoneInCommon = "the ranks of these logs have no call in common";
 constexpr std::string_view kEndsBefore =
     "the clean run ends before the call in question, and all ranks made no call of it";
 
-/// nullopt: what is kept of the ranks' calls is nothing that two of them made. Without ranks: the
-/// clean run does not come to the call in question.
+/// nullopt: what is kept of the ranks' calls is nothing that two of them made, or the clean run
+/// does not come to the call in question.
 std::optional<ReplayPlan> plan_of(const std::string& text, const PlanOptions& options) {
   try {
     return testing::plan_of_text(text, options);
   } catch (const Error& error) {
-    if (error.what() == kEndsBefore) return ReplayPlan{};
-    EXPECT_STREQ(error.what(), "the ranks of these logs have no call in common") << text;
+    const std::string_view why = error.what();
+    EXPECT_TRUE(why == kNoneInCommon || why == kEndsBefore) << why << '\n' << text;
     return std::nullopt;
   }
 }
@@ -167,11 +168,10 @@ TEST(ReplayPlanProperty, RandomJobsGiveSoundPlansWhateverTheOrderOfTheirLines) {
     EXPECT_EQ(plan_of(interleaved(lines, random), options), plan) << text;
     if (!plan) continue;
     ++planned;
-    if (plan->ranks.empty()) continue;
     expect_sound(*plan, text);
     expect_sound_on_two(*plan, text);
   }
-  EXPECT_GE(planned, 190);
+  EXPECT_GE(planned, 180);
 }
 
 }  // namespace
