@@ -40,7 +40,7 @@ struct FactValue {
   std::vector<int> processes;
   /// Global ranks identified as guilty that no process of the log stands for.
   std::vector<int> ranks;
-  bool inferred = false;  ///< It rests on a communicator that was inferred: a grade less sure.
+  bool inferred = false;     ///< It rests on a communicator that was inferred: a grade less sure.
   std::string communicator;  ///< Id of the one in which it happened; empty: no single one.
 
   bool known() const { return !std::holds_alternative<std::monostate>(value); }

@@ -4,9 +4,9 @@
 //   rank 3 called another size at collective 20                                 → Mismatch, rank 3
 //   all ranks called the same 29 collectives, and the last one is open          → Entered
 //
-// That ranks are some calls apart says nothing in a job that runs: somebody must have waited in that
-// very call until a limit. Being late is no guilt either: only a rank that waits for nobody itself
-// is named.
+// That ranks are some calls apart says nothing in a job that runs: somebody must have waited in
+// that very call until a limit. Being late is no guilt either: only a rank that waits for nobody
+// itself is named.
 
 #pragma once
 

@@ -17,9 +17,9 @@ namespace ncclog {
 /// that is blamed.
 RecordedDefect from_departed_message(const Search& search, const Waits& waits);
 
-/// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those whom
-/// the suspicion blames, else those who wait for nobody themselves. Where neither tells, either end
-/// of each of these messages may have departed, and all of them are named.
+/// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those
+/// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
+/// either end of each of these messages may have departed, and all of them are named.
 RecordedDefect from_messages(const Search& search, const Waits& waits);
 
 }  // namespace ncclog

@@ -60,8 +60,7 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
 
 /// True if that hit's lines are meant by a label or a kind.
 bool is_named(const Hit& hit, const ReadRecord& read, std::string_view name) {
-  return hit.label == name ||
-         (read.message.kind != nullptr && read.message.kind->name == name);
+  return hit.label == name || (read.message.kind != nullptr && read.message.kind->name == name);
 }
 
 std::string field_values(const MessagePart& part, const Job& job,

@@ -256,8 +256,8 @@ bool announces_itself(std::string_view line) {
   return header ? !header->host.empty() : begins_record(line);
 }
 
-/// Records of these logs span lines, which have to stay together. In healthy-coll-iterations print()
-/// was torn: "loss 1.0E-04node:1:1 [0] NCCL INFO …" and later the line's end.
+/// Records of these logs span lines, which have to stay together. In healthy-coll-iterations
+/// print() was torn: "loss 1.0E-04node:1:1 [0] NCCL INFO …" and later the line's end.
 bool spans_lines(const std::string& name) {
   return name == "memlock-ib-single-node-8" || name == "reported-shm-wrapped-lines" ||
          name == "healthy-coll-iterations";

@@ -214,8 +214,8 @@ TEST(ExportTrace, HostileTextAndTimesStayInert) {
   const TempDir folder;
   for (const char* text : {"<script>|`]]>", "\x1b[31m\x01\xff", "\u202e\"\\", "9999-99-99 99:99"}) {
     const std::string log =
-        folder.add("<b>\"a.log", std::string("[9999-12-31 23:59:59] n1:7:9 [0] NCCL INFO ") +
-                                     text + "\n[0001-01-01 00:00:00] n1:7:9 [0] NCCL INFO " + text +
+        folder.add("<b>\"a.log", std::string("[9999-12-31 23:59:59] n1:7:9 [0] NCCL INFO ") + text +
+                                     "\n[0001-01-01 00:00:00] n1:7:9 [0] NCCL INFO " + text +
                                      "\n[2026-02-03 04:05:06] n1:7:9 [0] NCCL INFO " + text + "\n");
     const json events = events_of(trace_of({log}), "i");
     ASSERT_EQ(events.size(), 1U);

@@ -42,10 +42,9 @@ TEST(JoinReplay, TellsWhatWasShownAndWhere) {
 }
 
 TEST(JoinReplay, TellsTheOutcomeInASentence) {
-  EXPECT_EQ(
-      replay_sentence(
-          join_replay(report_with("mismatched-collectives", "0x5ca1e"), result(), "result.json")),
-      "A replay on 2 x NVIDIA H200, NCCL 2.28.9 came out as reproduced-hypothesis (likely).");
+  EXPECT_EQ(replay_sentence(join_replay(report_with("mismatched-collectives", "0x5ca1e"), result(),
+                                        "result.json")),
+            "A replay on 2 x NVIDIA H200, NCCL 2.28.9 came out as reproduced-hypothesis (likely).");
   EXPECT_EQ(replay_sentence({.kind = "refused"}), "A replay came out as refused.");
   EXPECT_EQ(replay_sentence({.file = "r.json", .unfit = "they know no communicator 0x1"}),
             "r.json is not of these logs and is not counted: they know no communicator 0x1.");

@@ -92,18 +92,19 @@ TEST(Explain, IsWrittenForPeople) {
   const Rulebook rulebook = rulebook_of({sample_rule(
       "my-rule", "{all: [{event: peer_closed}, {fact: job.host_count, at_least: 9}]}")});
   const Job job = job_from_text(kLog, make_line_matcher(rulebook));
-  EXPECT_EQ(write_explanation(explain(rulebook, job, "my-rule"), job, {}),
-            "my-rule  A title\n"
-            "  It does not hold.\n"
-            "\n"
-            "no       the job\n"
-            "  no       all\n"
-            "    yes      {event: peer_closed}\n"
-            "               log.txt:1 and 1 line more\n"
-            "               n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote "
-            "peer n9<401…\n"
-            "    no       {fact: job.host_count, at_least: 9}\n"
-            "               it is 4\n");
+  EXPECT_EQ(
+      write_explanation(explain(rulebook, job, "my-rule"), job, {}),
+      "my-rule  A title\n"
+      "  It does not hold.\n"
+      "\n"
+      "no       the job\n"
+      "  no       all\n"
+      "    yes      {event: peer_closed}\n"
+      "               log.txt:1 and 1 line more\n"
+      "               n1:7:9 [0] misc/socket.cc:57 NCCL WARN Net : Connection closed by remote "
+      "peer n9<401…\n"
+      "    no       {fact: job.host_count, at_least: 9}\n"
+      "               it is 4\n");
 }
 
 TEST(Explain, IsWrittenForScripts) {
