@@ -374,8 +374,7 @@ void Shard::note_cut() {
 }
 
 void Shard::merge(Shard&& later) {
-  // Those that kept more are cut down below.
-  limit_ = laxer(limit_, later.limit_);
+  const RecordLimit limit = laxer(limit_, later.limit_);
   losses_ += later.losses_;
   unknown_.merge(std::move(later.unknown_));
   for (auto& [unit, writer] : later.writers_) {
@@ -393,7 +392,9 @@ void Shard::merge(Shard&& later) {
     log.traces.marks.shift(markers_of);
     const auto known = speakers_.try_emplace(speaker).first;
     const bool has_tables = log.inits.has_tables();
-    known->second.merge(std::move(log), limit_);
+    known->second.merge(std::move(log), limit);
+    // Only those that came may hold more than is allowed here.
+    known->second.cut_to(limit_);
     if (has_tables) share_tables(known);
   }
   for (auto& [input, stretch] : later.markers_) {
