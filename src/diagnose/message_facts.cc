@@ -23,6 +23,7 @@
 #include "diagnose/idle_holdups.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/within_runs.h"
+#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {
@@ -34,8 +35,9 @@ std::string message_words(const Job& job, const UnmatchedMessages& messages) {
   const std::string sender = one(messages.sender);
   const std::string receiver = one(messages.receiver);
   if (messages.sizes_differ) {
-    return fmt::format("{} sent {} messages to {}, of other sizes than those it received", sender,
-                       messages.sent, receiver);
+    return fmt::format(
+        "of the {} messages from {} to {}, not all were sent and received in one size",
+        messages.sent, sender, receiver);
   }
   if (messages.sent > messages.received) {
     return fmt::format("{} has no Recv from {} that matches Send number {} of {}", receiver, sender,
@@ -67,8 +69,20 @@ struct Telling {
     const Communicator& comm = job.communicators[static_cast<size_t>(messages.communicator)];
     value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+    const bool receiver_owes = messages.sent > messages.received;
+    show_last_call(comm, receiver_owes ? messages.sender : messages.receiver);
+    show_last_call(comm, receiver_owes ? messages.receiver : messages.sender);
     phrases.push_back(message_words(job, messages));
   }
+
+  /// What the rank called last, in place of a message that no line shows.
+  void show_last_call(const Communicator& comm, int rank) {
+    const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(rank)]);
+    if (calls == nullptr || calls->total == 0) return;
+    const auto is_last = [&](const Evidence& line) { return line.where == calls->last; };
+    if (std::ranges::none_of(value.evidence, is_last)) value.evidence.push_back({calls->last, {}});
+  }
+
   FactValue end() {
     value.what = join(phrases, "; ");
     return value;

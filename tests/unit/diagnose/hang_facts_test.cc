@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/guilty.h"
@@ -303,6 +306,26 @@ TEST(HangFacts, SayWhichMessageIsMissingAndWhatWasCalledInstead) {
       "rank 1 has no Send to rank 2 that matches Recv number 6 of rank 2; rank 1 (n3, pid 51, "
       "GPU 1) called AllReduce where it had always called Send to rank 2");
   EXPECT_EQ(value.communicator, "0x1");
+}
+
+TEST(HangFacts, ShowWhatBothEndsOfAMissingMessageCalledLast) {
+  const CallLog log = without_send();
+  const auto line_of_last = [&](std::string_view begin) {
+    const size_t at = log.text().rfind(begin);
+    return static_cast<uint64_t>(std::count(log.text().begin(), log.text().begin() + at, '\n')) + 1;
+  };
+  const FactValue value = fact_of(kMessages, without_send().timeout(0, 7).text());
+  ASSERT_EQ(value.evidence.size(), 2u);
+  EXPECT_EQ(value.evidence[0].where.line, line_of_last("n3:52:52 [2] NCCL INFO Recv"));
+  EXPECT_EQ(value.evidence[1].where.line, line_of_last("n3:51:51 [1] NCCL INFO AllReduce"));
+}
+
+TEST(HangFacts, SayThatOnlySomeMessagesDifferInSize) {
+  CallLog log = world(2);
+  log.call(0, 1, "Send", 64, 1).call(1, 1, "Recv", 64, 0);
+  log.call(0, 1, "Send", 64, 1).call(1, 1, "Recv", 128, 0);
+  EXPECT_EQ(fact_of(kMessages, log.timeout(0, 3, "SEND").text()).what,
+            "of the 2 messages from rank 0 to rank 1, not all were sent and received in one size");
 }
 
 }  // namespace
