@@ -90,6 +90,18 @@ std::vector<std::string> bundled_inputs(const AnalyzeOptions& analyze) {
               "write it to a file first: it is read more than once");
 }
 
+/// Some of the names that are left, in one line.
+std::string leaks_text(std::span<const Leak> leaks) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (const Leak& leak : leaks.first(std::min(leaks.size(), kMost))) {
+    text += fmt::format("{}{}: '{}', which {}", text.empty() ? "" : "; ", printable(leak.place),
+                        printable(leak.name), leak.why);
+  }
+  if (leaks.size() > kMost) text += fmt::format("; and {} more", leaks.size() - kMost);
+  return text;
+}
+
 /// A bundle being made. Its steps stand in write_bundle() in their order; each uses what those
 /// before it left.
 class BundleMaker {
@@ -149,21 +161,23 @@ class BundleMaker {
     add_checksums(members_, json_text(manifest(), -1));
   }
 
-  void refuse_leaks() const {
+  void refuse_leaks() {
     if (!anonymiser_) return;
+    LeakCheck check(anonymiser_->ordinary_words(), anonymiser_->unmistakable());
+    read_for_leaks(inputs_, check);
     // What was written since names were looked for was not looked through.
     if (states_of(inputs_) != read_) {
       throw Error("the logs were written to meanwhile: nothing was written", options_.path,
                   "make a copy of them and bundle that");
     }
     for (const auto& [path, text] : members_) {
-      std::string leak = anonymiser_->find_leak(path);
-      if (leak.empty()) leak = anonymiser_->find_leak(text);
-      if (leak.empty()) continue;
-      throw Error(
-          fmt::format("'{}' would still name '{}': nothing was written", path, printable(leak)),
-          options_.path, "please report this; --no-anonymise writes a bundle with all names");
+      for (Leak& leak : check.find(path, text)) summary_.leaks.push_back(std::move(leak));
     }
+    if (summary_.leaks.empty() || options_.allow_leaks) return;
+    throw Error(fmt::format("names would be left in the bundle, so nothing was written: {}",
+                            leaks_text(summary_.leaks)),
+                options_.path,
+                "please report this; --allow-leaks writes the bundle with these names in it");
   }
 
   BundleSummary write() {
@@ -355,6 +369,8 @@ std::string bundle_text(const BundleOptions& options, const BundleSummary& summa
     text += fmt::format("ncclog: the bundle's findings differ: {}\n", printable(difference));
   }
   if (!options.anonymise) return text + "ncclog: names were not replaced\n";
+  if (!summary.leaks.empty())
+    text += fmt::format("ncclog: names are left in the bundle: {}\n", leaks_text(summary.leaks));
   return text + fmt::format(
                     "ncclog: replaced {}; the real ones are in {}: keep it to yourself\n"
                     "ncclog: look through the logs before you pass them on: only what a line shows "

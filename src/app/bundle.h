@@ -8,7 +8,8 @@
 // The logs are first replaced, then analysed: the reports in the bundle are those of the logs in
 // it, so no name can reach them on another way. Large logs are then cut down to the lines that give
 // the same findings, which is found out by analysing them once more. At last every member is
-// searched for every name that was replaced; if one is left, nothing is written.
+// searched for every name that was replaced, and for all that a cruder eye takes for one
+// (report/leak_check.h); if one is left, nothing is written, unless the user says so.
 
 #pragma once
 
@@ -21,6 +22,7 @@
 #include "app/bundle_options.h"
 #include "app/options.h"
 #include "report/identity_scan.h"
+#include "report/leak_check.h"
 #include "report/report.h"
 
 namespace ncclog {
@@ -34,6 +36,7 @@ struct BundleSummary {
   uint64_t lines_kept = 0;
   bool is_excerpt = false;
   std::vector<std::string> left_out;     ///< Inputs that hold no text, as the bundle names them.
+  std::vector<Leak> leaks;               ///< Names that are left, because the user allows it.
   std::vector<std::string> differences;  ///< Of the bundle's findings to the run's; empty: none.
 };
 

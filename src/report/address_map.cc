@@ -84,8 +84,7 @@ bool stays(const AddressBits& address) {
   const auto& b = address.bytes;
   if (address.bits == kIpv4Bits) {
     return b[0] == 0 || b[0] == 127 || b[0] >= 224 || (b[0] == 169 && b[1] == 254) ||
-           (b[0] == 172 && b[1] == 17) || (b[0] == 192 && b[1] == 168 && b[2] == 122) ||
-           (b[0] == 10 && b[1] == 88);
+           (b[0] == 172 && b[1] == 17 && b[2] == 0);
   }
   const bool tiny = std::all_of(b.begin(), b.begin() + 14, [](uint8_t byte) { return byte == 0; });
   return tiny || b[0] == 0xFF;

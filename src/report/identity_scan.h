@@ -5,10 +5,11 @@
 //   pretrain-x HF_TOKEN=hf_AbCdEf…    ssh alice@gpu-n41    mail bob@example.com           Secret,
 //   User, Email
 //
-// By shape (addresses, GUIDs, mail addresses, paths, tokens), by what stands before (keys of
-// variables, flags, YAML and JSON; words of Slurm, Weights & Biases and nccl-tests), and by
-// likeness with hosts that are known: "gpu-n57" where gpu-n41 is one. NCCL's pointers, commIds, bus
-// ids, pids, interfaces and HCAs are none of these.
+// By shape (addresses, GUIDs, mail addresses, paths, tokens, what process and thread follow), by
+// what stands before (keys of variables, flags, YAML and JSON; words of launchers, schedulers and
+// sockets), and by likeness with hosts that are known: "gpu-n57" where gpu-n41 is one. NCCL's
+// pointers, commIds, bus ids, pids, interfaces and HCAs are none of these. Nothing here knows what
+// the line means, so that torn and unknown ones are searched like any other.
 
 #pragma once
 
@@ -35,7 +36,7 @@ enum class IdentityKind {
   Guid,      ///< Also UUIDs and NCCL's host hashes.
   Lid,
   Secret,
-  Path,  ///< An absolute path; report/path_parts.h takes it apart.
+  Path,  ///< An absolute path; private_parts takes it apart.
 };
 
 /// "host", "address": lower case, stable.
@@ -57,6 +58,9 @@ struct KnownHosts {
   /// Adds a host; one with a number in its name stands for all of its shape.
   void add(std::string_view host);
 };
+
+/// True if a record begins at `at`: a host with process and thread, "gpu-n41:313:313 [5] NCCL".
+bool begins_record(std::string_view line, size_t at);
 
 /// All that `text` shows, in order, none overlapping another. Any bytes; lines of any length.
 std::vector<FoundIdentity> find_identities(std::string_view text, const KnownHosts& hosts);

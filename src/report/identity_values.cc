@@ -2,15 +2,207 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "report/address_map.h"
-#include "report/identity_keys.h"
 #include "report/known_names.h"
 
 namespace ncclog {
 namespace {
+
+// What does the name in front of a value say about the value?
+
+/// A name that announces an identity.
+struct IdentityKey {
+  IdentityKind kind = IdentityKind::Name;
+  bool needs_equals = false;   ///< "user: …" may be anything, "user=…" is one.
+  bool is_list = false;        ///< Hosts, as Slurm lists them: "gpu-n[41-48],login1".
+  bool may_be_number = false;  ///< A secret of digits alone: "token_id=128000" is none.
+  bool has_scheme = false;     ///< "Basic", "Token" or "Bearer" may stand before the secret.
+  bool by_blank = false;       ///< The value may follow behind blanks alone: "remoteLid 34".
+};
+
+struct KeyRow {
+  std::string_view name;
+  IdentityKey key;
+};
+
+constexpr IdentityKey kUser = {.kind = IdentityKind::User};
+constexpr IdentityKey kHost = {.kind = IdentityKind::Host};
+constexpr IdentityKey kHosts = {.kind = IdentityKind::Host, .is_list = true};
+constexpr IdentityKey kName = {.kind = IdentityKind::Name};
+constexpr IdentityKey kAssignedName = {.kind = IdentityKind::Name, .needs_equals = true};
+constexpr IdentityKey kLid = {.kind = IdentityKind::Lid, .by_blank = true};
+constexpr IdentityKey kGuid = {.kind = IdentityKind::Guid, .by_blank = true};
+
+constexpr KeyRow kRows[] = {
+    {"user", {.kind = IdentityKind::User, .needs_equals = true}},
+    {"username", kUser},
+    {"user_name", kUser},
+    {"logname", kUser},
+    {"sudo_user", kUser},
+    {"slurm_job_user", kUser},
+    {"hostname", kHost},
+    {"host", {.kind = IdentityKind::Host, .needs_equals = true}},
+    {"master_addr", kHost},
+    {"rdzv_endpoint", kHost},
+    {"node_name", kHost},
+    {"nodename", kHost},
+    {"slurmd_nodename", kHost},
+    {"slurm_submit_host", kHost},
+    {"main_process_ip", kHost},
+    {"ip", {.kind = IdentityKind::Host, .needs_equals = true}},
+    {"node_ip", kHost},
+    {"head_ip", kHost},
+    {"head_node_ip", kHost},
+    {"node_ip_address", kHost},
+    {"nccl_hostid", kHost},
+    {"batchhost", kHost},
+    {"allocnode", kHost},
+    {"master", {.kind = IdentityKind::Host, .needs_equals = true}},
+    {"pod_ip", kHost},
+    {"host_ip", kHost},
+    {"userid", kUser},
+    {"groupid", {.kind = IdentityKind::Name, .needs_equals = true}},
+    {"bucket", kName},
+    {"bucket_name", kName},
+    {"pod", kName},
+    {"podname", kName},
+    {"deployment", kName},
+    {"cluster", kName},
+    {"clustername", kName},
+    {"workspace_name", kName},
+    {"resource_group", kName},
+    {"resourcegroup", kName},
+    {"subscription_id", kName},
+    {"account_id", kName},
+    {"tenant_id", kName},
+    {"project_id", kName},
+    {"aws_account_id", kName},
+    {"comet_project_name", kName},
+    {"mlflow_experiment_name", kName},
+    {"serial_number", {.kind = IdentityKind::Guid, .by_blank = true}},
+    {"fabric_uuid", {.kind = IdentityKind::Guid, .by_blank = true}},
+    {"cluster_uuid", {.kind = IdentityKind::Guid, .by_blank = true}},
+    {"uuid", {.kind = IdentityKind::Guid, .by_blank = true}},
+    {"job_name", kName},
+    {"jobname", kName},
+    {"job_id", kName},
+    {"jobid", kAssignedName},
+    {"slurm_job_name", kName},
+    {"slurm_job_id", kName},
+    {"slurm_jobid", kName},
+    {"slurm_array_job_id", kName},
+    {"slurm_job_account", kName},
+    {"slurm_job_partition", kName},
+    {"slurm_cluster_name", kName},
+    {"cluster_name", kName},
+    {"account", kAssignedName},
+    {"partition", kAssignedName},
+    {"run_id", kName},
+    {"rdzv_id", kName},
+    {"run_name", kName},
+    {"exp_name", kName},
+    {"experiment_name", kName},
+    {"project_name", kName},
+    {"pod_name", kName},
+    {"pod_namespace", kName},
+    {"my_pod_name", kName},
+    {"namespace", kName},
+    {"kubernetes_namespace", kName},
+    {"training_job_name", kName},
+    {"torchelastic_run_id", kName},
+    {"wandb_project", kName},
+    {"wandb_entity", kName},
+    {"wandb_name", kName},
+    {"wandb_run_id", kName},
+    {"wandb_run_group", kName},
+    {"lid", kLid},
+    {"base_lid", kLid},
+    {"sm_lid", kLid},
+    {"port_lid", kLid},
+    {"port_sm_lid", kLid},
+    {"locallid", kLid},
+    {"remotelid", kLid},
+    {"host_hash", kGuid},
+    {"hosthash", kGuid},
+};
+
+/// Words that make the value behind them a secret.
+constexpr std::string_view kSecretWords[] = {
+    "token",  "secret",     "password",    "passwd",        "passphrase", "apikey",
+    "bearer", "credential", "credentials", "authorization", "pwd_hash"};
+/// Words that do so in front of "key".
+constexpr std::string_view kKeyWords[] = {"api", "access", "private", "secret", "account",
+                                          "ssh", "auth",   "license", "signing"};
+
+std::string normal_name(std::string_view name) {
+  std::string result;
+  for (const char c : name) {
+    result += c == '-' ? '_' : lower_case(c);
+  }
+  return result;
+}
+
+bool is_one_of(std::span<const std::string_view> words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_secret_name(std::string_view name) {
+  std::string_view before;
+  for (const std::string_view word : split(name, '_')) {
+    if (is_one_of(kSecretWords, word)) return true;
+    if (word == "key" && is_one_of(kKeyWords, before)) return true;
+    before = word;
+  }
+  return false;
+}
+
+/// "password", "HF_TOKEN": digits behind it are a secret. Behind "eos_token" they are a number.
+bool may_be_number(std::string_view name) {
+  constexpr std::string_view kWords[] = {"token", "secret", "password", "passwd", "passphrase"};
+  constexpr std::string_view kOfText[] = {"bos", "eos",  "pad", "unk", "sep", "cls",
+                                          "eot", "mask", "max", "min", "num", "per"};
+  const auto words = split(name, '_');
+  if (!is_one_of(kWords, words.back())) return false;
+  return words.size() < 2 || !is_one_of(kOfText, words[words.size() - 2]);
+}
+
+std::optional<IdentityKey> identity_key(std::string_view name) {
+  constexpr size_t kLongest = 64;
+  if (name.size() < 2 || name.size() > kLongest) return std::nullopt;
+  const std::string normal = normal_name(name);
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows),
+                                [&](const KeyRow& known) { return known.name == normal; });
+  if (row != std::end(kRows)) return row->key;
+  if (normal.ends_with("guid")) return kGuid;
+  // By their ends, so that a prefix of somebody's own hides none: "PET_MASTER_ADDR", "MY_JOB_NAME".
+  constexpr KeyRow kEndings[] = {
+      {"nodelist", kHosts},       {"_hosts", kHosts},      {"hostname", kHost},
+      {"_host", kHost},           {"_addr", kHost},        {"_endpoint", kHost},
+      {"_node_name", kHost},      {"_username", kUser},    {"_user", kUser},
+      {"job_name", kName},        {"_pod_name", kName},    {"_namespace", kName},
+      {"experiment_name", kName}, {"project_name", kName}, {"run_name", kName},
+      {"cluster_name", kName},    {"_bucket", kName},      {"_email", kUser}};
+  for (const KeyRow& ending : kEndings) {
+    if (normal.ends_with(ending.name)) return ending.key;
+  }
+  if (!is_secret_name(normal)) return std::nullopt;
+  return IdentityKey{.kind = IdentityKind::Secret,
+                     .may_be_number = may_be_number(normal),
+                     .has_scheme = normal.ends_with("authorization")};
+}
+
+bool is_token_prefix(std::string_view text) {
+  constexpr std::string_view kPrefixes[] = {"hf_",    "ghp_", "gho_",   "ghs_", "github_pat_",
+                                            "glpat-", "AKIA", "ASIA",   "sk-",  "xoxb-",
+                                            "xoxp-",  "eyJ",  "nvapi-", "pypi-"};
+  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
 
 constexpr size_t kNone = std::string_view::npos;
 
@@ -118,7 +310,10 @@ size_t value_begin(const IdentityCursor& in, size_t end, const IdentityKey& key)
   const size_t separator = in.run_end(name_end, is_blank);
   const char sign = in.peek(separator);
   const bool is_flag = in.at >= 2 && in.text.substr(in.at - 2, 2) == "--";
-  if (sign == '=' || (sign == ':' && !key.needs_equals)) return in.run_end(separator + 1, is_blank);
+  // torchrun's table: "  host      : gpu-n41".
+  const bool is_table = sign == ':' && separator > end && is_blank(in.peek(separator + 1));
+  if (sign == '=' || (sign == ':' && (!key.needs_equals || is_table)))
+    return in.run_end(separator + 1, is_blank);
   return (is_flag || key.by_blank) && separator > end ? separator : kNone;
 }
 
@@ -209,7 +404,8 @@ bool take_lid(IdentityCursor& in, size_t begin) {
 
 bool take_guid(IdentityCursor& in, size_t begin) {
   if (in.rest(begin).starts_with("0x")) begin += 2;
-  const size_t end = in.run_end(begin, [](char c) { return is_hex_digit(c) || c == ':'; });
+  const size_t end =
+      in.run_end(begin, [](char c) { return is_hex_digit(c) || c == ':' || c == '.'; });
   constexpr size_t kShortest = 8;
   return end - begin >= kShortest && !is_word(in.peek(end)) &&
          in.add(IdentityKind::Guid, begin, end);
@@ -263,7 +459,74 @@ bool take_keyed(IdentityCursor& in, WalkedRun& walked) {
   }
 }
 
+bool ends_path(char c) {
+  return ends_value(c) || std::string_view("<:=?#*!(").find(c) != std::string_view::npos;
+}
+
 }  // namespace
+
+bool ends_value(char c) {
+  return static_cast<unsigned char>(c) <= ' ' ||
+         std::string_view("\"'`,;)]}>|&\\").find(c) != std::string_view::npos;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+std::string_view IdentityCursor::before() const {
+  const size_t begin = at < kLongestRun ? 0 : at - kLongestRun;
+  return slice(begin, at);
+}
+
+std::string_view IdentityCursor::around() const {
+  const size_t begin = at < kLongestRun ? 0 : at - kLongestRun;
+  return text.substr(begin, 2 * kLongestRun);
+}
+
+bool IdentityCursor::add(IdentityKind kind, size_t begin, size_t end) {
+  if (end <= begin) return false;
+  found.push_back({kind, begin, end - begin});
+  at = end;
+  return true;
+}
+
+bool IdentityCursor::add_user(size_t begin, size_t end) {
+  const std::string_view user = slice(begin, end);
+  if (is_plain_word(user) || is_number(user)) return false;
+  return add(IdentityKind::User, begin, end);
+}
+
+bool IdentityCursor::add_host(size_t begin, size_t end) {
+  while (end > begin && text[end - 1] == '.') --end;
+  const std::string_view name = slice(begin, end);
+  const size_t dot = std::min(name.find('.'), name.size());
+  const std::string_view host = name.substr(0, dot);
+  const bool is_host = !is_plain_word(host) && !is_number(host);
+  if (is_host) add(IdentityKind::Host, begin, begin + dot);
+  const bool has_domain = dot + 1 < name.size();
+  if (has_domain) add(IdentityKind::Domain, begin + dot + 1, end);
+  return is_host || has_domain;
+}
+
+bool IdentityCursor::add_path(size_t begin) {
+  const char first = peek(begin + 1);
+  if (!is_word(first) && first != '.') return false;
+  size_t end = long_run_end(begin, [](char c) { return !ends_path(c); });
+  while (end > begin + 1 && (text[end - 1] == '.' || text[end - 1] == '-')) --end;
+  return end > begin + 1 && add(IdentityKind::Path, begin, end);
+}
+
+bool IdentityCursor::add_name(IdentityKind kind, size_t begin, size_t end) {
+  const std::string_view value = slice(begin, end);
+  // A path is none. One whose first folder is longer than a run is hostile text: it is taken.
+  if (value.substr(0, kLongestRun).find('/') != value.npos) return false;
+  // Slurm's "UserId=alice(1001)".
+  if (kind == IdentityKind::User)
+    return add_user(begin, begin + std::min(value.find('('), value.size()));
+  if (is_number(value)) return value.size() >= 4 && add(IdentityKind::JobNumber, begin, end);
+  return value.size() >= 3 && !is_plain_word(value) && add(kind, begin, end);
+}
 
 bool take_announced(IdentityCursor& in, WalkedRuns& walked) {
   return take_url(in) || take_token(in, walked.tokens) || take_keyed(in, walked.values);

@@ -22,21 +22,40 @@ std::string normal(std::string_view word) {
   return result;
 }
 
-/// Whether a name can end between two characters: nothing joins on, or only a long name's letters.
-bool is_border(char inside, char outside, bool is_long) {
-  if (!is_alnum(outside) || !is_alnum(inside)) return true;
-  return is_long && !(is_digit(inside) && is_digit(outside));
+constexpr size_t kSurelyNoNumber = 8;  ///< Hexadecimal digits that are a name of their own.
+
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_hex_digit(c); });
 }
 
-/// Whether no name goes on in front of or behind text[at, at + length).
-bool stands_alone(std::string_view text, size_t at, size_t length) {
-  const bool is_long = length >= WordReplacer::kLongWord;
-  const char before = at > 0 ? text[at - 1] : ' ';
-  const char after = at + length < text.size() ? text[at + length] : ' ';
-  return is_border(text[at], before, is_long) && is_border(text[at + length - 1], after, is_long);
+/// The letters around text[at, at + length), in lower case.
+std::string word_around(std::string_view text, size_t at, size_t length) {
+  size_t begin = at;
+  size_t end = at + length;
+  while (begin > 0 && is_alpha(text[begin - 1])) --begin;
+  while (end < text.size() && is_alpha(text[end])) ++end;
+  return lower_case(text.substr(begin, end - begin));
 }
 
 }  // namespace
+
+/// Whether text[at, at + length) is a word of its own, or so much of one that it is replaced in it.
+bool WordReplacer::stands_alone(std::string_view text, size_t at, size_t length) const {
+  const char before = at > 0 ? text[at - 1] : ' ';
+  const char after = at + length < text.size() ? text[at + length] : ' ';
+  const char first = text[at];
+  const char last = text[at + length - 1];
+  const bool joins_before = is_alnum(before) && is_alnum(first);
+  const bool joins_after = is_alnum(after) && is_alnum(last);
+  if (!joins_before && !joins_after) return true;
+  if (length < kLongWord) return false;
+  if (joins_before && is_digit(before) && is_digit(first)) return false;
+  if (joins_after && is_digit(after) && is_digit(last)) return false;
+  const std::string_view word = text.substr(at, length);
+  if (length < kSurelyNoNumber && is_hex(word) && (is_hex_digit(before) || is_hex_digit(after)))
+    return false;
+  return !ordinary_.contains(word_around(text, at, length));
+}
 
 void WordReplacer::add(std::string_view word, std::string_view replacement) {
   if (word.size() < 2) return;
@@ -50,9 +69,10 @@ WordReplacer::Hit WordReplacer::find(std::string_view text, size_t at) const {
   const uint16_t start = start_of(text, at);
   if (!first_bytes_.test(start)) return {};
   for (const auto& [length, words] : by_start_.at(start)) {
-    if (at + length > text.size() || !stands_alone(text, at, length)) continue;
+    if (at + length > text.size()) continue;
     const auto found = words.find(normal(text.substr(at, length)));
-    if (found != words.end()) return {length, found->first, found->second};
+    if (found != words.end() && stands_alone(text, at, length))
+      return {length, found->first, found->second};
   }
   return {};
 }
@@ -72,14 +92,6 @@ void WordReplacer::append_replaced(std::string& out, std::string_view text, size
     copied = at;
   }
   out += text.substr(copied, end - copied);
-}
-
-bool WordReplacer::contains(std::string_view word) const {
-  if (word.size() < 2) return false;
-  const auto start = by_start_.find(start_of(word, 0));
-  if (start == by_start_.end()) return false;
-  const auto words = start->second.find(word.size());
-  return words != start->second.end() && words->second.contains(normal(word));
 }
 
 }  // namespace ncclog

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "report/path_parts.h"
+#include "report/known_names.h"
 #include "support/cpu_growth.h"
 
 namespace ncclog {
@@ -31,6 +31,7 @@ constexpr Row kRows[] = {
     // Shapes.
     {"Using [0]eth0:10.12.8.41<0> [1]ib0:fe80::ee0d:9aff:fe12:3456%ib0<0>",
      "address 10.12.8.41, address fe80::ee0d:9aff:fe12:3456"},
+    {"from peer 101.262.0.9<4791> of 1.2.3.400", "guid 101.262.0.9"},
     {"localGid ::ffff:10.12.8.41 remoteGids::ffff:10.12.8.42",
      "address 10.12.8.41, address 10.12.8.42"},
     {"RAS client listening at ::1<28028>", "address ::1"},
@@ -87,6 +88,36 @@ constexpr Row kRows[] = {
     {"https://alice:p@s,s@n7.acme.com:80 x", "user alice, secret p@s,s, host n7, domain acme.com"},
     {"s3://acme-bucket/corpus/a", "name acme-bucket, path /corpus/a"},
     {"open \"/home/alice/x.py\", -I/opt/x $HOME/y", "path /home/alice/x.py, path /opt/x, path /y"},
+    // Hosts by the process behind them, in lines of any kind.
+    {"??hvd1:2918:3332 [0] NCCL INFO x", "host hvd1"},
+    {"CUMx3006c0s19b1n0:29:30 NCCL", "host CUMx3006c0s19b1n0"},
+    {"Channel 01gpu-n41:2918:3332 [0]", "host gpu-n41"},
+    {"my_box.corp.edu:77:78 [1] NCCL", "host my_box, domain corp.edu"},
+    {"zebra7:2918:3332", "host zebra7"},
+    {"socket.cc:717:313 12:34:56 error:29:30 node:1:1 [0]", ""},
+    // What announces one.
+    {"(RayWorker pid=4131, ip=jwb0582i) x", "host jwb0582i"},
+    {"  host      : zebra7.acme.org", "host zebra7, domain acme.org"},
+    {"task 3 on node zebra-7 failed, on node 3 of node-local", "host zebra-7"},
+    {"addr=[zebra7.x.org]:29500, remote=[kite9]:1", "host zebra7, domain x.org, host kite9"},
+    {"srun: error: nid001261: tasks 0-3: Killed", "host nid001261"},
+    {"srun: error: gpu-node-01: task 1: Killed", "host gpu-node-01"},
+    {"on host rank-0 and on host x86_64", ""},
+    {"The node 'zebra7_4131_0' has left", "host zebra7"},
+    {"nodes zebra[01-16,20] and ranks[0-7] of gpu[0-3]", "name zebra[01-16,20]"},
+    {"gpu-n[41-48]", "name gpu-n[41-48]"},
+    {"PET_MASTER_ADDR=zebra7 MY_JOB_NAME=falcon-7 SLURM_X_NODELIST=a[1-2]",
+     "host zebra7, name falcon-7, name a[1-2]"},
+    {"UserId=alicew(1001) GroupId=lab9(1001)", "user alicew, name lab9(1001"},
+    {"pod/falcon-x7-master-0 in namespace \"team-zebra\"",
+     "name falcon-x7-master-0, name team-zebra"},
+    {"see llama-7d9f8b6c54-x2k4p and dgx-xfpt6 of nccl-tests",
+     "host llama-7d9f8b6c54-x2k4p, host dgx-xfpt6"},
+    {"i-0abc12345678def90 arn:aws:iam::123456789012:role/x ip-0A230405",
+     "host i-0abc12345678def90, name arn:aws:iam::123456789012:role/x, host ip-0A230405"},
+    {"torn/home/alicew/y", "path /home/alicew/y"},
+    {"fabric UUID 1b8f2f8e8a0b2e4c.e4d1 cliqueId", "guid 1b8f2f8e8a0b2e4c.e4d1"},
+    {"frank@lab.dlfr", "email frank@lab.dlfr"},
     // NCCL's and everybody's own.
     {"comm 0x3ccb6960 rank 0 busId 0000:17:00.0 commId 0x7790e3b02d99b5e4 opCount 1b", ""},
     {"Channel 00/0 : 1[1] -> 2[2] via P2P/CUMEM/read NET/IB/0/GDRDMA mlx5_0:1/IB bond0", ""},

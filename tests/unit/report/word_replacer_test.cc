@@ -24,10 +24,17 @@ TEST(WordReplacer, TakesTheLongestThatStandsAlone) {
   words.add("gpu-n1.acme", "B");
   words.add("GPU-N1", "second");
   words.add("Bob", "C");
-  EXPECT_EQ(replaced(words, "gpu-n1 GPU-N1.ACME gpu-n12 xgpu-n1 Bob bob"),
-            "A B gpu-n12 xgpu-n1 C bob");
-  EXPECT_TRUE(words.contains("Gpu-N1"));
-  EXPECT_FALSE(words.contains("bob"));
+  EXPECT_EQ(replaced(words, "gpu-n1 GPU-N1.ACME gpu-n12 xgpu-n1 Bob bob"), "A B gpu-n12 xA C bob");
+}
+
+TEST(WordReplacer, ALongOneIsTakenInsideOfOthersUnlessThoseAreOrdinary) {
+  WordReplacer words;
+  words.add("chan", "A");
+  words.add("beef", "B");
+  words.add("vm1", "C");
+  words.set_ordinary_words({"channel"});
+  EXPECT_EQ(replaced(words, "Channel 0 xchan1 channels 0xbeef04 roastbeefy kvm1"),
+            "Channel 0 xA1 Anels 0xbeef04 roastBy kvm1");
 }
 
 double time_of_hosts(int count) {

@@ -75,14 +75,14 @@ TEST(WriteJson, SchemaRefusesWhatIsNotInIt) {
       {"/findings/0/extra", 1, "/findings/0: has unknown \"extra\""},
       {"/verdict/status", "fine",
        "/verdict/status: \"fine\" is none of "
-       "[\"problem\",\"suspicious\",\"clean\",\"cannot_judge\"]"},
+       "[\"problem\",\"suspicious\",\"clean\",\"nothing_found\",\"cannot_judge\"]"},
       {"/verdict/finding", "No_Id",
        "/verdict/finding: \"No_Id\" does not match \"^[a-z0-9]+(-[a-z0-9]+)*$\""},
       {"/job/nranks", -1, "/job/nranks: -1 is below 0"},
       {"/job/nranks", "8", "/job/nranks: not of type [\"integer\",\"null\"]"},
       {"/inputs/0/note", "", "/inputs/0/note: empty"},
       {"/findings/0/ranks", {1, 1}, "/findings/0/ranks: has duplicates"},
-      {"/schema", "ncclog.report/2", "/schema: not \"ncclog.report/1\""},
+      {"/schema", "ncclog.report/1", "/schema: not \"ncclog.report/2\""},
   };
   for (const Row& row : kRows) {
     json report = written(sample_report());

@@ -28,7 +28,6 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
                            "**Rank 1 on trainbox could not extend a segment.**\n\n"
                            "| job | as its logs show it |\n"
                            "| --- | --- |\n"
-                           "| ranks | 3 on 1 host |\n"
                            "| hosts | trainbox |\n"
                            "| network | Socket |\n\n"
                            "### Error: Shared memory is full\n\n"))

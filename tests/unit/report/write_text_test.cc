@@ -38,10 +38,10 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "    export NCCL_DEBUG=INFO\n"
             "    export NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n"
             "  - Collect the files of all ranks.\n"
-            "  - Log size: about 30 kB a rank (90 kB for 3 ranks) to begin with; it rests on\n"
-            "    usual logs.\n"
+            "  - Log size: about 30 kB a rank to begin with; it rests on usual logs.\n"
             "\n"
-            "Read 3 lines from 1 file: 3 ranks on 1 host, network Socket.\n");
+            "Read 3 lines from 1 file: processes on 1 host, network Socket.\n"
+            "Ended: unknown; these logs do not show how.\n");
 }
 
 TEST(WriteText, ColourChangesNoWord) {

@@ -1,0 +1,66 @@
+// Does what is to be passed on still name somebody, and where?
+//
+//   logs/a.log:17: 'gpu-n41', which stood before a process id
+//
+// The last look before a bundle is written. It is cruder than what replaced the names, and shares
+// nothing with it, so that one mistake is not made twice: names are taken from the logs as they
+// came, by what a reader would take for one (what stands before ":313:313 [", behind "ip=" or
+// "/home/", before a port, with an '@'), and looked for in any place of the result, inside of other
+// words, and where it is percent-encoded or escaped as in JSON or HTML.
+
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/known_names.h"
+
+namespace ncclog {
+
+/// A name that is left.
+struct Leak {
+  std::string place;  ///< "logs/a.log:17", or a member's path.
+  std::string name;
+  std::string why;  ///< "stood before a process id".
+
+  bool operator==(const Leak&) const = default;
+};
+
+class LeakCheck {
+ public:
+  /// No name is looked for inside of `ordinary` words; all of `replaced` are.
+  LeakCheck(const OrdinaryWords& ordinary, const std::set<std::string>& replaced);
+
+  /// Adds what looks like names in a text as it came: lines of a log, or a path.
+  void read(std::string_view text);
+
+  static constexpr size_t kMost = 20;
+
+  /// What is left in the member `path` with that text; the first kMost.
+  std::vector<Leak> find(std::string_view path, std::string_view text) const;
+
+ private:
+  void add(std::string_view name, std::string_view why);
+  std::string find_in(std::string_view line) const;
+  bool is_left(std::string_view line, size_t at, std::string_view name) const;
+
+  OrdinaryWords ordinary_;
+  std::map<std::string, std::string, std::less<>> names_;  ///< In lower case, with why.
+  std::bitset<65536> starts_;                     ///< By the first two bytes: some name begins so.
+  std::map<uint16_t, std::set<size_t>> lengths_;  ///< Of names, by their first two bytes.
+};
+
+/// Undoes the ways in which a text may be written inside of another one: "gpu%2Dn41", JSON's and
+/// Markdown's "gpu\\u002dn41" and "gpu\\-n41", HTML's "gpu&#45;n41". What is no valid escape stays.
+std::string without_percent_escapes(std::string_view text);
+std::string without_backslashes(std::string_view text);
+std::string without_entities(std::string_view text);
+
+}  // namespace ncclog
