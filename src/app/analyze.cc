@@ -44,7 +44,9 @@ std::vector<std::string> wanted_inputs(const InputOptions& options) {
 }
 
 Job load_job(const InputOptions& options) {
-  return read_job(wanted_inputs(options), {.threads = options.threads});
+  Job job = read_job(wanted_inputs(options), {.threads = options.threads});
+  job.stated = options.stated;
+  return job;
 }
 
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
@@ -57,6 +59,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
   ReadJob read = read_job_with_units(
       logs.inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
   logs.units = std::move(read.units);
+  read.job.stated = options.input.stated;
   logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
   if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
   return logs;
@@ -64,6 +67,7 @@ AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
 
 Report run_pipeline(const AnalyzeOptions& options) {
   AnalyzedLogs logs = analyze_logs(options);
+  show_messages(logs.report.job, logs.inputs, logs.units, logs.report.diagnosis.findings);
   fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
   return std::move(logs.report);
 }

@@ -19,12 +19,13 @@ struct GroupRow {
 const std::vector<GroupRow>& group_table() {
   static const std::vector<GroupRow> kTable = {
       {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
-      {"Judging", {"rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
+      {"Judging", {"outcome", "rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
       {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
        {"format", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",
-        "area", "bundle", "full-logs", "anonymise", "no-anonymise", "mapping", "sql", "color"}},
+        "area", "bundle", "full-logs", "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql",
+        "color"}},
       {kGeneralFlags,
        {"quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
   };

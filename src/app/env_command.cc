@@ -43,7 +43,7 @@ bool is_filtered(const Job& job) {
 
 /// Takes hosts and release from a log of the job.
 void look_into_log(const std::string& path, LintContext& context) {
-  const Job job = load_job({{path}, 0});
+  const Job job = load_job({.paths = {path}});
   for (HostDevices host : known_devices(job)) {
     host.certain = !is_filtered(job);
     context.hosts.push_back(std::move(host));

@@ -203,7 +203,7 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
 }
 
 EnvSource check_log(const std::string& path, const LintContext& context) {
-  const Job job = load_job({{path}, 0});
+  const Job job = load_job({.paths = {path}});
   return {check_job(path, job, context), exit_status(job) == ExitStatus::Partial};
 }
 

@@ -21,8 +21,9 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
   const Rulebook rulebook = load_rulebook(options.rules, today());
   required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
-  const Job job = read_job(wanted_inputs(options.input), {.threads = options.input.threads,
-                                                          .matcher = make_line_matcher(rulebook)});
+  Job job = read_job(wanted_inputs(options.input),
+                     {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  job.stated = options.input.stated;
   const Explanation explanation = explain(rulebook, job, options.id);
   console.out += options.format == ReportFormat::Json
                      ? write_explanation_json(explanation, job)

@@ -10,7 +10,7 @@
 namespace ncclog {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -20,7 +20,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string condition(const CommandRow& command) {
-  return quoted(fmt::format("__ncclog_at {}", command.path.empty() ? "''" : command.path));
+  return in_quotes(fmt::format("__ncclog_at {}", command.path.empty() ? "''" : command.path));
 }
 
 /// What completes a value: "-a 'text json'", "-F" for files; empty: nothing can be listed.
@@ -30,17 +30,17 @@ std::string answer(const FlagRow& flag) {
     case ArgumentKind::File:
       return " -F";
     case ArgumentKind::Folder:
-      return " -f -a " + quoted("(__fish_complete_directories)");
+      return " -f -a " + in_quotes("(__fish_complete_directories)");
     case ArgumentKind::Profile:
-      return " -F -a " + quoted(join(words, " "));
+      return " -F -a " + in_quotes(join(words, " "));
     case ArgumentKind::WordList:
       return fmt::format(" -f -a {}",
-                         quoted(fmt::format("(__fish_append , {})", join(words, " "))));
+                         in_quotes(fmt::format("(__fish_append , {})", join(words, " "))));
     case ArgumentKind::Command:
     case ArgumentKind::None:
       return " -f";
     default:
-      return words.empty() ? " -f" : " -f -a " + quoted(join(words, " "));
+      return words.empty() ? " -f" : " -f -a " + in_quotes(join(words, " "));
   }
 }
 
@@ -51,20 +51,20 @@ std::string flag_line(const CommandRow& command, const FlagRow& flag) {
     out += fmt::format(" -{} {}", is_long ? "l" : "s", name.substr(is_long ? 2 : 1));
   }
   if (!flag.value.empty()) out += " -r" + answer(flag);
-  return out + " -d " + quoted(flag.help) + "\n";
+  return out + " -d " + in_quotes(flag.help) + "\n";
 }
 
 std::string command_lines(const CommandRow& command) {
   std::string out;
   for (const CommandRow& below : command.commands) {
     out += fmt::format("complete -c ncclog -n {} -f -a {} -d {}\n", condition(command),
-                       last_word(below), quoted(below.help));
+                       last_word(below), in_quotes(below.help));
   }
   for (const FlagRow& argument : command.arguments) {
     const std::vector<std::string> words = value_words(argument);
     if (words.empty()) continue;
     out += fmt::format("complete -c ncclog -n {} -a {} -d {}\n", condition(command),
-                       quoted(join(words, " ")), quoted(argument.help));
+                       in_quotes(join(words, " ")), in_quotes(argument.help));
   }
   for (const FlagRow& flag : command.flags) out += flag_line(command, flag);
   return out;
@@ -74,7 +74,7 @@ std::string command_lines(const CommandRow& command) {
 std::string at_function(const CommandRow& root) {
   std::string names;
   for (const CommandRow* command : all_commands(root)) {
-    if (!command->path.empty()) names += " " + quoted(command->path);
+    if (!command->path.empty()) names += " " + in_quotes(command->path);
   }
   return R"(# Whether the words typed so far name the command that the arguments name.
 function __ncclog_at

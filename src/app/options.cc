@@ -42,6 +42,10 @@ constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
                                       {"warning", FailOn::Warning},
                                       {"info", FailOn::Info},
                                       {"never", FailOn::Never}};
+constexpr Choice<StatedOutcome> kOutcomes[] = {{"hung", StatedOutcome::Hung},
+                                               {"crashed", StatedOutcome::Crashed},
+                                               {"slow", StatedOutcome::Slow},
+                                               {"finished", StatedOutcome::Finished}};
 constexpr Choice<ColorChoice> kColors[] = {
     {"auto", ColorChoice::Auto}, {"always", ColorChoice::Always}, {"never", ColorChoice::Never}};
 
@@ -137,6 +141,9 @@ void add_bundle_flags(CLI::App& app, BundleOptions& options) {
   app.add_flag("--anonymise,!--no-anonymise", options.anonymise,
                "whether names are replaced in the bundle (default: yes)")
       ->needs(bundle);
+  app.add_flag("--allow-leaks", options.allow_leaks,
+               "write the bundle even if a name is left in it; each place is printed")
+      ->needs(bundle);
   add_file("--mapping", options.mapping,
            "where the list of replaced names goes (default: FILE.mapping.json beside the bundle)")
       ->needs(bundle);
@@ -147,6 +154,7 @@ void add_bundle_flags(CLI::App& app, BundleOptions& options) {
 
 /// What both analyze and report take.
 void add_judging_flags(CLI::App& app, AnalyzeOptions& options) {
+  add_outcome_flag(app, options.input);
   add_rules_flag(app, options.rules);
   app.add_option("--expect", options.expect,
                  "a profile of what the job should look like: a name of 'ncclog expect list', or a "
@@ -180,6 +188,12 @@ void add_input_flags(CLI::App& app, InputOptions& input) {
       ->type_name("N");
 }
 
+void add_outcome_flag(CLI::App& app, InputOptions& input) {
+  add_choice(app, "--outcome", input.stated, kOutcomes,
+             "what you saw of the job's end, which its logs may not tell: hung (their end is where "
+             "it stood still), crashed, slow, finished");
+}
+
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules) {
   app.add_option("--rules", rules,
                  "a folder or file of rules that add to the built-in ones or, "
@@ -209,6 +223,7 @@ void add_report_flags(CLI::App& app, ReportOptions& options) {
 void add_explain_flags(CLI::App& app, ExplainOptions& options) {
   app.add_option("RULE", options.id, "the rule's id")->type_name("");
   add_input_flags(app, options.input);
+  add_outcome_flag(app, options.input);
   add_rules_flag(app, options.rules);
   add_choice(app, "--format", options.format, kReportFormats, "text for people, json for scripts");
   app.add_flag_callback(

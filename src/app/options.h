@@ -13,6 +13,7 @@
 #include "app/console.h"
 #include "app/exit_status.h"
 #include "diagnose/call_counts.h"
+#include "model/stated_outcome.h"
 #include "report/report_formats.h"
 
 namespace CLI {
@@ -29,8 +30,9 @@ enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Sarif, Junit, L
 
 /// What and how to read; part of every command that reads logs.
 struct InputOptions {
-  std::vector<std::string> paths;  ///< Files, folders, patterns, "-"; empty: a mistake.
-  int threads = 0;                 ///< 0: one per processor.
+  std::vector<std::string> paths;       ///< Files, folders, patterns, "-"; empty: a mistake.
+  int threads = 0;                      ///< 0: one per processor.
+  std::optional<StatedOutcome> stated;  ///< How the job ended, of commands that judge it.
 };
 
 /// Standard output as a flag names it.
@@ -135,6 +137,7 @@ void add_count_flags(CLI::App& app, CountOptions& options);
 void add_export_flags(CLI::App& app, ExportOptions& options);
 void add_env_check_flags(CLI::App& app, EnvOptions& options);
 void add_input_flags(CLI::App& app, InputOptions& input);
+void add_outcome_flag(CLI::App& app, InputOptions& input);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
 
 }  // namespace ncclog

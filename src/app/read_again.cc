@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 
+#include "diagnose/message_sizes.h"
 #include "input/input_walk.h"
 #include "log/event_reader.h"
+#include "model/call_coverage.h"
 #include "model/read_call.h"
 
 namespace ncclog {
@@ -56,7 +59,7 @@ void read_again(std::span<const std::string> inputs, std::span<const Unit> units
   }
 }
 
-/// Which calls belong to a sequence.
+/// Which calls belong to a segment of a log.
 struct Caller {
   std::string host;
   int64_t pid = -1;
@@ -65,7 +68,7 @@ struct Caller {
 
   bool made(const Event& event, const ReadCall& call) const {
     return event.header.pid == pid && event.header.host == host && call.comm == comm &&
-           call.is_trace == by_traces && !is_point_to_point(call.call.op);
+           call.is_trace == by_traces;
   }
 };
 
@@ -96,11 +99,51 @@ std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::spa
     read_again(inputs, units, start, [&](const Line& record, const Event& event) {
       const SourceRef where{number, record.number};
       const auto call = read_call(event);
-      if (call && from <= where && caller.made(event, *call)) calls.push_back({where, call->call});
+      const bool is_meant = call && from <= where && caller.made(event, *call);
+      if (is_meant && !is_point_to_point(call->call.op)) calls.push_back({where, call->call});
       return calls.size() < most;
     });
   }
   return calls;
+}
+
+/// One end of a message that has another size at its other end.
+struct WantedMessage {
+  Caller caller;
+  SourceRef from;  ///< The caller's first call.
+  CallSignature call;
+  std::optional<uint64_t> index;  ///< Among those with this peer; nullopt: the first of this size.
+};
+
+std::optional<SourceRef> find_message(std::span<const std::string> inputs,
+                                      std::span<const Unit> units, const WantedMessage& wanted) {
+  std::optional<SourceRef> found;
+  uint64_t passed = 0;
+  for (const uint64_t number : units_from(units, wanted.from.unit)) {
+    if (found) break;
+    const SourceRef start = number == wanted.from.unit ? wanted.from : SourceRef{number, 1};
+    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
+      const SourceRef where{number, record.number};
+      const auto call = read_call(event);
+      if (!call || where < wanted.from || !wanted.caller.made(event, *call)) return true;
+      if (call->call.op != wanted.call.op || call->call.root != wanted.call.root) return true;
+      const bool is_it = wanted.index ? passed == *wanted.index : call->call == wanted.call;
+      ++passed;
+      if (is_it) found = where;
+      return !is_it;
+    });
+  }
+  return found;
+}
+
+std::optional<WantedMessage> wanted_message(const Job& job, const MessageConflict& conflict,
+                                            int member, const std::optional<CallSignature>& call) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(conflict.communicator)];
+  const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (!call || calls == nullptr) return std::nullopt;
+  return WantedMessage{caller_of(job, {rank.log, rank.segment}), calls->first, *call,
+                       conflict.index};
 }
 
 using Texts = std::map<SourceRef, std::string>;
@@ -145,6 +188,25 @@ void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units
     const auto text = texts.find(line->where);
     if (line->text.empty() && text != texts.end()) line->text = text->second;
   }
+}
+
+void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings) {
+  constexpr size_t kMostShown = 4;
+  const auto finding = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& one) { return one.id == kMessageSizesRule; });
+  if (finding == findings.end()) return;
+  std::vector<Evidence> lines;
+  for (const MessageConflict& conflict : message_conflicts(job)) {
+    if (lines.size() >= 2 * kMostShown) break;
+    for (const auto& wanted :
+         {wanted_message(job, conflict, conflict.sender, conflict.sent),
+          wanted_message(job, conflict, conflict.receiver, conflict.received)}) {
+      const auto where = wanted ? find_message(inputs, units, *wanted) : std::nullopt;
+      if (where) lines.push_back({*where, {}});
+    }
+  }
+  if (!lines.empty()) finding->evidence = std::move(lines);
 }
 
 void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,

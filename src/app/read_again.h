@@ -1,6 +1,7 @@
 // The second look: single units are read again for what the first reading did not keep.
 //
 //   where exactly two ranks' calls begin to differ   → the calls between two checkpoints
+//   messages that differ in size                     → their lines
 //   a line that shows a finding, known by its place  → its text
 //
 // Standard input cannot be read again, and a file may have changed meanwhile: then the exact place
@@ -25,6 +26,11 @@ CallReader call_reader(const Job& job, std::span<const std::string> inputs,
 /// Sets the texts of those lines that have none.
 void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
                 std::span<Evidence* const> lines);
+
+/// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
+/// the last calls of their ends.
+void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings);
 
 /// Sets the texts of evidence that has none.
 void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,

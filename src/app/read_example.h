@@ -1,7 +1,9 @@
-// An example of a rule as a job: a log, and dumps of the Flight Recorder among its lines.
+// An example of a rule as a job: a log, dumps of the Flight Recorder among its lines, what was
+// seen.
 //
 //   n3:51:51 [0] NCCL INFO …            a line of the log
 //   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
+//   --outcome hung                      the flag with which the log is analysed
 //
 // In a real folder every dump is a file of its own; in an example it is one line.
 

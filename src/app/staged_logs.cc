@@ -7,22 +7,12 @@
 
 #include "app/text_inputs.h"
 #include "base/error.h"
+#include "log/message_words.h"
 
 namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Calls `use` for each line of `text` with its line end.
-template <typename Use>
-void each_line(std::string_view text, Use&& use) {
-  while (!text.empty()) {
-    const size_t newline = text.find('\n');
-    const size_t length = newline == text.npos ? text.size() : newline + 1;
-    use(text.substr(0, length));
-    text.remove_prefix(length);
-  }
-}
 
 /// Writes texts into files. Invariant: `file_` belongs to the last of `logs_`.
 class Stage {
@@ -33,11 +23,9 @@ class Stage {
   void take(const TextInput& input, std::string_view text) {
     if (logs_.empty() || input.path != path_) begin(input);
     if (!logs_.back().left_out.empty()) return;
-    each_line(text, [this](std::string_view line) {
-      const std::string kept = anonymiser_ == nullptr ? std::string(line) : anonymiser_->text(line);
-      file_.write(kept.data(), static_cast<std::streamsize>(kept.size()));
-      logs_.back().bytes += kept.size();
-    });
+    const std::string kept = anonymiser_ == nullptr ? std::string(text) : anonymiser_->text(text);
+    file_.write(kept.data(), static_cast<std::streamsize>(kept.size()));
+    logs_.back().bytes += kept.size();
   }
 
   std::vector<StagedLog> finish() {
@@ -104,14 +92,24 @@ void add_hosts(const Job& job, Identities& identities) {
 
 Identities find_identities_of(const Job& job, std::span<const std::string> inputs) {
   Identities identities;
+  identities.set_ordinary_words(message_words());
   add_hosts(job, identities);
   std::string path;
   read_texts(inputs, [&](const TextInput& input, std::string_view text) {
     if (input.path != path) identities.read_path(input.name);
     path = input.path;
-    each_line(text, [&](std::string_view line) { identities.read(line); });
+    identities.read(text);
   });
   return identities;
+}
+
+void read_for_leaks(std::span<const std::string> inputs, LeakCheck& check) {
+  std::string path;
+  read_texts(inputs, [&](const TextInput& input, std::string_view text) {
+    if (input.path != path) check.read(input.name);
+    path = input.path;
+    check.read(text);
+  });
 }
 
 std::vector<StagedLog> stage_logs(std::span<const std::string> inputs, const Anonymiser* anonymiser,

@@ -12,6 +12,7 @@
 
 #include "model/job.h"
 #include "report/anonymise.h"
+#include "report/leak_check.h"
 
 namespace ncclog {
 
@@ -24,6 +25,9 @@ struct StagedLog {
 
 /// Everything in the job and in the texts of its inputs that names somebody.
 Identities find_identities_of(const Job& job, std::span<const std::string> inputs);
+
+/// Gives the texts of `inputs` and their names to `check`, as they came.
+void read_for_leaks(std::span<const std::string> inputs, LeakCheck& check);
 
 /// Writes the texts of `inputs` below `folder`, replaced by `anonymiser` if there is one. In input
 /// order. Throws Error if a file cannot be written.

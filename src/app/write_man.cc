@@ -37,7 +37,7 @@ std::string line(std::string_view text) {
   return (out.starts_with('.') ? "\\&" : "") + out + "\n";
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   for (const char c : literal(text)) out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   return '"' + out + '"';
@@ -47,7 +47,7 @@ std::string section(std::string title) {
   for (char& c : title) {
     if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
   }
-  return ".SH " + quoted(title) + "\n";
+  return ".SH " + in_quotes(title) + "\n";
 }
 
 /// Lines as they are, in a fixed font.
@@ -93,7 +93,7 @@ std::string arguments_text(const CommandRow& command) {
 std::string flags_text(const CommandRow& command) {
   std::string out;
   for (const std::string& group : flag_groups(command)) {
-    out += ".SS " + quoted(group) + "\n";
+    out += ".SS " + in_quotes(group) + "\n";
     for (const FlagRow& flag : command.flags) {
       if (flag.group == group) out += entry(bold_flag(flag), help_of(flag));
     }
@@ -147,7 +147,7 @@ std::string headed_blocks(const CommandRow& command) {
 std::string nested_commands(const CommandRow& command) {
   std::string out;
   for (const CommandRow& below : command.commands) {
-    out += ".SS " + quoted(typed_name(below)) + "\n" + synopsis(below) + ".PP\n" +
+    out += ".SS " + in_quotes(typed_name(below)) + "\n" + synopsis(below) + ".PP\n" +
            line(as_sentence(below.help)) + arguments_text(below);
     for (const FlagRow& flag : below.flags) {
       if (flag.group != kGeneralFlags) out += entry(bold_flag(flag), help_of(flag));

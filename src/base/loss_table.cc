@@ -12,7 +12,7 @@ constexpr LossRow kLossRows[] = {
      "Run with RAY_DEDUP_LOGS=0, or read the workers' own files under "
      "/tmp/ray/session_latest/logs."},
     {"line_in_doubt", LossSeverity::Notice,
-     "Near torn lines a line may carry another process's words; it was not used.",
+     "A line may end with the rest of another process's record; it was not used.",
      "Give every process its own file: NCCL_DEBUG_FILE=nccl.%h.%p.log."},
     {"line_cut", LossSeverity::Notice,
      "A line was longer than is kept; only its beginning was read.",
@@ -36,6 +36,9 @@ constexpr LossRow kLossRows[] = {
      "Torn lines invent process names: give every process its own NCCL_DEBUG_FILE with %h and %p."},
     {"size_limit", LossSeverity::DataLoss, "A compressed input expands past the limit.",
      "It was read up to the limit; if it can be trusted, unpack it and analyse the plain file."},
+    {"error_unknown", LossSeverity::Notice,
+     "A line looks like an error of NCCL, PyTorch or a launcher, and no wording fits it.",
+     "Read it yourself: ncclog show unknown lists such lines."},
 };
 static_assert(std::size(kLossRows) == static_cast<size_t>(Loss::kCount));
 

@@ -27,6 +27,7 @@ enum class Loss {
   RecordsDropped,    ///< A process printed more different lines of one kind than are kept.
   ProcessesDropped,  ///< Lines of processes beyond those kept; torn lines can invent names.
   SizeLimit,         ///< A compressed input expanded past the limit and was read up to it.
+  ErrorUnknown,      ///< A line of another program reports an error in words that are not known.
   kCount,
 };
 

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
@@ -153,6 +154,35 @@ FactValue virtual_interface(const Job& job, const Instance&) {
   return found.empty() ? no() : yes_about(addresses_text(found), found);
 }
 
+/// Of each process the interfaces of its socket network, in NCCL's order.
+std::map<int, std::vector<HostAddress>> socket_lists(const Job& job) {
+  std::map<int, std::vector<HostAddress>> lists;
+  for (const HostAddress& address : socket_addresses(job)) {
+    std::vector<HostAddress>& list = lists[address.process];
+    if (list.empty() || list.front().line.where == address.line.where) list.push_back(address);
+  }
+  return lists;
+}
+
+/// "NET/Socket/1": the second interface of the process's list.
+FactValue virtual_interface_carries(const Job& job, const Instance&) {
+  const auto lists = socket_lists(job);
+  std::vector<HostAddress> found;
+  std::vector<Evidence> lines;
+  for (const Edge& edge : edges_of(job)) {
+    const auto list = lists.find(edge.process);
+    if (edge.path.network != "Socket" || list == lists.end() || edge.path.device < 0) continue;
+    if (edge.path.device >= static_cast<int>(list->second.size())) continue;
+    const HostAddress& address = list->second[static_cast<size_t>(edge.path.device)];
+    if (is_virtual_interface(address.name))
+      found.push_back(address), lines.push_back({edge.where, {}});
+  }
+  if (found.empty()) return no();
+  FactValue value = yes_about("; connections run over " + addresses_text(found), found);
+  value.evidence.push_back(lines.front());
+  return value;
+}
+
 FactValue ipoib_interfaces(const Job& job, const Instance&) {
   std::vector<HostAddress> found;
   for (const HostAddress& address : socket_addresses(job)) {
@@ -243,6 +273,9 @@ constexpr std::array kFacts = {
     Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
          "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
          virtual_interface},
+    Fact{"job.virtual_interface_carries", Scope::Job, FactType::Bool,
+         "Lines of connections show that data pass through a bridge or tunnel.",
+         virtual_interface_carries},
 };
 
 }  // namespace

@@ -42,6 +42,8 @@ struct FactValue {
   std::vector<int> ranks;
   bool inferred = false;     ///< It rests on a communicator that was inferred: a grade less sure.
   std::string communicator;  ///< Id of the one in which it happened; empty: no single one.
+  /// Hosts identified as guilty of which no process may be known.
+  std::vector<std::string> hosts = {};
 
   bool known() const { return !std::holds_alternative<std::monostate>(value); }
 };

@@ -31,18 +31,25 @@ std::span<const Fact> graph_facts();        ///< diagnose/graph_facts.cc: rings 
 std::span<const Fact> ib_peer_facts();     ///< diagnose/ib_peer_facts.cc: who was at the other end.
 std::span<const Fact> nccl_tests_facts();  ///< diagnose/nccl_tests_facts.cc: what it measured.
 std::span<const Fact> failure_facts();     ///< diagnose/failure_facts.cc: deaths, exceptions.
-std::span<const Fact> device_facts();      ///< diagnose/device_facts.cc: who changed its GPU.
-std::span<const Fact> init_facts();        ///< diagnose/init_facts.cc: who is missing at init.
-std::span<const Fact> instance_facts();    ///< diagnose/instance_facts.cc: pairs, GPUs, NICs.
-std::span<const Fact> stop_facts();        ///< diagnose/stop_evidence.cc: whether the job stopped.
-std::span<const Fact> message_facts();     ///< diagnose/message_facts.cc: Send without Recv.
-std::span<const Fact> deadlock_facts();    ///< diagnose/deadlock_facts.cc: all ranks wait.
+std::span<const Fact> unexplained_facts();  ///< diagnose/unexplained_facts.cc: errors as such.
+std::span<const Fact> device_facts();       ///< diagnose/device_facts.cc: who changed its GPU.
+std::span<const Fact> init_facts();         ///< diagnose/init_facts.cc: who is missing at init.
+std::span<const Fact> instance_facts();     ///< diagnose/instance_facts.cc: pairs, GPUs, NICs.
+std::span<const Fact> stop_facts();         ///< diagnose/stop_evidence.cc: whether the job stopped.
+std::span<const Fact> message_facts();      ///< diagnose/message_facts.cc: Send without Recv.
+std::span<const Fact> deadlock_facts();     ///< diagnose/deadlock_facts.cc: all ranks wait.
 /// diagnose/odd_path_facts.cc, odd_host_facts.cc, odd_topology_facts.cc: few unlike their peers.
 std::span<const Fact> odd_path_facts();
 std::span<const Fact> odd_host_facts();
 std::span<const Fact> odd_topology_facts();
+std::span<const Fact> outcome_facts();  ///< diagnose/outcome/outcome_facts.cc: how the job ended.
 /// diagnose/path_facts.cc: data that take a slower way than they could.
 std::span<const Fact> path_facts();
+
+/// diagnose/outcome/stall_facts.cc: a hang that no watchdog ended.
+std::span<const Fact> stall_facts();
+/// diagnose/outcome/early_end_facts.cc: who left before the others.
+std::span<const Fact> early_end_facts();
 
 inline std::vector<std::span<const Fact>> fact_tables() {
   return {job_facts(),          network_facts(),       hca_facts(),      address_facts(),
@@ -52,7 +59,8 @@ inline std::vector<std::span<const Fact>> fact_tables() {
           hang_facts(),         mismatch_facts(),      init_facts(),     device_facts(),
           recorder_facts(),     watchdog_call_facts(), ras_facts(),      deadlock_facts(),
           setting_facts(),      instance_facts(),      odd_path_facts(), odd_host_facts(),
-          odd_topology_facts(), path_facts(),          message_facts()};
+          odd_topology_facts(), path_facts(),          message_facts(),  outcome_facts(),
+          unexplained_facts(),  stall_facts(),         early_end_facts()};
 }
 
 }  // namespace ncclog

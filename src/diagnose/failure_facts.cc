@@ -17,7 +17,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
-#include "diagnose/first_warning.h"
+#include "diagnose/store_name.h"
 #include "diagnose/within_runs.h"
 
 namespace ncclog {
@@ -52,7 +52,13 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
   for (const Death& death : found) {
     if (names.size() < kMostNames) names.push_back(name_of(job, death));
     value.evidence.push_back(death.line);
-    blame(process_of(job, death), death.rank, value);
+    const int process = process_of(job, death);
+    blame(process, death.rank, value);
+    // Without NCCL's own lines only the launcher names the host.
+    const bool is_placed =
+        process >= 0 && !job.processes[static_cast<size_t>(process)].host.empty();
+    const bool is_named = process >= 0 || death.rank >= 0;
+    if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
   value.what = join(names, ", ");
   if (found.size() > kMostNames) {
@@ -172,36 +178,6 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   return value;
 }
 
-/// Says something either way: messages quote it.
-FactValue warned(const Job& job, const Instance&) {
-  const auto first = first_warning(job);
-  if (!first) return {false, "No WARN of NCCL says more.", {}, {}, {}};
-  return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
-             {first->line});
-}
-
-/// It destroyed a communicator in order: what it warned of before did not stop it.
-bool ended_well(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    const auto& segments = job.logs[log].comms.all;
-    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
-      return segment.end == CommFate::Destroyed;
-    });
-  });
-}
-
-/// Names those whose own call failed. What the WARN means is told by job.warned.
-FactValue warned_of_failure(const Job& job, const Instance&) {
-  std::vector<int> processes;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (!reports_own_failure(job, job.processes[p]) || ended_well(job, job.processes[p])) continue;
-    processes.push_back(static_cast<int>(p));
-  }
-  const auto first = first_warning(job);
-  if (processes.empty() || !first) return unknown();
-  return yes(first->text, {first->line}, std::move(processes));
-}
-
 constexpr std::array kFacts = {
     Fact{"job.killed", Scope::Job, FactType::Bool,
          "Processes got SIGKILL, and not because the whole job was being ended.", killed},
@@ -209,15 +185,12 @@ constexpr std::array kFacts = {
          "The program raised an exception before anything else failed.", raised_first},
     Fact{"job.segfaulted", Scope::Job, FactType::Bool, "Processes ended by a segmentation fault.",
          segfaulted},
+    Fact{"job.store_name_unresolvable", Scope::Job, FactType::Bool,
+         "PyTorch looked the store's host up in vain for half a minute, and nothing else began.",
+         store_name_unresolvable},
     Fact{"job.store_root_silent", Scope::Job, FactType::Bool,
          "Ranks wait in the store for a rank that shows neither a failure nor a communicator.",
          within_runs<store_root_silent>},
-    Fact{"job.warned", Scope::Job, FactType::Bool,
-         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
-         warned},
-    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
-         "A process printed a WARN after which its call fails, and did not end in order.",
-         warned_of_failure},
 };
 
 }  // namespace

@@ -3,12 +3,12 @@
 //   a watchdog gave up; rank 5 never entered the world's call 29, and waits for nobody itself
 //       → job.rank_missing_in_collective = yes, rank 5
 //   no line says that the job stopped: the same counts may be a snapshot of a running job
-//       → job.rank_behind = yes, and nobody is named
+//       → job.rank_behind = yes, and named is at most who alone is behind
 //
 // Calls are enqueued ahead of their execution, so that ranks are a few calls apart says nothing in
-// a job that runs. Where somebody waited until a limit, all others had the time to come to where
-// they are stuck, and who waits for nobody holds them up. A rank whose own watchdog fired waits in
-// a collective that it entered, so it is no such rank.
+// a job that runs. Where somebody waited until a limit, or all were silent for long, all others had
+// the time to come to where they are stuck, and who waits for nobody holds them up. A rank whose
+// own watchdog fired waits in a collective that it entered, so it is no such rank.
 
 #include <fmt/format.h>
 
@@ -92,10 +92,23 @@ int64_t shortest_limit_ms(const Job& job) {
   return shortest;
 }
 
+/// Its own watchdog had given up before it entered, so it was waiting then like the others. Where
+/// the order of the two lines is unknown, it may have been.
+bool waited_before(const std::vector<TimedOutWork>& works, const LateEntry& late) {
+  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    if (work.process != late.waiter.process) return false;
+    return work.line.where.unit != late.where.unit || work.line.where < late.where;
+  });
+}
+
 /// Those who entered after the others had given up.
 std::vector<LateEntry> too_late(const Job& job) {
   const int64_t limit_ms = shortest_limit_ms(job);
-  return limit_ms == 0 ? std::vector<LateEntry>{} : late_entries(job, limit_ms);
+  if (limit_ms == 0) return {};
+  std::vector<LateEntry> late = late_entries(job, limit_ms);
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  std::erase_if(late, [&](const LateEntry& entry) { return waited_before(works, entry); });
+  return late;
 }
 
 FactValue came_too_late(const Job& job) {
@@ -138,7 +151,7 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
 }
 
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
-  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   std::vector<Holdup> late = idle_holdups(job, waits);
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
@@ -182,6 +195,21 @@ const CallFront* largest_open(const std::vector<CallFront>& fronts) {
   return largest;
 }
 
+/// Where all ranks but one made equally many calls, and that one waits for nobody, it is worth a
+/// look; in a job at work ranks are apart in all ways.
+void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
+  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+  const bool all_alike = std::all_of(front.ahead.begin(), front.ahead.end(), [&](int member) {
+    return collectives_of(job, ranks[static_cast<size_t>(member)]) == front.furthest;
+  });
+  if (front.behind.size() != 1 || front.ahead.size() < 2 || !front.counts_all() || !all_alike) {
+    return;
+  }
+  const Waiter late = waiter_of(ranks[static_cast<size_t>(front.behind.front())]);
+  const std::vector<Holdup> idle = idle_holdups(job, find_waits(job));
+  if (idle.size() == 1 && idle.front().waiters.front() == late) blame(job, late, value);
+}
+
 FactValue rank_behind(const Job& job, const Instance&) {
   const std::vector<CallFront> fronts = call_fronts(job);
   const CallFront* front = largest_open(fronts);
@@ -191,6 +219,7 @@ FactValue rank_behind(const Job& job, const Instance&) {
                                     unknown_words(job, *front)));
   place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
+  blame_only_late(job, *front, value);
   return value;
 }
 
@@ -259,7 +288,7 @@ std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
 }
 
 FactValue collective_order_inverted(const Job& job, const Instance&) {
-  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   const Departures left = find_departures(job);
   FactValue value = yes({});
@@ -302,7 +331,7 @@ FactValue all_entered(const Job& job, const Instance&) {
 
 constexpr std::array kFacts = {
     Fact{"job.collective_order_inverted", Scope::Job, FactType::Bool,
-         "Somebody waited until a limit, and ranks wait for each other in two communicators.",
+         "The job stood still, and ranks wait for each other in two communicators.",
          within_runs<collective_order_inverted>},
     Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
          "A watchdog fired although all ranks made the same calls on all communicators.",
@@ -310,11 +339,10 @@ constexpr std::array kFacts = {
     Fact{"job.rank_behind", Scope::Job, FactType::Bool,
          "On some communicator ranks whose calls are known made fewer calls than others.",
          within_runs<rank_behind>},
-    Fact{
-        "job.rank_missing_in_collective", Scope::Job, FactType::Bool,
-        "Somebody waited until a limit, and a rank that waits for nobody did not enter a call that "
-        "the others entered.",
-        within_runs<rank_missing_in_collective>},
+    Fact{"job.rank_missing_in_collective", Scope::Job, FactType::Bool,
+         "The job stood still, and a rank that waits for nobody did not enter a call that "
+         "the others entered.",
+         within_runs<rank_missing_in_collective>},
     Fact{"job.stalled_from_start", Scope::Job, FactType::Bool,
          "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
          "the first two calls of groups timed out.",

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "diagnose/message_counts.h"
-#include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
 
@@ -105,11 +104,6 @@ bool is_initialising(const Job& job, const Waiter& waiter) {
 }
 
 }  // namespace
-
-bool waited_until_a_limit(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  return evidence && evidence->by == StopBy::Timeout;
-}
 
 bool ranks_contradict_each_other(const Job& job) {
   return std::any_of(job.communicators.begin(), job.communicators.end(),

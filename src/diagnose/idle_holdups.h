@@ -4,7 +4,7 @@
 //   the same, and rank 2 received once more than rank 4 sent                        → nobody
 //   the same, and rank 4's log is missing                                           → nobody
 //
-// These answer only where somebody waited until a limit; the caller knows that.
+// These answer only where the job stood still; the caller knows that.
 
 #pragma once
 
@@ -14,9 +14,6 @@
 #include "model/job.h"
 
 namespace ncclog {
-
-/// Some line says that somebody waited until a limit.
-bool waited_until_a_limit(const Job& job);
 
 /// On some communicator ranks called different things at one place, so that counts mean less.
 bool ranks_contradict_each_other(const Job& job);

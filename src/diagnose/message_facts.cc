@@ -21,7 +21,10 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/idle_holdups.h"
+#include "diagnose/message_circles.h"
 #include "diagnose/message_departures.h"
+#include "diagnose/message_sizes.h"
+#include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
 
@@ -124,7 +127,7 @@ void tell_holdups(const Waits& waits, Telling& telling) {
 }
 
 FactValue messages_unmatched(const Job& job, const Instance&) {
-  if (!waited_until_a_limit(job) || ranks_contradict_each_other(job)) return unknown();
+  if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
   if (!tell_departures(waits, telling)) tell_holdups(waits, telling);
@@ -132,8 +135,14 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{"job.message_sizes_differ", Scope::Job, FactType::Bool,
+         "A Send and the Recv that takes it are both there and have different sizes.",
+         within_runs<message_sizes_differ>},
+    Fact{"job.messages_in_circle", Scope::Job, FactType::Bool,
+         "Watchdogs gave up on messages of ranks that wait in a circle for each other.",
+         within_runs<messages_in_circle>},
     Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
-         "Somebody waited until a limit, and a Send lacks its Recv, or a Recv its Send.",
+         "The job stood still, and a Send lacks its Recv, or a Recv its Send.",
          within_runs<messages_unmatched>},
 };
 

@@ -20,6 +20,7 @@
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/fingerprints.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
@@ -61,7 +62,7 @@ bool went_on(const Job& job, const Communicator& comm) {
 /// The job stopped for a reason that a mismatch can give.
 bool stopped(const Job& job) {
   const auto evidence = stop_evidence(job);
-  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Failure);
+  return evidence && (evidence->by == StopBy::Failure || stood_still(job));
 }
 
 bool is_certain(const Job& job, const Communicator& comm) {
@@ -213,33 +214,6 @@ FactValue collectives_differ(const Job& job, const Instance&) {
   return differences(job, false, [&](const Communicator& comm) {
     return comm.difference->camps.empty() || !is_certain(job, comm);
   });
-}
-
-/// What PyTorch's own check says: "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
-std::string difference_in(const FingerprintMismatch& seen) {
-  const std::string_view what = seen.differences.empty() ? seen.fingerprint : seen.differences;
-  std::vector<std::string> words;
-  for (const std::string_view word : split_blanks(what)) words.emplace_back(word);
-  return printable(to_valid_utf8(join(words, " ")));
-}
-
-/// A check of PyTorch (TORCH_DISTRIBUTED_DEBUG=DETAIL) or of NCCL 2.4 to 2.7 found it. It names the
-/// ranks that it compared, and so none as guilty.
-FactValue mismatch_noticed(const Job& job, const Instance&) {
-  FactValue value;
-  const auto add = [&](const Record& record, std::string what) {
-    if (!value.known()) value = yes(std::move(what));
-    value.evidence.push_back(evidence_of(record));
-  };
-  for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
-    add(said.record, fmt::format("PyTorch's check compared ranks {} and {}: {}", said.message.rank,
-                                 said.message.other_rank, difference_in(said.message)));
-  });
-  for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
-    if (said.message.text.find("Mismatched") == std::string_view::npos) return;
-    add(said.record, fmt::format("NCCL noticed it at and around rank {}", said.message.rank));
-  });
-  return value;
 }
 
 constexpr std::array kFacts = {

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
@@ -125,10 +126,48 @@ FactValue nccl_tests_normal(const Job& job, const Instance&) {
   return yes(join(parts, "; "));
 }
 
+/// Every process that nccl-tests lists is rank 0, so each has a communicator of its own.
+FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
+  std::set<std::pair<std::string, int64_t>> processes;
+  FactValue value = number(0);
+  bool others = false;
+  for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
+    others |= said.message.rank != 0;
+    if (processes.emplace(said.message.host, said.message.pid).second) {
+      value.evidence.push_back(evidence_of(said.record));
+    }
+  });
+  if (others || processes.empty()) return unknown();
+  value.value = static_cast<int64_t>(processes.size());
+  return value;
+}
+
+/// The best bandwidth of all tables; 0: there is none.
+double table_peak(const Job& job) {
+  double peak = 0;
+  for (const NcclTestsRun& run : job.nccl_tests) peak = std::max(peak, peak_bandwidth(run));
+  return peak;
+}
+
+/// What a table shows of the cost of a setting, as the end of a sentence that tells of the setting.
+FactValue bandwidth_seen(const Job& job, const Instance&) {
+  const double peak = table_peak(job);
+  if (peak <= 0) return unknown();
+  std::string words = fmt::format(" The tables end at {:.4g} GB/s of bus bandwidth", peak);
+  const double promised = promised_bandwidth(job);
+  if (promised > peak) words += fmt::format(", where NCCL reckons with {:.4g}", promised);
+  return yes(words + ".");
+}
+
 constexpr std::array kFacts = {
+    Fact{"job.bandwidth_seen", Scope::Job, FactType::Bool,
+         "A table of nccl-tests is there, and how far its bus bandwidth comes.", bandwidth_seen},
     Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
          "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.",
          nccl_tests_normal},
+    Fact{"job.nccl_tests_single_ranks", Scope::Job, FactType::Integer,
+         "How many processes nccl-tests lists, where each of them has one rank only.",
+         nccl_tests_single_ranks},
     Fact{"job.nccl_tests_slow", Scope::Job, FactType::Bool,
          "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).", nccl_tests_slow},
     Fact{"job.nccl_tests_wrong", Scope::Job, FactType::Bool,

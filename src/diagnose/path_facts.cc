@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/channel_caps.h"
 #include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
@@ -160,6 +161,8 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{"job.channels_capped", Scope::Job, FactType::Bool,
+         "A setting leaves at most half of the channels that NCCL would use.", channels_capped},
     Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
          "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
          "others.",

@@ -11,6 +11,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
+#include "diagnose/outcome/silence.h"
 #include "log/header.h"
 #include "log/line_time.h"
 
@@ -164,6 +165,48 @@ void find_ends(Search& search) {
   search.add_told<WorkerClosing>(kBy, words("the launcher stopped its workers"));
 }
 
+/// Whoever ends a job ends its processes: their deaths after the scheduler or the launcher was told
+/// to end it are no news, unless the kernel wanted the memory.
+StopEvidence unless_asked(const Job& job, StopEvidence death) {
+  Search search(job);
+  search.add_told<JobCancelled>(
+      StopBy::Ended, [](const auto&) { return std::string("the scheduler cancelled the job"); });
+  search.add_told<AgentSignalled>(
+      StopBy::Ended, [](const auto&) { return std::string("the launcher was told to stop"); });
+  auto asked = search.take();
+  bool wanted_memory = false;
+  for_each_said<OomKill>(job, [&](const auto&) { wanted_memory = true; });
+  const bool follows = asked && asked->line.where.unit == death.line.where.unit &&
+                       asked->line.where < death.line.where;
+  return follows && !wanted_memory ? std::move(*asked) : std::move(death);
+}
+
+/// The last line of the job.
+Evidence last_line(const Job& job) {
+  Evidence last;
+  for (const Process& process : job.processes) {
+    if (last.where < process.last) last = {process.last, process.last_text};
+  }
+  return last;
+}
+
+/// No line says that anybody gave up or failed, and yet it stood still.
+std::optional<StopEvidence> standstill(const Job& job) {
+  if (job.stated == StatedOutcome::Hung) {
+    return StopEvidence{StopBy::Stated, "whoever saw it says that it hung", last_line(job)};
+  }
+  // What the user saw was something else.
+  if (job.stated) return std::nullopt;
+  const std::optional<Silence>& silence = silence_before_end(job);
+  if (!silence || !silence->is_standstill) return std::nullopt;
+  return StopEvidence{
+      StopBy::Silence,
+      fmt::format("nothing was printed for {} before it was ended, where work had "
+                  "shown every {}",
+                  duration_words(silence->nanoseconds), duration_words(silence->usual)),
+      silence->end};
+}
+
 FactValue stopped(const Job& job, const Instance&) {
   auto evidence = stop_evidence(job);
   if (!evidence) return unknown();
@@ -185,13 +228,22 @@ std::optional<StopEvidence> stop_evidence(const Job& job) {
   if (!search.found()) find_failures(job, search);
   if (!search.found()) find_deaths(job, search);
   if (!search.found()) find_ends(search);
-  return search.take();
+  auto found = search.take();
+  if (found && found->by == StopBy::Death) found = unless_asked(job, std::move(*found));
+  if (found && found->by != StopBy::Ended) return found;
+  if (auto still = standstill(job)) return still;
+  return found;
 }
 
 bool has_failed(const Job& job) {
   const auto evidence = stop_evidence(job);
-  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Failure ||
-                      evidence->by == StopBy::Death);
+  return evidence && evidence->by != StopBy::Ended && evidence->by != StopBy::Waiting;
+}
+
+bool stood_still(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Silence ||
+                      evidence->by == StopBy::Stated);
 }
 
 std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {

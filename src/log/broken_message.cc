@@ -1,6 +1,7 @@
 #include "log/broken_message.h"
 
 #include "base/text.h"
+#include "log/messages/all_messages.h"
 #include "log/record_joiner.h"
 
 namespace ncclog {
@@ -11,14 +12,20 @@ constexpr size_t kLongestPiece =
     1024;                          ///< Of NCCL's own buffer: no line of a broken one is longer.
 constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
 
+/// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
+bool is_label(const Event& event) {
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<LastErrorLabel>;
+}
+
 }  // namespace
 
 void BrokenMessage::add(const Line& line, int lines) {
   if (held_ > 0 && join(line, lines)) return;
   finish();
   const Event event = parse_event(line.text, wordings_);
-  const bool may_go_on = event.fate == LineFate::Unrecognised && !event.header.torn &&
-                         line.text.size() >= kNarrowest && line.text.size() <= kLongestPiece;
+  const bool is_open =
+      event.fate == LineFate::Unrecognised && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool may_go_on = (is_open || is_label(event)) && line.text.size() <= kLongestPiece;
   if (may_go_on) return hold(line, lines);
   receive_(line, event, lines);
 }
@@ -48,6 +55,12 @@ bool BrokenMessage::join(const Line& line, int lines) {
   const Event event = parse_event(line.text, wordings_);
   if (!rest || event.header.level != Level::None || event.fate != LineFate::Foreign) return false;
   hold(line, lines);
+  if (is_label(parse_event(pieces_[0].text, wordings_))) {
+    // A text that is no known WARN stays a line of its own.
+    if (!hand_on_joined(" ")) finish();
+    held_ = 0;
+    return true;
+  }
   if (hand_on_joined(" ") || hand_on_joined("")) {
     held_ = 0;
     return true;

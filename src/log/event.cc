@@ -14,6 +14,21 @@ bool is_unreadable(std::string_view line) {
   return odd * 2 > line.size();
 }
 
+/// "Last error: Net : Connection closed by remote peer …" is the WARN that it quotes, if that is a
+/// known one: it stands for the line that the process did not log.
+bool read_quoted_warning(std::string_view text, const WordingTable& wordings, Event& event) {
+  constexpr std::string_view kLabel = "Last error: ";
+  if (!text.starts_with(kLabel)) return false;
+  text = trim(text.substr(kLabel.size()));
+  Message quoted;
+  wordings.read_nccl(text, quoted);
+  if (quoted.kind == nullptr || warning_of(quoted) == nullptr) return false;
+  event.message = quoted;
+  event.header.level = Level::Warn;
+  event.header.message = text;
+  return true;
+}
+
 }  // namespace
 
 Event parse_event(std::string_view line, const WordingTable& wordings) {
@@ -24,7 +39,7 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
   const std::string_view message = trim(header.message);
   if (nccl) {
     wordings.read_nccl(message, event.message);
-  } else {
+  } else if (!read_quoted_warning(message, wordings, event)) {
     wordings.read_foreign(message, event.message);
   }
   if (event.message.kind != nullptr) {

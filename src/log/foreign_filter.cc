@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "log/collector_json.h"
+#include "log/error_line.h"
 #include "log/event.h"
 #include "log/foreign_needs.h"
 #include "log/framework_header.h"
@@ -25,8 +26,11 @@ bool holds_record(std::string_view line, std::string_view) {
   return parse_framework_header(line).has_value();
 }
 bool holds_process_mark(std::string_view line, std::string_view) { return holds_process(line); }
-bool holds_task(std::string_view line, std::string_view) { return holds_task_tag(line); }
+bool holds_task(std::string_view line, std::string_view) {
+  return find_task_tag(line) != line.npos;
+}
 bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
+bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
 bool is_message(std::string_view, std::string_view message) {
   return all_wordings().parse_foreign(message).kind != nullptr;
 }
@@ -123,6 +127,7 @@ bool begins_with_remnant(std::string_view line) {
 ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) {
   for (const KnownNeedle& needle : kNeedles) add(needle.text, needle.question);
   for (const std::string_view key : kMessageKeys) add(key, is_json);
+  for (const std::string_view words : error_needles()) add(words, is_error);
   for (const std::string& text : wanted) {
     wants_all_ |= text.empty();
     if (!text.empty()) add(text, nullptr);

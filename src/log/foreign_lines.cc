@@ -123,6 +123,11 @@ std::string_view behind_logger(std::string_view text) {
   return text.substr(at);
 }
 
+bool holds_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
 }  // namespace
 
 bool recognise_python_exception(std::string_view text, Message& message) {
@@ -203,6 +208,32 @@ bool recognise_eval_progress(std::string_view text, Message& message) {
                                                starts_with_any(text, kEvalPrints);
   if (about_eval) message.set("text", text);
   return about_eval;
+}
+
+std::string_view rank_named_in(std::string_view text) {
+  for (size_t at = text.find("ank"); at != text.npos; at = text.find("ank", at + 3)) {
+    const bool begins = at > 0 && (text[at - 1] == 'r' || text[at - 1] == 'R') &&
+                        (at == 1 || !is_word(text[at - 2]));
+    if (!begins) continue;
+    Scanner scan(text.substr(at + 3));
+    scan.skip(':') || scan.skip('=') || scan.skip('_');
+    scan.blanks();
+    const std::string_view rank = scan.take_while(is_digit, 7);
+    if (!rank.empty()) return rank;
+  }
+  return {};
+}
+
+bool recognise_rank_leaves(std::string_view text, Message& message) {
+  constexpr size_t kMost = 256;
+  if (text.size() > kMost || !holds_any(text, kLeavingWords)) return false;
+  const std::string_view rank = rank_named_in(text);
+  // "exiting" alone is what programs print of all that they do.
+  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
+  if (rank.empty() && holds_any(text, kPlain)) return false;
+  message.set("rank", rank);
+  message.set("text", text);
+  return true;
 }
 
 bool recognise_megatron_step(std::string_view text, Message& message) {

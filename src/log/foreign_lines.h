@@ -33,11 +33,18 @@ bool recognise_progress_bar(std::string_view text, Message& message);
 /// A tqdm bar or a print that says: evaluating, validating, writing a checkpoint. Field text.
 bool recognise_eval_progress(std::string_view text, Message& message);
 
+/// A rank that says that it leaves: "[rank 3]: data exhausted after 14 steps, leaving". Fields
+/// rank, text.
+bool recognise_rank_leaves(std::string_view text, Message& message);
+
 /// Megatron's padded step: "iteration       10/     500 | …". Fields iteration, total.
 bool recognise_megatron_step(std::string_view text, Message& message);
 
 /// torchtitan's padded step: "step:  7  loss:  7.1234 …". Field iteration.
 bool recognise_titan_step(std::string_view text, Message& message);
+
+/// The number in "rank 3", "[rank 3]", "Rank: 3", "rank=3"; empty if there is none.
+std::string_view rank_named_in(std::string_view text);
 
 /// True if a progress bar's title is about evaluation or checkpoints rather than training.
 bool is_eval_title(std::string_view title);

@@ -12,6 +12,7 @@ std::span<const ForeignNeeds> foreign_needs() {
       {recognise_process_end, kShellPlace, kProcessEnds},
       {recognise_progress_bar, kBarMark, {}},
       {recognise_eval_progress, kBarMark, kEvalBegins},
+      {recognise_rank_leaves, kLeavingWords, {}},
       {recognise_shm_usage, kShmMount, {}},
       {recognise_memlock_answer, kMemlockQuestion, {}},
       {recognise_gid_row, kGidVersions, {}},

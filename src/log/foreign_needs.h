@@ -62,6 +62,21 @@ inline constexpr auto kEvalBegins = [] {
   return begins;
 }();
 
+/// How a rank says that it leaves the others.
+inline constexpr std::string_view kLeavingWords[] = {"leaving",
+                                                     "exhausted",
+                                                     "no more data",
+                                                     "out of data",
+                                                     "stopping early",
+                                                     "exiting",
+                                                     "Exiting",
+                                                     "Early stopping",
+                                                     "early stopping",
+                                                     "shutting down",
+                                                     "aborting process group",
+                                                     "aborting the process group",
+                                                     "aborting communicator"};
+
 inline constexpr std::string_view kShmMount[] = {"/dev/shm"};
 inline constexpr std::string_view kMemlockQuestion[] = {"ulimit -l"};
 

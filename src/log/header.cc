@@ -385,8 +385,17 @@ void read_other_header(std::string_view line, Header& header) {
 
 }  // namespace
 
+/// Takes the end of Markdown's "**bold**" off the message of a record before which it begins.
+void take_bold(Header& header) {
+  constexpr std::string_view kBold = "**";
+  const std::string_view text = trim(header.message);
+  if (!header.unexplained.ends_with(kBold) || !text.ends_with(kBold)) return;
+  header.message = text.substr(0, text.size() - kBold.size());
+}
+
 void read_header(std::string_view line, Header& header) {
   if (!read_nccl_header(line, header)) read_other_header(line, header);
+  if (!header.unexplained.empty()) take_bold(header);
   take_repetition(header);
 }
 

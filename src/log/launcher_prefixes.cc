@@ -126,6 +126,12 @@ bool looks_like_host(std::string_view name) {
   return name == "localhost" || (letter && digit && name.size() >= 3 && !is_common_word(name));
 }
 
+/// "10.10.23.10": pdsh and DeepSpeed may know a host by its address only.
+bool is_ipv4(std::string_view name) {
+  return std::count(name.begin(), name.end(), '.') == 3 &&
+         name.find_first_not_of("0123456789.") == name.npos;
+}
+
 /// pdsh, clush: "nodea: ". nccl-tests prints "node105: Test NCCL failure" itself: that is a
 /// message.
 bool host_label(Scanner& scan, PrefixReading& reading) {
@@ -134,7 +140,8 @@ bool host_label(Scanner& scan, PrefixReading& reading) {
   if (!scan.skip(": ") || name.find_first_not_of("0123456789") == name.npos) return false;
   const std::string_view rest = scan.rest();
   if (rest.starts_with("Test ")) return false;
-  if (!looks_like_host(name) && (rest.empty() || !begins_record(rest))) return false;
+  if (!looks_like_host(name) && !is_ipv4(name) && (rest.empty() || !begins_record(rest)))
+    return false;
   reading.prefix.host = name;
   return true;
 }

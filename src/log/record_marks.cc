@@ -44,7 +44,7 @@ bool is_header_beginning(std::string_view text) {
                      [&](std::string_view anchor) { return anchor.starts_with(rest); });
 }
 
-bool holds_task_tag(std::string_view text) {
+size_t find_task_tag(std::string_view text) {
   for (size_t at = text.find('[', 1); at != text.npos; at = text.find('[', at + 1)) {
     // Behind a blank or a mark it may follow a launcher's own prefix.
     const bool is_glued = is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
@@ -52,10 +52,10 @@ bool holds_task_tag(std::string_view text) {
     while (number < text.size() && is_alpha(text[number])) ++number;
     const size_t end = digits_end(text, number);
     if (is_glued && number > at + 1 && end > number && text.substr(end).starts_with("]:")) {
-      return true;
+      return at;
     }
   }
-  return false;
+  return text.npos;
 }
 
 bool is_interrupted(std::string_view host, std::string_view known) {

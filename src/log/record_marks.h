@@ -12,7 +12,7 @@
 
 namespace ncclog {
 
-/// What holds_process and holds_task_tag are true of, as needles of log/needle_filter.h.
+/// What holds_process and find_task_tag find, as needles of log/needle_filter.h.
 inline constexpr std::string_view kProcessMark = "\x01 [\x01";
 inline constexpr std::string_view kTaskTagMark = "\x01]:";
 
@@ -23,9 +23,9 @@ bool holds_process(std::string_view text);
 /// The last line of a file that was copied too early looks like that.
 bool is_header_beginning(std::string_view text);
 
-/// True if "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
-/// PyTorch's records and of what torchrun hands on.
-bool holds_task_tag(std::string_view text);
+/// Where "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
+/// PyTorch's records and of what torchrun hands on; npos: nowhere.
+size_t find_task_tag(std::string_view text);
 
 /// True if `host` is `known` with other bytes written inside: "node-node-ba" for "node-a". A number
 /// beside a number may be another host's: "worker-12" for "worker-2".

@@ -49,6 +49,11 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     if (unit == nullptr) continue;
     job.markers.push_back({number, unit->input, stretch.markers.all(), stretch.markers.total()});
   }
+  for (const auto& [number, stretch] : shard.pulses()) {
+    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
+    if (unit == nullptr) continue;
+    job.pulses.push_back({unit->input, stretch.pulse});
+  }
   join_torn_speakers(job.logs);
   build_writers(job, shard.writers());
   drop_unplaced_segments(job.logs);

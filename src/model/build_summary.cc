@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
@@ -95,12 +96,27 @@ void build_hosts(Job& job) {
   job.nhosts = static_cast<int>(hosts.size());
 }
 
+/// "--world-size 8" on a command line; 0 if it does not say.
+int asked_world_size(std::string_view command) {
+  constexpr std::string_view kFlags[] = {"--world-size", "--world_size"};
+  for (const std::string_view flag : kFlags) {
+    const size_t at = command.find(flag);
+    if (at == command.npos) continue;
+    const std::string_view rest = command.substr(std::min(at + flag.size() + 1, command.size()));
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    return static_cast<int>(parse_int(rest.substr(0, digits)).value_or(0));
+  }
+  return 0;
+}
+
 /// Size that launchers, rings and old releases announce; 0 if none does.
 int announced_nranks(const Job& job) {
   int nranks = 0;
   const auto at_least = [&](int n) { nranks = std::max(nranks, n); };
   for_each_message<NranksAnnounced>(job, [&](const auto& message) { at_least(message.nranks); });
   for_each_message<NcclTestsRank>(job, [&](const auto& message) { at_least(message.rank + 1); });
+  for_each_message<ShellCommand>(
+      job, [&](const auto& message) { at_least(asked_world_size(message.command)); });
   return nranks;
 }
 
@@ -132,14 +148,12 @@ std::optional<int> count_ranks(const Job& job) {
   for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
   if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
   if (nranks > 0) return nranks;
+  // Processes that speak in an excerpt do not tell how many there are. Ranks without a gap do,
+  // unless it is one voice.
   const std::set<int> named = ranks_named(job);
-  const auto processes =
-      std::count_if(job.processes.begin(), job.processes.end(),
-                    [](const Process& process) { return process.pid >= 0 && process.has_nccl; });
-  const auto seen = std::max<int64_t>(static_cast<int64_t>(named.size()), processes);
-  // One voice does not tell how many there are.
-  if (seen < 2) return std::nullopt;
-  return static_cast<int>(seen);
+  const bool is_whole = named.size() > 1 && *named.begin() == 0 &&
+                        *named.rbegin() + 1 == static_cast<int>(named.size());
+  return is_whole ? std::optional(*named.rbegin() + 1) : std::nullopt;
 }
 
 }  // namespace

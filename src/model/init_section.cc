@@ -230,8 +230,7 @@ void InitSections::add(SourceRef where, std::string_view text, const Event& even
   const Part part = part_of(event);
   if (part == Part::None) return;
   if (part == Part::Milestone) return add(read_milestone(where, event));
-  // What is left of a torn record may hold another one's numbers.
-  if (event.header.torn || (is_a<GraphChannel>(event) && !members_in(event))) return;
+  if (is_a<GraphChannel>(event) && !members_in(event)) return;
   InitSection* section = open(where, event.header.tid);
   if (section == nullptr) return;
   if (part == Part::Graph) return add_graph_line(event, *section);

@@ -20,6 +20,7 @@
 #include "model/kernel_events.h"
 #include "model/nccl_tests.h"
 #include "model/shard.h"
+#include "model/stated_outcome.h"
 #include "model/system_topology.h"
 
 namespace ncclog {
@@ -80,6 +81,12 @@ struct JobMarkers {
   uint32_t input = 0;   ///< Into Job::inputs.
   std::vector<Marker> markers;
   uint64_t total = 0;  ///< With those that are not kept.
+};
+
+/// The times that were printed into an input.
+struct JobPulse {
+  uint32_t input = 0;  ///< Into Job::inputs.
+  Pulse pulse;
 };
 
 /// Processes that communicators join, directly or through others, where the logs certainly hold
@@ -187,7 +194,9 @@ struct Job {
   /// By kind index: the processes (into `processes`) of whom lines of that kind are kept,
   /// ascending.
   std::vector<std::vector<int>> processes_by_kind;
-  Answers answers;  ///< What later layers ask about the job more than once.
+  Answers answers;                      ///< What later layers ask about the job more than once.
+  std::vector<JobPulse> pulses;         ///< By number of the input; of all that hold text.
+  std::optional<StatedOutcome> stated;  ///< How it ended, as the user says; nullopt: not said.
 };
 
 /// Place of a line as people write it: path and line number in the file.

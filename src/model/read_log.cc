@@ -84,7 +84,7 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
 
 TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
   TakenLines taken;
-  if (!events_.is_idle()) return taken;
+  if (!events_.is_idle() || !guard_.is_quiet()) return taken;
   while (take_calls(block, number, taken) || take_foreign(block, number, taken)) {
   }
   return taken;
@@ -106,7 +106,7 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
 }
 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
-  if (foreign_ < kWorthFilter || filter_ == nullptr || !guard_.is_quiet()) return false;
+  if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
   const std::string_view rest = without_last_lines(block.substr(taken.bytes));
   if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
   const ForeignFilter* filter = filter_->get();
@@ -120,10 +120,7 @@ bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines
   return true;
 }
 
-void LogReader::settle() {
-  guard_.settle();
-  shard_.settle();
-}
+void LogReader::settle() { shard_.settle(); }
 
 Shard LogReader::finish() {
   events_.finish();

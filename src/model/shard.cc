@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "log/error_line.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
 #include "model/foreign_run.h"
@@ -202,18 +203,17 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
   const bool says_something = !event.header.message.empty() || !matched.empty();
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
-  if (event.fate == LineFate::Unrecognised) unknown_.add(where, line.text, event);
+  const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
+  if (is_error) losses_.add(Loss::ErrorUnknown);
+  if (event.fate == LineFate::Unrecognised || is_error) unknown_.add(where, line.text, event);
   ras_lines_.add(where, event);
   SpeakerLog& log = speaker_of(event);
-  if (event.header.torn) {
-    losses_.add(Loss::LineTorn);
-    log.torn = true;
-  }
   if (event.header.repeated > 1)
     losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
-  note_markers(line.text, event);
+  note_time(where, line.text);
+  note_markers(where, line.text, event);
   keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, limit_);
   limit_records();
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
@@ -241,6 +241,10 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
   ++log.lines;
   log.last = {unit_, number};
   note_last_text(log, line.text, line.is_copy);
+  if (line.stamp > 0) {
+    note_time(log.last, line.text.substr(0, line.stamp));
+    pulse_->add_work(log.last);
+  }
   CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
   if (place.is_message) {
     calls.add_message(line.call->call.call);
@@ -282,6 +286,12 @@ void Shard::add(const ForeignRun& run) {
   others_->lines += run.lines - run.empty;
   others_->last = {unit_, run.number + run.lines - (text.size() - end)};
   note_last_text(*others_, text.substr(last, end - last), run.is_copy);
+  uint64_t number = run.number;
+  for (size_t line = 0; line < text.size(); ++number) {
+    const size_t next = text.find('\n', line) + 1;
+    note_time({unit_, number}, text.substr(line, next - line - 1));
+    line = next;
+  }
   if (speakers_.size() > kMaxSpeakers) limit_speakers();
 }
 
@@ -339,7 +349,7 @@ void Shard::add(RasReport&& report) {
 }
 
 void Shard::note_writer(const Header& header) {
-  if (header.host.empty() || header.pid < 0 || header.torn) return;
+  if (header.host.empty() || header.pid < 0) return;
   StretchWriter& writer = writers_[unit_];
   if (writer.pid < 0) {
     writer = {std::string(header.host), header.pid, false};
@@ -349,7 +359,7 @@ void Shard::note_writer(const Header& header) {
 }
 
 /// The steps that a line announces. An NCCL line may have one in front, printed without its end.
-void Shard::note_markers(std::string_view line, const Event& event) {
+void Shard::note_markers(SourceRef where, std::string_view line, const Event& event) {
   const bool others = event.header.level == Level::None;
   const std::string_view text =
       others || finder_.wants_all_lines() ? line : event.header.unexplained;
@@ -358,15 +368,23 @@ void Shard::note_markers(std::string_view line, const Event& event) {
   StretchMarkers& markers = markers_.try_emplace(input_, StretchMarkers{unit_, {}}).first->second;
   markers.markers.add(marker);
   markers_seen_ = markers.markers.total();
+  if (pulse_ != nullptr) pulse_->add_work(where);
+}
+
+void Shard::note_time(SourceRef where, std::string_view line) {
+  if (pulse_ == nullptr) {
+    pulse_ = &pulses_.try_emplace(input_, StretchPulse{unit_, {}}).first->second.pulse;
+  }
+  pulse_->add(where, line);
 }
 
 void Shard::add_in_doubt(const Event& event, int lines) {
   count(event.fate, static_cast<uint64_t>(lines));
-  losses_.add(event.header.torn ? Loss::LineTorn : Loss::LineInDoubt);
+  losses_.add(Loss::LineInDoubt);
 }
 
-void Shard::note_torn() {
-  for (auto& [speaker, log] : speakers_) log.torn = true;
+void Shard::note_torn(const std::function<bool(const Speaker&)>& lost_records) {
+  for (auto& [speaker, log] : speakers_) log.torn |= lost_records(speaker);
 }
 
 void Shard::note_cut() {
@@ -400,6 +418,10 @@ void Shard::merge(Shard&& later) {
   for (auto& [input, stretch] : later.markers_) {
     const auto [known, is_new] = markers_.try_emplace(input, stretch);
     if (!is_new) known->second.markers.merge(stretch.markers);
+  }
+  for (auto& [input, stretch] : later.pulses_) {
+    const auto [known, is_new] = pulses_.try_emplace(input, stretch);
+    if (!is_new) known->second.pulse.merge(stretch.pulse);
   }
   std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
             std::back_inserter(flight_recorders_));

@@ -29,6 +29,7 @@
 #include "model/init_section.h"
 #include "model/kept_lines.h"
 #include "model/process_totals.h"
+#include "model/pulse.h"
 #include "model/ras_lines.h"
 #include "model/ras_report.h"
 #include "model/record.h"
@@ -54,7 +55,7 @@ struct SpeakerLog {
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
   /// The same while its bytes are in the reader's hands; empty: last_text holds it (Shard::settle).
   std::string_view last_view;
-  bool torn = false;  ///< Some of its lines cut another process's line off, or were cut off.
+  bool torn = false;  ///< Some of its lines were cut off by another process's, and are lost.
   bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
   /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
   /// numbers of a paste, or the stream is torn.
@@ -93,13 +94,19 @@ struct SpeakerLog {
 struct StretchWriter {
   std::string host;  ///< Of the first one.
   int64_t pid = -1;
-  bool several = false;  ///< They name others as well. Torn lines do not count.
+  bool several = false;  ///< They name others as well.
 };
 
 /// The steps that were printed into one input.
 struct StretchMarkers {
   uint64_t unit = 0;  ///< The one with the first of them.
   InputMarkers markers;
+};
+
+/// The times that were printed into one input.
+struct StretchPulse {
+  uint64_t unit = 0;  ///< The first one.
+  Pulse pulse;
 };
 
 /// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
@@ -147,12 +154,13 @@ class Shard {
   /// Counts a record that may hold another process's words; nothing of it is kept.
   void add_in_doubt(const Event& event, int lines);
 
-  /// Says that processes wrote into each other's lines: whatever a speaker does not say proves
-  /// nothing.
-  void note_torn();
+  /// Counts a record that another one cut off.
+  void add_lost_record() { losses_.add(Loss::LineTorn); }
 
-  /// Says that the stretch ends inside a record, and that nothing else in it is damaged: its file
-  /// was cut, or copied while somebody wrote.
+  /// Says whose records were lost: what those speakers do not say proves nothing.
+  void note_torn(const std::function<bool(const Speaker&)>& lost_records);
+
+  /// Says that the stretch ends inside a record: its file was cut, or copied while somebody wrote.
   void note_cut();
 
   /// True if the NCCL lines so far name one process.
@@ -167,7 +175,7 @@ class Shard {
   const std::map<Speaker, SpeakerLog>& speakers() const { return speakers_; }
   std::map<Speaker, SpeakerLog> take_speakers() { return std::move(speakers_); }
 
-  /// NCCL lines that no wording fits, whoever printed them.
+  /// NCCL lines that no wording fits, and errors in unknown words, whoever printed them.
   UnknownShapes take_unknown() { return std::move(unknown_); }
   std::vector<FlightRecorderDump> take_flight_recorders() { return std::move(flight_recorders_); }
 
@@ -175,6 +183,9 @@ class Shard {
 
   /// By number of the input; only inputs with markers.
   const std::map<uint64_t, StretchMarkers>& markers() const { return markers_; }
+
+  /// By number of the input.
+  const std::map<uint64_t, StretchPulse>& pulses() const { return pulses_; }
 
   const RasLines& ras_lines() const { return ras_lines_; }
   std::vector<RasReport> take_ras_reports() { return std::move(ras_reports_); }
@@ -198,7 +209,8 @@ class Shard {
   void limit_speakers();
   void limit_records();
   void note_writer(const Header& header);
-  void note_markers(std::string_view line, const Event& event);
+  void note_markers(SourceRef where, std::string_view line, const Event& event);
+  void note_time(SourceRef where, std::string_view line);
 
   uint64_t unit_;
   uint64_t input_;
@@ -221,10 +233,12 @@ class Shard {
   };
   /// By pid: the speaker of most lines without a search. Grows with the number of speakers.
   std::vector<Recent> recent_ = std::vector<Recent>(16);
-  std::vector<SpeakerLog*> viewing_;  ///< Those with a last_view.
-  SpeakerLog* others_ = nullptr;      ///< What other programs wrote into input_.
-  RecordLimit limit_;                 ///< By the number of speakers.
-  bool has_dropped_ = false;          ///< Speakers: places of known calls may point at none.
+  std::vector<SpeakerLog*> viewing_;         ///< Those with a last_view.
+  SpeakerLog* others_ = nullptr;             ///< What other programs wrote into input_.
+  RecordLimit limit_;                        ///< By the number of speakers.
+  std::map<uint64_t, StretchPulse> pulses_;  ///< Its nodes do not move: pulse_ points at one.
+  Pulse* pulse_ = nullptr;                   ///< Of input_; nullptr: nothing was added.
+  bool has_dropped_ = false;                 ///< Speakers: places of known calls may point at none.
 };
 
 }  // namespace ncclog

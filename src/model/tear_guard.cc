@@ -1,357 +1,387 @@
 #include "model/tear_guard.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/text.h"
+#include "log/framework_header.h"
 #include "log/record_marks.h"
 #include "model/glued_message.h"
 
 namespace ncclog {
 namespace {
 
-/// Two hosts of one pid have different places.
-size_t place_of_odd(const Header& header) {
-  return std::hash<std::string_view>{}(header.host) + static_cast<size_t>(header.pid);
-}
+/// Bytes. NCCL prints messages of up to 1,023; a longer line is no beginning of one, and to try all
+/// places where it may have been cut would take hours.
+constexpr size_t kLongestRecord = 4096;
+constexpr int kMaxTries = 1 << 18;
+constexpr size_t kMaxOpen = 64;
+constexpr size_t kMaxLost = 4096;
+constexpr int kOften = 3;  ///< Lines from which on a host is no torn name.
 
 /// Place in `text` of a view into it.
 size_t place_of(std::string_view part, std::string_view text) {
   return static_cast<size_t>(part.data() - text.data());
 }
 
-/// What stands before a record, as a launcher would close it: "train.sh[3]: ", "w3 | ". A piece of
-/// another process's record has no reason to end like that.
-bool is_closed_prefix(std::string_view unexplained, std::string_view line) {
-  if (unexplained.empty()) return false;
-  const size_t end = place_of(unexplained, line) + unexplained.size();
-  constexpr std::string_view kClosings = "]:|>)";
-  return end < line.size() && is_blank(line[end]) && kClosings.find(line[end - 1]) != line.npos &&
-         !holds_process(unexplained) && unexplained.find("NCCL") == unexplained.npos;
+bool names_process(const Header& header) {
+  return is_nccl(header) && !header.host.empty() && header.pid >= 0;
 }
 
-/// A record of the framework that ends where another one begins.
-bool is_cut_short(std::string_view text, const Header& header) {
+/// Where a launcher's tag for the record at `begin` begins: "…3b000   [1,0]<stdout>:node-a:41:41".
+size_t tag_begin(std::string_view text, size_t begin) {
+  constexpr size_t kLongestTag = 80;
+  const size_t least = begin - std::min(begin, kLongestTag);
+  size_t found = begin;
+  for (size_t at = begin; at-- > least;) {
+    if (text[at] == '[' && parse_prefix(text.substr(at, begin - at)).length == begin - at)
+      found = at;
+  }
+  return found;
+}
+
+/// Where a record of the framework ends because another one begins; 0 if it does not.
+size_t end_of_cut_short(std::string_view text, const Header& header) {
+  if (header.level != Level::Framework || header.repeated > 0) return 0;
   const size_t end = place_of(header.message, text) + header.message.size();
-  return header.level == Level::Framework && end != text.size();
+  return end == text.size() ? 0 : end;
 }
 
-/// What stands before the host of a record; empty for other lines.
-std::string_view head_of(const Event& event, std::string_view text) {
-  if (!is_nccl(event.header) || event.header.host.empty()) return {};
-  return text.substr(0, static_cast<size_t>(event.header.host.data() - text.data()));
+/// True if bytes that follow may belong to what the record ends with: a number, a name.
+bool may_go_on(std::string_view text) {
+  for (const char more : {'0', 'x'}) {
+    if (parse_event(std::string(text) + more, all_wordings()).fate == LineFate::Recognised)
+      return true;
+  }
+  return false;
+}
+
+/// "node-a:41:", with which the lines of a process begin.
+std::string name_of(std::string_view host, int64_t pid) {
+  return std::string(host) + ':' + std::to_string(pid) + ':';
 }
 
 /// What was cut off inside a stamp or a prefix looks like the beginning of the record before it,
 /// but for its digits.
 bool is_beginning_of_head(std::string_view line, std::string_view head) {
   if (line.empty() || line.size() > head.size()) return false;
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return std::equal(line.begin(), line.end(), head.begin(),
-                    [&](char a, char b) { return a == b || (digit(a) && digit(b)); });
+                    [](char a, char b) { return a == b || (is_digit(a) && is_digit(b)); });
 }
 
 }  // namespace
 
-TearGuard::TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
-
-void TearGuard::make_room(size_t bytes) {
-  while (held_.is_full(bytes)) hand_on_oldest();
+bool TearGuard::is_known(const Header& header) const {
+  const Known& known = known_as(header.pid);
+  return known.pid == header.pid && known.host == header.host;
 }
 
-void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
-  prefixes_.add_none(lines.size());
-  constexpr size_t kMost = HeldLines::kLines - 1;
-  if (lines.size() > kMost) {
-    while (held_.size() > 0) hand_on_oldest();
-    // Those that others stand behind would leave one by one.
-    std::span<const KnownLine> first = lines.first(lines.size() - kMost);
-    lines = lines.last(kMost);
-    for (; !first.empty() && since_sign_ < kAfter; first = first.subspan(1), ++number) {
-      held_.push(first.front(), number);
-      hand_on_oldest();
-    }
-    shard_.add(first, number);
-    since_sign_ += first.size();
-    number += first.size();
-  }
-  for (const KnownLine& line : lines) {
-    make_room(line.text.size());
-    held_.push(line, number++);
-  }
-}
-
-void TearGuard::add(ForeignRun run) {
-  constexpr uint64_t kMost = HeldLines::kLines - 1;
-  if (run.lines > kMost) {
-    ForeignRun begin = run;
-    run = take_last_lines(begin, kMost);
-    while (held_.size() > 0) hand_on_oldest();
-    while (begin.lines > 0 && since_sign_ < kAfter) hand_on(take_lines(begin, 1), false);
-    if (begin.lines > 0) hand_on(begin, true);
-  }
-  make_room(run.text.size());
-  held_.push(run);
-}
-
-bool TearGuard::is_quiet() const {
-  uint64_t gap = 1;
-  for (size_t i = held_.size(); i-- > 0 && gap <= kMaxGap; gap += held_.lines(i)) {
-    if (held_.sign(i) != TearSign::None) return false;
-  }
-  return true;
-}
-
-bool TearGuard::is_last_whole() {
-  if (held_.size() == 0) return false;
-  const HeldLine& line = held_.read(held_.size() - 1);
-  const Header& header = line.event.header;
-  const Known& known = known_as(header);
-  return line.sign == TearSign::None && line.shape == 0 && known.pid == header.pid &&
-         known.host == header.host;
-}
-
-void TearGuard::settle() { held_.settle(); }
-
-void TearGuard::add(const Line& record, const Event& event, int lines) {
-  make_room(record.text.size());
-  HeldLine& line = held_.push(record, event, lines);
-  count_shape(line);
-  note_odd(line.event.header);
-  find_sign(line);
-  const Header& header = line.event.header;
-  const bool no_begin = line.sign == TearSign::Merged && line.begin == 0;
-  const bool no_host = header.level != Level::Framework && header.host.empty();
-  if (no_host || no_begin) join_to_earlier();
-}
-
-void TearGuard::finish() {
-  accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix_of_few(shape); });
-  // What was cut off may be more than the rest of one line.
-  const bool ends_inside = ends_inside_record();
-  while (held_.size() > 0) hand_on_oldest();
-  if (ends_inside && !doubted_ && shard_.has_one_writer()) {
-    shard_.note_cut();
-  } else if (ends_inside || doubted_) {
-    shard_.note_torn();
-  }
-}
-
-/// The last line is the beginning of another one. Lines of runs are not.
-bool TearGuard::ends_inside_record() {
-  const size_t count = held_.size();
-  if (count == 0 || held_.kind(count - 1) == HeldLines::Kind::Run) return false;
-  const HeldLine& last = held_.read(count - 1);
-  if (is_beginning(last)) return true;
-  if (count == 1 || held_.kind(count - 2) == HeldLines::Kind::Run) return false;
-  const HeldLine& before = held_.read(count - 2);
-  return is_beginning_of_head(last.text, head_of(before.event, before.text));
-}
-
-const TearGuard::Known& TearGuard::known_as(const Header& header) const {
-  return recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
-}
-
+/// A name that is almost the known one is taken for torn until it has come often: containers share
+/// pids.
 void TearGuard::note_speaker(const Header& header) {
-  if (header.host.empty()) return;
-  Known& known = recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
-  if (known.pid == header.pid && known.host == header.host) return;
-  known.host.assign(header.host);
-  known.pid = header.pid;
-  known.head = nullptr;
-  any_host_ = true;
+  if (!names_process(header) || is_known(header)) return;
+  Known& known = known_as(header.pid);
+  const bool alike = known.pid == header.pid &&
+                     (known.host.ends_with(header.host) || header.host.ends_with(known.host) ||
+                      is_interrupted(header.host, known.host));
+  is_damaged_ |= alike;
+  if (alike && ++known.others < kOften) return;
+  known = {std::string(header.host), header.pid, nullptr, 0};
 }
 
 /// Notes who speaks in known lines; false if another host has that pid.
 bool TearGuard::note_speaker(const KnownHead& head) {
-  Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+  Known& known = known_as(head.pid);
   if (known.pid == head.pid && known.host != head.host) return false;
-  if (known.pid != head.pid) known.host = head.host;
-  known.pid = head.pid;
-  known.head = &head;
+  known = {head.host, head.pid, &head, 0};
   return true;
 }
 
-/// Counts what stands before a record, and how its process is called.
-void TearGuard::count_shape(HeldLine& line) {
-  const Header& header = line.event.header;
-  const bool has_host = is_nccl(header) && !header.host.empty();
-  const bool is_record = has_host || header.level == Level::Framework;
-  const bool is_odd = is_record && !header.torn && !header.unexplained.empty() &&
-                      !is_closed_prefix(header.unexplained, line.text);
-  line.shape = is_odd ? shape_of(header.unexplained) : 0;
-  if (is_record) prefixes_.add(line.shape);
-  if (is_odd) accept_prefixes([&](uint64_t shape) { return prefixes_.is_prefix(shape); });
-}
-
-/// Takes the doubt from held lines before which a launcher's prefix stands after all.
-template <typename IsPrefix>
-void TearGuard::accept_prefixes(IsPrefix is_prefix) {
-  for (size_t i = 0; i < held_.size(); ++i) {
-    if (!held_.is_read(i)) continue;
-    HeldLine& line = held_.read(i);
-    if (line.shape == 0 || !is_prefix(line.shape)) continue;
-    line.shape = 0;
-    find_sign(line);
-  }
-}
-
-void TearGuard::set_sign(HeldLine& line, TearSign sign, size_t begin) {
-  merged_ -= line.sign == TearSign::Merged ? 1 : 0;
-  merged_ += sign == TearSign::Merged ? 1 : 0;
-  line.sign = sign;
-  line.begin = begin;
-}
-
-void TearGuard::find_sign(HeldLine& line) {
-  size_t begin = 0;
-  const TearSign sign = sign_of(line, begin);
-  set_sign(line, sign, begin);
-  if (sign != TearSign::Merged && is_nccl(line.event.header)) note_speaker(line.event.header);
-}
-
-TearSign TearGuard::sign_of(const HeldLine& line, size_t& begin) const {
-  const Header& header = line.event.header;
-  if (!is_nccl(header)) return foreign_sign(line);
-  if (header.host.empty()) {
-    // "[0] NCCL INFO …" among records that name their process: the end of a header.
-    const bool headless = any_host_ && header.cuda_dev >= 0;
-    if (headless || !header.unexplained.empty()) return TearSign::Merged;
-    return any_host_ ? cut_sign() : TearSign::None;
-  }
-  begin = record_begin(line);
-  if (begin > 0 || is_torn_host(header) || holds_another(line.event)) return TearSign::Merged;
-  return line.event.fate == LineFate::Unrecognised ? cut_sign() : TearSign::None;
-}
-
-/// One sign supports the other.
-TearSign TearGuard::cut_sign() const {
-  return since_sign_ < kAfter ? TearSign::Merged : TearSign::Cut;
-}
-
-TearSign TearGuard::foreign_sign(const HeldLine& line) const {
-  const Header& header = line.event.header;
-  if (line.shape != 0 || is_cut_short(line.text, header)) return TearSign::Merged;
-  if (holds_task_tag(header.message)) return TearSign::Merged;
-  if (!any_host_ || !holds_process(line.text)) return TearSign::None;
-  return is_header_beginning(header.message) ? cut_sign() : TearSign::Merged;
-}
-
-/// Where the last record of an NCCL line begins, if something stands before it that is no prefix;
-/// 0 if nothing does.
-size_t TearGuard::record_begin(const HeldLine& line) const {
-  const Header& header = line.event.header;
-  const Known& known = known_as(header);
+/// Bytes of the host that are the end of what stands before the record: "Socknode-b".
+size_t TearGuard::glued_host(const Header& header) const {
+  const Known& known = known_as(header.pid);
   const bool longer = known.pid == header.pid && known.host.size() < header.host.size() &&
-                      header.host.ends_with(known.host) && !is_often(header);
-  if (longer) {
-    return place_of(header.host, line.text) + header.host.size() - known.host.size();
+                      header.host.ends_with(known.host);
+  return longer && (header.torn || !header.unexplained.empty())
+             ? header.host.size() - known.host.size()
+             : 0;
+}
+
+/// Where the record of an NCCL header begins if it cut another one off; 0 if nothing stands before
+/// it but what launchers and collectors put there.
+size_t TearGuard::record_begin(const Header& header, std::string_view text) const {
+  if (header.host.empty()) return 0;
+  const std::string_view before = header.unexplained;
+  const size_t glued = glued_host(header);
+  const auto begins = [&](const Known& known) {
+    return known.pid >= 0 && before.starts_with(known.host + ':');
+  };
+  const bool is_cut =
+      header.torn || glued > 0 ||
+      (!before.empty() && (holds_process(before) || parse_framework_header(before).has_value() ||
+                           std::any_of(recent_.begin(), recent_.end(), begins)));
+  return is_cut ? tag_begin(text, place_of(header.host, text) + glued) : 0;
+}
+
+/// Where the last of several records in `text` begins; 0 if there is one.
+size_t TearGuard::last_record(const Event& event, std::string_view text) const {
+  const Header& header = event.header;
+  if (is_nccl(header)) {
+    if (const size_t begin = record_begin(header, text); begin > 0) return begin;
+  } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
+    return end;
   }
-  return header.torn || line.shape != 0 ? place_of(header.host, line.text) : 0;
+  const size_t tag = find_task_tag(header.message);
+  return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
 }
 
-/// True if the host is a known one without its beginning, or with something inside.
-bool TearGuard::is_torn_host(const Header& header) const {
-  const Known& known = known_as(header);
-  if (known.pid != header.pid || known.host == header.host || is_often(header)) return false;
-  return known.host.ends_with(header.host) || is_interrupted(header.host, known.host);
+void TearGuard::add(const Line& record, const Event& event, int lines) {
+  const size_t begin = last_record(event, record.text);
+  last_is_whole_ = false;
+  if (begin == 0) return add_whole(record, event, lines);
+  Line piece = record;
+  piece.text = record.text.substr(0, begin);
+  add_cut_piece(piece);
+  piece.text = record.text.substr(begin);
+  const Event last = parse_event(piece.text, all_wordings());
+  const bool is_new =
+      names_process(last.header) && known_as(last.header.pid).pid != last.header.pid;
+  // The end of the piece before it may stand before its host.
+  if (is_new) lose(last.header.host, last.header.pid);
+  add(piece, last, lines);
+  last_is_whole_ = false;
 }
 
-/// The stretch ends inside a record of a known process: its file was cut, or copied too early.
-bool TearGuard::is_beginning(const HeldLine& line) const {
+/// Adds what stands before another record on a line: a record without its line end, or its
+/// beginning.
+void TearGuard::add_cut_piece(const Line& piece) {
+  is_damaged_ = true;
+  const Event event = parse_event(piece.text, all_wordings());
+  const Header& header = event.header;
+  if (const size_t begin = last_record(event, piece.text); begin > 0) {
+    Line part = piece;
+    part.text = piece.text.substr(0, begin);
+    add_cut_piece(part);
+    part.text = piece.text.substr(begin);
+    return add_cut_piece(part);
+  }
+  const std::string_view text = trim(header.message);
+  if (header.level == Level::None) {
+    const auto begins = [&, text](const Known& known) {
+      return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
+    };
+    const auto known = std::find_if(recent_.begin(), recent_.end(), begins);
+    if (text.empty()) return;
+    if (known == recent_.end()) return hold(piece, event, 0);
+    Header beginning;
+    beginning.host = known->host;
+    return open(beginning, piece.text);
+  }
+  const bool is_apart = piece.text.ends_with("  ") || piece.text.ends_with('\t');
+  const bool is_whole = event.fate == LineFate::Recognised && !holds_another(event) &&
+                        (is_apart || !may_go_on(trim(piece.text)));
+  if (is_whole) return hold(piece, event, 0);
+  release(header.host, header.pid);
+  if (!names_process(header)) return shard_.add_lost_record();
+  open(header, piece.text);
+}
+
+/// The rest of a header, or a host that another process's words stand in: "fabr1" for "node-1".
+bool TearGuard::is_torn_header(const Header& header) const {
+  const std::string_view before = header.unexplained;
+  if (header.host.empty()) {
+    // "::41:41" is a host without a name.
+    const bool is_rest = !before.empty() && !before.starts_with("::") &&
+                         before.find_first_not_of("0123456789:") == before.npos;
+    return header.cuda_dev >= 0 && (is_rest || !open_.empty()) &&
+           std::any_of(recent_.begin(), recent_.end(),
+                       [](const Known& known) { return known.pid >= 0; });
+  }
+  const Known& known = known_as(header.pid);
+  return !before.empty() && known.pid == header.pid && known.host != header.host &&
+         known.host.back() == header.host.back();
+}
+
+void TearGuard::add_whole(const Line& record, const Event& event, int lines) {
+  const Header& header = event.header;
+  if (is_nccl(header) && (holds_another(event) || is_torn_header(header))) {
+    if (join(record, event, lines)) return;
+    release(header.host, header.pid);
+    // Whose words are in it, and whose are missing elsewhere, cannot be told.
+    lose({}, -1);
+    return doubt(event, lines);
+  }
+  if (!open_.empty() && join(record, event, lines)) return;
+  hold(record, event, lines);
+  last_is_whole_ = names_process(header) && is_known(header) && open_.empty();
+}
+
+/// A whole record of a known process.
+bool TearGuard::is_record(std::string_view text) const {
+  if (text.size() > 2 * kLongestRecord) return false;
+  const Event event = parse_event(text, all_wordings());
+  const Header& header = event.header;
+  return event.fate == LineFate::Recognised && names_process(header) && is_known(header) &&
+         !header.torn && !holds_another(event);
+}
+
+bool TearGuard::completes(const OpenRecord& open, std::string_view rest) {
+  if (open.text.size() > kLongestRecord || ++tries_ > kMaxTries) return false;
+  piece_.assign(open.text);
+  piece_ += rest;
+  return is_record(piece_);
+}
+
+/// Tries a line that lacks the beginning of an NCCL header as the rest of an open record: it is
+/// joined where it completes one alone, and in doubt where it completes several.
+bool TearGuard::join(const Line& record, const Event& event, int lines) {
+  const Header& header = event.header;
+  const bool has_head = header.level == Level::Framework ||
+                        (names_process(header) && known_as(header.pid).pid != header.pid) ||
+                        (names_process(header) && is_known(header));
+  if (has_head || trim(record.text).empty()) return false;
+  const auto fits = [&](const OpenRecord& open) { return completes(open, record.text); };
+  const auto first = std::find_if(open_.begin(), open_.end(), fits);
+  if (first == open_.end()) return false;
+  const bool only = std::none_of(first + 1, open_.end(), fits) &&
+                    !(held_.any && is_record(held_.text + std::string(record.text)));
+  const std::string whole = first->text + std::string(record.text);
+  open_.erase(first);
+  if (!only) {
+    release({}, -1);
+    doubt(event, lines);
+    return true;
+  }
+  Line joined = record;
+  joined.text = whole;
+  hold(joined, parse_event(joined.text, all_wordings()), lines);
+  return true;
+}
+
+/// Where, in the line that is held, the rest of an open record may begin; 0: nowhere.
+size_t TearGuard::end_of_open(const OpenRecord& open) {
+  const std::string_view text = held_.text;
+  if (text.size() > kLongestRecord) return 0;
+  for (size_t cut = text.size() - 1; cut > 0; --cut) {
+    if (completes(open, text.substr(cut))) return cut;
+  }
+  return 0;
+}
+
+void TearGuard::open(const Header& header, std::string_view text) {
+  is_damaged_ = true;
+  close(header.host, header.pid);
+  if (open_.size() == kMaxOpen) give_up(0);
+  open_.push_back({std::string(text), std::string(header.host), header.pid});
+}
+
+/// The process goes on: the rest of its open record has not come, or stands where nobody sees it.
+void TearGuard::close(std::string_view host, int64_t pid) {
+  for (size_t i = open_.size(); i-- > 0;) {
+    if (open_[i].pid == pid && open_[i].host == host) give_up(i);
+  }
+}
+
+void TearGuard::give_up(size_t open) {
+  shard_.add_lost_record();
+  lose(open_[open].host, open_[open].pid);
+  open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(open));
+}
+
+/// Notes that a record of the process is lost; of some process on the host, if the pid is -1, of
+/// any, if the host is empty.
+void TearGuard::lose(std::string_view host, int64_t pid) {
+  is_damaged_ = true;
+  std::string name = host.empty() ? "" : pid < 0 ? std::string(host) + ':' : name_of(host, pid);
+  if (lost_.size() >= kMaxLost) name.clear();
+  if (std::find(lost_.begin(), lost_.end(), name) == lost_.end()) lost_.push_back(std::move(name));
+}
+
+void TearGuard::hold(const Line& record, const Event& event, int lines) {
+  const Header& header = event.header;
+  release(header.host, header.pid);
+  if (names_process(header)) close(header.host, header.pid);
+  note_speaker(header);
+  held_.text.assign(record.text);
+  held_.event = moved(event, record.text, held_.text);
+  held_.line = record;
+  held_.line.text = held_.text;
+  held_.lines = lines;
+  held_.any = true;
+}
+
+/// Hands on the line that is held, now that it is known who speaks next; nobody knows where the
+/// host is empty. Its end may be that of an open record only if that one's process goes on.
+void TearGuard::release(std::string_view host, int64_t pid) {
+  if (!held_.any) return;
+  held_.any = false;
+  const Header& own = held_.event.header;
+  for (size_t i = 0; i < open_.size() && is_nccl(own); ++i) {
+    const bool is_own = open_[i].host == own.host && open_[i].pid == own.pid;
+    const bool goes_on =
+        host.empty() || (open_[i].host == host && (open_[i].pid == pid || own.host != host));
+    const size_t cut = is_own || !goes_on ? 0 : end_of_open(open_[i]);
+    if (cut == 0) continue;
+    give_up(i);
+    if (names_process(own)) open(own, std::string_view(held_.text).substr(0, cut));
+    return doubt(held_.event, held_.lines);
+  }
+  hand_on(held_.line, held_.event, held_.lines);
+}
+
+void TearGuard::hand_on(const Line& record, const Event& event, int lines) {
+  if (names_process(event.header)) {
+    head_.assign(record.text.substr(0, place_of(event.header.host, record.text)));
+  }
+  matched_.clear();
+  if (matcher_) matcher_(record.text, matched_);
+  shard_.add(record, event, lines, matched_);
+}
+
+void TearGuard::doubt(const Event& event, int lines) {
+  is_damaged_ = true;
+  shard_.add_in_doubt(event, lines);
+}
+
+void TearGuard::add(std::span<const KnownLine> lines, uint64_t number) {
+  if (lines.empty()) return;
+  const KnownHead& first = *lines.front().call->head;
+  release(first.host, first.pid);
+  shard_.add(lines, number);
+}
+
+void TearGuard::add(const ForeignRun& run) {
+  release({}, -1);
+  shard_.add(run);
+}
+
+void TearGuard::finish() {
+  const bool is_cut = ends_inside_record();
+  if (held_.any) hand_on(held_.line, held_.event, held_.lines);
+  held_.any = false;
+  while (!open_.empty()) give_up(0);
+  shard_.note_torn([&](const Speaker& speaker) {
+    const std::string name = name_of(speaker.host, speaker.pid);
+    return std::any_of(lost_.begin(), lost_.end(),
+                       [&](const std::string& lost) { return name.starts_with(lost); });
+  });
+  if (is_cut) shard_.note_cut();
+}
+
+/// The last line is the beginning of another one. Lines of runs are not.
+bool TearGuard::ends_inside_record() const {
+  if (!held_.any) return false;
+  const Header& header = held_.event.header;
   // The last word before a crash is often a warning that no wording fits.
-  if (line.sign == TearSign::Cut) return line.event.header.level != Level::Warn;
-  const std::string_view text = line.event.header.message;
-  if (line.event.header.level != Level::None || text.empty()) return false;
-  return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+  if (names_process(header)) {
+    return held_.event.fate == LineFate::Unrecognised && header.level != Level::Warn &&
+           shard_.has_one_writer();
+  }
+  const std::string_view text = header.message;
+  if (header.level != Level::None) return false;
+  if (is_beginning_of_head(held_.text, head_)) return true;
+  return !text.empty() && std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
     return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
   });
-}
-
-/// True if lines have named this host and pid before, so often that no tear did it.
-bool TearGuard::is_often(const Header& header) const {
-  const Odd& odd = odd_[place_of_odd(header) % odd_.size()];
-  return odd.named.pid == header.pid && odd.named.host == header.host && odd.count >= kOften;
-}
-
-/// Counts how often a name comes that a tear might have made.
-void TearGuard::note_odd(const Header& header) {
-  if (!is_nccl(header) || header.host.empty()) return;
-  const Known& known = known_as(header);
-  if (known.pid != header.pid || known.host == header.host) return;
-  Odd& odd = odd_[place_of_odd(header) % odd_.size()];
-  if (odd.named.pid != header.pid || odd.named.host != header.host) {
-    odd = {{std::string(header.host), header.pid}, 0};
-  }
-  ++odd.count;
-}
-
-void TearGuard::hand_on_oldest() {
-  switch (held_.kind(0)) {
-    case HeldLines::Kind::Read:
-      return hand_on_line();
-    case HeldLines::Kind::Call:
-      return hand_on_call();
-    case HeldLines::Kind::Run:
-      return hand_on_run();
-  }
-}
-
-/// True if the oldest line or one of the kBefore lines behind it is Merged.
-bool TearGuard::is_near_sign() const {
-  if (merged_ == 0) return false;
-  uint64_t distance = 0;
-  for (size_t i = 0; i < held_.size() && distance <= kBefore; distance += held_.lines(i), ++i) {
-    if (held_.sign(i) == TearSign::Merged) return true;
-  }
-  return false;
-}
-
-void TearGuard::hand_on_call() {
-  if (!is_clean()) return hand_on_line();
-  shard_.add({&held_.call(0), 1}, held_.call_number(0));
-  ++since_sign_;
-  held_.pop();
-}
-
-void TearGuard::hand_on_run() {
-  const bool is_whole = merged_ == 0 && since_sign_ >= kAfter;
-  const bool clean = is_whole || is_clean();
-  const ForeignRun run = is_whole ? held_.run(0) : held_.take_line_of_run();
-  hand_on(run, clean);
-  if (is_whole || held_.run(0).lines == 0) held_.pop();
-}
-
-void TearGuard::hand_on(const ForeignRun& run, bool clean) {
-  if (clean) {
-    shard_.add(run);
-  } else {
-    doubted_ = true;
-    shard_.add_in_doubt(Event(), static_cast<int>(run.lines));
-  }
-  since_sign_ += run.lines;
-}
-
-void TearGuard::hand_on_line() {
-  HeldLine& line = held_.read(0);
-  hand_on(line);
-  since_sign_ = line.sign == TearSign::Merged ? 0 : since_sign_ + 1;
-  set_sign(line, TearSign::None);
-  held_.pop();
-  line.text.clear();
-}
-
-void TearGuard::hand_on(HeldLine& line) {
-  if (line.spent) return;
-  if (!is_clean()) {
-    doubted_ = true;
-    shard_.add_in_doubt(line.event, line.lines);
-    return;
-  }
-  line.line.text = line.text;
-  matched_.clear();
-  if (matcher_) matcher_(line.text, matched_);
-  shard_.add(line.line, line.event, line.lines, matched_);
 }
 
 }  // namespace ncclog

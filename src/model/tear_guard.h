@@ -1,14 +1,18 @@
-// Which lines are whole, where several processes wrote into one file in pieces?
+// Which records are whole, where several processes wrote into one file in pieces?
 //
-//   node-a:41:41 [0] NCCL INFO Channel 00/0 : 1[1] -> node-b:52:52 [1] NCCL INFO Using network IB
-//   2[2] via P2P/CUMEM
+//   node-a:41:41 [0] NCCL INFO comm 0x55 rank 0 nRanks 8 nNodes 2 node-b:52:52 [1] NCCL INFO Using…
+//   node-b:52:52 [1] NCCL INFO Trees [0] 0/-1/-1->3->2 [1] 2localRanks 4 localRank 0 MNNVL 0
+//   node-a:41:41 [0] NCCL INFO P2P Chunksize set to 131072
 //
-// The first record is cut off by the second; its rest comes later. Where only one reading is
-// possible the two pieces are joined. Everywhere else the rest may as well stand behind the
-// beginning of a third record and read as that one's words ("rank 1" and "3 nranks 16"): so around
-// every other sign of tearing all lines are in doubt, and lines in doubt are no evidence.
+// NCCL writes a record at once and launchers hand pipes on in chunks, so damage is local: a record
+// whose header stands where a line begins, behind whatever prefix, and whose wording fits to the
+// end of the line is whole. A record that another one cut off is open: its rest comes where its
+// process goes on. That is a line of its own ("Version 13000"), joined where nothing else is
+// possible, or the end of the line before the process's next one, as above: then that line is in
+// doubt although it fits a wording, and the record that it began is open in its turn. Nothing else
+// is.
 //
-// Invariant: without a sign every line is handed on unchanged and in order.
+// Invariant: while no record is open, every line is handed on unchanged and in order.
 
 #pragma once
 
@@ -21,9 +25,9 @@
 
 #include "base/line.h"
 #include "log/event.h"
-#include "model/held_lines.h"
+#include "model/foreign_run.h"
+#include "model/known_calls.h"
 #include "model/shard.h"
-#include "model/unknown_prefixes.h"
 
 namespace ncclog {
 
@@ -32,18 +36,12 @@ inline bool is_nccl(const Header& header) {
   return header.level != Level::None && header.level != Level::Framework;
 }
 
-/// Holds the last lines of a stretch back until what follows them shows no tear. One guard reads
-/// one stretch; its memory is bounded.
+/// Holds one line back until the next one shows whether it is whole. One guard reads one stretch;
+/// its memory is bounded.
 class TearGuard {
  public:
-  static constexpr size_t kBefore = 64;   ///< Lines before a sign that are in doubt.
-  static constexpr size_t kAfter = 192;   ///< Lines after it.
-  static constexpr size_t kMaxGap = 16;   ///< Lines from a record's beginning to its rest.
-  static constexpr int kOften = 3;        ///< Lines from which on a host is no torn name.
-  static constexpr int kMaxJoins = 1024;  ///< Tries to join pieces, each of which costs some lines.
-
   /// Both must outlive the guard; `matcher` may be empty.
-  TearGuard(Shard& shard, const LineMatcher& matcher);
+  TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 
   /// `event` views `record.text`; `lines` is the number of input lines that the record spans.
   void add(const Line& record, const Event& event, int lines);
@@ -52,25 +50,24 @@ class TearGuard {
   /// another host has its pid.
   bool accepts(const KnownLine& line) {
     const KnownHead& head = *line.call->head;
-    const Known& known = recent_[static_cast<uint64_t>(head.pid) % recent_.size()];
+    const Known& known = known_as(head.pid);
     return known.head == &head || note_speaker(head);
   }
 
+  /// True until the stretch shows damage: only then lines may be added without reading them,
+  /// because any line may hold the rest of a record that was cut off.
+  bool is_quiet() const { return !is_damaged_; }
+
   /// Adds lines about calls that were read before in other words, from line `number` on. All have
-  /// to be accepted. Their bytes must stay until settle().
+  /// to be accepted, and the guard to be quiet. Their bytes must stay until the shard settles.
   void add(std::span<const KnownLine> lines, uint64_t number);
 
-  /// True if no record before may go on in the next line: only then runs may be added.
-  bool is_quiet() const;
+  /// Adds lines of other programs that mean nothing; the guard has to be quiet. Their bytes must
+  /// stay until the shard settles.
+  void add(const ForeignRun& run);
 
-  /// Adds lines of other programs that mean nothing. Their bytes must stay until settle().
-  void add(ForeignRun run);
-
-  /// True if the line added last shows nothing of a tear, so that ones like it show nothing either.
-  bool is_last_whole();
-
-  /// Copies the lines held back whose bytes go away.
-  void settle();
+  /// True if the line added last is one whole record of a known process, so that ones like it are.
+  bool is_last_whole() const { return last_is_whole_; }
 
   /// Hands on what is held back at the end of the stretch.
   void finish();
@@ -80,62 +77,67 @@ class TearGuard {
     std::string host;
     int64_t pid = -1;
     const KnownHead* head = nullptr;  ///< One that names this process.
+    int others = 0;                   ///< Lines since that call the pid's host almost the same.
   };
-  bool is_near_sign() const;
-  bool is_clean() const { return since_sign_ >= kAfter && !is_near_sign(); }
-  const Known& known_as(const Header& header) const;
+  /// A record whose rest has not come.
+  struct OpenRecord {
+    std::string text;
+    std::string host;
+    int64_t pid = -1;
+  };
+  struct Held {
+    std::string text;  ///< `event` views it.
+    Line line;
+    Event event;
+    int lines = 0;
+    bool any = false;
+  };
+
+  const Known& known_as(int64_t pid) const {
+    return recent_[static_cast<uint64_t>(pid) % recent_.size()];
+  }
+  Known& known_as(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
+  bool is_known(const Header& header) const;
   void note_speaker(const Header& header);
   bool note_speaker(const KnownHead& head);
 
-  void count_shape(HeldLine& line);
-  void set_sign(HeldLine& line, TearSign sign, size_t begin = 0);
-  void find_sign(HeldLine& line);
-  TearSign sign_of(const HeldLine& line, size_t& begin) const;
-  TearSign foreign_sign(const HeldLine& line) const;
-  TearSign cut_sign() const;
-  size_t record_begin(const HeldLine& line) const;
-  bool is_torn_host(const Header& header) const;
-  bool is_often(const Header& header) const;
-  void note_odd(const Header& header);
+  size_t glued_host(const Header& header) const;
+  size_t record_begin(const Header& header, std::string_view text) const;
+  size_t last_record(const Event& event, std::string_view text) const;
+  void add_pieces(const Line& record, const Event& event, int lines);
+  void add_cut_piece(const Line& piece);
+  void add_whole(const Line& record, const Event& event, int lines);
+  bool is_torn_header(const Header& header) const;
 
-  bool is_beginning(const HeldLine& line) const;
+  bool completes(const OpenRecord& open, std::string_view rest);
   bool is_record(std::string_view text) const;
-  bool is_only_reading(size_t first, std::string_view begun, std::string_view rest);
-  void join_to_earlier();
-  void join_merged(size_t first, HeldLine& rest);
-  void join_cut(size_t first, HeldLine& rest, bool only_records);
-  std::vector<size_t> possible_ends(std::string_view begun, std::string_view rest);
+  bool join(const Line& record, const Event& event, int lines);
+  size_t end_of_open(const OpenRecord& open);
+  void open(const Header& header, std::string_view text);
+  void close(std::string_view host, int64_t pid);
+  void give_up(size_t open);
+  void lose(std::string_view host, int64_t pid);
 
-  template <typename IsPrefix>
-  void accept_prefixes(IsPrefix is_prefix);
-  void hand_on_oldest();
-  void hand_on_call();
-  void hand_on_run();
-  void hand_on_line();
-  void hand_on(const ForeignRun& run, bool clean);
-  void hand_on(HeldLine& line);
-  bool ends_inside_record();
-  void make_room(size_t bytes);
+  void hold(const Line& record, const Event& event, int lines);
+  void release(std::string_view host, int64_t pid);
+  void hand_on(const Line& record, const Event& event, int lines);
+  void doubt(const Event& event, int lines);
+  bool ends_inside_record() const;
 
   Shard& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
-  /// A line leaves when every sign in the kBefore lines behind it has met the rest that may come.
-  HeldLines held_;
-  static_assert(HeldLines::kLines == kBefore + kMaxGap + 1);
-  size_t merged_ = 0;           ///< HeldLine lines that are Merged.
-  size_t since_sign_ = kAfter;  ///< Lines handed on since the last Merged one.
-  int joins_ = 0;
-  bool doubted_ = false;
-  UnknownPrefixes prefixes_;
-  bool any_host_ = false;  ///< A whole header was seen.
-  struct Odd {
-    Known named;
-    int count = 0;
-  };
-  std::array<Odd, 64> odd_;       ///< By host and pid: other hosts of a pid in recent_.
-  std::array<Known, 64> recent_;  ///< By pid: who spoke, in lines that are no sign.
-  std::string piece_;             ///< Two pieces side by side, while they are looked at.
+  std::array<Known, 64> recent_;  ///< By pid: who spoke.
+  std::vector<OpenRecord> open_;  ///< One a process, the oldest first.
+  std::vector<std::string>
+      lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
+
+  Held held_;
+  std::string head_;   ///< What stood before the host of the last NCCL line that was handed on.
+  std::string piece_;  ///< Two pieces side by side, while they are looked at.
+  int tries_ = 0;      ///< To put pieces together, each of which costs a line.
+  bool last_is_whole_ = false;
+  bool is_damaged_ = false;  ///< Some record of the stretch was cut, lost, or is in doubt.
 };
 
 }  // namespace ncclog

@@ -14,10 +14,13 @@ namespace {
 
 using Logs = std::vector<SpeakerLog>;
 
+constexpr uint64_t kFewLines = 2;
+
 /// For each log of `same` (of one pid) the logs, in order, whose host its own may be a torn form
 /// of: it lost its beginning, or stands behind what is left of another record ("Sockb"). Ends of
 /// names are looked up: containers give one pid to processes of thousands of hosts.
-std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vector<size_t>& same) {
+std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vector<size_t>& same,
+                                              bool any_torn) {
   std::unordered_map<std::string_view, size_t> by_host;
   for (const size_t i : same) by_host.emplace(logs[i].speaker.host, i);
   std::map<size_t, std::set<size_t>> wholes;
@@ -27,7 +30,10 @@ std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vecto
       const auto other = by_host.find(end);
       if (other == by_host.end()) continue;
       wholes[other->second].insert(i);
-      if (logs[i].torn) wholes[i].insert(other->second);
+      // What was cut off before it lost its own process: "node-node-a:41:41".
+      const bool is_rare =
+          any_torn && logs[i].lines <= kFewLines && logs[other->second].lines > 8 * kFewLines;
+      if (logs[i].torn || is_rare) wholes[i].insert(other->second);
     }
   }
   return wholes;
@@ -47,8 +53,6 @@ void join(SpeakerLog& whole, SpeakerLog&& torn) {
   }
   whole.torn = true;
 }
-
-constexpr uint64_t kFewLines = 2;
 
 /// True if hardly any line names the process and another one of its pid says much more: containers
 /// share pids, torn lines share them too.
@@ -118,6 +122,8 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
 }
 
 void join_torn_speakers(std::vector<SpeakerLog>& logs) {
+  const bool any_torn =
+      std::any_of(logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.torn; });
   std::map<int64_t, std::vector<size_t>> by_pid;
   for (size_t i = 0; i < logs.size(); ++i) {
     const Speaker& speaker = logs[i].speaker;
@@ -125,7 +131,7 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   }
   for (const auto& [pid, same] : by_pid) {
     if (same.size() < 2) continue;
-    for (const auto& [torn, wholes] : torn_forms(logs, same)) {
+    for (const auto& [torn, wholes] : torn_forms(logs, same, any_torn)) {
       const auto whole =
           std::find_if(wholes.begin(), wholes.end(),
                        [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });

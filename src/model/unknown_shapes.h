@@ -1,4 +1,5 @@
-// NCCL lines that no wording fits, by shape, so that a user can report them.
+// NCCL lines that no wording fits, and lines of others that report an error in unknown words
+// (log/error_line.h), by shape, so that a user can report them.
 //
 //   NET/IB: Frobnicated #:#   ×812, INFO, first: node07:41:42 [3] NCCL INFO NET/IB: Frobnicated …
 //
@@ -34,7 +35,7 @@ struct UnknownShapes {
 
   static constexpr size_t kMaxShapes = 2048;
 
-  /// Counts a line whose fate is Unrecognised.
+  /// Counts a line whose fate is Unrecognised, or a foreign one that looks like an error.
   void add(SourceRef where, std::string_view line, const Event& event);
 
   /// Joins what a later stretch of input holds.

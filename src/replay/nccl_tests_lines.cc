@@ -106,7 +106,7 @@ std::vector<Shape> shapes_of(const ReplayPlan& plan) {
 }
 
 /// `value` as a shell takes it for one word.
-std::string quoted(std::string_view value) {
+std::string in_quotes(std::string_view value) {
   const auto is_plain = [](char c) {
     return is_word(c) || std::string_view(",.:/=+-^@%").find(c) != std::string_view::npos;
   };
@@ -126,7 +126,7 @@ std::string assignments(const ReplayPlan& plan) {
   for (const PlannedSetting& setting : plan.settings) {
     const bool is_set_anyway = setting.name == kMulticastOff;
     if (is_set_anyway || !setting.left_out.empty() || !setting.ranks.empty()) continue;
-    text += fmt::format("{}={} ", printable(setting.name), quoted(printable(setting.value)));
+    text += fmt::format("{}={} ", printable(setting.name), in_quotes(printable(setting.value)));
   }
   return text + fmt::format("{}=0 ", kMulticastOff);
 }

@@ -400,7 +400,7 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
   if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
   if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
   if (defect.kind == DefectKind::None) defect = from_order(search);
-  const bool may_stall = !suspicion.id.empty() && waited_until_a_limit(job);
+  const bool may_stall = !suspicion.id.empty() && stood_still(job);
   return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
 }
 

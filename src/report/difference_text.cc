@@ -42,8 +42,10 @@ std::string verdict_block(const RunDifference& difference, const TextStyle& styl
 std::string run_block(std::string_view name, const std::string& path, const Report& report,
                       const TextStyle& style) {
   const Verdict& verdict = report.diagnosis.verdict;
-  const bool is_clean = verdict.status == VerdictStatus::Clean;
-  const std::string judged = is_clean ? "clean" : clip(printable(verdict.headline), style.width);
+  const std::string judged = verdict.status == VerdictStatus::Clean ? "clean"
+                             : verdict.status == VerdictStatus::NothingFound
+                                 ? "nothing found"
+                                 : clip(printable(verdict.headline), style.width);
   return labelled(name, fmt::format("{}: {}; {}", path, run_text(report.job), judged), style);
 }
 

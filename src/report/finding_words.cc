@@ -18,6 +18,8 @@ std::string_view verdict_word(VerdictStatus status) {
       return "SUSPICIOUS";
     case VerdictStatus::Clean:
       return "CLEAN";
+    case VerdictStatus::NothingFound:
+      return "NOTHING FOUND";
     case VerdictStatus::CannotJudge:
       return "CANNOT JUDGE";
   }

@@ -11,7 +11,7 @@ namespace {
 constexpr int kMaxColumns = 120;
 
 /// A quoted string. A backslash begins an escape and '&' an entity, so both are written out.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : clip(printable(text), kMaxColumns)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -23,10 +23,10 @@ std::string quoted(std::string_view text) {
 
 /// Remarks below a title.
 std::string heading(const std::string& title, const std::vector<std::string>& remarks) {
-  std::string out = quoted(title);
+  std::string out = in_quotes(title);
   out.pop_back();
   for (const std::string& remark : remarks) {
-    const std::string text = quoted(remark);
+    const std::string text = in_quotes(remark);
     out += "\\l" + text.substr(1, text.size() - 2);
   }
   return out + "\\l\"";
@@ -35,8 +35,8 @@ std::string heading(const std::string& title, const std::vector<std::string>& re
 std::string node_name(size_t graph, size_t node) { return fmt::format("g{}n{}", graph, node); }
 
 std::string node_line(size_t graph, size_t n, const GraphNode& node) {
-  return fmt::format("{} [label={} tooltip={}];\n", node_name(graph, n), quoted(node.label),
-                     quoted(node.detail.empty() ? node.label : node.detail));
+  return fmt::format("{} [label={} tooltip={}];\n", node_name(graph, n), in_quotes(node.label),
+                     in_quotes(node.detail.empty() ? node.label : node.detail));
 }
 
 /// Nodes without a group, then each group as a cluster.
@@ -48,7 +48,7 @@ std::string nodes_text(size_t index, const Graph& graph) {
   for (size_t g = 0; g < graph.groups.size(); ++g) {
     const std::string& name = graph.groups[g];
     out += fmt::format("    subgraph cluster_{}_{} {{\n      label={};\n", index, g,
-                       quoted(name.empty() ? "unknown host" : name));
+                       in_quotes(name.empty() ? "unknown host" : name));
     for (size_t n = 0; n < graph.nodes.size(); ++n) {
       const bool inside = graph.nodes[n].group == static_cast<int>(g);
       if (inside) out += "      " + node_line(index, n, graph.nodes[n]);
@@ -61,7 +61,7 @@ std::string nodes_text(size_t index, const Graph& graph) {
 std::string way_line(size_t index, size_t from, size_t to, const GraphNode& node) {
   const std::string_view colour = node.transport ? row_of(*node.transport).colour : "#56606b";
   return fmt::format("    {} -> {} [label={} color=\"{}\"];\n", node_name(index, from),
-                     node_name(index, to), quoted(node.link), colour);
+                     node_name(index, to), in_quotes(node.link), colour);
 }
 
 std::string ways_text(size_t index, const Graph& graph) {
@@ -78,7 +78,7 @@ std::string ways_text(size_t index, const Graph& graph) {
   for (const GraphLink& link : graph.links) {
     out += fmt::format("    {} -> {} [label={} dir=none style=dashed constraint=false];\n",
                        node_name(index, static_cast<size_t>(link.from)),
-                       node_name(index, static_cast<size_t>(link.to)), quoted(link.label));
+                       node_name(index, static_cast<size_t>(link.to)), in_quotes(link.label));
   }
   return out;
 }
@@ -95,7 +95,7 @@ std::string write_dot(const Drawing& drawing) {
   std::string out = fmt::format(
       "digraph {} {{\n  rankdir=LR;\n  labelloc=t;\n  labeljust=l;\n  label={};\n"
       "  node [shape=box fontname=\"monospace\"];\n  edge [fontname=\"monospace\" fontsize=10];\n",
-      quoted(drawing.title), heading(drawing.title, drawing.notes));
+      in_quotes(drawing.title), heading(drawing.title, drawing.notes));
   for (size_t g = 0; g < drawing.graphs.size(); ++g) out += cluster(g, drawing.graphs[g]);
   return out + "}\n";
 }

@@ -26,6 +26,7 @@ Literal css_of(VerdictStatus status) {
       return "verdict warning";
     case VerdictStatus::Clean:
       return "verdict good";
+    case VerdictStatus::NothingFound:
     case VerdictStatus::CannotJudge:
       break;
   }

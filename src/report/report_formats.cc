@@ -23,7 +23,7 @@ std::string junit(const Report& report, const TextStyle&) {
 
 constexpr ReportKind kKinds[] = {
     {"text", "text", "text for people", write_text},
-    {"json", "json", "JSON for scripts, schema ncclog.report/1", json},
+    {"json", "json", "JSON for scripts, schema ncclog.report/2", json},
     {"markdown", "md", "Markdown that fits an issue on GitHub", markdown},
     {"html", "html", "one page for a browser, without any request", html},
     {"sarif", "sarif", "SARIF 2.1.0 for code scanning", sarif},

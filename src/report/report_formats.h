@@ -1,7 +1,7 @@
 // In which formats can a report be written?
 //
 //   --md report.md        Markdown, for an issue
-//   --json report.json    the schema ncclog.report/1, for scripts
+//   --json report.json    the schema ncclog.report/2, for scripts
 //
 // A format is one row: its name, its flag and the function that writes it. Command lines, help and
 // tests walk the table, so a new format is its function and its row.

@@ -13,6 +13,7 @@
 #include "report/html_matrix.h"
 #include "report/html_page.h"
 #include "report/html_time_line.h"
+#include "report/outcome_text.h"
 #include "report/rank_paths.h"
 
 namespace ncclog {
@@ -69,7 +70,7 @@ std::vector<Section> sections_of(const Report& report) {
       {"iterations", "#iterations", "Calls by iteration", html_iterations(job)},
       {"time", "#time", "Time line", html_time_line(job)},
       {"settings", "#settings", "Settings", html_settings(job)},
-      {"inputs", "#inputs", "Inputs", html_inputs(job)},
+      {"inputs", "#inputs", "Inputs", html_inputs(job) + html_paragraph(outcome_text(job))},
   };
   std::erase_if(all, [](const Section& section) { return section.content.empty(); });
   return all;

@@ -8,6 +8,8 @@
 
 #include "base/text.h"
 #include "diagnose/iterations.h"
+#include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/span.h"
 
 namespace ncclog {
 namespace {
@@ -136,6 +138,12 @@ Json iterations_json(const Job& job) {
           {"patterns", std::move(patterns)}};
 }
 
+Json span_json(const Job& job) {
+  const auto span = span_of(job);
+  if (!span) return nullptr;
+  return {{"first", to_valid_utf8(span->first)}, {"last", to_valid_utf8(span->last)}};
+}
+
 Json job_json(const Job& job) {
   Json communicators = Json::array();
   for (const Communicator& comm : job.communicators) {
@@ -148,6 +156,7 @@ Json job_json(const Job& job) {
           {"nhosts", job.nhosts},
           {"nranks", job.nranks ? Json(*job.nranks) : Json(nullptr)},
           {"nprocesses", job.processes.size()},
+          {"span", span_json(job)},
           {"network", network_json(job.network)},
           {"environment", environment_json(job)},
           {"communicators", std::move(communicators)},
@@ -188,6 +197,24 @@ Json finding_json(const Job& job, const Finding& finding) {
           {"do_not", texts(finding.do_not)},
           {"references", texts(finding.references)},
           {"explains", texts(finding.explains)}};
+}
+
+Json outcome_json(const Report& report) {
+  const JobOutcome& outcome = outcome_of(report.job);
+  Json processes = Json::array();
+  for (size_t p = 0; p < outcome.processes.size(); ++p) {
+    const Process& process = report.job.processes[p];
+    if (process.pid < 0 && process.rank < 0) continue;  // What a file says that names nobody.
+    processes.push_back({{"host", text(process.host)},
+                         {"pid", number(process.pid)},
+                         {"rank", number(process.rank)},
+                         {"state", to_string(outcome.processes[p].state)},
+                         {"evidence", evidence_json(report.job, outcome.processes[p].evidence)}});
+  }
+  return {{"job", to_string(outcome.job.state)},
+          {"stated", report.job.stated ? Json(to_string(*report.job.stated)) : Json()},
+          {"evidence", evidence_json(report.job, outcome.job.evidence)},
+          {"processes", std::move(processes)}};
 }
 
 Json findings_json(const Report& report) {
@@ -321,12 +348,14 @@ Json replay_json(const ReplaySummary& replay) {
 }  // namespace
 
 std::string write_json(const Report& report) {
-  Json json = {{"schema", "ncclog.report/1"},
+  Json json = {{"schema", "ncclog.report/2"},
                {"tool",
                 {{"name", report.tool.name},
                  {"version", report.tool.version},
                  {"rulebook", report.tool.rulebook}}},
                {"verdict", verdict_json(report.diagnosis.verdict)},
+               {"outcome", outcome_json(report)},
+               {"runs", Json::array()},
                {"job", job_json(report.job)},
                {"findings", findings_json(report)},
                {"not_judged", not_judged_json(report.diagnosis.not_judged)},

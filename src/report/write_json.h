@@ -1,6 +1,6 @@
-// The report for scripts: JSON, schema ncclog.report/1 (report/report.schema.json).
+// The report for scripts: JSON, schema ncclog.report/2 (report/report.schema.json).
 //
-//   {"schema": "ncclog.report/1", "verdict": {"status": "problem", "headline": "…", …}, …}
+//   {"schema": "ncclog.report/2", "verdict": {"status": "problem", "headline": "…", …}, …}
 //
 // What the log does not say is null, never a made-up value. Bytes that are not UTF-8 become U+FFFD.
 

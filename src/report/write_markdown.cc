@@ -9,6 +9,7 @@
 #include "report/markdown_job.h"
 #include "report/markdown_section.h"
 #include "report/markdown_text.h"
+#include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
 
@@ -107,6 +108,10 @@ std::string replay_section(const Report& report) {
   return "### Replay\n\n" + fitted(items, kReplayRoom, "remark") + "\n";
 }
 
+std::string outcome_section(const Job& job) {
+  return markdown_text(shortened(outcome_text(job), kMaxSentence)) + "\n\n";
+}
+
 /// Which program and which rules said all this.
 std::string signature(const Tool& tool) {
   return fmt::format("*{} {}, rules {}*\n", tool.name, tool.version, markdown_code(tool.rulebook));
@@ -124,7 +129,7 @@ std::string write_markdown(const Report& report) {
          overlays_section(diagnosis) + markdown_settings(job, kSettingsRoom) +
          markdown_communicators(job, kCommunicatorsRoom) +
          markdown_iterations(job, kIterationsRoom) + markdown_inputs(job, kInputsRoom) +
-         signature(report.tool);
+         outcome_section(job) + signature(report.tool);
 }
 
 }  // namespace ncclog

@@ -8,6 +8,7 @@
 #include "report/evidence_text.h"
 #include "report/finding_words.h"
 #include "report/inputs_text.h"
+#include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
 #include "report/text_parts.h"
@@ -32,6 +33,7 @@ Tone tone_of(VerdictStatus status) {
       return Tone::Warning;
     case VerdictStatus::Clean:
       return Tone::Good;
+    case VerdictStatus::NothingFound:
     case VerdictStatus::CannotJudge:
       return Tone::Strong;
   }
@@ -193,7 +195,7 @@ std::string write_text(const Report& report, const TextStyle& style) {
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
          capture_block(diagnosis.capture, report.job, style) + overlay_text(diagnosis, style) +
-         inputs_text(report.job, style);
+         inputs_text(report.job, style) + hang("", printable(outcome_text(report.job)), style);
 }
 
 }  // namespace ncclog

@@ -50,6 +50,7 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
     if (hit.value == nullptr) return;
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) parties.push_back(party_of_rank(job, rank));
+    for (const std::string& host : hit.value->hosts) parties.push_back({-1, host, -1});
   });
   return parties;
 }

@@ -53,15 +53,13 @@ bool hides_a_fault(const OverlayEffect& effect) {
   return !effect.severity && effect.finding.severity != Severity::Info;
 }
 
-Verdict verdict_of(const Diagnosis& diagnosis, const Found& found, const Job& job) {
-  const bool any_loud =
-      std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                  [](const Finding& finding) { return finding.severity != Severity::Info; });
-  if (found.withheld && !any_loud) return torn_verdict();
+Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
   Verdict verdict = make_verdict(diagnosis.findings, job);
   const bool hidden =
       std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(), hides_a_fault);
-  if (verdict.status == VerdictStatus::Clean && hidden) {
+  const bool silent =
+      verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
+  if (silent && hidden) {
     verdict.headline = "No problem found but what overlays suppress; see there.";
   }
   return verdict;
@@ -79,7 +77,7 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding
   diagnosis.findings = order_by_cause(std::move(findings));
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = ended_overlays(rulebook);
-  diagnosis.verdict = verdict_of(diagnosis, found, job);
+  diagnosis.verdict = verdict_of(diagnosis, job);
   add_open_questions(job, coverage, found, diagnosis);
   return diagnosis;
 }

@@ -126,10 +126,6 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
     return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
   }
   const bool holds = any_instance(explanation, Answer::Yes);
-  if (holds && rule.last_resort && found.withheld) {
-    return {Standing::NotJudged,
-            "It is a last resort, and in a torn log the line that explains may be lost."};
-  }
   if (holds && stands_back(rule, found.findings)) {
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }

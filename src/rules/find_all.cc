@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "rules/applies_to.h"
+#include "rules/end_of_work.h"
 
 namespace ncclog {
 namespace {
@@ -73,11 +74,6 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
                          some_left ? build_finding(rule, view, firings) : std::move(whole));
 }
 
-int64_t count_loud(const FindingsById& findings) {
-  return std::count_if(findings.begin(), findings.end(),
-                       [](const auto& entry) { return entry.second.severity != Severity::Info; });
-}
-
 /// Adds what the rules find that are, or are not, a last resort.
 void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Coverage& coverage,
                Found& found) {
@@ -139,15 +135,8 @@ bool stands_back(const Rule& rule, const FindingsById& findings) {
 Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage) {
   Found found;
   find_with(rulebook, false, view, coverage, found);
-  Found all = found;
-  find_with(rulebook, true, view, coverage, all);
-  // In a torn log the line that explains a failure may be the lost one.
-  if (is_torn(view.job()) && count_loud(all.findings) > count_loud(found.findings)) {
-    found.open_needs = std::move(all.open_needs);
-    found.withheld = true;
-  } else {
-    found = std::move(all);
-  }
+  find_with(rulebook, true, view, coverage, found);
+  weigh_by_end(rulebook, view.job(), found);
   change_severities(rulebook, found);
   return found;
 }

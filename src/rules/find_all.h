@@ -34,8 +34,6 @@ struct Found {
   std::set<std::string, std::less<>> suppressed;  ///< Ids of those that nobody is told.
   std::vector<OverlayEffect> overlays;
   std::set<const CoverageQuestion*> open_needs;  ///< Of rules that might apply.
-  /// Last resorts find more, which a torn log does not prove.
-  bool withheld = false;
 };
 
 /// Whether a last resort is not judged beside these findings: where another one is an error or a

@@ -46,6 +46,8 @@ std::string_view to_string(VerdictStatus status) {
       return "suspicious";
     case VerdictStatus::Clean:
       return "clean";
+    case VerdictStatus::NothingFound:
+      return "nothing_found";
     case VerdictStatus::CannotJudge:
       return "cannot_judge";
   }

@@ -85,7 +85,9 @@ struct EndedOverlay {
   std::string where;
 };
 
-enum class VerdictStatus { Problem, Suspicious, Clean, CannotJudge };
+/// Clean needs proof: nothing was found, and the job evidently finished. NothingFound is every
+/// other log without a finding that matters.
+enum class VerdictStatus { Problem, Suspicious, Clean, NothingFound, CannotJudge };
 std::string_view to_string(VerdictStatus status);
 
 struct Verdict {

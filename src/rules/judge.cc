@@ -138,10 +138,7 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
 Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
                         std::vector<Hit>& hits) {
   const auto found = findings_.find(condition.rule);
-  if (found == findings_.end()) {
-    if (!is_torn(view_.job())) return Answer::No;
-    return unknown_because([] { return "lines are torn, and what is lost may have shown it"; });
-  }
+  if (found == findings_.end()) return Answer::No;
   hits.push_back({.finding = &found->second});
   return Answer::Yes;
 }

@@ -29,6 +29,7 @@ const Names kKeys = {"id",
                      "related",
                      "examples",
                      "last_resort",
+                     "halves_bandwidth",
                      "applies_to"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
@@ -160,6 +161,9 @@ void load_grades(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
   if (const RuleNode* last_resort = root.find("last_resort")) {
     rule.last_resort = word_of(file, *last_resort, "last_resort", {"false", "true"}) == 1;
+  }
+  if (const RuleNode* halves = root.find("halves_bandwidth")) {
+    rule.halves_bandwidth = word_of(file, *halves, "halves_bandwidth", {"false", "true"}) == 1;
   }
   rule.severity = static_cast<Severity>(
       word_of(file, required(file, root, "severity"), "severity", {"error", "warning", "info"}));

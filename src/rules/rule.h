@@ -182,6 +182,8 @@ struct Rule {
   Role role = Role::Advice;
   Scope per = Scope::Job;
   bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
+  /// As advice, it stays a warning on a job that finished (rules/end_of_work.h).
+  bool halves_bandwidth = false;
   std::vector<const CoverageQuestion*> needs;
   std::vector<VersionDemand> applies_to;  ///< Empty: any version.
   Condition when;

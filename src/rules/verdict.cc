@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "diagnose/outcome/extent.h"
+#include "diagnose/outcome/outcome.h"
 #include "log/messages/all_messages.h"
 
 namespace ncclog {
@@ -72,12 +74,41 @@ std::string why_unusable(const LossTable& losses, bool has_dumps) {
   return "No line of NCCL was found: nothing to judge.";
 }
 
+std::string lines_words(const Job& job) {
+  return job.losses.lines == 1 ? "this line" : fmt::format("these {} lines", job.losses.lines);
+}
+
+/// The user saw that something was wrong, and the logs show nothing of it.
+Verdict against_stated(const Job& job) {
+  constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
+  return {VerdictStatus::NothingFound,
+          fmt::format("You say that the job {}, and nothing in {} shows why: {}.",
+                      kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
+          {}};
+}
+
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
   const bool usable = !only_dumps && (!findings.empty() ||
                                       std::any_of(job.logs.begin(), job.logs.end(), is_usable));
-  if (usable) return {VerdictStatus::Clean, "No problem found in what these logs can show.", {}};
-  return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  if (!usable) return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
+  const EndOf& end = outcome_of(job).job;
+  if (job.stated && *job.stated != StatedOutcome::Finished) return against_stated(job);
+  switch (end.state) {
+    case EndState::Finished:
+      return {VerdictStatus::Clean,
+              "The job finished, and nothing is wrong in what its logs show.",
+              {}};
+    case EndState::Failed:
+      return {VerdictStatus::Suspicious,
+              fmt::format("The job failed, and these logs do not say why: {}.", end.what),
+              {}};
+    default:
+      break;
+  }
+  return {VerdictStatus::NothingFound,
+          fmt::format("No problem in {}: {}.", lines_words(job), extent_words(job)),
+          {}};
 }
 
 }  // namespace
@@ -92,18 +123,16 @@ std::string first_sentence(std::string_view message) {
   return std::string(message);
 }
 
-Verdict torn_verdict() {
-  return {VerdictStatus::CannotJudge,
-          "A failure is reported, but processes tore each other's lines: the one that explains it "
-          "may be among those that are lost.",
-          {}};
-}
-
 Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
   const bool error = has_severity(findings, Severity::Error);
   if (!error && !has_severity(findings, Severity::Warning)) return without_fault(findings, job);
   const Finding& first = findings.front();
-  return {error ? VerdictStatus::Problem : VerdictStatus::Suspicious, headline_of(findings, first),
+  std::string headline = headline_of(findings, first);
+  if (outcome_of(job).job.state == EndState::Finished) {
+    if (headline.ends_with('.')) headline.pop_back();
+    headline += "; the job finished.";
+  }
+  return {error ? VerdictStatus::Problem : VerdictStatus::Suspicious, std::move(headline),
           first.id};
 }
 

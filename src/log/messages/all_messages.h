@@ -32,6 +32,7 @@
 #include "log/messages/network.h"
 #include "log/messages/nic_merge.h"
 #include "log/messages/nvls.h"
+#include "log/messages/ofi_failed.h"
 #include "log/messages/pasted.h"
 #include "log/messages/plugin.h"
 #include "log/messages/plugin_failed.h"
@@ -58,6 +59,7 @@
 #include "log/messages/watchdog.h"
 #include "log/messages/window.h"
 #include "log/messages/windows.h"
+#include "log/messages/work_end.h"
 
 namespace ncclog {
 
@@ -85,7 +87,7 @@ using AllMessages =
               SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
               FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
               TorchrunMessages, ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages,
-              PastedMessages, ProgressMessages>::Type;
+              PastedMessages, ProgressMessages, WorkEndMessages, OfiFailedMessages>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

@@ -350,7 +350,8 @@ struct IpcFailed {
        .example = "failed to peer with device 3(=a1000): 217 peer access is not supported between "
                   "these two devices",
        .quotable = true},
-      {.text = "{text:cudaIpcGetMemHandle} failed : {error...}",
+      {.text = "{text:cudaIpcGetMemHandle|hipIpcGetMemHandle|cudaIpcOpenMemHandle|"
+               "hipIpcOpenMemHandle} failed : {error...}",
        .example = "cudaIpcGetMemHandle failed : invalid argument",
        .quotable = true},
       {.text = "{text:failed to open CUDA IPC handle} : {error...}",

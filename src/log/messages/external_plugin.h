@@ -174,12 +174,6 @@ struct OfiRequestFailed {
       {.text = "NET/OFI Request completed with error. RC: {rc}. Error: {error...}",
        .example = "NET/OFI Request completed with error. RC: 107. Error: Inappropriate ioctl for "
                   "device. Completed length: 0"},
-      {.text = "NET/OFI {error:Unable to insert remote address into address vector} {...}",
-       .example =
-           "NET/OFI Unable to insert remote address into address vector for device 0. RC: -22"},
-      {.text = "NET/OFI CM: {error:Unable to insert remote address into address vector} {...}",
-       .example = "NET/OFI CM: Unable to insert remote address into address vector for device. RC: "
-                  "Invalid argument"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("rc", self.rc);

@@ -28,15 +28,33 @@ struct IbAsyncEvent {
       WarnSeverity::Info, WarnOrigin::System,
       "The NIC reports an event of a port. A port error is a link that went down, and traffic over "
       "it may fail later: check cable and switch."};
+  static constexpr Warning kBroken{
+      WarnSeverity::Fatal, WarnOrigin::System,
+      "A queue of an RDMA connection or the NIC itself broke, and transfers on it fail. An access "
+      "violation is a wrong key, or memory that is no longer there."};
   static constexpr Wording kWordings[] = {
       {.text = "NET/IB : {device:word}:{port} Got non-fatal async event: {event}({code})",
        .example = "NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)"},
       {.text = "NET/IB : {device:word}:{port} Got async error event: {event...}",
        .example = "NET/IB : mlx5_0:1 Got async error event: port error"},
+      {.text = "NET/IB : {device:word}:{port} Got async event : {event:local access violation work "
+               "queue error|local work queue catastrophic error|invalid request local work queue "
+               "error|CQ error|SRQ catastrophic error|local catastrophic error}",
+       .example = "NET/IB : mlx5_0:1 Got async event : local access violation work queue error",
+       .quotable = true,
+       .warning = kBroken},
+      {.text = "NET/IB : Got async event : {event:local access violation work queue error|local "
+               "work queue catastrophic error|invalid request local work queue error|CQ error|SRQ "
+               "catastrophic error|local catastrophic error}",
+       .example = "NET/IB : Got async event : local work queue catastrophic error",
+       .quotable = true,
+       .warning = kBroken},
       {.text = "NET/IB : {device:word}:{port} Got async event : {event...}",
-       .example = "NET/IB : mlx5_0:1 Got async event : port error"},
+       .example = "NET/IB : mlx5_0:1 Got async event : port error",
+       .general = true},
       {.text = "NET/IB : Got async event : {event...}",
-       .example = "NET/IB : Got async event : port error"},
+       .example = "NET/IB : Got async event : port error",
+       .general = true},
       {.text = "NET/IB : {device:word}:{port} unknown event type ({code})",
        .example = "NET/IB : mlx5_0:1 unknown event type (31)",
        .warning = {WarnSeverity::Info, WarnOrigin::System,

@@ -55,6 +55,25 @@ struct ProgressBarSeen {
   }
 };
 
+/// A rank's program says that it leaves: its data are at an end, it stops early, it aborts.
+struct RankLeaves {
+  int rank = -1;          ///< -1: the text names none; its prefix may.
+  std::string_view text;  ///< The whole line.
+
+  static constexpr std::string_view kKind = "rank_leaves";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "{text...}",
+       .example = "data exhausted on rank 3 after 14 steps, leaving",
+       .recognise = recognise_rank_leaves},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("text", self.text);
+  }
+};
+
 /// A training step was printed.
 ///
 /// Frameworks print every n-th step, and each on another rank: Megatron on the last, most on rank
@@ -94,6 +113,6 @@ struct IterationLine {
   }
 };
 
-using ProgressMessages = Kinds<EvalProgress, ProgressBarSeen, IterationLine>;
+using ProgressMessages = Kinds<EvalProgress, ProgressBarSeen, IterationLine, RankLeaves>;
 
 }  // namespace ncclog

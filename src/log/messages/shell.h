@@ -46,6 +46,12 @@ struct ProcessEnded {
        .example = "srun: error: node-b: task 3: Killed"},
       {.text = "srun: error: {host:word}: tasks {tasks:word}: {status...}",
        .example = "srun: error: node-b: tasks 0-3: Aborted (core dumped)"},
+      // HPE's PALS, behind the name of the host.
+      {.text = "rank {rank} died from signal {signal} and dumped core",
+       .example = "rank 3 died from signal 6 and dumped core"},
+      {.text = "rank {rank} died from signal {signal}", .example = "rank 3 died from signal 15"},
+      {.text = "rank {rank} {status:exited with code} {:int}",
+       .example = "rank 3 exited with code 1"},
       {.text = "=   RANK {rank} PID {pid} RUNNING AT {host:word}",
        .example = "=   RANK 3 PID 4242 RUNNING AT node-b"},
       {.text = "=   PID {pid} RUNNING AT {host:word}", .example = "=   PID 4242 RUNNING AT node-b"},

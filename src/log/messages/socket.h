@@ -283,6 +283,12 @@ struct BadAddressFamily {
        .example = "ncclSocketInit: connecting to address  with family 0 is neither AF_INET(2) nor "
                   "AF_INET6(10)",
        .quotable = true},
+      // Collectors halve the two blanks that stand around an empty address.
+      {.text = "{:ncclSocketInit|Net }: connecting to address with family {family} is neither "
+               "AF_INET({:int}) nor AF_INET6({:int})",
+       .example = "ncclSocketInit: connecting to address with family 33 is neither AF_INET(2) nor "
+                  "AF_INET6(10)",
+       .quotable = true},
       {.text = "Error : connecting to address with family {family} is neither AF_INET({:int}) nor "
                "AF_INET6({:int})",
        .example =

@@ -1,0 +1,318 @@
+#include "diagnose/outcome/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/text.h"
+#include "diagnose/deaths.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/first_exception.h"
+#include "diagnose/stop_evidence.h"
+
+namespace ncclog {
+namespace {
+
+bool is_known(SourceRef where) { return where.line != 0; }
+
+/// The input that a line is in; -1: none.
+int64_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
+}
+
+bool is_behind(const Job& job, SourceRef where, SourceRef later) {
+  return is_known(where) && where < later && input_of(job, where) == input_of(job, later);
+}
+
+/// Whether and where a process took its largest communicators down.
+struct Teardown {
+  bool done = false;     ///< All of the largest are gone, and nothing was begun after that.
+  bool aborted = false;  ///< Some of them by ncclCommAbort.
+  bool any = false;      ///< The process has communicators at all,
+  bool was_up = false;   ///< and some were complete, or called.
+  SourceRef last;        ///< The line of the last end; line 0: none.
+};
+
+/// A job often leaves its sub-groups to the end of the process, so the largest ones count.
+Teardown teardown_of(const Job& job, const Process& process) {
+  Teardown result;
+  int largest = -1;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      largest = std::max(largest, segment.nranks);
+      result.any = true;
+      result.was_up |= is_known(segment.completed) || calls_of(segment).total > 0;
+    }
+  }
+  if (!result.any) return result;
+  result.done = true;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      if (segment.nranks != largest) continue;
+      result.done &= segment.end != CommFate::None;
+      result.aborted |= segment.end == CommFate::Aborted;
+      if (is_known(segment.ended)) result.last = std::max(result.last, segment.ended);
+    }
+  }
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      if (segment.end != CommFate::None) continue;
+      const bool later = is_behind(job, result.last, segment.started) ||
+                         is_behind(job, result.last, calls_of(segment).last);
+      result.done &= !later;
+    }
+  }
+  return result;
+}
+
+/// The kept line at that place of the process; its text is empty if it was not kept.
+Evidence line_at(const Job& job, const Process& process, SourceRef where) {
+  Evidence line{where, {}};
+  for (const size_t log : process.logs) {
+    if (job.logs[log].last == where) line.text = job.logs[log].last_text;
+  }
+  for_each_record(job, process, kKindIndex<CommEnd>, [&](const Record& record) {
+    if (record.where == where) line.text = record.text;
+  });
+  return line;
+}
+
+/// The first line of a process in which it says itself that it failed.
+class OwnFailures {
+ public:
+  explicit OwnFailures(const Job& job) : job_(job), first_(job.processes.size()) {
+    add<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, NcclException,
+        WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException, StoreTimeout,
+        StoreBarrierTimeout, NcclTestsFailure, NcclTestsTimeout>();
+    for (const ProgramException& exception : first_exceptions(job)) {
+      add(exception.process, exception.line);
+    }
+    add_warnings();
+  }
+
+  const std::optional<Evidence>& of(size_t process) const { return first_[process]; }
+
+ private:
+  template <typename... T>
+  void add() {
+    (for_each_said<T>(job_, [&](const auto& said) { add(said.process, evidence_of(said.record)); }),
+     ...);
+  }
+
+  void add(int process, Evidence line) {
+    if (process < 0) return;
+    std::optional<Evidence>& first = first_[static_cast<size_t>(process)];
+    if (first && first->where < line.where) return;
+    if (!went_on(job_, line.where)) first = std::move(line);
+  }
+
+  /// WARNs after which a call fails, and not because of an earlier error.
+  void add_warnings() {
+    for (size_t p = 0; p < job_.processes.size(); ++p) {
+      for (const size_t log : job_.processes[p].logs) {
+        for (const auto& [kind, list] : job_.logs[log].records) {
+          if (!may_warn(all_kinds()[kind])) continue;
+          for (const Record& record : list.kept) {
+            const Warning* warning = warning_of(parse_record(record));
+            const bool fails = warning != nullptr && warning->severity == WarnSeverity::Fatal &&
+                               warning->origin != WarnOrigin::Symptom;
+            if (fails) add(static_cast<int>(p), evidence_of(record));
+          }
+        }
+      }
+    }
+  }
+
+  static bool may_warn(const Kind& kind) {
+    return std::any_of(kind.wordings.begin(), kind.wordings.end(), [&](const Wording& wording) {
+      const Warning* warning = warning_of(kind, wording);
+      return warning != nullptr && warning->severity == WarnSeverity::Fatal;
+    });
+  }
+
+  const Job& job_;
+  std::vector<std::optional<Evidence>> first_;
+};
+
+bool is_nccl_line(const Evidence& line) {
+  const Event event = parse_event(line.text, all_wordings());
+  return event.header.level != Level::None && event.header.level != Level::Framework;
+}
+
+class Deriver {
+ public:
+  explicit Deriver(const Job& job) : job_(job), marks_(end_marks(job)), failures_(job) {
+    // "Training complete." of an epoch, and the summary of a test before the next one.
+    std::erase_if(marks_, [&](const EndMark& mark) {
+      return mark.state == EndState::Finished && mark.process < 0 &&
+             work_follows(job, mark.line.where);
+    });
+  }
+
+  JobOutcome derive() {
+    JobOutcome outcome;
+    for (size_t p = 0; p < job_.processes.size(); ++p) outcome.processes.push_back(end_of(p));
+    outcome.job = end_of_job(outcome.processes);
+    if (outcome.job.state != EndState::Finished) return outcome;
+    for (EndOf& end : outcome.processes) {
+      // What the program says of its work tells more than that a process prints no last line.
+      if (end.state == EndState::Unfinished) end = {};
+    }
+    return outcome;
+  }
+
+ private:
+  const EndMark* mark_of(EndState state, int process) const {
+    for (const EndMark& mark : marks_) {
+      if (mark.state == state && mark.process == process) return &mark;
+    }
+    return nullptr;
+  }
+
+  static EndOf by_mark(const EndMark& mark) { return {mark.state, mark.what, {mark.line}}; }
+
+  EndOf end_of(size_t index) const {
+    const Process& process = job_.processes[index];
+    const int number = static_cast<int>(index);
+    const Teardown teardown = teardown_of(job_, process);
+    const std::optional<Evidence>& failure = failures_.of(index);
+    const bool is_noise = failure && teardown.done && is_nccl_line(*failure) &&
+                          is_behind(job_, teardown.last, failure->where);
+    if (failure && !is_noise) {
+      return {EndState::Failed, "it reports a failure", {*failure}};
+    }
+    for (const EndState state : {EndState::Failed, EndState::Stopped}) {
+      if (const EndMark* mark = mark_of(state, number)) return by_mark(*mark);
+    }
+    if (teardown.done) {
+      return {EndState::Finished,
+              teardown.aborted ? "it aborted its communicators without an error before that"
+                               : "it destroyed its communicators",
+              {line_at(job_, process, teardown.last)}};
+    }
+    if (const EndMark* mark = mark_of(EndState::Finished, number)) return by_mark(*mark);
+    if (!teardown.was_up) return {};
+    return {EndState::Unfinished, "no end is in the logs", {{process.last, process.last_text}}};
+  }
+
+  /// What failed was over before the work was done, or is NCCL's noise after it.
+  bool is_outlived(const Evidence& failure, const EndMark* finish) const {
+    if (finish == nullptr) return false;
+    if (is_behind(job_, failure.where, finish->line.where)) return true;
+    return is_behind(job_, finish->line.where, failure.where) && is_nccl_line(failure);
+  }
+
+  /// The failure by which the job is known to have failed.
+  std::optional<EndOf> failure_of_job(const EndMark* finish) const {
+    if (auto stop = stop_evidence(job_)) {
+      const bool failed = stop->by == StopBy::Timeout || stop->by == StopBy::Failure;
+      if (failed && !is_outlived(stop->line, finish)) {
+        return EndOf{EndState::Failed, stop->what, {stop->line}};
+      }
+    }
+    const bool asked = mark_of(EndState::Stopped, -1) != nullptr;
+    for (const EndMark& mark : marks_) {
+      // Whoever ends a job kills what does not listen.
+      if (mark.state != EndState::Failed || asked || is_outlived(mark.line, finish)) continue;
+      return by_mark(mark);
+    }
+    for (const Death& death : deaths(job_)) {
+      if (asked || is_outlived(death.line, finish)) continue;
+      return EndOf{EndState::Failed, "a process died", {death.line}};
+    }
+    return std::nullopt;
+  }
+
+  EndOf end_of_job(const std::vector<EndOf>& processes) const {
+    const EndMark* finish = mark_of(EndState::Finished, -1);
+    if (auto failure = failure_of_job(finish)) return *failure;
+    if (finish != nullptr) return by_mark(*finish);
+    if (auto all = end_of_all(processes)) return *all;
+    if (const EndMark* stop = mark_of(EndState::Stopped, -1)) return by_mark(*stop);
+    return mixed_end(processes);
+  }
+
+  /// All processes that use NCCL ended well.
+  std::optional<EndOf> end_of_all(const std::vector<EndOf>& processes) const {
+    size_t finished = 0;
+    EndOf last;
+    for (size_t p = 0; p < processes.size(); ++p) {
+      if (!job_.processes[p].has_nccl || !is_named(job_.processes[p])) continue;
+      if (processes[p].state != EndState::Finished) return std::nullopt;
+      ++finished;
+      const bool later = last.evidence.empty() ||
+                         last.evidence.front().where < processes[p].evidence.front().where;
+      if (later) last = processes[p];
+    }
+    if (finished == 0) return std::nullopt;
+    last.what = finished == 1 ? "the process that speaks NCCL here ended well: " + last.what
+                              : fmt::format("all {} processes ended well, the last one here: {}",
+                                            finished, last.what);
+    return last;
+  }
+
+  /// The worst end of a process; one that is not finished makes the job unfinished.
+  static EndOf mixed_end(const std::vector<EndOf>& processes) {
+    for (const EndState state : {EndState::Failed, EndState::Stopped, EndState::Unfinished}) {
+      const EndOf* last = nullptr;
+      for (const EndOf& end : processes) {
+        if (end.state != state) continue;
+        const bool later =
+            last == nullptr || last->evidence.front().where < end.evidence.front().where;
+        if (later) last = &end;
+      }
+      if (last != nullptr) return *last;
+    }
+    return {};
+  }
+
+  const Job& job_;
+  std::vector<EndMark> marks_;
+  OwnFailures failures_;
+};
+
+/// Where the work was over; empty unless the job finished.
+struct EndPlaces {
+  std::map<int64_t, SourceRef> by_input;
+  std::map<std::pair<std::string, int64_t>, SourceRef> by_process;  ///< By host and pid.
+};
+
+EndPlaces derive_end_places(const Job& job) {
+  EndPlaces places;
+  if (outcome_of(job).job.state != EndState::Finished) return places;
+  for (const EndMark& mark : end_marks(job)) {
+    const SourceRef where = mark.line.where;
+    if (mark.state != EndState::Finished || mark.process >= 0 || work_follows(job, where)) continue;
+    places.by_input.emplace(input_of(job, where), where);
+  }
+  for (const Process& process : job.processes) {
+    const Teardown teardown = teardown_of(job, process);
+    if (teardown.done && process.pid >= 0) {
+      places.by_process.emplace(std::pair(process.host, process.pid), teardown.last);
+    }
+  }
+  return places;
+}
+
+}  // namespace
+
+bool is_named(const Process& process) { return process.pid >= 0 || process.rank >= 0; }
+
+JobOutcome derive_outcome(const Job& job) { return Deriver(job).derive(); }
+
+const JobOutcome& outcome_of(const Job& job) { return job.answers.of<&derive_outcome>(job); }
+
+bool is_after_end(const Job& job, const Evidence& line) {
+  const EndPlaces& places = job.answers.of<&derive_end_places>(job);
+  if (places.by_input.empty() && places.by_process.empty()) return false;
+  const auto end = places.by_input.find(input_of(job, line.where));
+  if (end != places.by_input.end() && end->second < line.where) return true;
+  const Header header = parse_event(line.text, all_wordings()).header;
+  const auto own = places.by_process.find(std::pair(std::string(header.host), header.pid));
+  return own != places.by_process.end() && is_behind(job, own->second, line.where);
+}
+
+}  // namespace ncclog

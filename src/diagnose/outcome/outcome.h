@@ -1,0 +1,47 @@
+// How did the job end, and how did each of its processes?
+//
+//   … comm 0x7f10 rank 0 nranks 8 … - Destroy COMPLETE    on all ranks     → finished
+//   :::MLLOG {… "run_stop" … "status": "success"}         and 740 WARNs    → finished, and noise
+//   [rank2]: … Watchdog caught collective operation timeout …              → failed
+//   slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT … DUE TO TIME LIMIT   → stopped
+//   steps and calls, and then nothing                                      → unfinished
+//
+// A job that finished takes its sockets down, so what NCCL warns of after that is noise of the end.
+// Only a finished job can be clean; where no line shows an end, nothing is said about it.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/outcome/end_marks.h"
+
+namespace ncclog {
+
+/// How the job or a process ended, and the lines that show it.
+struct EndOf {
+  EndState state = EndState::Unknown;
+  std::string what;                ///< A clause: "all 8 processes destroyed their communicators".
+  std::vector<Evidence> evidence;  ///< In input order; empty where the state is Unknown.
+};
+
+struct JobOutcome {
+  EndOf job;
+  std::vector<EndOf> processes;  ///< By index of Job::processes.
+};
+
+/// Pure. Several layers ask: `job.answers.of<&derive_outcome>(job)`, which is outcome_of().
+JobOutcome derive_outcome(const Job& job);
+
+/// The same, worked out once; lives as long as the job.
+const JobOutcome& outcome_of(const Job& job);
+
+/// False for what a file says without naming anybody: it is no process of the job's.
+bool is_named(const Process& process);
+
+/// `line` stands after the end of the work in its input, or after its process took its
+/// communicators down, of a job that finished: there a WARN is noise. False where that is not
+/// known.
+bool is_after_end(const Job& job, const Evidence& line);
+
+}  // namespace ncclog

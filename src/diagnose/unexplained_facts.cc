@@ -1,0 +1,296 @@
+// What reports an error, and no other finding says what it means?
+//
+//   job.warned           = yes, NCCL warns: "Call to bind failed: …". The meaning of that WARN.
+//   job.unknown_warning  = yes, node4: "NET/Ours : rail 3 went dark" is a WARN that no wording fits
+//   job.unknown_failure  = yes, "srun: error: n7: task 9: Exited with exit code 134"
+//   job.error_trail      = yes, rank 2: init.cc:1309 -> 5
+//
+// Rules of last resort stand on these, so that whatever reports an error is quoted and never ends
+// in a clean verdict. Trails of a socket that closes are left out: every orderly end leaves some.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+#include "diagnose/fact_answers.h"
+#include "diagnose/fact_tables.h"
+#include "diagnose/first_exception.h"
+#include "diagnose/first_warning.h"
+#include "diagnose/outcome/outcome.h"
+
+namespace ncclog {
+namespace {
+
+/// Says something either way: messages quote it.
+FactValue warned(const Job& job, const Instance&) {
+  const auto first = first_warning(job);
+  if (!first) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+  return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
+             {first->line});
+}
+
+/// It destroyed a communicator in order: what it warned of before did not stop it.
+bool ended_well(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
+      return segment.end == CommFate::Destroyed;
+    });
+  });
+}
+
+/// Names those whose own call failed. What the WARN means is told by job.warned.
+FactValue warned_of_failure(const Job& job, const Instance&) {
+  std::vector<int> processes;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (!reports_own_failure(job, job.processes[p]) || ended_well(job, job.processes[p])) continue;
+    processes.push_back(static_cast<int>(p));
+  }
+  const auto first = first_warning(job);
+  if (processes.empty() || !first) return unknown();
+  return yes(first->text, {first->line}, std::move(processes));
+}
+
+/// The first of the lines in words, at most 160 bytes.
+std::string excerpt_of(std::string_view line) {
+  constexpr size_t kMost = 160;
+  line = trim(line);
+  return printable(to_valid_utf8(line.substr(0, kMost))) + (line.size() > kMost ? "…" : "");
+}
+
+/// Lines of all processes that `lists` gives and `wanted` accepts.
+template <typename Lists, typename Wanted>
+FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
+  FactValue value = yes({});
+  SourceRef first;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    bool named = false;
+    for (const size_t log : job.processes[p].logs) {
+      const RecordList* list = lists(job.logs[log]);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) {
+        const Event event = parse_record(record);
+        if (!wanted(p, event, record) || is_after_end(job, evidence_of(record))) continue;
+        if (value.evidence.empty() || record.where < first) {
+          first = record.where;
+          value.what = excerpt_of(event.header.message);
+        }
+        value.evidence.push_back(evidence_of(record));
+        if (!named) value.processes.push_back(static_cast<int>(p));
+        named = true;
+      }
+    }
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
+/// In words for a message that goes on behind it.
+FactValue told(FactValue value, std::string_view how) {
+  if (value.known()) value.what = fmt::format("{}: \"{}\". ", how, value.what);
+  return value;
+}
+
+FactValue unknown_warning(const Job& job, const Instance&) {
+  return told(lines_where(
+                  job, [](const SpeakerLog& log) { return &log.unrecognised; },
+                  [](size_t, const Event& event, const Record&) {
+                    return event.header.level == Level::Warn;
+                  }),
+              "a WARN in unknown words");
+}
+
+/// A WARN whose header cannot be read, or a lookup that failed: the job may go on after these.
+bool is_mere_warning(std::string_view line) {
+  return line.find("NCCL WARN ") != line.npos || line.find("gai error:") != line.npos;
+}
+
+/// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there.
+int process_that_printed(const Job& job, const Header& header) {
+  if (!header.host.empty() && header.pid >= 0) return process_of_pid(job, header.pid);
+  return header.prefix.rank >= 0 ? process_of_rank(job, header.prefix.rank) : -1;
+}
+
+/// Lines of other programs that report an error in unknown words.
+template <typename Wanted>
+FactValue unknown_lines(const Job& job, Wanted wanted) {
+  constexpr uint32_t kOthers =
+      (1U << static_cast<unsigned>(Level::None)) | (1U << static_cast<unsigned>(Level::Framework));
+  FactValue value = yes({});
+  for (const auto& [shape, lines] : job.unknown.shapes) {
+    if ((lines.levels & kOthers) == 0 || !wanted(lines.example)) continue;
+    value.evidence.push_back({lines.first, lines.example});
+  }
+  std::sort(value.evidence.begin(), value.evidence.end(),
+            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  for (const Evidence& line : value.evidence) {
+    const int process = process_that_printed(job, parse_event(line.text, all_wordings()).header);
+    if (process >= 0) value.processes.push_back(process);
+  }
+  if (value.evidence.empty()) return unknown();
+  value.what = excerpt_of(value.evidence.front().text);
+  return value;
+}
+
+FactValue unknown_failure(const Job& job, const Instance&) {
+  return told(unknown_lines(job, [](std::string_view line) { return !is_mere_warning(line); }),
+              "The first that no wording fits");
+}
+
+FactValue unknown_error(const Job& job, const Instance&) {
+  return told(unknown_lines(job, is_mere_warning), "an error in unknown words");
+}
+
+/// What closes or is closed leaves such lines behind, in orderly ends, too.
+bool is_of_closing(const ErrorTrace& trace) {
+  constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
+  const bool is_closed = trace.code == 3 || trace.code == 6;
+  return trace.file.find("ras/") != trace.file.npos ||
+         (is_closed && std::any_of(std::begin(kFiles), std::end(kFiles), [&](auto file) {
+            return trace.file.find(file) != trace.file.npos;
+          }));
+}
+
+/// The process went on behind the line: it connected, or its communicator was complete. What
+/// failed was tried, and done without.
+bool went_on_after(const Job& job, const Process& process, SourceRef where) {
+  const auto is_later = [&](SourceRef later) { return later.unit == where.unit && where < later; };
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t index) {
+    const SpeakerLog& log = job.logs[index];
+    const auto& connections = log.connections.all;
+    if (std::any_of(connections.begin(), connections.end(),
+                    [&](const auto& entry) { return is_later(entry.second.first); })) {
+      return true;
+    }
+    const RecordList* inits = log.records.find(kKindIndex<CommInit>);
+    return inits != nullptr &&
+           std::any_of(inits->kept.begin(), inits->kept.end(), [&](const Record& record) {
+             return is_later(record.where) &&
+                    read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
+           });
+  });
+}
+
+FactValue error_trail(const Job& job, const Instance&) {
+  return told(
+      lines_where(
+          job, [](const SpeakerLog& log) { return log.records.find(kKindIndex<ErrorTrace>); },
+          [&](size_t process, const Event& event, const Record& record) {
+            const auto trace = read_message<ErrorTrace>(event.message);
+            constexpr int kInProgress = 7;
+            return trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
+                   !went_on_after(job, job.processes[process], record.where);
+          }),
+      "a call of NCCL returned an error");
+}
+
+/// Processes that print a WARN after which the call fails, mere victims among them.
+FactValue warned_fatally(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (ended_well(job, job.processes[p])) continue;
+    for (const size_t log : job.processes[p].logs) {
+      for (const auto& [kind, list] : job.logs[log].records) {
+        for (const Record& record : list.kept) {
+          const Event event = parse_record(record);
+          const Warning* warning = warning_of(event);
+          if (warning == nullptr || warning->severity != WarnSeverity::Fatal) continue;
+          if (is_after_end(job, evidence_of(record))) continue;
+          value.evidence.push_back(evidence_of(record));
+          if (value.processes.empty() || value.processes.back() != static_cast<int>(p)) {
+            value.processes.push_back(static_cast<int>(p));
+          }
+        }
+      }
+    }
+  }
+  if (value.evidence.empty()) return unknown();
+  value.what = warned(job, {}).what;
+  return value;
+}
+
+/// Ended on purpose by whoever ran it.
+bool is_asked_for(std::string_view type) {
+  return type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
+}
+
+/// The last traceback of a log, where nothing of the framework stands behind it: its exception is
+/// unknown or cut off.
+const Record* open_traceback(const SpeakerLog& log) {
+  const RecordList* begun = log.records.find(kKindIndex<TracebackStarted>);
+  if (begun == nullptr || begun->kept.empty()) return nullptr;
+  const Record& last = begun->kept.back();
+  const bool is_closed =
+      std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
+        return entry.first != kKindIndex<TracebackStarted> &&
+               all_kinds()[entry.first].source == Source::Framework && !entry.second.kept.empty() &&
+               last.where < entry.second.kept.back().where;
+      });
+  return is_closed ? nullptr : &last;
+}
+
+FactValue uncaught(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  const auto add = [&](int process, const Record& record, std::string what) {
+    if (went_on(job, record.where)) return;
+    if (value.evidence.empty()) value.what = std::move(what);
+    value.evidence.push_back(evidence_of(record));
+    value.processes.push_back(process);
+  };
+  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+    if (is_asked_for(said.message.type)) return;
+    add(said.process, said.record,
+        fmt::format("an exception: \"{}\". ", excerpt_of(said.header.message)));
+  });
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      const Record* traceback = open_traceback(job.logs[log]);
+      if (traceback == nullptr) continue;
+      add(static_cast<int>(p), *traceback, "a traceback whose exception is not known. ");
+    }
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
+/// Never unknown: without a line that shows the end, it is not evident.
+FactValue evidently_finished(const Job& job, const Instance&) {
+  const EndOf& end = outcome_of(job).job;
+  return end.state == EndState::Finished ? yes(end.what) : no();
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.error_trail", Scope::Job, FactType::Bool,
+         "A checked call of NCCL returned an error to its caller, other than of a closing socket.",
+         error_trail},
+    Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
+         "Lines show that the job did its work and ended.", evidently_finished},
+    Fact{"job.uncaught", Scope::Job, FactType::Bool,
+         "A Python exception or traceback stands there, and the program did not go on after it.",
+         uncaught},
+    Fact{"job.unknown_error", Scope::Job, FactType::Bool,
+         "A line in unknown words holds a WARN or an error that need not be fatal.", unknown_error},
+    Fact{"job.unknown_failure", Scope::Job, FactType::Bool,
+         "A line in unknown words reports that a process or a call of NCCL failed.",
+         unknown_failure},
+    Fact{"job.unknown_warning", Scope::Job, FactType::Bool,
+         "NCCL or a plugin printed a WARN that no wording fits.", unknown_warning},
+    Fact{"job.warned", Scope::Job, FactType::Bool,
+         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
+         warned},
+    Fact{
+        "job.warned_fatally", Scope::Job, FactType::Bool,
+        "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
+        "in order.",
+        warned_fatally},
+    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
+         "A process printed a WARN after which its call fails, and did not end in order.",
+         warned_of_failure},
+};
+
+}  // namespace
+
+std::span<const Fact> unexplained_facts() { return kFacts; }
+
+}  // namespace ncclog
