@@ -57,7 +57,7 @@ std::string meaning_of(std::string_view line) {
     if (!event.header.unexplained.empty() || event.header.repeated != 0)
       why = "is more than a line";
     if (line.empty() != event.header.message.empty()) why = "is all prefix";
-    if (holds_task_tag(event.header.message)) why = "holds a task";
+    if (find_task_tag(event.header.message) != event.header.message.npos) why = "holds a task";
   });
   reader.add({.text = line, .number = 1});
   // What is held back for the next line is not there yet.

@@ -12,13 +12,8 @@
 namespace ncclog::testing {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kBytes = 8 << 20;
-constexpr bool kMeasuresMemory = false;  // The sanitizer's own bookkeeping is most of it.
-#else
-constexpr uint64_t kBytes = 64 << 20;
-constexpr bool kMeasuresMemory = true;
-#endif
+const uint64_t kBytes = is_sanitized() ? 8 << 20 : 64 << 20;
+const bool kMeasuresMemory = !is_sanitized();  // A sanitizer's own bookkeeping is most of it.
 constexpr long kMaxRssKib = 256 << 10;
 
 /// Two mixes, each read once a row; larger than what is read as one unit unless sanitized.

@@ -17,6 +17,7 @@
 #include "input/find_inputs.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
+#include "support/paths.h"
 #include "support/synthetic/seeded.h"
 #include "support/temp_dir.h"
 
@@ -203,11 +204,7 @@ class Analyst {
   LineMatcher matcher_ = make_line_matcher(rulebook_);
 };
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kSeeds = 100;
-#else
-constexpr uint64_t kSeeds = 600;
-#endif
+const uint64_t kSeeds = is_sanitized() ? 100 : 600;
 
 TEST(InitHangProperty, NamesTheGuiltyAndNobodyElse) {
   const Analyst analyst;

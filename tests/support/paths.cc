@@ -10,6 +10,13 @@ std::filesystem::path source_dir() { return NCCLOG_SOURCE_DIR; }
 std::filesystem::path build_dir() { return NCCLOG_BUILD_DIR; }
 std::filesystem::path ncclog_binary() { return build_dir() / "ncclog"; }
 std::filesystem::path cmake_command() { return NCCLOG_CMAKE; }
+bool is_sanitized() {
+#if defined(NCCLOG_SANITIZED)
+  return true;
+#else
+  return false;
+#endif
+}
 std::filesystem::path sample_logs(const std::filesystem::path& name) {
   return source_dir() / "sample_logs" / name / "logs";
 }

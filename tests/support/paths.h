@@ -16,6 +16,8 @@ std::filesystem::path build_dir();
 std::filesystem::path ncclog_binary();
 /// The cmake that configured this build.
 std::filesystem::path cmake_command();
+/// True if the program under test checks its memory: it is several times slower and larger then.
+bool is_sanitized();
 /// sample_logs/<name>/logs.
 std::filesystem::path sample_logs(const std::filesystem::path& name);
 

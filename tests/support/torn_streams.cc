@@ -42,6 +42,24 @@ std::string process_log(std::string_view sample, int index, int first = 60, int 
   return lines_of(text, 0, first) + lines_of(text, skip, last);
 }
 
+/// Every process of a sample and its program, as one launcher collects them: `most` lines of each.
+TornScenario whole_job(std::string_view sample, int most) {
+  TornScenario scenario{std::string(sample) + " as a whole", {}};
+  for (const auto& entry : std::filesystem::directory_iterator(sample_logs(sample))) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with(".txt") && !name.ends_with(".log") && !name.ends_with(".out")) continue;
+    std::string text = read_file(entry.path());
+    const auto lines = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
+    if (name != "stdout.log" && lines > most) {
+      text = lines_of(text, 0, most * 4 / 5) + lines_of(text, lines - most / 5, most / 5);
+    }
+    scenario.streams.push_back(lines_of(text, 0, lines + 1));
+  }
+  std::sort(scenario.streams.begin(), scenario.streams.end());
+  std::erase(scenario.streams, std::string());
+  return scenario;
+}
+
 std::string stdout_of(std::string_view sample, int skip, int count) {
   return lines_of(read_file(sample_logs(sample) / "stdout.log"), skip, count);
 }
@@ -133,6 +151,95 @@ std::vector<TornScenario> torn_scenarios() {
       by_mark("rank-killed", {"[rank0]", "[rank1]", "[rank2]"}, 160),
       by_mark("healthy-coll-iterations", {"gpu-node-01:15717:", "gpu-node-01:15720:"}, 300),
   };
+}
+
+std::vector<TornScenario> collected_jobs() {
+  std::vector<TornScenario> jobs;
+  for (const std::string_view sample :
+       {"healthy-1node-8gpu", "healthy-2node-socket", "timeout-rank-skips", "rank-env-differs",
+        "size-mismatch", "shm-too-small", "groups-tp-dp-pp", "docker0-selected", "rank-raises",
+        "rank-killed", "hostid-pseudo-hosts", "device-changed", "recv-left-out", "timestamps"}) {
+    jobs.push_back(whole_job(sample, 250));
+  }
+  return jobs;
+}
+
+namespace {
+
+/// Writes what forwarders hand on, and finds out which records stayed whole.
+class Collected {
+ public:
+  Collected(const std::vector<std::string>& streams, const ForwardOptions& options,
+            std::mt19937& random)
+      : streams_(streams), options_(options), random_(random), read_(streams.size()) {}
+
+  bool is_read(size_t s) const { return read_[s] == streams_[s].size(); }
+
+  /// Hands on the next bytes of a stream, `most` at most.
+  void take(size_t s, size_t most) {
+    const std::string& stream = streams_[s];
+    const size_t end = std::min(read_[s] + most, stream.size());
+    while (read_[s] < end) {
+      const size_t line_end = stream.find('\n', read_[s]) + 1;
+      const size_t stop = std::min(end, line_end);
+      const bool begins_whole = (read_[s] == 0 || stream[read_[s] - 1] == '\n') &&
+                                (result_.text.empty() || result_.text.back() == '\n');
+      const std::string_view piece = std::string_view(stream).substr(read_[s], stop - read_[s]);
+      result_.text += piece;
+      read_[s] = stop;
+      if (stop < line_end) return;
+      if (random_() % 1000 < static_cast<unsigned>(options_.lost_ends_permille)) {
+        result_.text.pop_back();
+        continue;
+      }
+      if (begins_whole && piece.find(" NCCL ") != piece.npos && piece.find(':') != piece.npos)
+        result_.undamaged.insert(std::string(piece.substr(0, piece.size() - 1)));
+      if (random_() % 1000 < static_cast<unsigned>(options_.doubled_ends_permille))
+        result_.text += '\n';
+    }
+  }
+
+  ForwardedLog result() && { return std::move(result_); }
+
+ private:
+  const std::vector<std::string>& streams_;
+  const ForwardOptions& options_;
+  std::mt19937& random_;
+  std::vector<size_t> read_;
+  ForwardedLog result_;
+};
+
+/// Where a stream ends `records` lines behind `from`.
+size_t end_of_records(std::string_view stream, size_t from, unsigned records) {
+  for (; records > 0 && from < stream.size(); --records) from = stream.find('\n', from) + 1;
+  return from;
+}
+
+}  // namespace
+
+ForwardedLog forward(const std::vector<std::string>& streams, const ForwardOptions& options,
+                     std::mt19937& random) {
+  Collected log(streams, options, random);
+  std::vector<size_t> waiting(streams.size());  // Bytes printed and not handed on yet.
+  std::vector<size_t> printed(streams.size());
+  for (;;) {
+    std::vector<size_t> open;
+    for (size_t s = 0; s < streams.size(); ++s) {
+      if (!log.is_read(s)) open.push_back(s);
+    }
+    if (open.empty()) return std::move(log).result();
+    const size_t s = open[random() % open.size()];
+    // A process prints a burst, often more than one read takes.
+    if (waiting[s] == 0 || random() % 4 == 0) {
+      const size_t end =
+          end_of_records(streams[s], printed[s], 1 + random() % options.longest_burst);
+      waiting[s] += end - printed[s];
+      printed[s] = end;
+    }
+    const size_t bytes = std::min(waiting[s], options.chunk);
+    log.take(s, bytes);
+    waiting[s] -= bytes;
+  }
 }
 
 std::string tear(const std::vector<std::string>& streams, const TearOptions& options,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,27 @@ struct TornScenario {
 /// framework and of the program.
 std::vector<TornScenario> torn_scenarios();
 
-/// How a file comes to be torn.
+/// All processes of a job and its program, healthy and not.
+std::vector<TornScenario> collected_jobs();
+
+/// How a launcher hands on what processes print: it reads a chunk of each pipe in turn.
+struct ForwardOptions {
+  size_t chunk = 4096;
+  unsigned longest_burst = 40;    ///< Records that a process prints at once.
+  int lost_ends_permille = 0;     ///< Of the lines, how many lose their line end.
+  int doubled_ends_permille = 0;  ///< How many get two.
+};
+
+struct ForwardedLog {
+  std::string text;
+  std::multiset<std::string> undamaged;  ///< NCCL's records that are whole lines of the text.
+};
+
+/// The streams as such a launcher writes them. The same numbers give the same bytes.
+ForwardedLog forward(const std::vector<std::string>& streams, const ForwardOptions& options,
+                     std::mt19937& random);
+
+/// How a file comes to be shuffled.
 struct TearOptions {
   int cut_percent = 100;        ///< Of the chunks, how many end at any byte; the others end a line.
   size_t longest_chunk = 1000;  ///< Bytes; sizes between 2 and this are as likely on every scale.

@@ -34,18 +34,27 @@ bool is_captured_stdout(const Setting& setting, const SpokenLine& line) {
 }
 
 std::string prefix_of(const Layout& layout, const Setting& setting, const SpokenLine& line) {
-  if (line.voice == SpokenLine::Voice::Launcher || !is_captured_stdout(setting, line)) return "";
+  if (!is_captured_stdout(setting, line)) return "";
+  if (setting.prefix == LauncherPrefix::Pod) {
+    return fmt::format("[pod/train-worker-{}/pytorch] ", layout.host_of(line.rank));
+  }
+  if (setting.prefix == LauncherPrefix::CloudWatch) {
+    const ClockTime time = clock_time(line.time);
+    return fmt::format("  | {}T{}.{}Z | ", time.date, time.second, time.micros.substr(0, 3));
+  }
+  if (line.voice == SpokenLine::Voice::Launcher) return "";
   switch (setting.prefix) {
-    case LauncherPrefix::None:
-      return "";
     case LauncherPrefix::TorchrunTee:
       return fmt::format("[default{}]:", layout.local_rank(line.rank));
     case LauncherPrefix::MpirunTag:
       return fmt::format("[1,{}]<stdout>:", line.rank);
     case LauncherPrefix::Srun:
       return fmt::format("{}: ", line.rank);
+    case LauncherPrefix::Prrte:
+      return fmt::format("[prterun-{}-77@1,{}]<stdout>: ", host_name(layout, 0), line.rank);
+    default:
+      return "";
   }
-  return "";
 }
 
 std::string stamp_of(const SpokenLine& line) {
@@ -58,13 +67,20 @@ std::string collector_stamp(const SpokenLine& line) {
   return fmt::format("{}T{}.{}000Z ", time.date, time.second, time.micros);
 }
 
+/// NCCL stamps its own lines, or a collector stamps everything.
+bool is_stamped_by_nccl(const Setting& setting, const SpokenLine& line) {
+  return setting.stamps && setting.release->stamps_all && line.voice == SpokenLine::Voice::Nccl;
+}
+bool is_stamped_by_collector(const Setting& setting) {
+  return setting.stamps && setting.files != Files::PerProcess && !setting.release->stamps_all &&
+         setting.prefix != LauncherPrefix::CloudWatch;
+}
+
 std::string printed(const Layout& layout, const Setting& setting, const SpokenLine& line) {
-  const bool is_nccl = line.voice == SpokenLine::Voice::Nccl;
   std::string text = prefix_of(layout, setting, line);
-  if (setting.stamps && setting.release->stamps_all && is_nccl) text += stamp_of(line);
+  if (is_stamped_by_nccl(setting, line)) text += stamp_of(line);
   text += line.text + "\n";
-  const bool is_collected = setting.files != Files::PerProcess && !setting.release->stamps_all;
-  return setting.stamps && is_collected ? collector_stamp(line) + text : text;
+  return is_stamped_by_collector(setting) ? collector_stamp(line) + text : text;
 }
 
 void cut(std::string& text, Seeded& seeded) {
@@ -76,6 +92,25 @@ void cut(std::string& text, Seeded& seeded) {
 }
 
 }  // namespace
+
+bool is_dated(const Setting& setting, const SpokenLine& line) {
+  const bool by_prefix =
+      setting.prefix == LauncherPrefix::CloudWatch && is_captured_stdout(setting, line);
+  return line.is_dated || by_prefix || is_stamped_by_nccl(setting, line) ||
+         is_stamped_by_collector(setting);
+}
+
+void append_files(JobFiles more, JobFiles& files) {
+  for (auto& [name, text] : more) {
+    const auto file = std::find_if(files.begin(), files.end(),
+                                   [&](const auto& each) { return each.first == name; });
+    if (file == files.end()) {
+      files.emplace_back(std::move(name), std::move(text));
+    } else {
+      file->second += text;
+    }
+  }
+}
 
 JobFiles make_files(const Layout& layout, const Setting& setting, const SpokenLines& lines) {
   std::map<std::string, std::vector<const SpokenLine*>> by_file;

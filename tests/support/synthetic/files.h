@@ -19,6 +19,12 @@ using JobFiles = std::vector<std::pair<std::string, std::string>>;
 /// by time, as far as the clock of the simulation tells.
 JobFiles make_files(const Layout& layout, const Setting& setting, const SpokenLines& lines);
 
+/// True if what is printed of the line says when.
+bool is_dated(const Setting& setting, const SpokenLine& line);
+
+/// Adds what a later run of the job wrote: behind what is there, where the names are the same.
+void append_files(JobFiles more, JobFiles& files);
+
 /// Takes the file of one rank away, or cuts it: inside a line, or as a compressed file.
 void damage_file(const Layout& layout, const Setting& setting, Fault fault, int rank,
                  JobFiles& files, Seeded& seeded);

@@ -209,7 +209,8 @@ void launcher_says(SpokenLines& lines, double time, int rank, std::string text) 
   lines.push_back({time, rank, SpokenLine::Voice::Launcher, std::move(text)});
 }
 
-/// torchrun's report about the first worker of a host that failed.
+/// torchrun's report about the first worker of a host that failed; one that starts its workers
+/// again keeps the table to itself.
 void torchrun_failure(const Layout& layout, const Setting& setting, int rank, int signal,
                       double time, SpokenLines& lines) {
   const int pid = pid_of(layout, setting, rank);
@@ -218,6 +219,7 @@ void torchrun_failure(const Layout& layout, const Setting& setting, int rank, in
       "E0203 {}.000000 {} torch/distributed/elastic/multiprocessing/api.py:874] failed "
       "(exitcode: -{}) local_rank: {} (pid: {}) of binary: /usr/bin/python3",
       clock_time(time).second, setting.first_pid - 50, signal, layout.local_rank(rank), pid));
+  if (setting.restarts) return;
   say("============================================================");
   say("train.py FAILED");
   say("------------------------------------------------------------");
@@ -248,12 +250,13 @@ void killed(const Layout& layout, const Setting& setting, int rank, double time,
                     fmt::format("srun: error: {}: task {}: Killed", host_name(layout, rank), rank));
       break;
     case LauncherPrefix::MpirunTag:
+    case LauncherPrefix::Prrte:
       launcher_says(lines, time, rank,
                     fmt::format("mpirun noticed that process rank {} with PID {} on node {} exited "
                                 "on signal 9 (Killed).",
                                 rank, pid, host_name(layout, rank)));
       break;
-    case LauncherPrefix::None:
+    default:
       launcher_says(lines, time, rank,
                     fmt::format("bash: line 1: {:5} Killed                  env RANK={} "
                                 "LOCAL_RANK={} python3 train.py",
@@ -278,40 +281,19 @@ ClockTime clock_time(double seconds) {
           .micros = fmt::format("{:06}", micros % 1000000)};
 }
 
-SpokenLines marker_lines(const Program& program, const std::vector<Happening>& happenings,
-                         int rank) {
-  SpokenLines lines;
-  if (rank != 0) return lines;
-  for (const Happening& happening : happenings) {
-    if (happening.kind != Happening::Kind::Marker) continue;
-    const int iteration = program[static_cast<size_t>(happening.step)].iteration;
-    lines.push_back({happening.time, rank, SpokenLine::Voice::Worker,
-                     fmt::format("iteration: {} | consumed samples: {} | lr: 1.0E-04", iteration,
-                                 256 * (iteration + 1))});
-  }
-  return lines;
-}
-
-SpokenLines ending_lines(const Layout& layout, const Setting& setting, const Planted& planted,
-                         const JobRun& run, Seeded& seeded) {
+SpokenLines failure_lines(const Layout& layout, const Setting& setting, const Planted& planted,
+                          const JobRun& run, Seeded& seeded) {
   SpokenLines lines;
   const double late = run.hung_at + setting.timeout + 90;
-  if (planted.act == Fault::Killed && setting.kill_is_seen) {
+  const bool is_killed = planted.act == Fault::Killed && setting.kill_is_seen;
+  if (is_killed) {
     for (const int rank : planted.guilty) killed(layout, setting, rank, run.hung_at + 1, lines);
-  }
-  if (setting.ending == Ending::TimeLimit) {
-    launcher_says(
-        lines, late, 0,
-        fmt::format("slurmstepd: error: *** JOB 4711 ON {} CANCELLED AT {}T{} DUE TO TIME "
-                    "LIMIT ***",
-                    host_name(layout, 0), clock_time(late).date, clock_time(late).second));
   }
   if (setting.ending != Ending::Watchdog) return lines;
   SpokenLines watchdogs = Watchdogs(layout, setting, run, seeded).speak();
   std::move(watchdogs.begin(), watchdogs.end(), std::back_inserter(lines));
   const int waiting = first_waiting(run);
-  const bool reports = waiting >= 0 && setting.prefix == LauncherPrefix::TorchrunTee;
-  if (reports && planted.act != Fault::Killed) {
+  if (waiting >= 0 && setting.prefix == LauncherPrefix::TorchrunTee && !is_killed) {
     torchrun_failure(layout, setting, waiting, 6, late, lines);
   }
   return lines;

@@ -21,12 +21,8 @@ struct ClockTime {
 };
 ClockTime clock_time(double seconds);
 
-/// What the program prints while all is well: one line an iteration, from rank 0.
-SpokenLines marker_lines(const Program& program, const std::vector<Happening>& happenings,
-                         int rank);
-
-/// What is printed after the job stopped.
-SpokenLines ending_lines(const Layout& layout, const Setting& setting, const Planted& planted,
-                         const JobRun& run, Seeded& seeded);
+/// What watchdogs and launchers print after the job stopped by itself.
+SpokenLines failure_lines(const Layout& layout, const Setting& setting, const Planted& planted,
+                          const JobRun& run, Seeded& seeded);
 
 }  // namespace ncclog::testing

@@ -52,7 +52,7 @@ class Speaker {
           if (!step.is_replayed) calls(step);
           break;
         case Happening::Kind::Destroy:
-          destroy(step.group);
+          destroy(step.group, setting_.aborts_at_end && step.iteration < 0);
           break;
         case Happening::Kind::Marker:
           break;
@@ -191,12 +191,20 @@ class Speaker {
                           layout_.local_rank(peer), is_far ? "" : "via ", path));
   }
 
-  void destroy(int g) {
+  void destroy(int g, bool aborts) {
     freed_ = comm(g).pointer;
     if (release_.hides_destroy) return;
-    init_info(fmt::format(
-        "comm {:#x} rank {} nranks {} cudaDev {} busId {:x}000 - Destroy COMPLETE", comm(g).pointer,
-        group(g).rank_of(rank_), group(g).size(), device(), 0x1b + 0x10 * device()));
+    const auto words = [&](std::string_view nranks, std::string_view end) {
+      return fmt::format("comm {:#x} rank {} {} {} cudaDev {} busId {:x}000 - {}", comm(g).pointer,
+                         group(g).rank_of(rank_), nranks, group(g).size(), device(),
+                         0x1b + 0x10 * device(), end);
+    };
+    if (!aborts) return init_info(words("nranks", "Destroy COMPLETE"));
+    init_info(words("nRanks", "Abort START"));
+    for (const std::string_view place : {"64", "81", "868"}) {
+      init_info(fmt::format("misc/socket.cc:{} -> 3", place));
+    }
+    init_info(words("nranks", "Abort COMPLETE"));
   }
 
   void calls(const Step& step) {

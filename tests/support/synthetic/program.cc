@@ -277,7 +277,7 @@ std::string_view name_of(Op op) {
 LoopShape make_loop_shape(const Layout& layout, Seeded& seeded) {
   const bool is_large = layout.world > 64;
   LoopShape shape;
-  shape.iterations = is_large ? 3 : seeded.between(3, 5);
+  shape.iterations = is_large ? 3 : layout.world > 16 ? seeded.between(3, 5) : seeded.between(5, 8);
   shape.layers = is_large ? 1 : seeded.between(1, 3);
   shape.microbatches = is_large ? 1 : seeded.between(1, 3);
   shape.is_lazy = seeded.chance(40);
@@ -285,7 +285,7 @@ LoopShape make_loop_shape(const Layout& layout, Seeded& seeded) {
   shape.zero = seeded.chance(60);
   shape.sequence_parallel = seeded.chance(30);
   shape.has_user_redop = seeded.chance(25);
-  shape.is_graph = seeded.chance(15);
+  shape.is_graph = seeded.chance(10);
   shape.has_alltoall = seeded.chance(50);
   shape.checkpoint_every = seeded.chance(40) ? seeded.between(1, 3) : 0;
   shape.evaluate_every = seeded.chance(40) ? seeded.between(1, 3) : 0;

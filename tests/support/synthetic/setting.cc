@@ -47,36 +47,86 @@ constexpr NcclRelease kReleases[] = {
      .stamps_all = true},
 };
 
+/// torchrun's words for torchrun, Slurm's for Slurm.
+Stopper stopper_of(LauncherPrefix prefix, Seeded& seeded) {
+  constexpr Stopper kTorchrun[] = {Stopper::Torchrun, Stopper::Torchrun,  Stopper::Torchrun,
+                                   Stopper::Torchrun, Stopper::Interrupt, Stopper::Interrupt,
+                                   Stopper::Nobody};
+  constexpr Stopper kSlurm[] = {Stopper::Scancel,    Stopper::Scancel,   Stopper::TimeLimit,
+                                Stopper::Preemption, Stopper::TimeLimit, Stopper::Nobody};
+  constexpr Stopper kMpi[] = {Stopper::Mpirun, Stopper::Scancel, Stopper::Scancel,
+                              Stopper::TimeLimit, Stopper::Nobody};
+  switch (prefix) {
+    case LauncherPrefix::MpirunTag:
+    case LauncherPrefix::Prrte:
+      return seeded.pick<Stopper>(kMpi);
+    case LauncherPrefix::Srun:
+      return seeded.pick<Stopper>(kSlurm);
+    default:
+      break;
+  }
+  return seeded.chance(25) ? seeded.pick<Stopper>(kSlurm) : seeded.pick<Stopper>(kTorchrun);
+}
+
+void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
+  constexpr Ending kHealthy[] = {
+      Ending::Finished, Ending::Finished, Ending::Finished, Ending::Finished, Ending::Finished,
+      Ending::Finished, Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
+  constexpr Ending kFaulty[] = {
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Stopped,
+      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
+  constexpr int kTimeouts[] = {20, 600, 1800};
+  constexpr int kSilences[] = {17, 60, 240, 900, 1700};
+  setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
+                                                  : std::span<const Ending>(kFaulty));
+  setting.stopper = stopper_of(setting.prefix, seeded);
+  setting.aborts_at_end = seeded.chance(20);
+  setting.is_noisy_at_end = seeded.chance(20);
+  setting.restarts = seeded.chance(20);
+  setting.says_restart = seeded.chance(50);
+  setting.silence = seeded.pick<int>(kSilences);
+  // Whoever stops the job is faster than the watchdog.
+  setting.timeout = setting.ending == Ending::Stopped ? 1800 : seeded.pick<int>(kTimeouts);
+}
+
 }  // namespace
 
 std::span<const NcclRelease> nccl_releases() { return kReleases; }
 
-Setting make_setting(const Layout& layout, Seeded& seeded) {
+Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   constexpr Files kFiles[] = {Files::PerProcess, Files::PerProcess, Files::PerHost, Files::Merged};
-  constexpr LauncherPrefix kPrefixes[] = {LauncherPrefix::None, LauncherPrefix::TorchrunTee,
-                                          LauncherPrefix::MpirunTag, LauncherPrefix::Srun};
-  constexpr Ending kEndings[] = {Ending::Watchdog,  Ending::Watchdog, Ending::Watchdog,
-                                 Ending::Watchdog,  Ending::Watchdog, Ending::Watchdog,
-                                 Ending::TimeLimit, Ending::Nothing};
-  constexpr int kTimeouts[] = {20, 600, 1800};
+  constexpr LauncherPrefix kPrefixes[] = {
+      LauncherPrefix::None,      LauncherPrefix::None, LauncherPrefix::TorchrunTee,
+      LauncherPrefix::MpirunTag, LauncherPrefix::Srun, LauncherPrefix::Srun,
+      LauncherPrefix::Prrte,     LauncherPrefix::Pod,  LauncherPrefix::CloudWatch};
+  constexpr StepStyle kSteps[] = {StepStyle::Plain,    StepStyle::Megatron,  StepStyle::Logger,
+                                  StepStyle::Logger,   StepStyle::Hydra,     StepStyle::Hydra,
+                                  StepStyle::Trainer,  StepStyle::Lightning, StepStyle::MlPerf,
+                                  StepStyle::DeepSpeed};
+  constexpr double kPaces[] = {0.0001, 0.002, 0.01, 0.04};
   Setting setting;
-  setting.release = &seeded.pick<NcclRelease>(kReleases);
+  // Those that can stamp their lines are in use most.
+  const std::span<const NcclRelease> releases = nccl_releases();
+  setting.release = &seeded.pick<NcclRelease>(seeded.chance(50) ? releases.last(3) : releases);
   setting.files = seeded.pick<Files>(kFiles);
   setting.prefix = seeded.pick<LauncherPrefix>(kPrefixes);
-  setting.ending = seeded.pick<Ending>(kEndings);
-  setting.logs_init = !seeded.chance(8);
+  setting.steps = seeded.pick<StepStyle>(kSteps);
+  setting.logs_init = !seeded.chance(4);
+  setting.logs_calls = !seeded.chance(6);
   setting.logs_traces = seeded.chance(12);
-  setting.stamps = seeded.chance(25);
-  setting.shares_process = layout.world <= 64 && seeded.chance(8);
+  setting.stamps = seeded.chance(75);
+  setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
   setting.has_dump_signals = seeded.chance(60);
   setting.kill_is_seen = seeded.chance(70);
-  setting.timeout = seeded.pick<int>(kTimeouts);
+  setting.pace = seeded.pick<double>(kPaces);
   setting.first_pid = seeded.between(1000, 60000);
-  if (setting.shares_process) {
-    setting.ending = seeded.chance(50) ? Ending::TimeLimit : Ending::Nothing;
-    // A label or a file of its own would be a process of its own.
-    setting.prefix = LauncherPrefix::None;
+  // A label or a file of its own would be a process of its own.
+  if (setting.shares_process) setting.prefix = LauncherPrefix::None;
+  draw_end(is_healthy, setting, seeded);
+  if (setting.shares_process && setting.ending == Ending::Watchdog) {
+    setting.ending = Ending::Stopped;
   }
   return setting;
 }

@@ -232,7 +232,7 @@ class Simulation {
           run_.progress[static_cast<size_t>(rank)][static_cast<size_t>(queued.call.group)];
       progress.completed = std::max(progress.completed, queued.sequence);
     }
-    on.gpu_time = end + 1e-4;
+    on.gpu_time = end + options_.pace;
     on.queue.pop_front();
     return true;
   }

@@ -59,6 +59,7 @@ struct SimulationOptions {
   int run_ahead = 8;     ///< Calls that a host may be ahead of its GPU; 0: none.
   int works_for = 0;     ///< How often calls of different sizes go through before they jam.
   double timeout = 600;  ///< Seconds after which a rank that sleeps goes on.
+  double pace = 1e-4;    ///< Seconds that a call takes on the GPU.
 };
 
 JobRun simulate(const Layout& layout, const std::vector<Program>& programs,

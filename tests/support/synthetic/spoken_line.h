@@ -17,6 +17,7 @@ struct SpokenLine {
   int rank = 0;
   Voice voice = Voice::Nccl;
   std::string text;
+  bool is_dated = false;  ///< `text` says when.
 };
 
 using SpokenLines = std::vector<SpokenLine>;

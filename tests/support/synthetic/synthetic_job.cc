@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 
+#include "support/synthetic/end_lines.h"
 #include "support/synthetic/framework_lines.h"
 #include "support/synthetic/nccl_lines.h"
 
@@ -17,7 +17,7 @@ namespace {
 int world_of(uint64_t seed, Seeded& seeded) {
   constexpr int kLarge[] = {256, 512, 1024};
   constexpr int kMiddle[] = {24, 32, 48, 64, 128};
-  constexpr int kSmall[] = {2, 3, 4, 4, 6, 8, 8, 8, 12, 16, 16};
+  constexpr int kSmall[] = {2, 4, 4, 6, 8, 8, 8, 8, 12, 16, 16};
   if (seed % 80 == 79) return seeded.pick<int>(kLarge);
   return seeded.chance(12) ? seeded.pick<int>(kMiddle) : seeded.pick<int>(kSmall);
 }
@@ -27,19 +27,18 @@ bool loses_evidence(Fault fault) {
          fault == Fault::LostMessage;
 }
 
-bool is_wrong_call(Fault act) {
-  return act == Fault::WrongCount || act == Fault::WrongDatatype || act == Fault::WrongRoot ||
-         act == Fault::WrongOp;
-}
-
 /// Fits the parts of a job to each other.
-void reconcile(Fault fault, LoopShape& shape, Setting& setting) {
+void reconcile(Fault fault, const Layout& layout, LoopShape& shape, Setting& setting) {
   shape.has_alltoall = shape.has_alltoall && setting.release->has_alltoall;
   if (loses_evidence(fault)) {
     setting.files = Files::PerProcess;
     setting.shares_process = false;
+    setting.logs_calls = true;
   }
   if (setting.shares_process && setting.files == Files::PerProcess) setting.stamps = false;
+  setting.restarts = setting.restarts && !loses_evidence(fault) && layout.world <= 64;
+  // Without calls and communicators there is no line of NCCL.
+  setting.logs_init = setting.logs_init || !setting.logs_calls;
 }
 
 SimulationOptions simulation_options(const Planted& planted, const Setting& setting,
@@ -47,122 +46,162 @@ SimulationOptions simulation_options(const Planted& planted, const Setting& sett
   SimulationOptions options;
   options.run_ahead = seeded.chance(30) ? 0 : seeded.between(1, 20);
   options.timeout = setting.timeout;
+  options.pace = setting.pace;
   const bool may_work = planted.act == Fault::WrongCount || planted.act == Fault::WrongDatatype ||
                         planted.act == Fault::WrongOp;
   if (may_work && seeded.chance(30)) options.works_for = seeded.chance(50) ? 1000000 : 1;
   return options;
 }
 
-SpokenLines all_lines(const SyntheticJob& job, Seeded& seeded) {
+/// A job that does not hang needs no watchdog, and one that is to run again does not end well.
+void settle_end(const JobRun& run, Setting& setting, Seeded& seeded) {
+  if (run.hung) {
+    if (setting.ending == Ending::Finished) setting.ending = Ending::Watchdog;
+    return;
+  }
+  if (setting.restarts) {
+    setting.ending = Ending::Stopped;
+  } else if (setting.ending == Ending::Watchdog) {
+    setting.ending = seeded.chance(70) ? Ending::Finished : Ending::Stopped;
+  }
+}
+
+void add_to(SpokenLines& lines, SpokenLines more) {
+  std::move(more.begin(), more.end(), std::back_inserter(lines));
+}
+
+/// What the ranks print, whatever comes of it.
+SpokenLines work_lines(const SyntheticJob& job, const Attempt& attempt, const Planted& planted,
+                       Seeded& seeded) {
+  const Setting& setting = attempt.setting;
   SpokenLines lines;
-  const auto add = [&](SpokenLines more) {
-    std::move(more.begin(), more.end(), std::back_inserter(lines));
-  };
-  const Planted& planted = job.truth.planted;
   for (int rank = 0; rank < job.layout.world; ++rank) {
     const auto r = static_cast<size_t>(rank);
-    const bool logs_calls = planted.fault != Fault::CollOff || planted.damaged != rank;
-    add(nccl_lines(job.layout, job.setting, job.programs[r], job.run.happenings[r], rank,
-                   logs_calls, seeded));
-    add(marker_lines(job.programs[r], job.run.happenings[r], rank));
-    const bool closes = job.run.hung && job.setting.ending == Ending::Watchdog &&
-                        job.setting.logs_init && !job.setting.logs_traces &&
-                        job.run.ends[r].is_in_call && rank % 3 == 0;
-    if (closes) {
-      add(closing_lines(job.layout, job.setting, rank, job.run.hung_at + job.setting.timeout + 61));
-    }
+    const bool logs_calls =
+        setting.logs_calls && (planted.fault != Fault::CollOff || planted.damaged != rank);
+    add_to(lines, nccl_lines(job.layout, setting, attempt.programs[r], attempt.run.happenings[r],
+                             rank, logs_calls, seeded));
+    add_to(lines,
+           step_lines(job.layout, setting, attempt.programs[r], attempt.run.happenings[r], rank));
   }
-  if (job.run.hung) add(ending_lines(job.layout, job.setting, planted, job.run, seeded));
   return lines;
 }
 
-/// Of a job that is copied while it runs, what was printed until then.
-void keep_until_copied(const JobRun& run, SpokenLines& lines, Seeded& seeded) {
+/// Peers of ranks that PyTorch took down.
+void add_closing_lines(const SyntheticJob& job, const Attempt& attempt, SpokenLines& lines) {
+  const Setting& setting = attempt.setting;
+  if (!setting.logs_init || setting.logs_traces) return;
+  for (int rank = 0; rank < job.layout.world; rank += 3) {
+    if (!attempt.run.ends[static_cast<size_t>(rank)].is_in_call) continue;
+    add_to(lines,
+           closing_lines(job.layout, setting, rank, attempt.run.hung_at + setting.timeout + 61));
+  }
+}
+
+/// When the last communicator of the start was made.
+double made_at(const JobRun& run) {
   double made = 0;
   for (const auto& happenings : run.happenings) {
     for (const Happening& happening : happenings) {
       if (happening.kind == Happening::Kind::InitComplete) made = std::max(made, happening.time);
     }
   }
+  return made;
+}
+
+/// When a job that does not end by itself is stopped or copied.
+double cut_off_at(const Attempt& attempt, Seeded& seeded) {
+  const JobRun& run = attempt.run;
+  if (run.hung) return run.hung_at + attempt.setting.silence;
   const double part = static_cast<double>(seeded.below(1000)) / 1000;
-  const double copied = made + (run.hung_at - made) * part;
-  std::erase_if(lines, [&](const SpokenLine& line) { return line.time > copied; });
+  const double made = made_at(run);
+  return made + (run.hung_at - made) * part;
 }
 
-/// How many ranks of the fault's group did as they should and are seen to.
-int honest_seen(const SyntheticJob& job) {
-  const Planted& planted = job.truth.planted;
-  const Group& group = job.layout.groups[static_cast<size_t>(planted.group)];
-  return static_cast<int>(std::count_if(group.ranks.begin(), group.ranks.end(), [&](int rank) {
-    return rank != planted.damaged &&
-           std::find(planted.guilty.begin(), planted.guilty.end(), rank) == planted.guilty.end();
-  }));
+bool frees_visibly(const SyntheticJob& job, const Setting& setting) {
+  return job.shape.destroys && setting.logs_init && !setting.release->hides_destroy;
 }
 
-/// True if what the guilty did left a trace: the job hung, or calls that differ stand in the log.
-bool is_marred(const SyntheticJob& job) {
-  const Planted& planted = job.truth.planted;
-  return planted.act != Fault::None && (job.run.hung || is_wrong_call(planted.act));
-}
-
-/// PyTorch up to 2.1 does not say which rank waits, unless the launcher labels its lines.
-bool watchdogs_name_ranks(const Setting& setting) {
-  return setting.release->torch != TorchEra::V21 || setting.prefix == LauncherPrefix::MpirunTag ||
-         setting.prefix == LauncherPrefix::Srun;
-}
-
-/// Watchdogs fired. A call that differs and does no harm may as well be a line that was lost.
-bool is_told(const SyntheticJob& job) {
-  return job.setting.ending == Ending::Watchdog &&
-         std::any_of(job.run.ends.begin(), job.run.ends.end(),
-                     [](const RankEnd& end) { return end.is_in_call; });
-}
-
-bool must_name(const SyntheticJob& job) {
-  const Planted& planted = job.truth.planted;
-  const std::vector<int>& guilty = planted.guilty;
-  if (!job.truth.is_marred || planted.act == Fault::Late || !job.setting.logs_init) return false;
-  if (std::find(guilty.begin(), guilty.end(), planted.damaged) != guilty.end()) return false;
-  // A scheduler that ends a job kills processes as well.
-  if (planted.act == Fault::Killed && job.setting.kill_is_seen) {
-    return !job.setting.shares_process && job.setting.ending != Ending::TimeLimit;
+void add_finish(const SyntheticJob& job, const Attempt& attempt, SpokenLines& lines) {
+  const Setting& setting = attempt.setting;
+  add_to(lines, finish_lines(job.layout, setting, attempt.run, attempt.programs));
+  // In a file of its own, a proxy's complaint stands behind the end only if that is there as well.
+  const bool is_behind_end =
+      frees_visibly(job, setting) ||
+      (setting.files == Files::Merged &&
+       !finish_lines(job.layout, setting, attempt.run, attempt.programs).empty());
+  if (setting.is_noisy_at_end && is_behind_end) {
+    add_to(lines, noise_lines(job.layout, setting, attempt.run.hung_at + 2));
   }
-  if (!is_told(job)) return false;
-  const int honest = honest_seen(job);
-  if (is_wrong_call(planted.act)) return honest > static_cast<int>(guilty.size());
-  if (!watchdogs_name_ranks(job.setting) || planted.peer >= 0) return false;
-  const bool comes_late = planted.act == Fault::Stop || planted.act == Fault::Killed;
-  return comes_late ? honest > 0 : honest > static_cast<int>(guilty.size());
 }
 
-/// The lines do not say whether a Send lacks its Recv or is one too many.
-std::vector<int> ends_of_message(const Planted& planted) {
-  std::vector<int> ends = planted.guilty;
-  if (planted.peer != ends.front()) ends.push_back(planted.peer);
-  std::sort(ends.begin(), ends.end());
-  return ends;
+/// All lines of one run, and what their dates show about its end.
+SpokenLines attempt_lines(const SyntheticJob& job, const Attempt& attempt, const Planted& planted,
+                          Stillness& stillness, Seeded& seeded) {
+  const Setting& setting = attempt.setting;
+  SpokenLines lines = work_lines(job, attempt, planted, seeded);
+  if (attempt.run.hung) {
+    add_to(lines, failure_lines(job.layout, setting, planted, attempt.run, seeded));
+  }
+  switch (setting.ending) {
+    case Ending::Watchdog:
+      add_closing_lines(job, attempt, lines);
+      break;
+    case Ending::Finished:
+      add_finish(job, attempt, lines);
+      break;
+    case Ending::Stopped:
+    case Ending::Copied: {
+      const double end = cut_off_at(attempt, seeded);
+      std::erase_if(lines, [&](const SpokenLine& line) { return line.time > end; });
+      if (setting.ending == Ending::Copied) break;
+      stillness = stillness_of(setting, lines, end);
+      add_to(lines, stop_lines(job.layout, setting, end));
+      break;
+    }
+  }
+  return lines;
 }
 
-/// Where as many did one thing as the other, both sides may be named.
-std::vector<int> sides(const SyntheticJob& job) {
-  const Planted& planted = job.truth.planted;
-  const bool comes_late = planted.act == Fault::Stop || planted.act == Fault::Killed ||
-                          planted.act == Fault::Late || planted.act == Fault::StopMessage;
-  if (!job.truth.is_marred || comes_late) return {};
-  if (planted.peer >= 0) return ends_of_message(planted);
-  if (honest_seen(job) > static_cast<int>(planted.guilty.size())) return {};
-  return job.layout.groups[static_cast<size_t>(planted.group)].ranks;
+/// The same job, started again: nothing goes wrong this time.
+Attempt next_attempt(const SyntheticJob& job, double begin, Seeded& seeded) {
+  Attempt next;
+  next.setting = job.first().setting;
+  next.setting.first_pid += job.layout.world + seeded.between(120, 400);
+  next.setting.restarts = false;
+  next.setting.kill_is_seen = false;
+  next.setting.ending = seeded.chance(80) ? Ending::Finished : Ending::Copied;
+  next.programs = make_programs(job.layout, job.shape);
+  next.run =
+      simulate(job.layout, next.programs, simulation_options({}, next.setting, seeded), seeded);
+  next.begin = begin;
+  return next;
 }
 
-void tell_truth(SyntheticJob& job) {
-  Truth& truth = job.truth;
-  std::set<std::string> hosts;
-  for (const int rank : truth.planted.guilty) hosts.insert(host_name(job.layout, rank));
-  truth.hosts.assign(hosts.begin(), hosts.end());
-  truth.is_hung = job.run.hung;
-  truth.is_marred = is_marred(job);
-  truth.must_name = must_name(job);
-  truth.sides = sides(job);
+double last_time(const SpokenLines& lines) {
+  double last = 0;
+  for (const SpokenLine& line : lines) last = std::max(last, line.time);
+  return last;
+}
+
+/// Torchrun starts workers again that failed; what was stopped as a whole is submitted again.
+bool is_restarted_by_torchrun(const Setting& setting) {
+  const bool is_torchrun = setting.prefix != LauncherPrefix::MpirunTag &&
+                           setting.prefix != LauncherPrefix::Prrte &&
+                           setting.prefix != LauncherPrefix::Srun;
+  return is_torchrun && setting.ending == Ending::Watchdog;
+}
+
+/// The clock of a run is its own, and the words in its lines carry dates: they are made anew.
+void shift(JobRun& run, double seconds) {
+  for (auto& happenings : run.happenings) {
+    for (Happening& happening : happenings) happening.time += seconds;
+  }
+  for (RankEnd& end : run.ends) {
+    end.time += seconds;
+    end.waits_since += seconds;
+  }
+  run.hung_at += seconds;
 }
 
 }  // namespace
@@ -171,22 +210,61 @@ SyntheticJob make_synthetic_job(uint64_t seed, Fault fault) {
   Seeded seeded(seed * 64 + static_cast<uint64_t>(fault));
   SyntheticJob job;
   job.layout = make_layout(world_of(seed, seeded), seeded);
-  job.setting = make_setting(job.layout, seeded);
+  Attempt first;
+  first.setting = make_setting(job.layout, fault == Fault::None, seeded);
   job.shape = make_loop_shape(job.layout, seeded);
-  reconcile(fault, job.shape, job.setting);
-  job.programs = make_programs(job.layout, job.shape);
-  job.truth.planted = plant(fault, job.layout, job.programs, seeded);
-  job.run = simulate(job.layout, job.programs,
-                     simulation_options(job.truth.planted, job.setting, seeded), seeded);
-  SpokenLines lines = all_lines(job, seeded);
-  job.setting.is_snapshot = fault == Fault::None && seeded.chance(15);
-  if (job.setting.is_snapshot) keep_until_copied(job.run, lines, seeded);
-  job.files = make_files(job.layout, job.setting, lines);
-  if (loses_evidence(fault) && job.truth.planted.damaged >= 0) {
-    damage_file(job.layout, job.setting, fault, job.truth.planted.damaged, job.files, seeded);
+  reconcile(fault, job.layout, job.shape, first.setting);
+  first.programs = make_programs(job.layout, job.shape);
+  const Planted planted = plant(fault, job.layout, first.programs, seeded);
+  first.run = simulate(job.layout, first.programs,
+                       simulation_options(planted, first.setting, seeded), seeded);
+  settle_end(first.run, first.setting, seeded);
+  job.attempts.push_back(std::move(first));
+
+  Stillness stillness = Stillness::Unknown;
+  SpokenLines lines = attempt_lines(job, job.first(), planted, stillness, seeded);
+  if (job.first().setting.restarts) {
+    const double end = last_time(lines);
+    if (job.first().setting.says_restart && is_restarted_by_torchrun(job.first().setting)) {
+      add_to(lines, restart_lines(job.layout, job.first().setting, end + 0.5));
+    }
+    Attempt next = next_attempt(job, end + seeded.between(5, 90), seeded);
+    shift(next.run, next.begin);
+    job.attempts.push_back(std::move(next));
   }
-  tell_truth(job);
+  job.files = make_files(job.layout, job.first().setting, lines);
+  for (size_t i = 1; i < job.attempts.size(); ++i) {
+    Stillness later = Stillness::Unknown;
+    append_files(make_files(job.layout, job.attempts[i].setting,
+                            attempt_lines(job, job.attempts[i], {}, later, seeded)),
+                 job.files);
+  }
+  if (loses_evidence(fault) && planted.damaged >= 0) {
+    damage_file(job.layout, job.first().setting, fault, planted.damaged, job.files, seeded);
+  }
+  job.truth = make_truth(planted, job.layout, job.shape, job.attempts, stillness);
   return job;
+}
+
+Fault fault_of(uint64_t seed) {
+  const std::span<const Fault> faults = all_faults();
+  const uint64_t place = seed % (faults.size() + faults.size() / 3);
+  return place < faults.size() ? faults[place] : Fault::None;
+}
+
+std::string_view name_of_end(const SyntheticJob& job) {
+  const bool hung = job.truth.is_hung;
+  switch (job.first().setting.ending) {
+    case Ending::Watchdog:
+      return "watchdog";
+    case Ending::Stopped:
+      return hung ? "stopped after silence" : "stopped in mid-step";
+    case Ending::Finished:
+      return "finished";
+    case Ending::Copied:
+      break;
+  }
+  return hung ? "ends in the hang" : "ends in mid-step";
 }
 
 std::string describe(const SyntheticJob& job, uint64_t seed) {
@@ -194,16 +272,19 @@ std::string describe(const SyntheticJob& job, uint64_t seed) {
   std::string text =
       fmt::format("seed {}, {}: {} ranks, tp {} dp {} pp {} ep {}, NCCL {}", seed,
                   name_of(planted.fault), job.layout.world, job.layout.tensor, job.layout.data,
-                  job.layout.pipeline, job.layout.expert, job.setting.release->name);
+                  job.layout.pipeline, job.layout.expert, job.first().setting.release->name);
   if (planted.act != Fault::None) {
     const Group& group = job.layout.groups[static_cast<size_t>(planted.group)];
     text += fmt::format("; {}: ranks {} at call {} of {} {}", name_of(planted.act), planted.guilty,
                         planted.place, name_of(group.kind), group.ranks);
   }
   if (planted.damaged >= 0) text += fmt::format("; evidence of rank {} lost", planted.damaged);
-  return text + fmt::format("; {}{}{}", job.truth.is_hung ? "hung" : "finished",
-                            job.truth.must_name ? ", must be named" : "",
-                            job.setting.is_snapshot ? ", snapshot" : "");
+  return text + fmt::format("; {}{}{}{}{}{}", name_of_end(job),
+                            job.attempts.size() > 1 ? ", started again" : "",
+                            job.first().setting.logs_calls ? "" : ", no calls",
+                            job.first().setting.logs_init ? "" : ", no INIT",
+                            job.shape.is_graph ? ", graphs" : "",
+                            job.truth.must_name ? ", must be named" : "");
 }
 
 }  // namespace ncclog::testing

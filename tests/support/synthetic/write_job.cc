@@ -1,23 +1,27 @@
-// Writes a synthetic job into a folder, to look at one that a test complains about.
+// Synthetic jobs by hand: one to look at, or many judged.
 //
-//   ncclog_synthetic_job 17 "wrong count" FOLDER
-
-#include <fmt/format.h>
+//   ncclog_synthetic_job 17 "wrong count" FOLDER       writes the job's logs into FOLDER
+//   ncclog_synthetic_job 17 - FOLDER                   the same with the fault that the seed draws
+//   ncclog_synthetic_job judge 100000 5000 [THREADS [TEXTS]]
+//                                                      judges the seeds from 100000 on
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <vector>
 
-#include "support/synthetic/synthetic_job.h"
+#include "support/synthetic/trials.h"
 
 namespace {
 
 using namespace ncclog::testing;
 
+uint64_t number(const std::string& text) { return std::strtoull(text.c_str(), nullptr, 10); }
+
 int write(uint64_t seed, std::string_view fault, const std::filesystem::path& folder) {
-  Fault wanted = Fault::None;
+  Fault wanted = fault == "-" ? fault_of(seed) : Fault::None;
   for (const Fault each : all_faults()) {
     if (name_of(each) == fault) wanted = each;
   }
@@ -33,9 +37,17 @@ int write(uint64_t seed, std::string_view fault, const std::filesystem::path& fo
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::cerr << "usage: ncclog_synthetic_job SEED FAULT FOLDER\n";
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.size() >= 3 && args[0] == "judge") {
+    const int threads = args.size() > 3 ? static_cast<int>(number(args[3])) : 1;
+    const size_t texts = args.size() > 4 ? number(args[4]) : 1;
+    std::cout << summary(judge_seeds(number(args[1]), number(args[2]), threads), texts);
+    return 0;
+  }
+  if (args.size() != 3) {
+    std::cerr << "usage: ncclog_synthetic_job SEED FAULT|- FOLDER\n"
+                 "       ncclog_synthetic_job judge FIRST COUNT [THREADS [TEXTS]]\n";
     return 2;
   }
-  return write(std::strtoull(argv[1], nullptr, 10), argv[2], argv[3]);
+  return write(number(args[0]), args[1], args[2]);
 }
