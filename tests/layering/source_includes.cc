@@ -29,7 +29,7 @@ const std::vector<Layer>& layer_table() {
       {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
       {"report",
        {"rules", "diagnose", "model", "base"},
-       {"fmt/", "nlohmann/", "sqlite3", "archive"}},
+       {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/"}},
       {"replay", {"diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
       {"replay/exec", {"replay", "log", "base"}, {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",

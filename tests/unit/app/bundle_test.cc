@@ -179,10 +179,31 @@ TEST(Bundle, ANameThatWouldBeLeftIsRefused) {
     make_bundle(options_for(log), {.path = path});
     FAIL() << "was written";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "'logs/a.log' would still name 'gpu-n41': nothing was written");
+    EXPECT_STREQ(error.what(),
+                 "names would be left in the bundle, so nothing was written: "
+                 "logs/a.log:4: 'gpu-n41', which was replaced elsewhere");
   }
   EXPECT_FALSE(fs::exists(path));
   EXPECT_FALSE(fs::exists(path + ".mapping.json"));
+  const BundleSummary summary = make_bundle(options_for(log), {.path = path, .allow_leaks = true});
+  EXPECT_TRUE(fs::exists(path));
+  EXPECT_NE(bundle_text({.path = path}, summary).find("logs/a.log:4: 'gpu-n41'"),
+            std::string::npos);
+}
+
+TEST(Bundle, NamesInDoubtfulAndTornLinesAreReplaced) {
+  testing::TempDir run;
+  run.add("zebra9-run.log",
+          std::string(kLog) +
+              "AllReduce: opCount 1f senhvd1:2918:3332 [0] NCCL INFO Chahvd1:2918:3\n"
+              "332 [0] via P2P/CUhvd1:2919:33 gpu-n4\n"
+              "?? hvd1:2918:3332 [0] NCCL WARN xyzzy (Worker pid=7, ip=kite7i) (nil)\n");
+  const Unpacked bundle = bundle_of(run.path().string());
+  for (const auto& [path, text] : bundle.members) {
+    for (const char* name : {"hvd1", "kite7", "gpu-n4", "zebra9", "alice", "falcon"}) {
+      EXPECT_EQ((path + text).find(name), std::string::npos) << name << " in " << path;
+    }
+  }
 }
 
 TEST(Bundle, LeavesOutWhatIsNoText) {

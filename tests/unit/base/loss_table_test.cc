@@ -58,17 +58,12 @@ struct NameCase {
 
 TEST(LossTable, RowsStandInTheOrderOfTheirEnumerators) {
   const NameCase cases[] = {
-      {Loss::LineTorn, "line_torn"},
-      {Loss::LineCut, "line_cut"},
-      {Loss::InvalidUtf8, "invalid_utf8"},
-      {Loss::NulBytes, "nul_bytes"},
-      {Loss::InputCut, "input_cut"},
-      {Loss::InputUnreadable, "input_unreadable"},
-      {Loss::InputSkipped, "input_skipped"},
-      {Loss::RecordsDropped, "records_dropped"},
-      {Loss::LineLeftOut, "line_left_out"},
-      {Loss::SizeLimit, "size_limit"},
-      {Loss::ProcessesDropped, "processes_dropped"},
+      {Loss::LineTorn, "line_torn"},         {Loss::LineCut, "line_cut"},
+      {Loss::InvalidUtf8, "invalid_utf8"},   {Loss::NulBytes, "nul_bytes"},
+      {Loss::InputCut, "input_cut"},         {Loss::InputUnreadable, "input_unreadable"},
+      {Loss::InputSkipped, "input_skipped"}, {Loss::RecordsDropped, "records_dropped"},
+      {Loss::LineLeftOut, "line_left_out"},  {Loss::SizeLimit, "size_limit"},
+      {Loss::ErrorUnknown, "error_unknown"}, {Loss::ProcessesDropped, "processes_dropped"},
       {Loss::LineInDoubt, "line_in_doubt"},
   };
   ASSERT_EQ(std::size(cases), static_cast<size_t>(Loss::kCount));

@@ -133,7 +133,11 @@ TEST(LogGenerator, PackedFilesGiveTheReportOfThePlainOne) {
   for (const Packing& packing : kPackings) {
     const auto packed = pack_file(log, packing);
     if (!packed) continue;
-    EXPECT_EQ(run_ncclog({"analyze", packed->string()}).standard_output, plain) << *packed;
+    std::string report = run_ncclog({"analyze", packed->string()}).standard_output;
+    // It quotes where the log ends.
+    const size_t name = report.find(packed->string());
+    if (name != report.npos) report.replace(name, packed->string().size(), log.string());
+    EXPECT_EQ(report, plain) << *packed;
   }
 }
 

@@ -124,7 +124,7 @@ std::vector<GuiltyCase> cases() {
        world(3).call(0, 1).call(2, 1).timeout(0, 2).text(), "yes 1"},
       {"without such a sign nobody is named", kMissing, world(3).call(0, 1).call(2, 1).text(),
        "unknown"},
-      {"but it is told who was behind", kBehind, world(3).call(0, 1).call(2, 1).text(), "yes"},
+      {"but it is told who was behind", kBehind, world(3).call(0, 1).call(2, 1).text(), "yes 1"},
       {"nobody is behind where all made the same calls", kBehind, world(3).text(), "unknown"},
       {"a rank whose own watchdog fired waits in a call that it entered", kMissing,
        world(3).call(0, 1).call(2, 1).timeout(0, 2).timeout(1, 1).text(), "unknown"},
@@ -255,6 +255,16 @@ TEST(HangFacts, ARankThatCameAfterTheLimitIsNamedWhereLinesCarryTimes) {
   EXPECT_EQ(guilty_answer(kMissing, log.text()), "yes 1");
   EXPECT_EQ(guilty_answer(kAllEntered, log.text()), "unknown");
   EXPECT_NE(fact_of(kMissing, log.text()).what.find("660 s after the others"), std::string::npos);
+}
+
+TEST(HangFacts, ARankThatCallsOnAfterItsOwnWatchdogWaitedLikeTheOthers) {
+  CallLog log;
+  log.stamp("[2026-02-03 04:05:06] ");
+  for (int rank = 0; rank < 3; ++rank) log.init(rank, 3, 1);
+  for (int rank = 0; rank < 3; ++rank) log.call(rank, 1);
+  log.call(0, 1).call(2, 1).timeout(0, 1).timeout(1, 1).timeout(2, 1);
+  log.stamp("[2026-02-03 04:16:06] ").call(1, 1);
+  EXPECT_EQ(guilty_answer(kMissing, log.text()), "unknown");
 }
 
 TEST(HangFacts, SomeSecondsApartAreNoLateness) {

@@ -80,6 +80,29 @@ const NetworkCase kCases[] = {
      "incompatible devices: [0]mlx5_0:1/IB and [4]mlx5_4:1/RoCE. Try selecting NICs of only one "
      "link type using NCCL_IB_HCA\n",
      "yes"},
+    {"a RoCE port that carries nothing", "job.hca_link_mix",
+     "red1:10:10 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB "
+     "a:10.4.4.1<0>\n"
+     "red1:10:44 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] [receive] via NET/IB/0\n",
+     "no"},
+    {"connections over both kinds", "job.hca_link_mix",
+     "red1:10:10 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB "
+     "a:10.4.4.1<0>\n"
+     "red1:10:44 [0] NCCL INFO Channel 00/0 : 1[1] -> 0[0] [receive] via NET/IB/0\n"
+     "red1:10:44 [0] NCCL INFO Channel 01/0 : 1[1] -> 0[0] [receive] via NET/IB/1\n",
+     "yes"},
+    {"one kind carries all, be it RoCE", "job.hca_link_mix",
+     "red1:10:10 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB "
+     "a:10.4.4.1<0>\n"
+     "red1:10:44 [0] NCCL INFO Channel 01/0 : 1[1] -> 0[0] [receive] via NET/IB/1\n",
+     "no"},
+    {"a job that stays on one host", "job.hca_link_mix",
+     "red1:10:10 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB "
+     "a:10.4.4.1<0>\n"
+     "red1:10:12 [0] NCCL INFO comm 0x5a rank 0 nranks 2 cudaDev 0 busId 1000 - Init START\n"
+     "red1:10:12 [0] NCCL INFO comm 0x5a rank 0 nRanks 2 nNodes 1 localRanks 2 localRank 0 MNNVL "
+     "0\n",
+     "no"},
     {"a cut entry alone", "job.hca_link_mix",
      "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/I\n", "no"},
 

@@ -59,5 +59,16 @@ TEST(BrokenMessage, StaysAsItIsWhereNothingFits) {
             (Records{"1+1 ?: " + kBegin, "2+1 ?: a", "3+1 ?: b", "4+1 ?: c", "5+1 ?: d"}));
 }
 
+TEST(BrokenMessage, AWarningThatAnExceptionQuotesIsReadAsOne) {
+  const std::string label = "[rank1]: Last error:";
+  const std::string warning = "Call to ibv_create_qp failed with error Cannot allocate memory";
+  EXPECT_EQ(join({label, "[rank1]: " + warning}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ib_call_failed: [rank1]: " + warning}));
+  // A text that is no WARN, a header of its own: the label stands alone.
+  EXPECT_EQ(join({label, "[rank1]: over and out"}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ?: [rank1]: over and out"}));
+  EXPECT_EQ(join({label}), (Records{"1+1 last_error_label: " + label}));
+}
+
 }  // namespace
 }  // namespace ncclog

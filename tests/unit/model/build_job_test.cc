@@ -235,6 +235,24 @@ TEST(BuildJob, OneVoiceDoesNotTellTheSizeOfTheJob) {
             std::nullopt);
 }
 
+TEST(BuildJob, ProcessesOfAnExcerptDoNotTellTheSizeOfTheJob) {
+  EXPECT_EQ(job_from_text("n:1:1 [1] NCCL INFO Using network IB\n"
+                          "n:2:2 [5] NCCL INFO Using network IB\n")
+                .nranks,
+            std::nullopt);
+  EXPECT_EQ(job_from_text("[rank0]: Traceback (most recent call last):\n"
+                          "[rank1]: Traceback (most recent call last):\n")
+                .nranks,
+            2);
+  EXPECT_EQ(job_from_text("$ docker run trainer python train.py --world-size 8\n").nranks, 8);
+}
+
+TEST(BuildJob, AnAddressBeforeALineIsNoRank) {
+  const Job job = job_from_text("10.0.0.10: n:1:1 [0] NCCL INFO Using network IB\n");
+  ASSERT_EQ(job.processes.size(), 1u);
+  EXPECT_EQ(job.processes[0].rank, -1);
+}
+
 TEST(BuildJob, TheLastLineIsThatOfTheProcesssOwnFile) {
   const LineMatcher none;
   LogReader own(0, 0, none);
@@ -270,10 +288,10 @@ TEST(BuildJob, ATornHostNameIsNoOtherHost) {
 }
 
 TEST(BuildJob, ARecordCutOffByAnotherIsLostAndCounted) {
-  const Job job =
-      job_from_text("b:2:2 [0] NCCL INFO Using network Socket\n" +
-                    repeated("b:2:2 [0] NCCL INFO Connected all rings", 100) +
-                    "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Using network IB\n");
+  const Job job = job_from_text(
+      "b:2:2 [0] NCCL INFO Using network Socket\n" +
+      repeated("b:2:2 [0] NCCL INFO Connected all rings", 100) +
+      "a:1:1 [0] NCCL INFO Using network Sockb:2:2 [0] NCCL INFO Connected all trees\n");
   EXPECT_EQ(job.network.name, "Socket");
   EXPECT_EQ(job.losses.count(Loss::LineTorn), 1u);
   EXPECT_EQ(job.hosts, std::vector<std::string>{"b"});

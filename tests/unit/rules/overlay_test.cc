@@ -49,7 +49,7 @@ TEST(Overlay, SuppressesAFindingAndKeepsItInTheReport) {
   EXPECT_EQ(diagnosis.overlays[0].reason, "Known.");
   EXPECT_EQ(diagnosis.overlays[0].until, "2026-11-21");
   EXPECT_EQ(diagnosis.overlays[0].where, "site.yaml:2:5");
-  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::Clean);
+  EXPECT_EQ(diagnosis.verdict.status, VerdictStatus::NothingFound);
   EXPECT_EQ(diagnosis.verdict.headline, "No problem found but what overlays suppress; see there.");
 }
 

@@ -56,11 +56,50 @@ TEST(Verdict, TheHeadlineCountsLinesWhereTheyAreMoreThanFindings) {
             "The cause; another finding (3 lines) follows from it.");
 }
 
-TEST(Verdict, InfoLeavesTheJobClean) {
-  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kNetwork);
+const std::string kDone = kNetwork + "# Avg bus bandwidth    : 96.4\n";
+
+TEST(Verdict, InfoLeavesAJobThatFinishedClean) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kDone);
   EXPECT_EQ(verdict.status, VerdictStatus::Clean);
-  EXPECT_EQ(verdict.headline, "No problem found in what these logs can show.");
+  EXPECT_EQ(verdict.headline, "The job finished, and nothing is wrong in what its logs show.");
   EXPECT_EQ(verdict.finding, "");
+}
+
+TEST(Verdict, WithoutAnEndNothingWasFoundInWhatTheLinesCover) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")}, kNetwork);
+  EXPECT_EQ(verdict.status, VerdictStatus::NothingFound);
+  EXPECT_EQ(verdict.headline, "No problem in this line: the start of 1 process, no end.");
+}
+
+TEST(Verdict, AFailureThatNoRuleNamesIsSuspicious) {
+  const Verdict verdict = verdict_of({graded("a", "info", "By the way.")},
+                                     kNetwork + "rank 3 died from signal 6 and dumped core\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: signal 6.");
+}
+
+TEST(Verdict, TheHeadlineSaysThatTheJobFinished) {
+  EXPECT_EQ(verdict_of({graded("a", "warning", "Odd.")}, kDone).headline, "Odd; the job finished.");
+}
+
+TEST(Verdict, AdviceOnAJobThatFinishedIsAnInfoUnlessItHalvesTheBandwidth) {
+  const auto advice = [](const std::string& more) {
+    Rule rule = graded("a", "warning", "Slow.", more);
+    rule.role = Role::Advice;
+    return rule;
+  };
+  EXPECT_EQ(verdict_of({advice("")}, kNetwork).status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict_of({advice("")}, kDone).status, VerdictStatus::Clean);
+  EXPECT_EQ(verdict_of({advice("halves_bandwidth: true\n")}, kDone).status,
+            VerdictStatus::Suspicious);
+}
+
+TEST(Verdict, WhatOnlyLinesAfterTheEndShowIsNoFinding) {
+  EXPECT_EQ(
+      verdict_of({graded("a", "error", "Broken.")}, "# Avg bus bandwidth    : 96.4\n" + kNetwork)
+          .status,
+      VerdictStatus::Clean);
 }
 
 struct Row {
@@ -73,8 +112,6 @@ constexpr Row kNothing[] = {
     {"hello\nworld\n", "No line of NCCL was found: nothing to judge."},
     {"Validation:  33%|###       | 1/3 [00:01<00:02,  1.16it/s]\n",
      "No line of NCCL was found: nothing to judge."},
-    {"node-a:41:41 [0] NCCL INFO cudaDrnode-b:52:52 [1] NCCL INFO cudaDriverVersion 13000\n",
-     "Processes tore each other's lines, so that none of them is sure: nothing to judge."},
 };
 
 TEST(Verdict, WithoutUsableLinesThereIsNoVerdict) {

@@ -2,6 +2,8 @@
 
 #include "support/synthetic/synthetic_job.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,8 +35,8 @@ TEST(SyntheticJob, IsAFunctionOfItsSeed) {
 TEST(SyntheticJob, HealthyProgramsEnd) {
   for (uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
     const SyntheticJob job = make_synthetic_job(seed, Fault::None);
-    EXPECT_FALSE(job.run.hung) << describe(job, seed);
-    for (const auto& ends : job.run.ends) EXPECT_EQ(ends.how, RankEnd::How::Finished);
+    EXPECT_FALSE(job.first().run.hung) << describe(job, seed);
+    for (const auto& ends : job.first().run.ends) EXPECT_EQ(ends.how, RankEnd::How::Finished);
   }
 }
 
@@ -43,11 +45,11 @@ TEST(SyntheticJob, AStoppedRankIsBusyAndOthersWait) {
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
     const SyntheticJob job = make_synthetic_job(seed, Fault::Stop);
     for (const int rank : job.truth.planted.guilty) {
-      const RankEnd& end = job.run.ends[static_cast<size_t>(rank)];
+      const RankEnd& end = job.first().run.ends[static_cast<size_t>(rank)];
       EXPECT_TRUE(end.how == RankEnd::How::Busy || end.how == RankEnd::How::Waiting)
           << describe(job, seed);
     }
-    hung += job.run.hung ? 1 : 0;
+    hung += job.first().run.hung ? 1 : 0;
   }
   EXPECT_GT(hung, static_cast<int>(kSeeds) * 8 / 10);
 }
@@ -91,8 +93,8 @@ using Members = std::vector<int>;
 /// How often each set of ranks made a communicator, as the programs say and as the job shows.
 std::map<Members, int> groups_made(const SyntheticJob& job) {
   std::map<Members, int> made;
-  for (size_t r = 0; r < job.programs.size(); ++r) {
-    for (const Step& step : job.programs[r]) {
+  for (size_t r = 0; r < job.first().programs.size(); ++r) {
+    for (const Step& step : job.first().programs[r]) {
       if (step.kind != Step::Kind::Init) continue;
       const Group& group = job.layout.groups[static_cast<size_t>(step.group)];
       if (group.ranks.front() == static_cast<int>(r)) ++made[group.ranks];
@@ -109,7 +111,7 @@ std::map<Members, int> groups_seen(const Job& job) {
 
 uint64_t calls_made(const SyntheticJob& job, int rank) {
   uint64_t calls = 0;
-  for (const Step& step : job.programs[static_cast<size_t>(rank)]) {
+  for (const Step& step : job.first().programs[static_cast<size_t>(rank)]) {
     if (!step.is_replayed) calls += step.calls.size();
   }
   return calls;
@@ -119,8 +121,10 @@ TEST(SyntheticJob, ReadsAsTheJobThatWasMade) {
   int checked = 0;
   for (uint64_t seed = 0; seed < 3 * kSeeds; ++seed) {
     const SyntheticJob made = make_synthetic_job(seed, Fault::None);
-    const Setting& setting = made.setting;
-    if (!setting.logs_init || setting.shares_process || setting.is_snapshot) continue;
+    const Setting& setting = made.first().setting;
+    if (!setting.logs_init || setting.shares_process ||
+        made.first().setting.ending != Ending::Finished)
+      continue;
     if (made.layout.world > 64) continue;
     ++checked;
     const Job job = job_from_files(made.files);
@@ -134,10 +138,53 @@ TEST(SyntheticJob, ReadsAsTheJobThatWasMade) {
       }
     }
     for (const auto& [rank, count] : calls) {
-      EXPECT_EQ(count, calls_made(made, rank)) << "rank " << rank << ", " << describe(made, seed);
+      EXPECT_EQ(count, setting.logs_calls ? calls_made(made, rank) : 0)
+          << "rank " << rank << ", " << describe(made, seed);
     }
   }
   EXPECT_GT(checked, static_cast<int>(kSeeds));
+}
+
+TEST(SyntheticJob, EveryEndIsMade) {
+  std::map<std::string, int> ends;
+  int again = 0;
+  for (uint64_t seed = 0; seed < 4 * kSeeds; ++seed) {
+    const SyntheticJob job = make_synthetic_job(seed, fault_of(seed));
+    ++ends[std::string(name_of_end(job))];
+    again += job.attempts.size() > 1 ? 1 : 0;
+  }
+  for (const std::string end : {"watchdog", "stopped after silence", "stopped in mid-step",
+                                "finished", "ends in the hang", "ends in mid-step"}) {
+    EXPECT_GT(ends[end], 0) << end;
+  }
+  EXPECT_GT(again, 10);
+}
+
+TEST(SyntheticJob, DatesShowWhetherTheJobStoodStill) {
+  Setting setting;
+  setting.stopper = Stopper::Torchrun;
+  SpokenLines lines;
+  for (const double time : {1.0, 1.4, 1.8, 2.2, 2.6}) {
+    lines.push_back({time, 0, SpokenLine::Voice::Worker, "step", true});
+  }
+  EXPECT_EQ(stillness_of(setting, lines, 3.0), Stillness::Worked);
+  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Stood);
+  EXPECT_EQ(stillness_of(setting, lines, 6.0), Stillness::Unknown);
+  setting.stopper = Stopper::Nobody;
+  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Unknown);
+  setting.stopper = Stopper::Torchrun;
+  for (SpokenLine& line : lines) line.is_dated = false;
+  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Unknown);
+}
+
+/// A report with one finding, as far as the judge reads it.
+std::string report_with(std::string_view id, std::string_view severity, std::string_view role,
+                        const std::vector<int>& ranks, std::string_view host,
+                        std::string_view status) {
+  return fmt::format(
+      R"({{"verdict": {{"status": "{}", "headline": ""}}, "findings": [{{"id": "{}", )"
+      R"("severity": "{}", "role": "{}", "message": "", "ranks": [{}], "hosts": ["{}"]}}]}})",
+      status, id, severity, role, fmt::join(ranks, ","), host);
 }
 
 TEST(SyntheticJob, AJudgeFindsWhatIsWrong) {
@@ -146,34 +193,34 @@ TEST(SyntheticJob, AJudgeFindsWhatIsWrong) {
                .hosts = {"node-a"},
                .is_hung = true,
                .is_marred = true,
-               .must_name = true};
+               .must_name = true,
+               .verdicts = {"problem"}};
   struct Row {
     std::string_view id;
-    Role role;
+    std::string_view role;
     std::vector<int> ranks;
     std::string_view host;
-    size_t wrong;
+    std::string_view status;
+    std::string_view wrong;  ///< Empty: nothing is.
     bool names;
   };
   const Row kRows[] = {
-      {"collective-rank-missing", Role::Cause, {5}, "node-a", 0, true},
-      {"collective-rank-missing", Role::Cause, {4}, "node-a", 1, false},
-      {"collective-rank-missing", Role::Cause, {4, 5}, "node-a", 1, false},
-      {"collective-rank-missing", Role::Cause, {}, "node-b", 1, false},
-      {"mismatched-collectives", Role::Cause, {5}, "node-a", 1, false},
-      {"socket-instead-of-ib", Role::Advice, {5}, "node-a", 1, false},
-      {"watchdog-timeout-unexplained", Role::Symptom, {0, 1}, "node-a", 0, false},
+      {"collective-rank-missing", "cause", {5}, "node-a", "problem", "", true},
+      {"collective-rank-missing", "cause", {5}, "node-a", "clean", kOverClaimsClean, true},
+      {"collective-rank-missing", "cause", {4}, "node-a", "problem", kInnocentNamed, false},
+      {"collective-rank-missing", "cause", {4, 5}, "node-a", "problem", kInnocentNamed, false},
+      {"collective-rank-missing", "cause", {}, "node-b", "problem", kInnocentNamed, false},
+      {"mismatched-collectives", "cause", {5}, "node-a", "problem", kWrongId, false},
+      {"socket-instead-of-ib", "advice", {5}, "node-a", "problem", kWrongId, false},
+      {"job-stopped-while-stalled", "symptom", {}, "node-b", "problem", "", false},
+      {"job-stopped-while-stalled", "cause", {4}, "node-a", "problem", kInnocentNamed, false},
+      {"watchdog-timeout-unexplained", "symptom", {0, 1}, "node-a", "problem", "", false},
   };
   for (const Row& row : kRows) {
-    Finding finding;
-    finding.id = row.id;
-    finding.severity = Severity::Error;
-    finding.role = row.role;
-    finding.ranks = row.ranks;
-    finding.hosts = {std::string(row.host)};
     const Judgement judgement =
-        judge(job, {.verdict = {}, .findings = {finding}, .not_judged = {}});
-    EXPECT_EQ(judgement.wrong.size(), row.wrong) << row.id << " " << ranges_text(row.ranks);
+        judge(job, report_with(row.id, "error", row.role, row.ranks, row.host, row.status));
+    const std::string_view wrong = judgement.wrong.empty() ? "" : judgement.wrong.front().kind;
+    EXPECT_EQ(wrong, row.wrong) << row.id << " " << ranges_text(row.ranks);
     EXPECT_EQ(judgement.names_guilty, row.names) << row.id << " " << ranges_text(row.ranks);
   }
 }

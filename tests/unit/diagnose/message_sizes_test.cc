@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include "support/call_log.h"
+#include "support/fact_of.h"
+#include "support/guilty.h"
+
+namespace ncclog {
+namespace {
+
+using testing::CallLog;
+using testing::fact_of;
+using testing::guilty_answer;
+using testing::GuiltyCase;
+
+constexpr std::string_view kSizes = "job.message_sizes_differ";
+
+CallLog inits(int nranks) {
+  CallLog log;
+  for (int rank = 0; rank < nranks; ++rank) log.init(rank, nranks, 1);
+  return log;
+}
+
+/// One message with both ends.
+CallLog& message(CallLog& log, int from, int to, int64_t sent, int64_t received) {
+  log.call(from, 1, "Send", sent, to);
+  return log.call(to, 1, "Recv", received, from);
+}
+
+/// Every rank sends to all others; `odd` sends its splits to two of them in another way.
+std::string exchange_with_odd(int nranks, int odd, int before) {
+  CallLog log = inits(nranks);
+  for (int step = 0; step <= before; ++step) {
+    for (int from = 0; from < nranks; ++from) {
+      for (int to = 0; to < nranks; ++to) {
+        if (from == to) continue;
+        const bool is_odd = from == odd && step == before;
+        const int64_t sent = !is_odd ? 200 : to % 2 == 0 ? 300 : 100;
+        message(log, from, to, sent, 200);
+      }
+    }
+  }
+  return log.text();
+}
+
+std::string pair_of(std::initializer_list<std::pair<int, int>> sizes) {
+  CallLog log = inits(2);
+  for (const auto& [sent, received] : sizes) message(log, 0, 1, sent, received);
+  return log.text();
+}
+
+TEST(MessageSizes, NameTheRankThatAllDifferingPairsShare) {
+  EXPECT_EQ(guilty_answer(kSizes, exchange_with_odd(4, 1, 2)), "yes 1");
+  EXPECT_EQ(guilty_answer(kSizes, exchange_with_odd(4, 3, 0)), "yes 3");
+}
+
+TEST(MessageSizes, OfOnePairNameWhoLeftTheSizeThatBothUsed) {
+  const GuiltyCase cases[] = {
+      {"the sender did", kSizes, pair_of({{8, 8}, {8, 8}, {8, 8}, {6, 8}}), "yes 0"},
+      {"the receiver did", kSizes, pair_of({{8, 8}, {8, 8}, {8, 8}, {8, 6}}), "yes 1"},
+      {"both did", kSizes, pair_of({{8, 8}, {8, 8}, {8, 8}, {6, 4}}), "yes"},
+      {"there are too few", kSizes, pair_of({{8, 8}, {8, 6}}), "yes"},
+      {"the sizes always changed", kSizes, pair_of({{8, 8}, {7, 7}, {6, 6}, {8, 6}}), "yes"},
+      {"all agree", kSizes, pair_of({{8, 8}, {7, 7}}), "unknown"},
+  };
+  for (const GuiltyCase& test : cases) {
+    EXPECT_EQ(guilty_answer(test.fact, test.log), test.answer) << test.what;
+  }
+}
+
+TEST(MessageSizes, CompareBytesAndNotElements) {
+  CallLog log = inits(2);
+  log.call(0, 1, "Send", 8, 1, 7).call(1, 1, "Recv", 16, 0, 9);
+  EXPECT_EQ(guilty_answer(kSizes, log.text()), "unknown");
+}
+
+TEST(MessageSizes, TakeALeftOutMessageForNoOtherSize) {
+  CallLog skipped = inits(2);
+  for (const int size : {8, 4, 2}) skipped.call(1, 1, "Recv", size, 0);
+  for (const int size : {8, 2}) skipped.call(0, 1, "Send", size, 1);
+  EXPECT_EQ(guilty_answer(kSizes, skipped.text()), "unknown");
+  // A size that the receiver never had is no shift.
+  CallLog cut = inits(2);
+  for (const int size : {8, 8, 8, 8}) cut.call(1, 1, "Recv", size, 0);
+  for (const int size : {8, 8, 6}) cut.call(0, 1, "Send", size, 1);
+  EXPECT_EQ(guilty_answer(kSizes, cut.text()), "yes");
+}
+
+TEST(MessageSizes, SayWhoSendsWhatToWhom) {
+  EXPECT_EQ(fact_of(kSizes, pair_of({{8, 8}, {6, 8}})).what,
+            "rank 0 sends 6 float32 to rank 1, which receives 8 float32 (message 2 between them)");
+  EXPECT_EQ(fact_of(kSizes, pair_of({{8, 8}, {6, 8}, {6, 8}})).what,
+            "rank 0 sends 6 float32 to rank 1, which receives 8 float32");
+  EXPECT_EQ(fact_of(kSizes, pair_of({{8, 8}, {6, 4}, {4, 6}})).what,
+            "not all messages from rank 0 to rank 1 are sent and received in one size");
+}
+
+}  // namespace
+}  // namespace ncclog

@@ -1,0 +1,180 @@
+#include "diagnose/outcome/outcome.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "diagnose/outcome/extent.h"
+#include "diagnose/outcome/span.h"
+#include "model/job_from_text.h"
+
+namespace ncclog {
+namespace {
+
+std::string line(int rank, std::string_view message) {
+  return fmt::format("n1:{}:{} [{}] NCCL INFO {}\n", 70 + rank, 70 + rank, rank, message);
+}
+
+std::string init(int rank, std::string_view phase, int nranks = 2) {
+  return line(rank,
+              fmt::format("ncclCommInitRank comm 0x5a{} rank {} nranks {} cudaDev {} nvmlDev {} "
+                          "busId 3d000 commId 0x77 - Init {}",
+                          rank, rank, nranks, rank, rank, phase));
+}
+
+std::string up(int nranks = 2) {
+  std::string log;
+  for (int rank = 0; rank < nranks; ++rank) {
+    log += init(rank, "START", nranks) + init(rank, "COMPLETE", nranks);
+  }
+  return log;
+}
+
+std::string end(int rank, std::string_view action = "Destroy") {
+  return line(rank, fmt::format("comm 0x5a{} rank {} nranks 2 cudaDev {} busId 3d000 - {} COMPLETE",
+                                rank, rank, rank, action));
+}
+
+const std::string kDestroyed = end(0) + end(1);
+const std::string kSummary = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 96.4\n";
+const std::string kNoise =
+    "n1:71:99 [1] misc/socket.cc:49 NCCL WARN socketProgress: Connection closed by remote peer "
+    "n2<41822>\n";
+const std::string kFullShm =
+    "n1:71:71 [1] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-x to 9637892 "
+    "bytes\n";
+const std::string kWatchdog =
+    "[rank0]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank 0] Watchdog caught "
+    "collective operation timeout: WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=8, NumelOut=8, "
+    "Timeout(ms)=600000) ran for 600011 milliseconds before timing out.\n";
+const std::string kRunStop =
+    ":::MLLOG {\"namespace\": \"\", \"time_ms\": 1767614400000, \"event_type\": \"INTERVAL_END\", "
+    "\"key\": \"run_stop\", \"value\": null, \"metadata\": {\"file\": \"train.py\", \"lineno\": "
+    "96, "
+    "\"status\": \"success\"}}\n";
+const std::string kCancelled =
+    "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-01-05T12:00:00 DUE TO TIME LIMIT ***\n";
+
+struct Row {
+  std::string_view name;
+  std::string log;
+  EndState state;
+  std::string_view shown;  ///< In the line that shows it; empty: none does.
+};
+
+const Row kRows[] = {
+    {"nothing", "", EndState::Unknown, ""},
+    {"ranks that start", init(0, "START") + init(1, "START"), EndState::Unknown, ""},
+    {"ranks at work", up(), EndState::Unfinished, "Init COMPLETE"},
+    {"all destroyed", up() + kDestroyed, EndState::Finished, "rank 1"},
+    {"all aborted without an error", up() + end(0, "Abort") + end(1, "Abort"), EndState::Finished,
+     "rank 1"},
+    {"one of two destroyed", up() + end(0), EndState::Unfinished, "rank 1"},
+    {"a child that is left to the end of the process",
+     up() +
+         line(0,
+              "ncclCommSplit comm 0x6b rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 3d000 parent "
+              "0x5a0 splitCount 1 color 1 key 0 - Init COMPLETE") +
+         kDestroyed,
+     EndState::Finished, "rank 1"},
+    {"a communicator that is begun after the largest one",
+     up() + kDestroyed +
+         line(0,
+              "ncclCommInitRank comm 0x6b rank 0 nranks 1 cudaDev 0 nvmlDev 0 busId 3d000 "
+              "commId 0x78 - Init START"),
+     EndState::Unfinished, "commId 0x78"},
+    {"nccl-tests", up() + kSummary, EndState::Finished, "# Out of bounds"},
+    {"nccl-tests, and the next test", kSummary + up(), EndState::Unfinished, "Init COMPLETE"},
+    {"MLPerf, and noise", up() + kRunStop + kNoise, EndState::Finished, "run_stop"},
+    {"MLPerf, and a WARN that would be fatal elsewhere", up() + kRunStop + kFullShm,
+     EndState::Finished, "run_stop"},
+    {"a fatal WARN", up() + kFullShm, EndState::Failed, "failed to extend"},
+    {"a time-out and a destroy", up() + kWatchdog + kDestroyed, EndState::Failed,
+     "Watchdog caught"},
+    {"a time-out that the job outlived", up() + kWatchdog + kRunStop, EndState::Finished,
+     "run_stop"},
+    {"Lightning", up() + "`Trainer.fit` stopped: `max_steps=100` reached.\n", EndState::Finished,
+     "Trainer.fit"},
+    {"transformers", up() + "{'train_runtime': 41.7, 'train_loss': 2.1, 'epoch': 1.0}\n",
+     EndState::Finished, "train_runtime"},
+    {"the end of an epoch", up() + "Training completed\nstep=10, skipped=0, lr=[0.1]\n",
+     EndState::Unfinished, "Init COMPLETE"},
+    {"the scheduler", up() + kCancelled, EndState::Stopped, "TIME LIMIT"},
+    {"the scheduler, after the end", up() + kSummary + kCancelled, EndState::Finished,
+     "# Out of bounds"},
+    {"what the scheduler kills did not die by itself",
+     up() + kCancelled + "srun: error: n1: task 1: Killed\n", EndState::Stopped, "TIME LIMIT"},
+    {"a launcher that saw a rank die", up() + "x3c0s1: rank 1 died from signal 6 and dumped core\n",
+     EndState::Failed, "died from signal 6"},
+    {"torchrun",
+     up() + "E0209 11:22:33.123000 4200 torch/distributed/elastic/multiprocessing/"
+            "api.py:826] failed (exitcode: 1) local_rank: 1 (pid: 71) of binary: python\n",
+     EndState::Failed, "exitcode: 1"},
+    {"DeepSpeed's launcher on SIGTERM",
+     up() + "Killing subprocess 70\nMain process received SIGTERM, exiting\n", EndState::Stopped,
+     "Main process"},
+};
+
+TEST(Outcome, IsShownByALine) {
+  for (const Row& row : kRows) {
+    const Job job = job_from_text(row.log);
+    const EndOf& end = outcome_of(job).job;
+    EXPECT_EQ(to_string(end.state), to_string(row.state)) << row.name << ": " << end.what;
+    const std::string shown = end.evidence.empty() ? "" : end.evidence.front().text;
+    EXPECT_EQ(shown.empty(), row.shown.empty()) << row.name << ": " << shown;
+    EXPECT_NE(shown.find(row.shown), shown.npos) << row.name << ": " << shown;
+  }
+}
+
+TEST(Outcome, EachProcessEndsForItself) {
+  const Job job = job_from_text(up() + end(0) + kWatchdog);
+  const JobOutcome& outcome = outcome_of(job);
+  ASSERT_EQ(outcome.processes.size(), job.processes.size());
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const EndState expected = job.processes[p].rank == 0 ? EndState::Failed : EndState::Unfinished;
+    EXPECT_EQ(outcome.processes[p].state, expected) << job.processes[p].rank;
+  }
+}
+
+TEST(Outcome, OnlyLinesAfterTheEndAreNoise) {
+  const std::string text = kNoise + up() + kNoise + kRunStop + kNoise;
+  const Job job = job_from_text(text);
+  const auto is_noise = [&](uint64_t number) {
+    return is_after_end(job, {{0, number}, kNoise.substr(0, kNoise.size() - 1)});
+  };
+  EXPECT_FALSE(is_noise(1));
+  EXPECT_FALSE(is_noise(6));
+  EXPECT_TRUE(is_noise(8));
+}
+
+TEST(Outcome, WhatAProcessPrintsAfterItsOwnDestroyIsNoise) {
+  const Job job = job_from_text(up() + end(1) + kNoise + end(0));
+  EXPECT_TRUE(is_after_end(job, {{0, 6}, kNoise.substr(0, kNoise.size() - 1)}));
+}
+
+struct ExtentRow {
+  std::string log;
+  std::string_view words;
+};
+
+const ExtentRow kExtents[] = {
+    {init(0, "START") + init(1, "START"), "the start of 2 ranks, no end"},
+    {up(), "2 ranks at work, no end"},
+    {up() + kCancelled, "2 ranks at work, the scheduler ended it at its time limit"},
+    {line(0, "Using network Socket"), "the start of 1 process, no end"},
+};
+
+TEST(Extent, SaysWhatTheLinesCover) {
+  for (const ExtentRow& row : kExtents) EXPECT_EQ(extent_words(job_from_text(row.log)), row.words);
+}
+
+TEST(Span, GoesFromTheEarliestToTheLatestTime) {
+  EXPECT_EQ(span_of(job_from_text(up())), std::nullopt);
+  const Job job = job_from_text(
+      "[2026-02-03 04:05:06] n1:70:70 [0] NCCL INFO Using network Socket\n"
+      "[2026-02-03 04:05:01] n2:70:70 [0] NCCL INFO Using network Socket\n"
+      "[2026-02-03 04:05:04] n2:70:70 [0] NCCL INFO Bootstrap: Using eth0:10.0.0.1<0>\n");
+  EXPECT_EQ(span_of(job), (JobSpan{"2026-02-03 04:05:01", "2026-02-03 04:05:06"}));
+}
+
+}  // namespace
+}  // namespace ncclog
