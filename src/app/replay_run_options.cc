@@ -52,7 +52,7 @@ void declare_conditions(CLI::App& app, ReplayRunOptions& options) {
   app.add_flag("--share", options.share, "use GPUs that others use, too");
   app.add_option("--nccl", options.nccl, "NCCL's library (default: the one that is found)")
       ->type_name("FILE");
-  add_number_flag(app, "--time", {1, 100000}, options.time,
+  add_number_flag(app, "--time", {1, kMostTimedRuns}, options.time,
                   "repeat the tested call N times and measure it")
       ->type_name("N");
   add_number_flag(app, "--deadline", {1, 3600}, options.deadline,

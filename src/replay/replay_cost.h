@@ -31,6 +31,10 @@ ReplayCost replay_cost(const ReplayPlan& plan);
 /// bringing the ranks up and initialising keep their own. `seconds` 0: as planned.
 ReplayDeadlines with_deadline(ReplayDeadlines planned, int seconds);
 
+/// Most timed runs of a call: all their times are kept, and their launches wait in the driver's
+/// queue.
+inline constexpr int kMostTimedRuns = 300;
+
 /// How many seconds longer completion may take in a run that also times its calls so many times.
 int timing_seconds(int time_runs);
 

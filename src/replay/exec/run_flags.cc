@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/text.h"
+#include "replay/replay_cost.h"
 
 namespace ncclog {
 namespace {
@@ -69,7 +70,7 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_flag("--share", flags.share, "Take GPUs that others use");
   app.add_option("--nccl", flags.nccl, "NCCL's library");
   app.add_option("--time", flags.time_runs, "Timed repetitions in clean runs")
-      ->check(CLI::Range(0, 100000));
+      ->check(CLI::Range(0, kMostTimedRuns));
   app.add_option("--deadline", flags.deadline, "Seconds that calls may take")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--multicast", flags.multicast, "Leave NVLink multicast (NVLS) to NCCL");

@@ -117,8 +117,7 @@ std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int run
   if (!timed || nccl.comm_split == nullptr) return std::nullopt;
   const std::optional<size_t> call = find_timed_call(program.calls(), *timed);
   if (!call) return std::nullopt;
-  const MeasuredRuns measured =
-      time_call(program, *call, std::min(runs, kMostTimedRuns), nccl, communicators, rank);
+  const MeasuredRuns measured = time_call(program, *call, runs, nccl, communicators, rank);
   if (rank != 0) return std::nullopt;
   return timing_of(program.calls()[*call], *call, program.target_of(*call).nranks, measured);
 }

@@ -13,9 +13,6 @@
 
 namespace ncclog {
 
-/// Most runs: their times are kept, and their launches wait in the driver's queue.
-inline constexpr int kMostTimedRuns = 300;
-
 /// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
 /// other ranks of the communicator time the same one. Throws.
 MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
