@@ -119,6 +119,7 @@ PlanMaking place_calls(const PlanSource& source, const PlanSeats& seats,
   add_missing_calls(source.job, seats, defect, plan);
   return {.not_replayable = programs.not_replayable + source.recorded.other_calls,
           .guessed_groups = programs.guessed_groups,
+          .ungrouped = programs.ungrouped,
           .counts_bytes = programs.counts_bytes};
 }
 

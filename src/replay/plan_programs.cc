@@ -50,13 +50,18 @@ class Program {
     calls_.push_back(std::move(call));
   }
 
-  /// The calls with their groups. True in `guessed` if a group rests on opCounts.
-  std::vector<PlannedCall> take(bool has_groups, bool& guessed) {
+  /// The calls with their groups. Says in `programs` what groups rest on where no line tells them.
+  std::vector<PlannedCall> take(bool has_groups, PlanPrograms& programs) {
     int groups = 0;
+    if (!has_groups) find_counting();
     for (size_t begin = 0; begin < calls_.size();) {
-      const size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
+      size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
+      if (!has_groups && end - begin > 1 && !counting_.contains(calls_[begin].communicator)) {
+        programs.ungrouped = true;
+        end = begin + 1;
+      }
       if (end - begin > 1) {
-        guessed |= !has_groups;
+        programs.guessed_groups |= !has_groups;
         for (size_t c = begin; c < end; ++c) calls_[c].group = groups;
         ++groups;
       }
@@ -70,6 +75,18 @@ class Program {
     int64_t group = -1;
     uint64_t op_count = 0;
   };
+
+  /// NCCL's opCount may stand still (2.28 over NVLink prints 0 all along): then equal ones mean
+  /// nothing. It counts where the messages of a communicator show several.
+  void find_counting() {
+    std::map<int, uint64_t> first;
+    for (size_t c = 0; c < calls_.size(); ++c) {
+      if (!is_message(calls_[c].op)) continue;
+      const int communicator = calls_[c].communicator;
+      const auto [known, is_new] = first.try_emplace(communicator, keys_[c].op_count);
+      if (!is_new && known->second != keys_[c].op_count) counting_.insert(communicator);
+    }
+  }
 
   size_t end_of_group(size_t begin) const {
     size_t end = begin + 1;
@@ -97,7 +114,8 @@ class Program {
 
   std::map<uint64_t, int> streams_;
   std::vector<PlannedCall> calls_;
-  std::vector<Key> keys_;  ///< Of each call.
+  std::vector<Key> keys_;   ///< Of each call.
+  std::set<int> counting_;  ///< Communicators whose opCount tells messages apart.
 };
 
 }  // namespace
@@ -143,7 +161,7 @@ PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const 
     }
   }
   for (Program& program : of_seats) {
-    programs.by_seat.push_back(program.take(recorded.has_groups, programs.guessed_groups));
+    programs.by_seat.push_back(program.take(recorded.has_groups, programs));
   }
   return programs;
 }

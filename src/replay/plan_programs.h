@@ -6,8 +6,9 @@
 // In place is what nccl.h calls so (2.28.9): equal pointers, but for AllGather
 // recvbuff + rank * count * size == sendbuff, and for ReduceScatter the other way round; Gather and
 // Scatter likewise on their root. Streams are numbered by first use. Where no line tells of
-// groups, messages one behind the other with one opCount are taken for one: NCCL counts a group's
-// operations as one.
+// groups, messages one behind the other with one opCount are taken for one, since NCCL counts a
+// group's operations as one; but only where opCount is seen to count. Else each stands alone: to
+// join a Send and the Recv behind it would hide the deadlock that they may be.
 
 #pragma once
 
@@ -25,6 +26,7 @@ struct PlanPrograms {
   std::vector<std::vector<PlannedCall>> by_seat;  ///< One list a seat, in the order of lines.
   uint64_t not_replayable = 0;  ///< Calls that were dropped: unknown function, datatype, count.
   bool guessed_groups = false;  ///< Some group rests on opCounts.
+  bool ungrouped = false;       ///< Messages stand alone that may have been a group.
   bool counts_bytes = false;    ///< Some AllGather or Broadcast is known in bytes only.
 };
 

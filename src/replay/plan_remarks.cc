@@ -97,6 +97,11 @@ void add_guesses(const PlanMaking& making, std::vector<std::string>& losses) {
         "No line tells of groups (subsystem CALL): messages that stand one after the other with "
         "one opCount are taken for a group.");
   }
+  if (making.ungrouped) {
+    losses.push_back(
+        "No line tells of groups (subsystem CALL), and opCount does not count: messages are "
+        "replayed one by one, also those that the job may have made in a group.");
+  }
   if (making.counts_bytes) {
     losses.push_back(
         "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, "

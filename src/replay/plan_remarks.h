@@ -22,6 +22,7 @@ struct PlanMaking {
   bool split = false;               ///< The dumps differ, and no majority says who is right.
   uint64_t not_replayable = 0;      ///< Calls that no replay can make.
   bool guessed_groups = false;      ///< As PlanPrograms says.
+  bool ungrouped = false;           ///< Likewise.
   bool counts_bytes = false;        ///< Likewise.
   uint64_t unmet = 0;               ///< Calls of a healthy plan that not all made; dropped.
   int awaited = 0;     ///< Calls that late ranks make in the clean run for those who wait.

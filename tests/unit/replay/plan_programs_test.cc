@@ -1,6 +1,9 @@
 #include "replay/plan_programs.h"
 
 #include <gtest/gtest.h>
+#include <re2/re2.h>
+
+#include <string>
 
 #include "model/job_from_text.h"
 #include "support/call_log.h"
@@ -74,14 +77,33 @@ TEST(CanBePlanned, OnlyWhatAReplayCanMake) {
   EXPECT_FALSE(can_be_planned({"Send", 4, 7, 0, -1}));
 }
 
-TEST(PlanPrograms, MessagesOfOneOpCountAreAGroupWhereNoLineTellsOfGroups) {
+TEST(PlanPrograms, MessagesStandAloneWhereOpCountStandsStill) {
   CallLog log;
   log.init(0, 2, 0x77).init(1, 2, 0x77);
   log.call(0, 0x77, "Send", 8, 1).call(0, 0x77, "Recv", 8, 1).call(0, 0x77);
   log.call(1, 0x77, "Send", 8, 0).call(1, 0x77, "Recv", 8, 0).call(1, 0x77);
   const ReplayPlan plan = testing::plan_of_text(log.text());
   EXPECT_EQ(testing::plan_words(plan),
-            "0: {Send(1)#0 Recv(1)#0} AllReduce#0\n1: {Send(0)#0 Recv(0)#0} AllReduce#0\n");
+            "0: Send(1)#0 Recv(1)#0 AllReduce#0\n1: Send(0)#0 Recv(0)#0 AllReduce#0\n");
+  ASSERT_FALSE(plan.losses.empty());
+  EXPECT_NE(plan.losses.front().find("messages are replayed one by one"), std::string::npos);
+}
+
+TEST(PlanPrograms, MessagesOfOneOpCountAreAGroupWhereItCounts) {
+  CallLog log;
+  log.init(0, 2, 0x77).init(1, 2, 0x77);
+  std::string text;
+  for (const char* op_count : {"opCount 4", "opCount 5"}) {
+    log.call(0, 0x77, "Send", 8, 1).call(0, 0x77, "Recv", 8, 1);
+    log.call(1, 0x77, "Send", 8, 0).call(1, 0x77, "Recv", 8, 0);
+    text += log.text().substr(text.size());
+    const RE2 still("opCount 0");
+    RE2::GlobalReplace(&text, still, op_count);
+  }
+  const ReplayPlan plan = testing::plan_of_text(text);
+  EXPECT_EQ(testing::plan_words(plan),
+            "0: {Send(1)#0 Recv(1)#0} {Send(1)#1 Recv(1)#1}\n"
+            "1: {Send(0)#0 Recv(0)#0} {Send(0)#1 Recv(0)#1}\n");
   ASSERT_FALSE(plan.losses.empty());
   EXPECT_EQ(plan.losses.front().substr(0, 41), "No line tells of groups (subsystem CALL):");
 }
