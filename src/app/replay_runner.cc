@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +18,6 @@
 #include "app/console.h"
 #include "base/error.h"
 #include "base/text.h"
-
-extern char** environ;
 
 namespace ncclog {
 namespace {
@@ -61,47 +59,47 @@ class SignalsHandedOn {
   std::array<struct sigaction, std::size(kStopSignals)> before_ = {};
 };
 
-/// What posix_spawn needs, given back when it is done.
-class SpawnSettings {
- public:
-  explicit SpawnSettings(int output) {
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    sigset_t defaults;
-    sigemptyset(&defaults);
-    sigaddset(&defaults, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes, &defaults);
-  }
-  ~SpawnSettings() {
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-  }
-  SpawnSettings(const SpawnSettings&) = delete;
-  SpawnSettings& operator=(const SpawnSettings&) = delete;
-
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-};
+/// In the child; nothing may be allocated here. Whoever carries a replay out ends with this
+/// process, even if it is killed: nobody would end the ranks on the GPUs otherwise. Writes errno to
+/// `report` if the program cannot be started.
+[[noreturn]] void become(char* const* words, pid_t parent, int output, int report) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  struct sigaction defaults = {};
+  defaults.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &defaults, nullptr);
+  const int input = open("/dev/null", O_RDONLY);
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (input > STDERR_FILENO) close(input);
+  // It may have died before the signal was asked for.
+  if (getppid() == parent) execv(words[0], words);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
+  _exit(127);
+}
 
 /// Starts the command with its output going into `output`.
 pid_t start(const std::vector<std::string>& command, int output) {
   std::vector<char*> words;
   for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
-  const SpawnSettings settings(output);
-  pid_t pid = -1;
-  const int failure = posix_spawn(&pid, command.front().c_str(), &settings.files,
-                                  &settings.attributes, words.data(), environ);
-  if (failure != 0) {
-    throw Error(fmt::format("cannot be started: {}", std::strerror(failure)), command.front(),
-                "name a program that carries out replays with --runner");
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) throw Error("no pipe can be made", command.front());
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) become(words.data(), parent, output, report[1]);
+  int failure = pid < 0 ? errno : 0;
+  close(report[1]);
+  if (pid > 0) {
+    [[maybe_unused]] const ssize_t n = read(report[0], &failure, sizeof failure);
   }
-  return pid;
+  close(report[0]);
+  if (failure == 0) return pid;
+  if (pid > 0) waitpid(pid, nullptr, 0);
+  throw Error(fmt::format("cannot be started: {}", std::strerror(failure)), command.front(),
+              "name a program that carries out replays with --runner");
 }
 
 /// Takes what has come out of the pipe. False at its end.

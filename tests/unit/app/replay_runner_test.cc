@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -55,6 +59,31 @@ TEST(RunRunner, HandsARequestToStopOn) {
   EXPECT_TRUE(end.stopped);
   EXPECT_EQ(end.exit_code, 130);
   EXPECT_EQ(end.last_words, "cleaned\n");
+}
+
+/// True once a file of that name is there; waits for it for a while.
+bool appears(const std::filesystem::path& file) {
+  for (int i = 0; i < 400 && !std::filesystem::exists(file); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return std::filesystem::exists(file);
+}
+
+TEST(RunRunner, EndsWithWhoeverStartedIt) {
+  const testing::TempDir folder;
+  const std::string script = "cd " + folder.path().string() +
+                             "; trap 'touch told; exit' TERM; touch ready; "
+                             "while :; do sleep 0.05; done";
+  const pid_t starter = fork();
+  if (starter == 0) {
+    run_script(script);
+    _exit(0);
+  }
+  EXPECT_TRUE(appears(folder.path() / "ready"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "told"));
+  kill(starter, SIGKILL);
+  waitpid(starter, nullptr, 0);
+  EXPECT_TRUE(appears(folder.path() / "told"));
 }
 
 TEST(RunRunner, DoesNotWaitForOthersThatHoldItsOutput) {
