@@ -12,10 +12,19 @@ namespace {
 using Texts = std::vector<std::string>;
 
 Texts of_hypothesis(const ReplayPlan& plan) {
-  return {fmt::format("Where in the program it comes from: a departure like that of {} "
-                      "suffices, which says nothing about its reason.",
-                      departed_text(plan)),
-          "That nothing else was wrong with the job."};
+  Texts out;
+  if (proves_little(plan, ReplayVerdictKind::ReproducedHypothesis)) {
+    out.push_back(
+        fmt::format("That {} left something out: whoever leaves a call out, the others wait for "
+                    "it. The logs say who it was; the replay only that nothing else is needed.",
+                    departed_text(plan)));
+  }
+  out.push_back(
+      fmt::format("Where in the program it comes from: a departure like that of {} "
+                  "suffices, which says nothing about its reason.",
+                  departed_text(plan)));
+  out.push_back("That nothing else was wrong with the job.");
+  return out;
 }
 
 Texts of_fault(const ReplayPlan& plan) {
