@@ -68,7 +68,8 @@ class Collector {
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
       // "aborted": the target was not reached in the epochs that were allowed.
       const std::string status = to_valid_utf8(said.message.status.substr(0, 32));
-      add(EndState::Finished, -1, fmt::format("MLPerf's run_stop says {}", status), said.record);
+      add(EndState::Finished, -1, fmt::format("the benchmark's run_stop says {}", status),
+          said.record);
     });
     add_bench_results();
     for_each_said<ProcessGroupNotDestroyed>(job_, [&](const auto& said) {
