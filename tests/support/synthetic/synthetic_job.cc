@@ -47,6 +47,7 @@ SimulationOptions simulation_options(const Planted& planted, const Setting& sett
   options.run_ahead = seeded.chance(30) ? 0 : seeded.between(1, 20);
   options.timeout = setting.timeout;
   options.pace = setting.pace;
+  options.step = setting.step;
   const bool may_work = planted.act == Fault::WrongCount || planted.act == Fault::WrongDatatype ||
                         planted.act == Fault::WrongOp;
   if (may_work && seeded.chance(30)) options.works_for = seeded.chance(50) ? 1000000 : 1;

@@ -194,6 +194,7 @@ Stillness stillness_of(const Setting& setting, const SpokenLines& lines, double 
   const bool is_collected = setting.prefix == LauncherPrefix::CloudWatch;
   if (setting.stopper == Stopper::Nobody) return Stillness::Unknown;
   if (!dates_its_words(setting.stopper) && !is_collected) return Stillness::Unknown;
+  constexpr double kMoment = 0.05;  // Lines of one moment show no rhythm.
   std::vector<double> beats;
   for (const SpokenLine& line : lines) {
     if (is_dated(setting, line)) beats.push_back(line.time);
@@ -203,7 +204,7 @@ Stillness stillness_of(const Setting& setting, const SpokenLines& lines, double 
   size_t distinct = beats.empty() ? 0 : 1;
   for (size_t i = 1; i < beats.size(); ++i) {
     longest = std::max(longest, beats[i] - beats[i - 1]);
-    distinct += beats[i] - beats[i - 1] > 0.001 ? 1 : 0;
+    distinct += beats[i] - beats[i - 1] > kMoment ? 1 : 0;
   }
   if (distinct < 3) return Stillness::Unknown;
   const double still = stopped - beats.back();
