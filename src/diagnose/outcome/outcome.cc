@@ -198,8 +198,20 @@ class Deriver {
     return {EndState::Unfinished, "no end is in the logs", {{process.last, process.last_text}}};
   }
 
+  /// NCCL warns of it in a process that had taken its communicators down: peers leave as well.
+  bool is_after_teardown(const Evidence& failure) const {
+    const Header header = parse_event(failure.text, all_wordings()).header;
+    if (header.pid < 0 || !is_nccl_line(failure)) return false;
+    return std::any_of(job_.processes.begin(), job_.processes.end(), [&](const Process& process) {
+      if (process.pid != header.pid || process.host != header.host) return false;
+      const Teardown teardown = teardown_of(job_, process);
+      return teardown.done && is_behind(job_, teardown.last, failure.where);
+    });
+  }
+
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndMark* finish) const {
+    if (is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
     if (is_behind(job_, failure.where, finish->line.where)) return true;
     return is_behind(job_, finish->line.where, failure.where) && is_nccl_line(failure);

@@ -69,9 +69,10 @@ std::string step_text(StepStyle style, double time, int iteration) {
   return {};
 }
 
+/// MLPerf's milliseconds are of another clock than that of launchers, which print no zone.
 bool dates_steps(StepStyle style) {
   return style == StepStyle::Megatron || style == StepStyle::Logger || style == StepStyle::Hydra ||
-         style == StepStyle::MlPerf || style == StepStyle::DeepSpeed;
+         style == StepStyle::DeepSpeed;
 }
 
 /// Empty: the style has no words of its own process for it.

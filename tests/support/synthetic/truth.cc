@@ -65,11 +65,13 @@ class Evidence {
       return !setting_.shares_process && !is_stopped_by_slurm(setting_);
     }
     // Who came after the others had given up is told from who came before by the order of lines.
-    const bool is_ordered = setting_.files == Files::Merged || setting_.stamps;
+    const bool is_ordered = setting_.files == Files::Merged || stamps_calls(setting_);
     if (planted_.act == Fault::Late && watchdogs_fired() && !is_ordered) return false;
     if (planted_.peer >= 0) return message_suffices();
     if (watchdogs_fired()) return watchdogs_suffice();
-    return stands_still() && calls_suffice();
+    // Without a watchdog's word nobody knows where a rank waits whose calls are lost: perhaps
+    // those that are behind wait for it, while others run ahead.
+    return stands_still() && planted_.damaged < 0 && calls_suffice();
   }
 
   /// Where as many did one thing as the other, both sides may be named.
@@ -107,7 +109,9 @@ class Evidence {
   bool watchdogs_suffice() const {
     if (!is_wrong_call(planted_.act) && !watchdogs_name_ranks(setting_)) return false;
     if (setting_.logs_calls) return most_did_right();
-    return comes_late() && all_others_wait() && setting_.release->torch != TorchEra::V21;
+    // That one rank's watchdog says nothing is no proof: the first one that gives up may end the
+    // others. Where its own process tells how far it had come, it is.
+    return comes_late() && all_others_wait() && tells_its_progress();
   }
 
   /// Both ends of a message that lacks one are in the log, and time passed.
@@ -133,6 +137,12 @@ class Evidence {
     return static_cast<int>(
         std::count_if(group().ranks.begin(), group().ranks.end(),
                       [&](int rank) { return rank != planted_.damaged && !is_guilty(rank); }));
+  }
+
+  /// Every process prints what it had enqueued when it hears of a time-out; the dead do not.
+  bool tells_its_progress() const {
+    return setting_.release->torch == TorchEra::V27 && setting_.has_dump_signals &&
+           planted_.act != Fault::Killed;
   }
 
   bool all_others_wait() const {
