@@ -33,11 +33,17 @@ struct End {
   bool has_zone = false;
 };
 
-/// The first line that says that somebody ended the job from outside, by its time.
+/// The first line that says that somebody ended the job from outside, by its time. Where only a
+/// process is said to have been ended, its launcher ends the others.
 std::optional<End> find_end(const Job& job) {
   std::optional<End> first;
-  for (EndMark& mark : end_marks(job)) {
-    if (mark.state != EndState::Stopped || mark.process >= 0) continue;
+  std::vector<EndMark> marks = end_marks(job);
+  std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
+  const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
+  if (std::any_of(marks.begin(), marks.end(), is_of_job)) {
+    std::erase_if(marks, [&](const EndMark& mark) { return !is_of_job(mark); });
+  }
+  for (EndMark& mark : marks) {
     const LineTime time = find_line_time(mark.line.text);
     if (!time.known() || (first && first->nanoseconds <= time.nanoseconds)) continue;
     const int64_t nanoseconds = time.nanoseconds;
@@ -70,7 +76,8 @@ bool calls_show_work(const Job& job) {
         if (of.total > 0 && !find_line_time(of.last_stamp).known()) return false;
       }
     }
-    if (calls < 2 * steps || calls == 0) return false;
+    if (calls == 0) continue;  // Not logged, perhaps.
+    if (calls < 2 * steps) return false;
     has_calls = true;
   }
   return has_calls;

@@ -156,7 +156,9 @@ SpokenLines attempt_lines(const SyntheticJob& job, const Attempt& attempt, const
       const double end = cut_off_at(attempt, seeded);
       std::erase_if(lines, [&](const SpokenLine& line) { return line.time > end; });
       if (setting.ending == Ending::Copied) break;
-      stillness = stillness_of(setting, lines, end);
+      const bool calls_show_work =
+          setting.logs_calls && stamps_calls(setting) && !job.shape.is_graph;
+      stillness = stillness_of(setting, calls_show_work, lines, end);
       add_to(lines, stop_lines(job.layout, setting, end));
       break;
     }

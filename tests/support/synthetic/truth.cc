@@ -1,6 +1,7 @@
 #include "support/synthetic/truth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "support/synthetic/end_lines.h"
@@ -85,11 +86,26 @@ class Evidence {
   /// Of a job that hung and whose guilty need not be named.
   bool shows_the_hang() const {
     if (watchdogs_fired() || stillness_ == Stillness::Stood) return true;
-    return setting_.logs_calls && setting_.logs_init && !shape_.is_graph;
+    return setting_.logs_calls && setting_.logs_init && !shape_.is_graph && ranks_are_apart();
   }
 
  private:
   const Group& group() const { return layout_.groups[static_cast<size_t>(planted_.group)]; }
+
+  /// Members of a group, of those whose evidence is there, did not call as often as each other when
+  /// the logs end. Where hosts run ahead, all may have called what only some of them do.
+  bool ranks_are_apart() const {
+    for (size_t g = 0; g < layout_.groups.size(); ++g) {
+      std::set<int64_t> counts;
+      for (const int rank : layout_.groups[g].ranks) {
+        if (rank != planted_.damaged) {
+          counts.insert(run_.progress[static_cast<size_t>(rank)][g].enqueued);
+        }
+      }
+      if (counts.size() > 1) return true;
+    }
+    return false;
+  }
 
   bool watchdogs_fired() const {
     return setting_.ending == Ending::Watchdog &&
@@ -200,14 +216,31 @@ std::vector<std::string_view> verdicts_of(const Truth& truth, const Evidence& ev
 
 }  // namespace
 
-Stillness stillness_of(const Setting& setting, const SpokenLines& lines, double stopped) {
+namespace {
+
+/// Megatron's own stamp has whole seconds.
+double printed_time(const Setting& setting, const SpokenLine& line) {
+  const bool is_whole = setting.steps == StepStyle::Megatron &&
+                        line.voice == SpokenLine::Voice::Worker && line.is_dated;
+  return is_whole ? std::floor(line.time) : line.time;
+}
+
+}  // namespace
+
+Stillness stillness_of(const Setting& setting, bool calls_show_work, const SpokenLines& lines,
+                       double stopped) {
   const bool is_collected = setting.prefix == LauncherPrefix::CloudWatch;
   if (setting.stopper == Stopper::Nobody) return Stillness::Unknown;
   if (!dates_its_words(setting.stopper) && !is_collected) return Stillness::Unknown;
   constexpr double kMoment = 0.05;  // Lines of one moment show no rhythm.
+  double undated = 0;
   std::vector<double> beats;
   for (const SpokenLine& line : lines) {
-    if (is_dated(setting, line)) beats.push_back(line.time);
+    if (is_dated(setting, line)) {
+      beats.push_back(printed_time(setting, line));
+    } else if (line.voice == SpokenLine::Voice::Worker) {
+      undated = std::max(undated, line.time);
+    }
   }
   std::sort(beats.begin(), beats.end());
   double longest = 0;
@@ -217,6 +250,8 @@ Stillness stillness_of(const Setting& setting, const SpokenLines& lines, double 
     distinct += beats[i] - beats[i - 1] > kMoment ? 1 : 0;
   }
   if (distinct < 3) return Stillness::Unknown;
+  // Steps without a date may have gone on for long, unless dated calls would show it.
+  if (undated > beats.back() && !calls_show_work) return Stillness::Unknown;
   const double still = stopped - beats.back();
   // Slurm prints whole seconds.
   if (still <= std::max(longest, 1.0)) return Stillness::Worked;
