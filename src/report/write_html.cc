@@ -15,6 +15,7 @@
 #include "report/html_time_line.h"
 #include "report/outcome_text.h"
 #include "report/rank_paths.h"
+#include "report/runs_text.h"
 
 namespace ncclog {
 namespace {
@@ -48,11 +49,18 @@ Markup drawing_unless_empty(const Drawing& value) {
   return value.graphs.empty() ? Markup() : drawing(value);
 }
 
+Markup runs(const Diagnosis& diagnosis) {
+  Markup out;
+  for (const std::string& sentence : run_sentences(diagnosis)) out += html_paragraph(sentence);
+  return out;
+}
+
 std::vector<Section> sections_of(const Report& report) {
   const Job& job = report.job;
   const RankPaths paths = rank_paths(job);
   const Markup matrix = html_matrix(paths);
   std::vector<Section> all = {
+      {"runs", "#runs", "Runs", runs(report.diagnosis)},
       {"findings", "#findings", "Findings", html_findings(report)},
       {"replay", "#replay", "Replay", html_replay(report)},
       {"expectations", "#expectations", "Expectations", html_profile(report)},

@@ -317,6 +317,18 @@ Json verdict_json(const Verdict& verdict) {
           {"finding", text(verdict.finding)}};
 }
 
+Json runs_json(const std::vector<JudgedRun>& runs) {
+  Json list = Json::array();
+  for (const JudgedRun& run : runs) {
+    list.push_back({{"name", run.name},
+                    {"verdict", verdict_json(run.verdict)},
+                    {"outcome", to_string(run.outcome)},
+                    {"pids", run.pids},
+                    {"findings", run.findings}});
+  }
+  return list;
+}
+
 Json profile_json(const Report& report) {
   Json results = Json::array();
   for (const CheckedExpectation& expectation : report.profile->expectations) {
@@ -355,7 +367,7 @@ std::string write_json(const Report& report) {
                  {"rulebook", report.tool.rulebook}}},
                {"verdict", verdict_json(report.diagnosis.verdict)},
                {"outcome", outcome_json(report)},
-               {"runs", Json::array()},
+               {"runs", runs_json(report.diagnosis.runs)},
                {"job", job_json(report.job)},
                {"findings", findings_json(report)},
                {"not_judged", not_judged_json(report.diagnosis.not_judged)},

@@ -12,6 +12,7 @@
 #include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
+#include "report/runs_text.h"
 
 namespace ncclog {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 /// Room of the sections in bytes. Together with headings, and lines that say what is left out, they
 /// stay below kMaxMarkdown.
 constexpr size_t kShapeRoom = 4'000;
-constexpr size_t kFindingsRoom = 20'000;
+constexpr size_t kFindingsRoom = 19'000;
+constexpr size_t kRunsRoom = 1'000;
 constexpr size_t kReplayRoom = 2'500;
 constexpr size_t kExpectationsRoom = 2'500;
 constexpr size_t kFrontsRoom = 4'000;
@@ -29,7 +31,7 @@ constexpr size_t kSettingsRoom = 5'000;
 constexpr size_t kCommunicatorsRoom = 4'000;
 constexpr size_t kIterationsRoom = 3'000;
 constexpr size_t kInputsRoom = 2'500;
-static_assert(kShapeRoom + kFindingsRoom + kReplayRoom + kExpectationsRoom + kFrontsRoom +
+static_assert(kShapeRoom + kFindingsRoom + kRunsRoom + kReplayRoom + kExpectationsRoom + kFrontsRoom +
                   kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
                   kIterationsRoom + kInputsRoom <=
               kMaxMarkdown - 7'000);
@@ -46,6 +48,13 @@ std::string verdict_section(const Verdict& verdict) {
 
 std::string list_item(std::string_view text) {
   return "- " + markdown_text(shortened(text, kMaxSentence)) + "\n";
+}
+
+std::string runs_section(const Diagnosis& diagnosis) {
+  std::vector<std::string> items;
+  for (const std::string& sentence : run_sentences(diagnosis)) items.push_back(list_item(sentence));
+  if (items.empty()) return {};
+  return "### Runs\n\n" + fitted(items, kRunsRoom, "run") + "\n";
 }
 
 std::string expectations_section(const Report& report) {
@@ -122,7 +131,8 @@ std::string signature(const Tool& tool) {
 std::string write_markdown(const Report& report) {
   const Job& job = report.job;
   const Diagnosis& diagnosis = report.diagnosis;
-  return verdict_section(diagnosis.verdict) + markdown_shape(job, kShapeRoom) +
+  return verdict_section(diagnosis.verdict) + runs_section(diagnosis) +
+         markdown_shape(job, kShapeRoom) +
          markdown_findings(report, kFindingsRoom) + replay_section(report) +
          expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
          questions(diagnosis.not_judged) + capture(diagnosis.capture, job) +
