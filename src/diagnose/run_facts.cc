@@ -122,9 +122,9 @@ FactValue stale_unique_id(const Job& job, const Instance&) {
     for (const size_t r : late) ranks.insert(comm.ranks[r].rank);
     if (!has_new_id(job, comm, ranks)) continue;
     const std::vector<int> named(ranks.begin(), ranks.end());
-    FactValue value =
-        yes(fmt::format("{} begin{} with commId {} of the attempt before, and other ranks have a new one",
-                        ranks_phrase(named), named.size() == 1 ? "s" : "", comm.id));
+    FactValue value = yes(fmt::format(
+        "{} begin{} with commId {} of the attempt before, and other ranks have a new one",
+        ranks_phrase(named), named.size() == 1 ? "s" : "", comm.id));
     for (const size_t r : late) {
       const CommRank& rank = comm.ranks[r];
       value.processes.push_back(rank.process);

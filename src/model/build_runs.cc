@@ -225,8 +225,8 @@ std::vector<Key> keys_of(const std::vector<World>& worlds, Of of) {
 template <typename Name, typename Value>
 std::optional<Name> common_name(const std::vector<std::map<Name, Value>>& maps) {
   for (const auto& [name, value] : maps.front()) {
-    const bool in_all = std::all_of(maps.begin(), maps.end(),
-                                    [&](const auto& map) { return map.contains(name); });
+    const bool in_all =
+        std::all_of(maps.begin(), maps.end(), [&](const auto& map) { return map.contains(name); });
     if (in_all) return name;
   }
   return std::nullopt;
@@ -333,9 +333,8 @@ std::vector<World> worlds_by_place(const Job& job) {
   }
   if (by_place.empty()) return {};
   const size_t turns = by_place.begin()->second.size();
-  const bool even = std::all_of(by_place.begin(), by_place.end(), [&](const auto& place) {
-    return place.second.size() == turns;
-  });
+  const bool even = std::all_of(by_place.begin(), by_place.end(),
+                                [&](const auto& place) { return place.second.size() == turns; });
   const bool fills = std::cmp_equal(count, turns * static_cast<size_t>(nranks));
   if (turns < 2 || !even || !fills) return {};
   std::vector<World> worlds(turns);

@@ -94,7 +94,8 @@ class Cutter {
 std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
   std::vector<int> run_of(job.processes.size(), -1);
   for (size_t r = 0; r < parts.runs.size(); ++r) {
-    for (const int p : parts.runs[r].processes) run_of[static_cast<size_t>(p)] = static_cast<int>(r);
+    for (const int p : parts.runs[r].processes)
+      run_of[static_cast<size_t>(p)] = static_cast<int>(r);
   }
   std::map<size_t, int> runs;
   for (size_t p = 0; p < job.processes.size(); ++p) {
@@ -153,8 +154,7 @@ void copy_differences(const Job& whole, const std::vector<size_t>& log_in_whole,
     Members members;
     for (const CommRank& rank : comm.ranks) {
       members.emplace_back(
-          rank.log < 0 ? -1
-                       : static_cast<int64_t>(log_in_whole[static_cast<size_t>(rank.log)]),
+          rank.log < 0 ? -1 : static_cast<int64_t>(log_in_whole[static_cast<size_t>(rank.log)]),
           rank.segment);
     }
     const auto same = known.find(members);
@@ -180,7 +180,8 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     if (has_part) part.pulses.push_back(pulse);
   }
   for (const RasReport& report : job.ras_reports) {
-    if (cutter.is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)})) part.ras_reports.push_back(report);
+    if (cutter.is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))
+      part.ras_reports.push_back(report);
   }
   for (const FlightRecorderDump& dump : job.flight_recorders) {
     if (cutter.is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);

@@ -58,6 +58,8 @@ struct Shown {
   std::map<int64_t, Span> by_input;
   Times times;
   bool is_over = true;  ///< All have taken their largest communicators down.
+  /// False if ranks of a communicator made unlike numbers of collectives: none finished like that.
+  bool may_be_over = true;
 };
 
 bool took_all_down(const SpeakerLog& log) {
@@ -91,10 +93,30 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
   shown.is_over &= took_all_down(log);
 }
 
+/// All seen ranks of each communicator of the run show as many collectives.
+bool calls_are_even(const Job& job, const RunPart& run) {
+  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    std::set<uint64_t> counts;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.log < 0) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      const bool is_own =
+          std::binary_search(run.processes.begin(), run.processes.end(), rank.process);
+      // Of other runs, or with lines missing: it proves nothing.
+      if (!is_own || process.torn || process.cut) return true;
+      const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+      const CommSegment& segment = log.comms.all[static_cast<size_t>(rank.segment)];
+      counts.insert(calls_of(segment).collectives.size());
+    }
+    return counts.size() < 2;
+  });
+}
+
 std::vector<Shown> shown_by(const Job& job, const std::vector<RunPart>& runs) {
   std::vector<Shown> all;
   for (const RunPart& run : runs) {
     Shown& shown = all.emplace_back();
+    shown.may_be_over = calls_are_even(job, run);
     for (const int p : run.processes) {
       for (const size_t log : job.processes[static_cast<size_t>(p)].logs) {
         if (job.logs[log].speaker.pid >= 0) add_log(job, job.logs[log], shown);
@@ -110,8 +132,8 @@ struct Sign {
 
   SourceRef where;
   Type type = Type::Work;
-  int run = -1;           ///< By its pid or its time; -1: it names none.
-  int64_t step = -1;      ///< Of a line that announces one.
+  int run = -1;       ///< By its pid or its time; -1: it names none.
+  int64_t step = -1;  ///< Of a line that announces one.
 };
 
 /// A row of signs that may be of one run.
@@ -290,18 +312,45 @@ class Territory {
   /// The only run whose end goes with what the piece says; -1: none or several.
   int only_fitting(const Piece& piece) const {
     if (!piece.fails && !piece.finishes) return -1;
+    const bool any_over =
+        std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.is_over; });
     int found = -1;
     for (size_t r = 0; r < runs_.size(); ++r) {
-      if (shown_[r].is_over == (piece.fails && !piece.finishes)) continue;
+      const bool finished = any_over ? shown_[r].is_over : shown_[r].may_be_over;
+      const bool fits = piece.finishes ? finished : !shown_[r].is_over;
+      if (!fits) continue;
       if (found >= 0) return -1;
       found = static_cast<int>(r);
     }
     return found;
   }
 
+  /// How often the steps that an input prints begin again.
+  size_t restarts_of_steps(size_t input) const {
+    size_t restarts = 0;
+    for (const JobMarkers& markers : job_.markers) {
+      if (markers.input != input || markers.markers.size() < markers.total) continue;
+      int64_t last = -1;
+      for (const Marker& marker : markers.markers) {
+        if (marker.step >= 0 && marker.step < last) ++restarts;
+        if (marker.step >= 0) last = marker.step;
+      }
+    }
+    return restarts;
+  }
+
+  /// Work stands behind that line in the input, as far as its lines tell.
+  bool works_after(size_t input, SourceRef where) const {
+    return std::any_of(job_.pulses.begin(), job_.pulses.end(), [&](const JobPulse& pulse) {
+      if (pulse.input != input) return false;
+      return where < pulse.pulse.undated_work() ||
+             where < pulse.pulse.clock(false).work.last.where ||
+             where < pulse.pulse.clock(true).work.last.where;
+    });
+  }
+
   /// The stretches of an input in which no process of a run speaks.
-  std::vector<RunStretch> by_signs(size_t input,
-                                   const std::map<std::string, int>& folders) const {
+  std::vector<RunStretch> by_signs(size_t input, const std::map<std::string, int>& folders) const {
     const auto folder = folders.find(folder_of(job_.inputs[input].path));
     if (folder != folders.end() && folder->second >= 0) return {{{}, folder->second}};
     for (size_t r = 0; r < runs_.size(); ++r) {
@@ -316,10 +365,21 @@ class Territory {
       pieces.push_back({.fails = true});
     }
     name_pieces(pieces);
+    part_last_finish(input, pieces);
     std::vector<RunStretch> stretches;
     for (const Piece& piece : pieces) stretches.push_back({piece.from, piece.run});
     if (!stretches.empty()) stretches.front().from = {};
     return stretches;
+  }
+
+  /// Every run printed its steps into the file, and no line says where one ends: but the end of the
+  /// work behind all steps is that of the last one.
+  void part_last_finish(size_t input, std::vector<Piece>& pieces) const {
+    const bool is_open = pieces.size() == 1 && pieces[0].run < 0 && pieces[0].finishes;
+    if (!is_open || restarts_of_steps(input) + 1 != runs_.size()) return;
+    const SourceRef finish = signs_[input].back().where;
+    if (works_after(input, finish)) return;
+    pieces.push_back({.from = finish, .run = static_cast<int>(runs_.size()) - 1});
   }
 
   void name_pieces(std::vector<Piece>& pieces) const {
@@ -353,8 +413,8 @@ std::vector<RunPart> certain_runs(const Job& job) {
   size_t next = 0;
   for (const Run& run : job.runs) {
     if (!run.certain) continue;
-    runs[next].name = are_attempts ? fmt::format("attempt {}", run.attempt)
-                                   : fmt::format("run {}", next + 1);
+    runs[next].name =
+        are_attempts ? fmt::format("attempt {}", run.attempt) : fmt::format("run {}", next + 1);
     ++next;
   }
   if (!runs.empty()) runs.back().is_last = true;

@@ -6,9 +6,9 @@
 //   stdout.log              names no pid: cut where work begins again behind a failure
 //
 // Lines of a process belong to its run. Lines that name no process belong to the run in whose
-// stretch of the file they stand. In a file that no process of a run writes into, stretches are told
-// by pids that launchers name, by times, by a folder that only one run uses, and by failures with
-// work behind them. What is left belongs to nobody: it is judged, but of no run.
+// stretch of the file they stand. In a file that no process of a run writes into, stretches are
+// told by pids that launchers name, by times, by a folder that only one run uses, and by failures
+// with work behind them. What is left belongs to nobody: it is judged, but of no run.
 
 #pragma once
 
@@ -34,8 +34,8 @@ struct RunStretch {
 };
 
 struct RunParts {
-  std::vector<RunPart> runs;                       ///< In the order of Job::runs; empty: one run.
-  std::vector<std::vector<RunStretch>> by_input;   ///< By index of Job::inputs, ascending.
+  std::vector<RunPart> runs;                      ///< In the order of Job::runs; empty: one run.
+  std::vector<std::vector<RunStretch>> by_input;  ///< By index of Job::inputs, ascending.
 
   /// More runs than these are judged as one: nobody keeps so many together.
   static constexpr size_t kMaxRuns = 16;

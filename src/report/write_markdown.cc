@@ -31,8 +31,8 @@ constexpr size_t kSettingsRoom = 5'000;
 constexpr size_t kCommunicatorsRoom = 4'000;
 constexpr size_t kIterationsRoom = 3'000;
 constexpr size_t kInputsRoom = 2'500;
-static_assert(kShapeRoom + kFindingsRoom + kRunsRoom + kReplayRoom + kExpectationsRoom + kFrontsRoom +
-                  kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
+static_assert(kShapeRoom + kFindingsRoom + kRunsRoom + kReplayRoom + kExpectationsRoom +
+                  kFrontsRoom + kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
                   kIterationsRoom + kInputsRoom <=
               kMaxMarkdown - 7'000);
 
@@ -132,9 +132,8 @@ std::string write_markdown(const Report& report) {
   const Job& job = report.job;
   const Diagnosis& diagnosis = report.diagnosis;
   return verdict_section(diagnosis.verdict) + runs_section(diagnosis) +
-         markdown_shape(job, kShapeRoom) +
-         markdown_findings(report, kFindingsRoom) + replay_section(report) +
-         expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
+         markdown_shape(job, kShapeRoom) + markdown_findings(report, kFindingsRoom) +
+         replay_section(report) + expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
          questions(diagnosis.not_judged) + capture(diagnosis.capture, job) +
          overlays_section(diagnosis) + markdown_settings(job, kSettingsRoom) +
          markdown_communicators(job, kCommunicatorsRoom) +

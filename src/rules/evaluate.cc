@@ -74,8 +74,7 @@ Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding
   return parts.runs.empty() ? whole : judge_runs(rulebook, job, parts, std::move(whole));
 }
 
-Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
-                          std::vector<Finding> further) {
+Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   JobView view(job);
   Coverage coverage(job);
   Found found = find_all(rulebook, view, coverage);

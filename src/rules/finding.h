@@ -99,12 +99,12 @@ struct Verdict {
 
 /// What the rulebook makes of one run, where the logs hold several.
 struct JudgedRun {
-  std::string name;      ///< "run 2", "attempt 0".
-  Verdict verdict;       ///< As if nothing else had been read.
+  std::string name;  ///< "run 2", "attempt 0".
+  Verdict verdict;   ///< As if nothing else had been read.
   EndState outcome = EndState::Unknown;
-  std::string ended;     ///< A clause: how it ended; empty where the logs do not show it.
-  std::string place;     ///< "train.log lines 278-571".
-  std::vector<int64_t> pids;          ///< Sorted.
+  std::string ended;          ///< A clause: how it ended; empty where the logs do not show it.
+  std::string place;          ///< "train.log lines 278-571".
+  std::vector<int64_t> pids;  ///< Sorted.
   std::vector<std::string> findings;  ///< Ids, in causal order; all are among the diagnosis' own.
 };
 

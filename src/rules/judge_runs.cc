@@ -140,8 +140,8 @@ Verdict joined_verdict(const std::vector<Judged>& all, const Job& job) {
   } else {
     // Some run is not seen to its end, whatever became of the others.
     verdict.status = VerdictStatus::NothingFound;
-    verdict.headline = fmt::format("No problem in these {} lines of {} runs; {}.",
-                                   job.losses.lines, all.size(), join(words, "; "));
+    verdict.headline = fmt::format("No problem in these {} lines of {} runs; {}.", job.losses.lines,
+                                   all.size(), join(words, "; "));
   }
   return verdict;
 }
@@ -149,8 +149,8 @@ Verdict joined_verdict(const std::vector<Judged>& all, const Job& job) {
 /// A verdict cannot be better than a finding that is of no run.
 void weigh(const Finding& finding, Verdict& verdict) {
   if (finding.severity == Severity::Info) return;
-  const VerdictStatus status = finding.severity == Severity::Error ? VerdictStatus::Problem
-                                                                   : VerdictStatus::Suspicious;
+  const VerdictStatus status =
+      finding.severity == Severity::Error ? VerdictStatus::Problem : VerdictStatus::Suspicious;
   if (badness(verdict.status) >= badness(status)) return;
   verdict = {status, first_sentence(finding.message), finding.id};
 }
@@ -181,9 +181,9 @@ void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& par
 void add_overlays(const std::vector<Judged>& all, Diagnosis& diagnosis) {
   for (const Judged& one : all) {
     for (const OverlayEffect& effect : one.diagnosis.overlays) {
-      const bool known = std::any_of(
-          diagnosis.overlays.begin(), diagnosis.overlays.end(),
-          [&](const OverlayEffect& other) { return other.where == effect.where; });
+      const bool known =
+          std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(),
+                      [&](const OverlayEffect& other) { return other.where == effect.where; });
       if (!known) diagnosis.overlays.push_back(effect);
     }
   }
