@@ -61,10 +61,15 @@ class Groups {
 
 void add_gpus(const Job& job, const Communicator& comm, World& world) {
   for (const CommRank& rank : comm.ranks) {
-    if (rank.rank < 0 || rank.process < 0 || rank.bus_id.empty()) continue;
+    if (rank.rank < 0 || rank.process < 0) continue;
+    // CALL lines name the device and no bus id.
+    const std::string gpu = rank.bus_id.empty() && rank.cuda_dev >= 0
+                                ? "device " + std::to_string(rank.cuda_dev)
+                                : rank.bus_id;
+    if (gpu.empty()) continue;
     // A rank that took over the id of an attempt before is of another world.
     if (!std::binary_search(world.processes.begin(), world.processes.end(), rank.process)) continue;
-    world.gpus[rank.rank] = {job.processes[static_cast<size_t>(rank.process)].host, rank.bus_id};
+    world.gpus[rank.rank] = {job.processes[static_cast<size_t>(rank.process)].host, gpu};
   }
 }
 
@@ -308,61 +313,100 @@ std::vector<std::vector<const World*>> gather(const Job& job, const std::vector<
   return runs;
 }
 
-/// Without initialisation lines no line says which processes belong together: communicators are put
-/// together by their sizes, and mix those of several runs. Then runs show in that on each GPU of a
-/// host as many processes take their turns.
-std::vector<World> worlds_by_place(const Job& job) {
-  std::map<std::pair<std::string, int>, std::vector<int>> by_place;
-  int nranks = -1;
-  size_t count = 0;
+/// Processes that make calls, and of whose communicators no line tells the beginning.
+struct Caller {
+  int process = -1;
+  int device = -1;  ///< As its last line says; of a process with several GPUs any of them.
+  int nranks = -1;  ///< Of its largest communicator.
+};
+
+/// Empty if some communicator's beginning is told.
+std::vector<Caller> callers_of(const Job& job) {
+  std::vector<Caller> callers;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
     if (!process.has_nccl || process.pid < 0 || process.torn) continue;
-    int own = -1;
+    Caller caller{static_cast<int>(p), parse_header(process.last_text).cuda_dev, -1};
     for (const size_t log : process.logs) {
       for (const CommSegment& segment : job.logs[log].comms.all) {
-        if (segment.started.line != 0 || segment.completed.line != 0) return {};
-        own = std::max(own, segment.nranks);
+        if (segment.comm_id != 0) return {};
+        caller.nranks = std::max(caller.nranks, segment.nranks);
       }
     }
-    const int device = parse_header(process.last_text).cuda_dev;
-    if (own < 2 || device < 0) continue;
-    nranks = std::max(nranks, own);
-    by_place[{process.host, device}].push_back(static_cast<int>(p));
-    ++count;
+    if (caller.nranks >= 2) callers.push_back(caller);
   }
-  if (by_place.empty()) return {};
+  return callers;
+}
+
+/// In one file, one behind the other.
+bool takes_turns(const Job& job, const Process& before, const Process& after) {
+  const JobUnit* first = unit_of(job, before.last);
+  const JobUnit* second = unit_of(job, after.first);
+  return first != nullptr && second != nullptr && first->input == second->input &&
+         before.last < after.first;
+}
+
+/// The worlds of processes that take their turns at each place, by pid; empty if they do not, as
+/// often everywhere, with pids that grow. `use` says whether two at one place may be two turns.
+template <typename Place, typename PlaceOf, typename MayFollow>
+std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers, PlaceOf place_of,
+                              MayFollow may_follow) {
+  const auto process = [&](int p) -> const Process& {
+    return job.processes[static_cast<size_t>(p)];
+  };
+  std::map<Place, std::vector<int>> by_place;
+  for (const Caller& caller : callers) by_place[place_of(caller)].push_back(caller.process);
   const size_t turns = by_place.begin()->second.size();
-  const bool even = std::all_of(by_place.begin(), by_place.end(),
-                                [&](const auto& place) { return place.second.size() == turns; });
-  const bool fills = std::cmp_equal(count, turns * static_cast<size_t>(nranks));
-  if (turns < 2 || !even || !fills) return {};
   std::vector<World> worlds(turns);
   for (auto& [place, processes] : by_place) {
-    // In one file their lines stand behind each other, and pids grow.
-    std::sort(processes.begin(), processes.end(), [&](int a, int b) {
-      return job.processes[static_cast<size_t>(a)].pid < job.processes[static_cast<size_t>(b)].pid;
-    });
-    for (size_t t = 0; t < turns; ++t) worlds[t].processes.push_back(processes[t]);
+    if (turns < 2 || processes.size() != turns) return {};
+    std::sort(processes.begin(), processes.end(),
+              [&](int a, int b) { return process(a).pid < process(b).pid; });
+    for (size_t t = 0; t < turns; ++t) {
+      if (t > 0 && !may_follow(process(processes[t - 1]), process(processes[t]))) return {};
+      worlds[t].processes.push_back(processes[t]);
+    }
   }
   for (World& world : worlds) {
     std::sort(world.processes.begin(), world.processes.end());
-    world.first = job.processes[static_cast<size_t>(world.processes.front())].first;
-    for (const int p : world.processes) {
-      world.first = std::min(world.first, job.processes[static_cast<size_t>(p)].first);
-    }
     add_attempt(job, world);
   }
-  // Pids that began again at small numbers would mix the runs.
   for (size_t t = 1; t < turns; ++t) {
     for (const auto& [host, pid] : pids_of(job, worlds[t])) {
       for (const int p : worlds[t - 1].processes) {
-        const Process& process = job.processes[static_cast<size_t>(p)];
-        if (process.host == host && process.pid >= pid) return {};
+        if (process(p).host == host && process(p).pid >= pid) return {};
       }
     }
   }
   return worlds;
+}
+
+/// Without initialisation lines no line says which processes belong together: communicators are put
+/// together by their sizes, and mix those of several runs. Then runs show in that processes take
+/// their turns: on each GPU, as many as make up the world, or on each host behind each other.
+std::vector<World> worlds_by_turns(const Job& job) {
+  const std::vector<Caller> callers = callers_of(job);
+  if (callers.empty()) return {};
+  int nranks = -1;
+  bool has_devices = true;
+  for (const Caller& caller : callers) {
+    nranks = std::max(nranks, caller.nranks);
+    has_devices &= caller.device >= 0;
+  }
+  const auto host_of = [&](const Caller& caller) {
+    return job.processes[static_cast<size_t>(caller.process)].host;
+  };
+  if (has_devices) {
+    using Device = std::pair<std::string, int>;
+    std::vector<World> worlds = take_turns<Device>(
+        job, callers, [&](const Caller& caller) { return Device(host_of(caller), caller.device); },
+        [](const Process&, const Process&) { return true; });
+    const bool fills = std::cmp_equal(callers.size(), worlds.size() * static_cast<size_t>(nranks));
+    if (!worlds.empty() && fills) return worlds;
+  }
+  return take_turns<std::string>(job, callers, host_of, [&](const Process& a, const Process& b) {
+    return takes_turns(job, a, b);
+  });
 }
 
 /// All ranks of its largest communicator are there, and there are two at least.
@@ -433,7 +477,7 @@ void build_runs(Job& job) {
   std::vector<World> others;
   for (const World& world : worlds) (differs(world) ? certain : others).push_back(world);
   if (certain.empty()) {
-    certain = are_side_by_side(job, worlds) ? worlds : worlds_by_place(job);
+    certain = are_side_by_side(job, worlds) ? worlds : worlds_by_turns(job);
     if (certain.empty()) return;
     order_by_time(job, certain);
     for (const World& world : certain) add_run(job, {&world}, true);

@@ -336,6 +336,16 @@ class Territory {
         if (marker.step >= 0) last = marker.step;
       }
     }
+    for (const JobPulse& pulse : job_.pulses) {
+      if (pulse.input != input || restarts > 0) continue;
+      for (const bool has_zone : {false, true}) {
+        const StepGrowth& steps = pulse.pulse.clock(has_zone).steps;
+        // They grew by more than from the first to the last.
+        if (steps.first >= 0 && static_cast<int64_t>(steps.steps) > steps.last - steps.first) {
+          restarts = 1;
+        }
+      }
+    }
     return restarts;
   }
 
