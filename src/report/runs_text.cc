@@ -30,8 +30,8 @@ std::string verdict_words(const Verdict& verdict) {
 std::string sentence(const JudgedRun& run) {
   std::string text = fmt::format("{}: {}", run.name, verdict_words(run.verdict));
   if (text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
-  if (run.outcome != EndState::Unknown) text += fmt::format("; {}", to_string(run.outcome));
-  if (!run.ended.empty()) text += ": " + run.ended;
+  if (run.end.state != EndState::Unknown) text += fmt::format("; {}", to_string(run.end.state));
+  if (!run.end.what.empty()) text += ": " + run.end.what;
   if (!run.place.empty()) text += fmt::format(" ({})", run.place);
   return text + ".";
 }

@@ -55,6 +55,12 @@ Markup runs(const Diagnosis& diagnosis) {
   return out;
 }
 
+/// Of several runs, each one's line says how it ended.
+Markup ended(const Report& report) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return html_paragraph(outcome_text(report.job));
+}
+
 std::vector<Section> sections_of(const Report& report) {
   const Job& job = report.job;
   const RankPaths paths = rank_paths(job);
@@ -78,7 +84,7 @@ std::vector<Section> sections_of(const Report& report) {
       {"iterations", "#iterations", "Calls by iteration", html_iterations(job)},
       {"time", "#time", "Time line", html_time_line(job)},
       {"settings", "#settings", "Settings", html_settings(job)},
-      {"inputs", "#inputs", "Inputs", html_inputs(job) + html_paragraph(outcome_text(job))},
+      {"inputs", "#inputs", "Inputs", html_inputs(job) + ended(report)},
   };
   std::erase_if(all, [](const Section& section) { return section.content.empty(); });
   return all;

@@ -211,9 +211,12 @@ Json outcome_json(const Report& report) {
                          {"state", to_string(outcome.processes[p].state)},
                          {"evidence", evidence_json(report.job, outcome.processes[p].evidence)}});
   }
-  return {{"job", to_string(outcome.job.state)},
+  const Diagnosis& diagnosis = report.diagnosis;
+  const EndOf& end =
+      diagnosis.runs.empty() ? outcome.job : diagnosis.runs[diagnosis.leading_run].end;
+  return {{"job", to_string(end.state)},
           {"stated", report.job.stated ? Json(to_string(*report.job.stated)) : Json()},
-          {"evidence", evidence_json(report.job, outcome.job.evidence)},
+          {"evidence", evidence_json(report.job, end.evidence)},
           {"processes", std::move(processes)}};
 }
 
@@ -322,7 +325,7 @@ Json runs_json(const std::vector<JudgedRun>& runs) {
   for (const JudgedRun& run : runs) {
     list.push_back({{"name", run.name},
                     {"verdict", verdict_json(run.verdict)},
-                    {"outcome", to_string(run.outcome)},
+                    {"outcome", to_string(run.end.state)},
                     {"pids", run.pids},
                     {"findings", run.findings}});
   }

@@ -117,8 +117,10 @@ std::string replay_section(const Report& report) {
   return "### Replay\n\n" + fitted(items, kReplayRoom, "remark") + "\n";
 }
 
-std::string outcome_section(const Job& job) {
-  return markdown_text(shortened(outcome_text(job), kMaxSentence)) + "\n\n";
+/// Of several runs, each one's line says how it ended.
+std::string outcome_section(const Report& report) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return markdown_text(shortened(outcome_text(report.job), kMaxSentence)) + "\n\n";
 }
 
 /// Which program and which rules said all this.
@@ -138,7 +140,7 @@ std::string write_markdown(const Report& report) {
          overlays_section(diagnosis) + markdown_settings(job, kSettingsRoom) +
          markdown_communicators(job, kCommunicatorsRoom) +
          markdown_iterations(job, kIterationsRoom) + markdown_inputs(job, kInputsRoom) +
-         outcome_section(job) + signature(report.tool);
+         outcome_section(report) + signature(report.tool);
 }
 
 }  // namespace ncclog

@@ -149,6 +149,12 @@ std::string runs_block(const Diagnosis& diagnosis, const TextStyle& style) {
   return out;
 }
 
+/// Of several runs, each one's line says how it ended.
+std::string ended_line(const Report& report, const TextStyle& style) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return hang("", printable(outcome_text(report.job)), style);
+}
+
 std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle& style) {
   if (gaps.empty()) return {};
   std::string out = "\n" + paint("Not judged", Tone::Strong, style) + "\n";
@@ -204,7 +210,7 @@ std::string write_text(const Report& report, const TextStyle& style) {
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
          capture_block(diagnosis.capture, report.job, style) + overlay_text(diagnosis, style) +
-         inputs_text(report.job, style) + hang("", printable(outcome_text(report.job)), style);
+         inputs_text(report.job, style) + ended_line(report, style);
 }
 
 }  // namespace ncclog

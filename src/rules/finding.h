@@ -10,7 +10,7 @@
 
 #include "diagnose/capture_advice.h"
 #include "diagnose/fact.h"
-#include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
 
@@ -99,12 +99,11 @@ struct Verdict {
 
 /// What the rulebook makes of one run, where the logs hold several.
 struct JudgedRun {
-  std::string name;  ///< "run 2", "attempt 0".
-  Verdict verdict;   ///< As if nothing else had been read.
-  EndState outcome = EndState::Unknown;
-  std::string ended;          ///< A clause: how it ended; empty where the logs do not show it.
-  std::string place;          ///< "train.log lines 278-571".
-  std::vector<int64_t> pids;  ///< Sorted.
+  std::string name;                   ///< "run 2", "attempt 0".
+  Verdict verdict;                    ///< As if nothing else had been read.
+  EndOf end;                          ///< Likewise.
+  std::string place;                  ///< "train.log lines 278-571".
+  std::vector<int64_t> pids;          ///< Sorted.
   std::vector<std::string> findings;  ///< Ids, in causal order; all are among the diagnosis' own.
 };
 
@@ -117,6 +116,7 @@ struct Diagnosis {
   std::vector<OverlayEffect> overlays;
   std::vector<EndedOverlay> ended_overlays;
   std::vector<JudgedRun> runs;  ///< In the order in which they began; empty: one run.
+  size_t leading_run = 0;       ///< Into `runs`: the one that the verdict is about.
 };
 
 }  // namespace ncclog

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/outcome/outcome.h"
 #include "rules/causal_order.h"
 #include "rules/verdict.h"
 
@@ -39,8 +38,7 @@ Judged judge_run(const Rulebook& rulebook, const Job& job, const RunParts& parts
   JudgedRun& run = judged.run;
   run.name = part.name;
   run.verdict = judged.diagnosis.verdict;
-  run.outcome = outcome_of(own).job.state;
-  run.ended = outcome_of(own).job.what;
+  run.end = outcome_of(own).job;
   run.place = place_of_run(job, parts, number);
   for (const int p : part.processes) {
     run.pids.push_back(job.processes[static_cast<size_t>(p)].pid);
@@ -101,7 +99,7 @@ void add(const Finding& finding, const std::string& run, std::vector<Finding>& a
 
 /// "run 2: healthy, finished".
 std::string short_words(const JudgedRun& run) {
-  const std::string_view end = to_string(run.outcome);
+  const std::string_view end = to_string(run.end.state);
   switch (run.verdict.status) {
     case VerdictStatus::Clean:
       return fmt::format("{}: healthy, finished", run.name);
@@ -111,7 +109,7 @@ std::string short_words(const JudgedRun& run) {
       return fmt::format("{}: suspicious, {}", run.name, end);
     case VerdictStatus::NothingFound:
       return fmt::format("{}: no problem seen, {}", run.name,
-                         run.outcome == EndState::Unknown ? "end unknown" : end);
+                         run.end.state == EndState::Unknown ? "end unknown" : end);
     case VerdictStatus::CannotJudge:
       break;
   }
@@ -213,6 +211,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
   add_of_whole(rulebook, std::move(whole.findings), findings, diagnosis.verdict);
   add_of_nobody(rulebook, job, parts, findings, diagnosis.verdict);
   diagnosis.findings = order_by_cause(std::move(findings));
+  diagnosis.leading_run = static_cast<size_t>(&lead - all.data());
   for (Judged& one : all) diagnosis.runs.push_back(std::move(one.run));
   return diagnosis;
 }
