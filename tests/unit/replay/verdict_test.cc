@@ -443,6 +443,33 @@ TEST(JudgeReplay, SaysItOfEachVariationThatEndsInAnotherWay) {
             "number of ranks.");
 }
 
+/// Both ranks send to each other before either of them receives.
+ReplayPlan crossing_plan(int group) {
+  ReplayPlan plan = healthy_plan();
+  for (int rank = 0; rank < 2; ++rank) {
+    for (const char* op : {"Send", "Recv"}) {
+      plan.ranks[static_cast<size_t>(rank)].calls.push_back({.communicator = 0,
+                                                             .op = op,
+                                                             .count = 1024,
+                                                             .datatype = 7,
+                                                             .root = 1 - rank,
+                                                             .group = group});
+    }
+  }
+  return plan;
+}
+
+TEST(JudgeReplay, MessagesThatCrossWithoutAGroupAccuseNobody) {
+  const std::vector<RunOutcome> runs = {hung_run(MadeIn::Clean, {0, 8, {0, 1}, {}})};
+  const ReplayVerdict verdict = judged(crossing_plan(-1), runs);
+  EXPECT_EQ(verdict.kind, Kind::Inconclusive);
+  EXPECT_NE(verdict.headline.find("does not promise to complete"), std::string::npos)
+      << verdict.headline;
+  ASSERT_EQ(verdict.next.size(), 1u);
+  EXPECT_NE(verdict.next.front().find("CALL"), std::string::npos);
+  EXPECT_EQ(judged(crossing_plan(0), runs).kind, Kind::ReproducedFault);
+}
+
 TEST(JudgeReplay, WrongDataAreNotTheRecordedStandstill) {
   EXPECT_EQ(judged(skipping_plan(), {wrong_at(0), completed_run(MadeIn::Clean)}).headline,
             "AllReduce, call 8 of communicator 0x5ca1e completes with wrong data when rank 5 does "
