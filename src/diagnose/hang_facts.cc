@@ -301,7 +301,9 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     }
     return value;
   }
-  if (!idle_holdups(job, waits).empty()) return unknown();
+  // Who seems to wait for nobody may wait in a call that all have made, behind the one that departed.
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  if (!idle.empty() && !others_departed(left.odd, idle)) return unknown();
   if (blame_departed(job, left.odd, value)) {
     place_in(job, left.odd.front().communicator, value);
     return value;
@@ -312,9 +314,12 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   return value;
 }
 
-/// A collective of the watchdog timed out, all ranks are known, and none lacks anything.
+/// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
 FactValue all_entered(const Job& job, const Instance&) {
-  if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
+  const auto stop = stop_evidence(job);
+  const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
+  if (timed_out_work(job).empty() && !is_silent) return unknown();
+  if (ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   const std::string entered = entered_words(job, waits.fronts);
   if (entered.empty() || !too_late(job).empty()) return unknown();
@@ -334,7 +339,7 @@ constexpr std::array kFacts = {
          "The job stood still, and ranks wait for each other in two communicators.",
          within_runs<collective_order_inverted>},
     Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
-         "A watchdog fired although all ranks made the same calls on all communicators.",
+         "The job stood still although all ranks made the same calls on all communicators.",
          within_runs<all_entered>},
     Fact{"job.rank_behind", Scope::Job, FactType::Bool,
          "On some communicator ranks whose calls are known made fewer calls than others.",

@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/call_departures.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
@@ -108,6 +110,24 @@ bool tell_departures(const Waits& waits, Telling& telling) {
   return !who.empty();
 }
 
+/// Where all messages that lack an end are between two ranks, these are what has to be looked at:
+/// one of them left a message out, or made one too many.
+void name_only_pair(const Waits& waits, Telling& telling) {
+  std::set<Waiter> ends;
+  for (const Holdup& holdup : waits.holdups) {
+    for (const size_t m : holdup.unmatched) {
+      const UnmatchedMessages& messages = waits.unmatched[m];
+      const auto& ranks =
+          telling.job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+      for (const int end : {messages.sender, messages.receiver}) {
+        ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
+      }
+    }
+  }
+  if (ends.size() > 2) return;
+  for (const Waiter& end : ends) blame(telling.job, end, telling.value);
+}
+
 /// Messages owed by those whom nobody else keeps from it.
 void tell_holdups(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
@@ -118,19 +138,37 @@ void tell_holdups(const Waits& waits, Telling& telling) {
     for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
   }
   if (telling.phrases.empty()) return;
+  bool any_idle = false;
   for (const Holdup& holdup : idle_holdups(telling.job, waits)) {
     if (holdup.unmatched.empty()) continue;
+    any_idle = true;
     const Waiter& waiter = holdup.waiters.front();
     blame(telling.job, waiter, telling.value);
     telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
   }
+  if (!any_idle) name_only_pair(waits, telling);
+}
+
+/// Some rank left the order of collectives of those like it, and it is none of those that seem to
+/// owe a message: they wait behind it, in a call that all have made.
+bool has_departed_elsewhere(const Job& job, const Waits& waits) {
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  if (idle.empty()) return false;
+  const std::vector<Departure> odd = find_departures(job).odd;
+  return !odd.empty() && std::none_of(odd.begin(), odd.end(), [&](const Departure& departure) {
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == departure.waiter;
+    });
+  });
 }
 
 FactValue messages_unmatched(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
-  if (!tell_departures(waits, telling)) tell_holdups(waits, telling);
+  const bool told = tell_departures(waits, telling);
+  if (!told && has_departed_elsewhere(job, waits)) return unknown();
+  if (!told) tell_holdups(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }
 

@@ -130,7 +130,7 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
   } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
     return end;
   }
-  const size_t tag = find_task_tag(header.message);
+  const size_t tag = find_task_tag(header.message, is_nccl(header));
   return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
 }
 

@@ -19,6 +19,9 @@ using JobFiles = std::vector<std::pair<std::string, std::string>>;
 /// by time, as far as the clock of the simulation tells.
 JobFiles make_files(const Layout& layout, const Setting& setting, const SpokenLines& lines);
 
+/// True if NCCL's lines say when they were printed.
+bool stamps_calls(const Setting& setting);
+
 /// True if what is printed of the line says when.
 bool is_dated(const Setting& setting, const SpokenLine& line);
 

@@ -266,10 +266,14 @@ TEST(JudgeReplay, SupportsADiagnosisWhoseDefectHangsAsRecorded) {
   const ReplayVerdict verdict = judged(skipping_plan(), hang_and_clean());
   EXPECT_EQ(verdict.kind, Kind::ReproducedHypothesis);
   EXPECT_EQ(verdict.confidence, ReplayConfidence::Certain);
-  EXPECT_EQ(verdict.headline,
-            "As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5 "
-            "does not make it; when all ranks behave, all calls completed and their data "
-            "are right (6144 elements were compared).");
+  EXPECT_EQ(
+      verdict.headline,
+      "As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5 "
+      "does not make it; when all ranks behave, all calls completed and their data "
+      "are right (6144 elements were compared). That proves little: any call left out ends so.");
+  EXPECT_EQ(verdict.must_not_conclude.front(),
+            "That rank 5 left something out: whoever leaves a call out, the others wait for it. "
+            "The logs say who it was; the replay only that nothing else is needed.");
   EXPECT_EQ(verdict.held.front(), "NCCL: 2.28.9");
   EXPECT_EQ(verdict.changed, std::vector<std::string>());
   EXPECT_EQ(verdict.runs.size(), 2u);
