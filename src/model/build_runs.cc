@@ -23,6 +23,7 @@
 
 #include "log/header.h"
 #include "log/line_time.h"
+#include "log/messages/all_messages.h"
 #include "model/build_steps.h"
 #include "model/file_names.h"
 #include "model/run_parts.h"
@@ -329,7 +330,7 @@ std::vector<Caller> callers_of(const Job& job) {
     Caller caller{static_cast<int>(p), parse_header(process.last_text).cuda_dev, -1};
     for (const size_t log : process.logs) {
       for (const CommSegment& segment : job.logs[log].comms.all) {
-        if (segment.comm_id != 0) return {};
+        if (segment.comm_id != 0 || segment.rank >= 0) return {};
         caller.nranks = std::max(caller.nranks, segment.nranks);
       }
     }
@@ -338,12 +339,31 @@ std::vector<Caller> callers_of(const Job& job) {
   return callers;
 }
 
-/// In one file, one behind the other.
-bool takes_turns(const Job& job, const Process& before, const Process& after) {
+/// The places at which somebody says that a job, or its processes, were ended.
+std::vector<SourceRef> ends_told(const Job& job) {
+  std::vector<SourceRef> ends;
+  for (const SpeakerLog& log : job.logs) {
+    for (const uint16_t kind :
+         {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
+          kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>, kKindIndex<ProcessEnded>}) {
+      const RecordList* list = log.records.find(kind);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) ends.push_back(record.where);
+    }
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+/// In one file, one behind the other, with the end of a job between them. Without it a file may be
+/// put together of those of single processes.
+bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& before,
+             const Process& after) {
   const JobUnit* first = unit_of(job, before.last);
   const JobUnit* second = unit_of(job, after.first);
-  return first != nullptr && second != nullptr && first->input == second->input &&
-         before.last < after.first;
+  if (first == nullptr || second == nullptr || first->input != second->input) return false;
+  const auto end = std::upper_bound(ends.begin(), ends.end(), before.last);
+  return end != ends.end() && *end < after.first;
 }
 
 /// The worlds of processes that take their turns at each place, by pid; empty if they do not, as
@@ -404,8 +424,9 @@ std::vector<World> worlds_by_turns(const Job& job) {
     const bool fills = std::cmp_equal(callers.size(), worlds.size() * static_cast<size_t>(nranks));
     if (!worlds.empty() && fills) return worlds;
   }
+  const std::vector<SourceRef> ends = ends_told(job);
   return take_turns<std::string>(job, callers, host_of, [&](const Process& a, const Process& b) {
-    return takes_turns(job, a, b);
+    return follows(job, ends, a, b);
   });
 }
 
