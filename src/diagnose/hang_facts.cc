@@ -119,10 +119,11 @@ FactValue came_too_late(const Job& job) {
     if (phrases.size() == kMostNamed) continue;
     place_in(job, late.communicator, value);
     value.evidence.push_back({late.where, {}});
-    phrases.push_back(
-        fmt::format("{} entered call {} of {} {} s after the others, who had given up",
-                    waiter_words(job, late.waiter), late.call + 1,
-                    communicator_words(job, late.communicator), late.seconds));
+    const std::string when = late.seconds < 0 ? std::string("only when the others had given up")
+                                              : fmt::format("{} s after the others, who had given up",
+                                                            late.seconds);
+    phrases.push_back(fmt::format("{} entered call {} of {} {}", waiter_words(job, late.waiter),
+                                  late.call + 1, communicator_words(job, late.communicator), when));
   }
   if (phrases.empty()) return unknown();
   value.what = join(phrases, "; ");

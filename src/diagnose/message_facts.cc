@@ -26,6 +26,7 @@
 #include "diagnose/message_circles.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/message_sizes.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
@@ -110,9 +111,10 @@ bool tell_departures(const Waits& waits, Telling& telling) {
   return !who.empty();
 }
 
-/// Where all messages that lack an end are between two ranks, these are what has to be looked at:
-/// one of them left a message out, or made one too many.
-void name_only_pair(const Waits& waits, Telling& telling) {
+/// Of those at the ends of messages that lack one, the rank that left the order of ranks like it.
+/// Where nobody did, and all such messages are between two ranks, these are what has to be looked
+/// at: one of them left a message out, or made one too many.
+void name_ends(const Waits& waits, Telling& telling) {
   std::set<Waiter> ends;
   for (const Holdup& holdup : waits.holdups) {
     for (const size_t m : holdup.unmatched) {
@@ -123,6 +125,21 @@ void name_only_pair(const Waits& waits, Telling& telling) {
         ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
       }
     }
+  }
+  std::vector<std::pair<Waiter, TwinDeparture>> departed;
+  for (const Waiter& end : ends) {
+    if (const auto departure = departure_from_twins(telling.job, end)) {
+      departed.emplace_back(end, *departure);
+    }
+  }
+  if (departed.size() == 1) {
+    const auto& [waiter, departure] = departed.front();
+    blame(telling.job, waiter, telling.value);
+    telling.phrases.push_back(fmt::format(
+        "{} called {} where {}, which is at the same place of its groups, called {}",
+        waiter_words(telling.job, waiter), to_valid_utf8(departure.made.op.view()),
+        waiter_words(telling.job, departure.twin), to_valid_utf8(departure.usual.op.view())));
+    return;
   }
   if (ends.size() > 2) return;
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
@@ -146,7 +163,7 @@ void tell_holdups(const Waits& waits, Telling& telling) {
     blame(telling.job, waiter, telling.value);
     telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
   }
-  if (!any_idle) name_only_pair(waits, telling);
+  if (!any_idle) name_ends(waits, telling);
 }
 
 /// Some rank left the order of collectives of those like it, and it is none of those that seem to

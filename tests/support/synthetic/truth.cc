@@ -155,10 +155,11 @@ class Evidence {
                       [&](int rank) { return rank != planted_.damaged && !is_guilty(rank); }));
   }
 
-  /// Every process prints what it had enqueued when it hears of a time-out; the dead do not.
+  /// Every process prints what it had enqueued on the first group when it hears of a time-out; the
+  /// dead do not.
   bool tells_its_progress() const {
     return setting_.release->torch == TorchEra::V27 && setting_.has_dump_signals &&
-           planted_.act != Fault::Killed;
+           planted_.act != Fault::Killed && planted_.group == 0;
   }
 
   bool all_others_wait() const {
