@@ -325,8 +325,24 @@ class Territory {
     return found;
   }
 
+  /// How often NCCL says its version in an input without naming a process: once a run, by rank 0.
+  uint64_t banners(size_t input) const {
+    uint64_t banners = 0;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
+      if (log.speaker.pid >= 0 || list == nullptr) continue;
+      const bool is_here =
+          std::all_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
+            return std::cmp_equal(input_of(job_, record.where), input);
+          });
+      if (is_here) banners += list->total;
+    }
+    return banners;
+  }
+
   /// How often the steps that an input prints begin again.
   size_t restarts_of_steps(size_t input) const {
+    if (banners(input) == runs_.size()) return runs_.size() - 1;
     size_t restarts = 0;
     for (const JobMarkers& markers : job_.markers) {
       if (markers.input != input || markers.markers.size() < markers.total) continue;
