@@ -415,7 +415,7 @@ class Territory {
       for (const bool has_zone : {false, true}) {
         for (const Pause& pause : pulse.pulse.clock(has_zone).all.pauses) {
           const bool between = last < pause.after.where && pause.after.where < first;
-          if (!between || pause.before.where < last || pause.length() <= longest) continue;
+          if (!between || pause.length() <= longest) continue;
           longest = pause.length();
           beginning = pause.after.where;
         }
