@@ -123,6 +123,33 @@ UnknownShapes own_shapes(const Job& job, const Cutter& cutter) {
   return own;
 }
 
+/// In an input that goes on with another run, the run ends at its last line.
+void end_inputs(const Job& job, const RunParts& parts, int run, std::vector<JobInput>& inputs) {
+  for (size_t i = 0; i < parts.by_input.size(); ++i) {
+    const auto& stretches = parts.by_input[i];
+    for (size_t s = 0; s + 1 < stretches.size(); ++s) {
+      const uint64_t next = file_line(job, stretches[s + 1].from).line;
+      if (stretches[s].run == run && next > 0) inputs[i].lines = next - 1;
+    }
+  }
+}
+
+/// The steps that were printed into an input until the run ended, where those of each run show in
+/// that they begin again. Calls count the steps before them, so earlier ones stay.
+JobMarkers own_markers(const JobMarkers& whole, const std::vector<RunStretch>& stretches, int run) {
+  std::vector<size_t> ends;  // Of each row of steps that grow.
+  for (size_t m = 1; m < whole.markers.size(); ++m) {
+    if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
+  }
+  if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
+  JobMarkers own = whole;
+  for (size_t s = 0; s < ends.size(); ++s) {
+    if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
+  }
+  own.total = own.markers.size();
+  return own;
+}
+
 /// Lines that stand in the stretches of the run: what its verdict says that it covers.
 uint64_t lines_of(const Job& job, const RunParts& parts, int run) {
   uint64_t lines = 0;
@@ -172,7 +199,10 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   part.losses = job.losses;
   part.losses.lines = lines_of(job, parts, run);
   part.unknown = own_shapes(job, cutter);
-  part.markers = job.markers;
+  end_inputs(job, parts, run, part.inputs);
+  for (const JobMarkers& markers : job.markers) {
+    part.markers.push_back(own_markers(markers, parts.by_input[markers.input], run));
+  }
   for (const JobPulse& pulse : job.pulses) {
     const auto& stretches = parts.by_input[pulse.input];
     const bool has_part = std::any_of(stretches.begin(), stretches.end(),

@@ -139,6 +139,7 @@ struct Sign {
 /// A row of signs that may be of one run.
 struct Piece {
   SourceRef from;
+  SourceRef last;
   int run = -1;
   bool fails = false;
   bool finishes = false;  ///< And nothing of it stands behind that.
@@ -288,6 +289,7 @@ class Territory {
   }
 
   static void add(const Sign& sign, Piece& piece) {
+    piece.last = sign.where;
     if (piece.run < 0) piece.run = sign.run;
     piece.fails |= sign.type == Sign::Type::Failure;
     piece.finishes = sign.type == Sign::Type::Finish;
@@ -325,8 +327,24 @@ class Territory {
     return found;
   }
 
+  /// How often NCCL says its version in an input without naming a process: once a run, by rank 0.
+  uint64_t banners(size_t input) const {
+    uint64_t banners = 0;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
+      if (log.speaker.pid >= 0 || list == nullptr) continue;
+      const bool is_here =
+          std::all_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
+            return std::cmp_equal(input_of(job_, record.where), input);
+          });
+      if (is_here) banners += list->total;
+    }
+    return banners;
+  }
+
   /// How often the steps that an input prints begin again.
   size_t restarts_of_steps(size_t input) const {
+    if (banners(input) == runs_.size()) return runs_.size() - 1;
     size_t restarts = 0;
     for (const JobMarkers& markers : job_.markers) {
       if (markers.input != input || markers.markers.size() < markers.total) continue;
@@ -377,9 +395,33 @@ class Territory {
     name_pieces(pieces);
     part_last_finish(input, pieces);
     std::vector<RunStretch> stretches;
-    for (const Piece& piece : pieces) stretches.push_back({piece.from, piece.run});
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const bool is_next = i > 0 && pieces[i].run != pieces[i - 1].run;
+      const SourceRef from =
+          is_next ? beginning_between(input, pieces[i - 1].last, pieces[i].from) : pieces[i].from;
+      stretches.push_back({from, pieces[i].run});
+    }
     if (!stretches.empty()) stretches.front().from = {};
     return stretches;
+  }
+
+  /// Where a run began between the last sign of the run before and its own first one: behind the
+  /// longest pause, because starting again takes longer than anything a program prints at its end.
+  SourceRef beginning_between(size_t input, SourceRef last, SourceRef first) const {
+    SourceRef beginning = first;
+    int64_t longest = 0;
+    for (const JobPulse& pulse : job_.pulses) {
+      if (pulse.input != input) continue;
+      for (const bool has_zone : {false, true}) {
+        for (const Pause& pause : pulse.pulse.clock(has_zone).all.pauses) {
+          const bool between = last < pause.after.where && pause.after.where < first;
+          if (!between || pause.length() <= longest) continue;
+          longest = pause.length();
+          beginning = pause.after.where;
+        }
+      }
+    }
+    return beginning;
   }
 
   /// Every run printed its steps into the file, and no line says where one ends: but the end of the

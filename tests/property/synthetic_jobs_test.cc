@@ -30,8 +30,8 @@ size_t accused_in_hangs(const Tally& tally) {
   return accused;
 }
 
-/// What the report says of healthy ends, of silence and of runs is counted by summary(), and is not
-/// yet held to a bound here.
+/// What the report says of healthy ends and of silence is counted by summary(), and is not yet held
+/// to a bound here.
 TEST_P(SyntheticJobsProperty, TheGuiltyAreNamedAndNobodyElse) {
   const Tally tally = judge_seeds(GetParam() * kSeedsPerPart, kSeedsPerPart, 1);
   EXPECT_EQ(accused_in_hangs(tally), 0u);
@@ -39,6 +39,10 @@ TEST_P(SyntheticJobsProperty, TheGuiltyAreNamedAndNobodyElse) {
   EXPECT_LE(tally.count(kWrongId), 1u);
   EXPECT_GE(tally.named * 100, tally.must * 60);
   EXPECT_GE(tally.must * 100, tally.faulty * 50);
+  EXPECT_EQ(tally.count(kRunsNotApart), 0u);
+  // Where a file names no process, and nothing in it shows where the second run begins, nobody
+  // knows whose the end of the work is.
+  EXPECT_LE(tally.count(kWrongRunVerdict), 1u);
   if (HasFailure()) ADD_FAILURE() << summary(tally, 2);
 }
 INSTANTIATE_TEST_SUITE_P(Part, SyntheticJobsProperty, ::testing::Range<uint64_t>(0, kParts));

@@ -83,9 +83,33 @@ bool calls_show_work(const Job& job) {
   return has_calls;
 }
 
+/// The beats of an input up to its last line; of a run in a file of several, those behind it are
+/// another run's. nullopt: which one is the last is not known.
+std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
+  const auto is_own = [&](const Beat& beat) {
+    return file_line(job, beat.where).line <= job.inputs[input].lines;
+  };
+  if (beats.count == 0 || is_own(beats.last)) return beats;
+  if (!is_own(beats.first)) return Beats{};
+  Beat last;
+  for (const Pause& pause : beats.pauses) {
+    if (is_own(pause.before) && !is_own(pause.after)) last = pause.before;
+  }
+  if (last.where.line == 0) return std::nullopt;
+  beats.last = last;
+  std::erase_if(beats.pauses, [&](const Pause& pause) { return !is_own(pause.after); });
+  // How many are left is known only as far as their pauses are kept.
+  beats.count = beats.pauses.size() + 1;
+  return beats;
+}
+
 /// The last beat that is older than the moment of the end.
-Before last_before(const Pulse& pulse, const End& end, bool calls_are_dated) {
-  const Beats& beats = pulse.clock(end.has_zone).all;
+Before last_before(const Job& job, const JobPulse& input, const End& end, bool calls_are_dated) {
+  const Pulse& pulse = input.pulse;
+  const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
+  const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
+  if (!own || !own_work) return {.is_known = false, .last = {}};
+  const Beats& beats = *own;
   const int64_t moment = end.nanoseconds - kSameMoment;
   Before before;
   if (beats.count > 0 && beats.last.nanoseconds < moment) {
@@ -100,7 +124,7 @@ Before last_before(const Pulse& pulse, const End& end, bool calls_are_dated) {
     }
   }
   // Work within the last moment is work: only what reports the end is left out.
-  const Beats& work = pulse.clock(end.has_zone).work;
+  const Beats& work = *own_work;
   // Schedulers print whole seconds, so the end may have come up to one later.
   const bool worked = work.count > 0 && work.last.nanoseconds >= moment &&
                       work.last.nanoseconds < end.nanoseconds + kSecond;
@@ -153,7 +177,7 @@ std::optional<Silence> derive_silence(const Job& job) {
   Rhythm rhythm;
   const bool calls_are_dated = calls_show_work(job);
   for (const JobPulse& input : job.pulses) {
-    const Before before = last_before(input.pulse, *end, calls_are_dated);
+    const Before before = last_before(job, input, *end, calls_are_dated);
     if (!before.is_known) return std::nullopt;
     if (before.last.where.line == 0) continue;
     const bool later = last.where.line == 0 || before.last.nanoseconds > last.nanoseconds;
@@ -165,9 +189,12 @@ std::optional<Silence> derive_silence(const Job& job) {
     const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
     if (is_faster) rhythm = one;
   }
-  Silence silence{{last.where, {}},     std::move(end->line),
-                  std::move(end->what), std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
-                  rhythm.usual,         false,
+  Silence silence{{last.where, {}},
+                  std::move(end->line),
+                  std::move(end->what),
+                  std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
+                  rhythm.usual,
+                  false,
                   false};
   if (may_be_zones(job, silence, last)) return std::nullopt;
   silence.is_standstill = rhythm.usual > 0 && silence.nanoseconds >= kShortest &&
