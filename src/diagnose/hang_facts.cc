@@ -27,6 +27,7 @@
 #include "diagnose/idle_holdups.h"
 #include "diagnose/late_entries.h"
 #include "diagnose/message_departures.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
@@ -142,6 +143,26 @@ bool others_departed(const std::vector<Departure>& left, const std::vector<Holdu
   });
 }
 
+/// Hosts run ahead: beside one that left its program others may be late who wait behind it, in calls
+/// that all have made.
+void keep_departed(const std::vector<Departure>& left, std::vector<Holdup>& late) {
+  const auto departed = [&](const Holdup& holdup) {
+    return std::any_of(left.begin(), left.end(), [&](const Departure& departure) {
+      return departure.waiter == holdup.waiters.front();
+    });
+  };
+  if (std::none_of(late.begin(), late.end(), departed)) return;
+  std::erase_if(late, [&](const Holdup& holdup) { return !departed(holdup); });
+}
+
+/// Some rank made other calls than ranks like it, and it is none of those that seem to be late.
+bool others_departed_from_twins(const Job& job, const std::vector<Holdup>& late) {
+  const std::vector<Waiter>& departed = departed_from_twins(job);
+  return !departed.empty() && std::none_of(departed.begin(), departed.end(), [&](const Waiter& one) {
+    return are_late(late, one);
+  });
+}
+
 /// Some rank that holds others up left out a message, and it is none of those that seem to be late.
 bool others_departed_in_message(const Job& job, const Waits& waits,
                                 const std::vector<Holdup>& late) {
@@ -158,8 +179,12 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  if (others_departed(find_departures(job).odd, late)) return unknown();
+  const std::vector<Departure> left = find_departures(job).odd;
+  if (others_departed(left, late)) return unknown();
+  keep_departed(left, late);
   if (others_departed_in_message(job, waits, late)) return unknown();
+  // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
+  if (timed_out_work(job).empty() && others_departed_from_twins(job, late)) return unknown();
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);

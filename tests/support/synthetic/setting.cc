@@ -74,8 +74,9 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
       Ending::Finished, Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
   constexpr Ending kFaulty[] = {
       Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
-      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Stopped,
-      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,
+      Ending::Copied};
   constexpr int kTimeouts[] = {20, 600, 1800};
   constexpr int kSilences[] = {17, 60, 240, 900, 1700};
   setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
@@ -117,7 +118,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   setting.logs_init = !seeded.chance(4);
   setting.logs_calls = !seeded.chance(6);
   setting.logs_traces = seeded.chance(12);
-  setting.stamps = seeded.chance(75);
+  setting.stamps = seeded.chance(92);
   setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
   setting.has_dump_signals = seeded.chance(60);
