@@ -245,7 +245,7 @@ Stillness stillness_of(const Setting& setting, bool calls_show_work, const Spoke
   std::vector<double> beats;
   std::vector<double> work;
   for (const SpokenLine& line : lines) {
-    if (is_dated(setting, line)) {
+    if (is_dated(setting, line) && is_of_collectors_clock(setting, line)) {
       beats.push_back(printed_time(setting, line));
       if (shows_work(line)) work.push_back(beats.back());
     } else if (line.voice == SpokenLine::Voice::Worker) {
