@@ -145,6 +145,24 @@ void name_ends(const Waits& waits, Telling& telling) {
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
 }
 
+bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
+  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
+    return departure.waiter == holdup.waiters.front();
+  });
+}
+
+/// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
+/// any did: hosts run ahead, so the others may wait behind these.
+std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
+  std::vector<Holdup> idle = idle_holdups(job, waits);
+  std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
+  const std::vector<Departure> odd = find_departures(job).odd;
+  if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
+    std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
+  }
+  return idle;
+}
+
 /// Messages owed by those whom nobody else keeps from it.
 void tell_holdups(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
@@ -155,28 +173,22 @@ void tell_holdups(const Waits& waits, Telling& telling) {
     for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
   }
   if (telling.phrases.empty()) return;
-  bool any_idle = false;
-  for (const Holdup& holdup : idle_holdups(telling.job, waits)) {
-    if (holdup.unmatched.empty()) continue;
-    any_idle = true;
+  const std::vector<Holdup> idle = idle_owers(telling.job, waits);
+  for (const Holdup& holdup : idle) {
     const Waiter& waiter = holdup.waiters.front();
     blame(telling.job, waiter, telling.value);
     telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
   }
-  if (!any_idle) name_ends(waits, telling);
+  if (idle.empty()) name_ends(waits, telling);
 }
 
 /// Some rank left the order of collectives of those like it, and it is none of those that seem to
 /// owe a message: they wait behind it, in a call that all have made.
 bool has_departed_elsewhere(const Job& job, const Waits& waits) {
   const std::vector<Holdup> idle = idle_holdups(job, waits);
-  if (idle.empty()) return false;
   const std::vector<Departure> odd = find_departures(job).odd;
-  return !odd.empty() && std::none_of(odd.begin(), odd.end(), [&](const Departure& departure) {
-    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.front() == departure.waiter;
-    });
-  });
+  return !idle.empty() && !odd.empty() &&
+         std::none_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); });
 }
 
 FactValue messages_unmatched(const Job& job, const Instance&) {

@@ -49,7 +49,21 @@ size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b)
 /// Fewer calls in common may be a start that all ranks share.
 constexpr size_t kFewestAlike = 8;
 
+std::vector<Waiter> find_departed(const Job& job) {
+  constexpr size_t kMostCompared = 256;
+  std::vector<Waiter> departed;
+  if (rank_programs(job).size() > kMostCompared) return departed;
+  for (const RankProgram& program : rank_programs(job)) {
+    if (departure_from_twins(job, program.waiter)) departed.push_back(program.waiter);
+  }
+  return departed;
+}
+
 }  // namespace
+
+const std::vector<Waiter>& departed_from_twins(const Job& job) {
+  return job.answers.of<&find_departed>(job);
+}
 
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
   const std::vector<RankProgram>& programs = rank_programs(job);

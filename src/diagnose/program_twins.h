@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "diagnose/rank_programs.h"
 #include "model/job.h"
@@ -27,5 +28,9 @@ struct TwinDeparture {
 /// Where the rank made something else than all ranks like it; nullopt: it has none, or it is only
 /// behind or ahead of one of them. Pure.
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter);
+
+/// All ranks that departed from ranks like them. Empty for jobs of very many ranks, where nobody
+/// compares them all. Valid as long as the job.
+const std::vector<Waiter>& departed_from_twins(const Job& job);
 
 }  // namespace ncclog

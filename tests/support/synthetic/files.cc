@@ -100,6 +100,10 @@ bool is_dated(const Setting& setting, const SpokenLine& line) {
          is_stamped_by_collector(setting);
 }
 
+bool is_of_collectors_clock(const Setting& setting, const SpokenLine& line) {
+  return setting.prefix != LauncherPrefix::CloudWatch || is_captured_stdout(setting, line);
+}
+
 bool stamps_calls(const Setting& setting) {
   const bool by_prefix =
       setting.prefix == LauncherPrefix::CloudWatch && setting.files != Files::PerProcess;

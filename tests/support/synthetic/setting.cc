@@ -74,8 +74,9 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
       Ending::Finished, Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
   constexpr Ending kFaulty[] = {
       Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
-      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Stopped,
-      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,
+      Ending::Copied};
   constexpr int kTimeouts[] = {20, 600, 1800};
   constexpr int kSilences[] = {17, 60, 240, 900, 1700};
   setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
@@ -106,7 +107,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
                                   StepStyle::DeepSpeed};
   constexpr double kPaces[] = {0.0001, 0.002, 0.01, 0.04};
   // Nobody trains in steps of a few milliseconds, and who reads the log knows the rhythm by steps.
-  constexpr double kSteps[] = {0.08, 0.3, 0.3, 0.9, 0.9, 2.5, 8};
+  constexpr double kSteps[] = {0.08, 0.3, 0.3, 0.9, 0.9, 2.5};
   Setting setting;
   // Those that can stamp their lines are in use most.
   const std::span<const NcclRelease> releases = nccl_releases();
@@ -117,7 +118,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   setting.logs_init = !seeded.chance(4);
   setting.logs_calls = !seeded.chance(6);
   setting.logs_traces = seeded.chance(12);
-  setting.stamps = seeded.chance(75);
+  setting.stamps = seeded.chance(95);
   setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
   setting.has_dump_signals = seeded.chance(60);

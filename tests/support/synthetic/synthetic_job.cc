@@ -157,7 +157,8 @@ SpokenLines attempt_lines(const SyntheticJob& job, const Attempt& attempt, const
       std::erase_if(lines, [&](const SpokenLine& line) { return line.time > end; });
       if (setting.ending == Ending::Copied) break;
       const bool calls_show_work =
-          setting.logs_calls && stamps_calls(setting) && !job.shape.is_graph;
+          setting.logs_calls && stamps_calls(setting) && !job.shape.is_graph &&
+          (setting.prefix != LauncherPrefix::CloudWatch || setting.files != Files::PerProcess);
       stillness = stillness_of(setting, calls_show_work, lines, end);
       add_to(lines, stop_lines(job.layout, setting, end));
       break;

@@ -226,6 +226,13 @@ double printed_time(const Setting& setting, const SpokenLine& line) {
   return is_whole ? std::floor(line.time) : line.time;
 }
 
+/// Steps and calls; what an initialisation prints says nothing about a rhythm.
+bool shows_work(const SpokenLine& line) {
+  return line.voice == SpokenLine::Voice::Worker ||
+         line.text.find(": opCount ") != line.text.npos ||
+         line.text.find("NCCL CALL nccl") != line.text.npos;
+}
+
 }  // namespace
 
 Stillness stillness_of(const Setting& setting, bool calls_show_work, const SpokenLines& lines,
@@ -236,20 +243,21 @@ Stillness stillness_of(const Setting& setting, bool calls_show_work, const Spoke
   constexpr double kMoment = 0.05;  // Lines of one moment show no rhythm.
   double undated = 0;
   std::vector<double> beats;
+  std::vector<double> work;
   for (const SpokenLine& line : lines) {
-    if (is_dated(setting, line)) {
+    if (is_dated(setting, line) && is_of_collectors_clock(setting, line)) {
       beats.push_back(printed_time(setting, line));
+      if (shows_work(line)) work.push_back(beats.back());
     } else if (line.voice == SpokenLine::Voice::Worker) {
       undated = std::max(undated, line.time);
     }
   }
   std::sort(beats.begin(), beats.end());
   double longest = 0;
-  size_t distinct = beats.empty() ? 0 : 1;
-  for (size_t i = 1; i < beats.size(); ++i) {
-    longest = std::max(longest, beats[i] - beats[i - 1]);
-    distinct += beats[i] - beats[i - 1] > kMoment ? 1 : 0;
-  }
+  for (size_t i = 1; i < beats.size(); ++i) longest = std::max(longest, beats[i] - beats[i - 1]);
+  std::sort(work.begin(), work.end());
+  size_t distinct = work.empty() ? 0 : 1;
+  for (size_t i = 1; i < work.size(); ++i) distinct += work[i] - work[i - 1] > kMoment ? 1 : 0;
   if (distinct < 3) return Stillness::Unknown;
   // Steps without a date may have gone on for long, unless dated calls would show it.
   if (undated > beats.back() && !calls_show_work) return Stillness::Unknown;
