@@ -62,9 +62,25 @@ std::vector<FailedTarget> failed_targets(const Job& job) {
   return targets;
 }
 
+/// Hosts that speak; where some say much, without those of which a line or two names one: in a torn
+/// stream those are pieces of names.
+size_t speaking_hosts(const Job& job) {
+  constexpr uint64_t kFew = 2;
+  std::map<std::string, uint64_t> lines;
+  uint64_t most = 0;
+  for (const Process& process : job.processes) {
+    if (process.host.empty()) continue;
+    for (const size_t log : process.logs) lines[process.host] += job.logs[log].lines;
+    most = std::max(most, lines[process.host]);
+  }
+  return static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& host) {
+    return host.second > kFew || most <= 8 * kFew;
+  }));
+}
+
 FactValue loopback_between_hosts(const Job& job, const Instance&) {
   if (job.nhosts == 0) return unknown();
-  if (job.nhosts < 2 || connections_work(job)) return no();
+  if (job.nhosts < 2 || speaking_hosts(job) == 1 || connections_work(job)) return no();
   std::vector<HostAddress> loopback;
   for (const HostAddress& address : all_addresses(job)) {
     if (is_loopback(address.ip)) loopback.push_back(address);

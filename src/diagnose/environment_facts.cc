@@ -119,7 +119,8 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
   const Reader* owner = nullptr;
   for (const Reader& reader : readers) {
     const auto setting = reader.settings.find(name);
-    if (setting == reader.settings.end()) continue;
+    // A value that is empty, or was cut off, is none to compare, and not "not set" either.
+    if (setting == reader.settings.end() || setting->second.value.empty()) continue;
     result[setting->second.value].push_back(reader.process);
     if (owner == nullptr) owner = &reader;
   }
@@ -135,6 +136,15 @@ std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers
       }));
   if (!without.empty() && (without.size() > 1 || owners < 3)) result[""] = std::move(without);
   return result;
+}
+
+/// True if some have the variable and as many provably have not, while nobody knows of the others:
+/// then who is the odd one would be a guess.
+bool is_undecided(const std::vector<Reader>& readers,
+                  const std::map<std::string, std::vector<int>>& by_value) {
+  return by_value.contains("") && minority(by_value).empty() &&
+         std::any_of(readers.begin(), readers.end(),
+                     [](const Reader& reader) { return reader.damaged; });
 }
 
 /// Drops what may differ: all of it, or the difference between hosts.
@@ -197,7 +207,7 @@ FactValue env_differs(const Job& job, const Instance&) {
   std::set<int> odd;
   for (const std::string& name : names) {
     const auto by_value = camps(readers, name);
-    if (!is_difference(job, name, by_value)) continue;
+    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
     phrases.push_back(difference_phrase(job, name, by_value));
     for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
     for (const int process : minority(by_value)) odd.insert(process);
@@ -243,7 +253,7 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
   std::set<int> without;
   for (const std::string& name : names) {
     const auto by_value = camps(readers, name);
-    if (!is_difference(job, name, by_value)) continue;
+    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
     const auto setting = one_host_setting(job, readers, by_value);
     if (!setting) continue;
     phrases.push_back(fmt::format("{} on {} only", name, printable(to_valid_utf8(setting->host))));

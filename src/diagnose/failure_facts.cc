@@ -170,6 +170,8 @@ FactValue store_root_silent(const Job& job, const Instance&) {
   const int root = *wait.roots.begin();
   if (wait.in_subgroup || wait.waiting.contains(root)) return unknown();
   if (has_joined(job, root) || may_have_failed(job, root)) return no();
+  // What the rank says of itself may be among the torn lines.
+  if (is_torn(job)) return unknown();
   FactValue value =
       yes(fmt::format("{} waited for rank {}'s ncclUniqueId; rank {} reports no failure",
                       ranks_phrase({wait.waiting.begin(), wait.waiting.end()}), root, root),

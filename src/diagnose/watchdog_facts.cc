@@ -118,7 +118,8 @@ FactValue mismatch_answer(const Job& job, const std::string& where, const Camps&
   FactValue value = yes(where + ": " + camps_phrase(camps));
   for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
   std::vector<const TimedOutWork*> named = outvoted(camps);
-  if (named.empty()) {
+  // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
+  if (named.empty() && !is_torn(job)) {
     for (const auto& [what, works] : camps) named.insert(named.end(), works.begin(), works.end());
   }
   for (const TimedOutWork* work : named) blame(job, work->rank, work->process, value);

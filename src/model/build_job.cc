@@ -9,6 +9,7 @@
 #include "model/ras_text.h"
 #include "model/short_logs.h"
 #include "model/torn_speakers.h"
+#include "model/torn_values.h"
 
 namespace ncclog {
 namespace {
@@ -72,6 +73,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   join_torn_speakers(job.logs);
   build_writers(job, shard.writers());
   drop_unplaced_segments(job.logs);
+  drop_contradicted_values(job.logs);
   for (SpeakerLog& log : job.logs) {
     log.calls.tape.finish();
     log.traces.tape.finish();

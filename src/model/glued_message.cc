@@ -11,17 +11,59 @@
 namespace ncclog {
 namespace {
 
-/// What NCCL prints behind "via".
+/// What NCCL prints behind "via". Blanks stand in names of networks, and between words:
+/// "direct shared memory".
 bool is_path(std::string_view path) {
-  return transport_of(path) != Transport::Other && path.find(':') == path.npos &&
-         path.find("[20") == path.npos;
+  const Transport transport = transport_of(path);
+  const std::string_view name = path.substr(0, path.find(" comm 0x"));
+  const bool may_hold_all =
+      transport == Transport::NET || transport == Transport::COLLNET || name.find(' ') == name.npos;
+  const bool is_words = std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alpha(c) || c == ' ' || c == '/' || c == '-';
+  });
+  return transport != Transport::Other && path.find(':') == path.npos &&
+         path.find("[20") == path.npos && (may_hold_all || is_words);
+}
+
+/// Words and marks that stand in sentences and in no value: of a path, a list of devices, a number.
+bool is_prose(std::string_view value) {
+  constexpr std::string_view kMarks[] = {"  ",  ": ", " - ", " | ", "(",
+                                         " = ", "] ", ". ",  " 0x", "\t"};
+  return value.find(' ') != value.npos &&
+         std::any_of(std::begin(kMarks), std::end(kMarks),
+                     [&](std::string_view mark) { return value.find(mark) != value.npos; });
+}
+
+/// "0.done", "0.  return func(": what NCCL prints of a number ends with a full stop.
+bool is_number_and_more(std::string_view value) {
+  const size_t end = std::min(value.find_first_not_of("-0123456789"), value.size());
+  const std::string_view rest = value.substr(end);
+  return end > 0 && rest.size() > 1 && rest[0] == '.' && !is_digit(rest[1]);
 }
 
 bool is_setting(const EnvSet& set) {
   const bool name = std::all_of(set.name.begin(), set.name.end(), [](char c) {
     return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z');
   });
-  return name && !set.value.starts_with(' ');
+  return name && !set.value.starts_with(' ') && !is_prose(set.value) &&
+         !is_number_and_more(set.value);
+}
+
+/// "Socket", "AWS Libfabric": words, and few of them.
+bool is_network(std::string_view name) {
+  constexpr size_t kLongest = 64;
+  return name.size() <= kLongest && !name.starts_with(' ') && name.find("  ") == name.npos &&
+         std::count(name.begin(), name.end(), ' ') <= 2 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return is_word(c) || c == ' ' || c == '-' || c == '.' || c == '+';
+         });
+}
+
+/// "[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE"; nothing.
+bool is_device_list(std::string_view devices) {
+  devices = trim(devices);
+  const bool is_list = devices.size() > 2 && devices[0] == '[' && is_digit(devices[1]);
+  return (devices.empty() || is_list) && devices.find("[RO]") == devices.npos;
 }
 
 /// False where words of a program or of another process stand in a message that any text fits.
@@ -32,8 +74,11 @@ bool is_plausible(const Message& message) {
     return is_path(read_message<ChannelConnected>(message).path);
   }
   if (kind == kKindIndex<EnvSet>) return is_setting(read_message<EnvSet>(message));
-  const bool is_name = kind == kKindIndex<NetworkSelected> || kind == kKindIndex<NcclVersion>;
-  if (!is_name) return true;
+  if (kind == kKindIndex<NetDevices>) {
+    return is_device_list(read_message<NetDevices>(message).devices);
+  }
+  if (kind == kKindIndex<NetworkSelected>) return is_network(message.fields[0]);
+  if (kind != kKindIndex<NcclVersion>) return true;
   const std::string_view name = message.fields[0];
   return name.find_first_of(":/#") == name.npos;
 }

@@ -55,6 +55,14 @@ bool may_go_on(std::string_view text) {
   return false;
 }
 
+/// Padding, as no record ends with it.
+bool ends_apart(std::string_view text) { return text.ends_with("  ") || text.ends_with('\t'); }
+
+/// "AllReduce: opCount 5c …": counted line by line, so that none may be lost unnoticed.
+bool is_call(const Header& header) {
+  return header.message.find(": opCount ") != header.message.npos;
+}
+
 /// "node-a:41:", with which the lines of a process begin.
 std::string name_of(std::string_view host, int64_t pid) {
   return std::string(host) + ':' + std::to_string(pid) + ':';
@@ -75,6 +83,11 @@ bool TearGuard::is_known(const Header& header) const {
   return known.pid == header.pid && known.host == header.host;
 }
 
+bool TearGuard::is_known_host(std::string_view host) const {
+  return std::any_of(recent_.begin(), recent_.end(),
+                     [&](const Known& known) { return known.pid >= 0 && known.host == host; });
+}
+
 /// A name that is almost the known one is taken for torn until it has come often: containers share
 /// pids.
 void TearGuard::note_speaker(const Header& header) {
@@ -85,14 +98,19 @@ void TearGuard::note_speaker(const Header& header) {
                       is_interrupted(header.host, known.host));
   is_damaged_ |= alike;
   if (alike && ++known.others < kOften) return;
-  known = {std::string(header.host), header.pid, nullptr, 0};
+  known = {std::string(header.host), header.pid, nullptr, 0, false, {}};
 }
 
 /// Notes who speaks in known lines; false if another host has that pid.
 bool TearGuard::note_speaker(const KnownHead& head) {
   Known& known = known_as(head.pid);
   if (known.pid == head.pid && known.host != head.host) return false;
-  known = {head.host, head.pid, &head, 0};
+  if (known.pid != head.pid) known.comms.clear();
+  known.host = head.host;
+  known.pid = head.pid;
+  known.head = &head;
+  known.others = 0;
+  known.owes = false;
   return true;
 }
 
@@ -122,6 +140,14 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
   return is_cut ? tag_begin(text, place_of(header.host, text) + glued) : 0;
 }
 
+/// The process with whose host and pid `text` begins; nullptr if it is not known.
+const TearGuard::Known* TearGuard::speaker_before(std::string_view text) const {
+  const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const Known& one) {
+    return one.pid >= 0 && text.starts_with(name_of(one.host, one.pid));
+  });
+  return known == recent_.end() ? nullptr : &*known;
+}
+
 /// Where the last of several records in `text` begins; 0 if there is one.
 size_t TearGuard::last_record(const Event& event, std::string_view text) const {
   const Header& header = event.header;
@@ -129,6 +155,9 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
     if (const size_t begin = record_begin(header, text); begin > 0) return begin;
   } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
     return end;
+  } else if (speaker_before(text) != nullptr) {
+    const size_t tag = find_task_tag(text);
+    return tag == text.npos ? 0 : tag;
   }
   const size_t tag = find_task_tag(header.message, is_nccl(header));
   return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
@@ -143,11 +172,21 @@ void TearGuard::add(const Line& record, const Event& event, int lines) {
   add_cut_piece(piece);
   piece.text = record.text.substr(begin);
   const Event last = parse_event(piece.text, all_wordings());
-  const bool is_new =
-      names_process(last.header) && known_as(last.header.pid).pid != last.header.pid;
-  // The end of the piece before it may stand before its host.
+  // The end of the piece before it may stand before its host, or in its place.
+  const bool is_new = names_process(last.header) && !is_known(last.header);
   if (is_new) lose(last.header.host, last.header.pid);
-  add(piece, last, lines);
+  const bool is_apart = ends_apart(record.text.substr(0, begin));
+  if (is_new && !is_apart && !is_known_host(last.header.host)) {
+    lost_pids_.insert(last.header.pid);
+    // Nor where what it cut off ends.
+    const bool was_opened =
+        !open_.empty() && record.text.substr(0, begin).ends_with(open_.back().text);
+    if (was_opened) give_up(open_.size() - 1);
+    release({}, -1);
+    doubt(last, lines);
+  } else {
+    add(piece, last, lines);
+  }
   last_is_whole_ = false;
 }
 
@@ -171,17 +210,27 @@ void TearGuard::add_cut_piece(const Line& piece) {
     };
     const auto known = std::find_if(recent_.begin(), recent_.end(), begins);
     if (text.empty()) return;
-    if (known == recent_.end()) return hold(piece, event, 0);
+    if (known == recent_.end()) {
+      hold(piece, event, 0);
+      owes_foreign_ = true;
+      return;
+    }
+    // "gpu-node" may begin the lines of two hosts.
+    const bool is_one_host = std::none_of(recent_.begin(), recent_.end(), [&](const Known& other) {
+      return begins(other) && other.host != known->host;
+    });
     Header beginning;
-    beginning.host = known->host;
+    if (is_one_host) beginning.host = known->host;
     return open(beginning, piece.text);
   }
-  const bool is_apart = piece.text.ends_with("  ") || piece.text.ends_with('\t');
   const bool is_whole = event.fate == LineFate::Recognised && !holds_another(event) &&
-                        (is_apart || !may_go_on(trim(piece.text)));
+                        (ends_apart(piece.text) || !may_go_on(trim(piece.text)));
   if (is_whole) return hold(piece, event, 0);
   release(header.host, header.pid);
-  if (!names_process(header)) return shard_.add_lost_record();
+  if (!names_process(header)) {
+    owes_foreign_ = true;
+    return shard_.add_lost_record();
+  }
   open(header, piece.text);
 }
 
@@ -197,8 +246,29 @@ bool TearGuard::is_torn_header(const Header& header) const {
                        [](const Known& known) { return known.pid >= 0; });
   }
   const Known& known = known_as(header.pid);
-  return !before.empty() && known.pid == header.pid && known.host != header.host &&
-         known.host.back() == header.host.back();
+  if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
+  // No launcher writes its label up to the host without a mark.
+  const bool is_glued = header.host.data()[-1] == '/' || is_word(header.host.data()[-1]);
+  return known.host.back() == header.host.back() || (is_glued && !is_known_host(header.host));
+}
+
+/// True for a call in a communicator that no other line of its process names, in a damaged stretch:
+/// of the pieces of two calls a third one can be made. Such a pointer counts from its second line
+/// on.
+bool TearGuard::is_in_strange_comm(const Event& event) {
+  constexpr std::string_view kPointer = "comm 0x";
+  constexpr size_t kMaxComms = 256;
+  const Header& header = event.header;
+  const size_t at = header.message.find(kPointer);
+  if (at == header.message.npos || !names_process(header) || !is_known(header)) return false;
+  std::set<uint64_t>& comms = known_as(header.pid).comms;
+  const std::string_view number = header.message.substr(at + kPointer.size());
+  size_t digits = 0;
+  while (digits < number.size() && is_hex_digit(number[digits])) ++digits;
+  const uint64_t comm = parse_hex(number.substr(0, digits)).value_or(0);
+  const bool is_strange = !comms.contains(comm) && !comms.empty() && comms.size() < kMaxComms;
+  if (comms.size() < kMaxComms) comms.insert(comm);
+  return is_strange && is_damaged_ && is_call(header);
 }
 
 void TearGuard::add_whole(const Line& record, const Event& event, int lines) {
@@ -211,6 +281,7 @@ void TearGuard::add_whole(const Line& record, const Event& event, int lines) {
     return doubt(event, lines);
   }
   if (!open_.empty() && join(record, event, lines)) return;
+  if (is_in_strange_comm(event)) return lose_whole(event, lines);
   hold(record, event, lines);
   last_is_whole_ = names_process(header) && is_known(header) && open_.empty();
 }
@@ -245,15 +316,27 @@ bool TearGuard::join(const Line& record, const Event& event, int lines) {
   const bool only = std::none_of(first + 1, open_.end(), fits) &&
                     !(held_.any && is_record(held_.text + std::string(record.text)));
   const std::string whole = first->text + std::string(record.text);
-  open_.erase(first);
   if (!only) {
+    // One of them is whole now, and nobody knows which.
+    for (size_t i = open_.size(); i-- > 0;) {
+      if (completes(open_[i], record.text)) give_up(i);
+    }
+    const Header& own = held_.event.header;
+    if (held_.any && names_process(own)) lose(own.host, own.pid);
+    if (header.pid >= 0) lost_pids_.insert(header.pid);
     release({}, -1);
     doubt(event, lines);
     return true;
   }
+  open_.erase(first);
   Line joined = record;
   joined.text = whole;
-  hold(joined, parse_event(joined.text, all_wordings()), lines);
+  const Event both = parse_event(joined.text, all_wordings());
+  if (is_in_strange_comm(both)) {
+    lose_whole(both, lines);
+  } else {
+    hold(joined, both, lines);
+  }
   return true;
 }
 
@@ -269,7 +352,7 @@ size_t TearGuard::end_of_open(const OpenRecord& open) {
 
 void TearGuard::open(const Header& header, std::string_view text) {
   is_damaged_ = true;
-  close(header.host, header.pid);
+  if (header.pid >= 0) close(header.host, header.pid);
   if (open_.size() == kMaxOpen) give_up(0);
   open_.push_back({std::string(text), std::string(header.host), header.pid});
 }
@@ -301,12 +384,39 @@ void TearGuard::hold(const Line& record, const Event& event, int lines) {
   release(header.host, header.pid);
   if (names_process(header)) close(header.host, header.pid);
   note_speaker(header);
+  note_whole(record.text, event);
   held_.text.assign(record.text);
   held_.event = moved(event, record.text, held_.text);
   held_.line = record;
   held_.line.text = held_.text;
   held_.lines = lines;
   held_.any = true;
+}
+
+/// Notes whether the line of a process is whole; if not, what it printed is lost, and the rest of
+/// it stands where the process goes on.
+void TearGuard::note_whole(std::string_view text, const Event& event) {
+  const Header& header = event.header;
+  if (!is_nccl(header)) {
+    const Known* known = speaker_before(text);
+    if (known != nullptr) lose(known->host, known->pid);
+    return;
+  }
+  if (!names_process(header)) return;
+  const bool is_whole = event.fate == LineFate::Recognised;
+  if (!is_whole && is_call(header)) lose(header.host, header.pid);
+  if (is_known(header)) known_as(header.pid).owes = !is_whole;
+}
+
+/// True if the end of the line that is held may be the rest of what its next speaker began, or a
+/// program did: it ends with a text or number that takes in anything.
+bool TearGuard::may_hold_rest(std::string_view host, int64_t pid) const {
+  const Header& own = held_.event.header;
+  if (!is_damaged_ || !names_process(own) || (own.host == host && own.pid == pid)) return false;
+  const bool is_owed = host.empty() ? owes_foreign_
+                                    : pid >= 0 && known_as(pid).pid == pid &&
+                                          known_as(pid).host == host && known_as(pid).owes;
+  return is_owed && may_go_on(trim(held_.text));
 }
 
 /// Hands on the line that is held, now that it is known who speaks next; nobody knows where the
@@ -317,12 +427,18 @@ void TearGuard::release(std::string_view host, int64_t pid) {
   const Header& own = held_.event.header;
   for (size_t i = 0; i < open_.size() && is_nccl(own); ++i) {
     const bool is_own = open_[i].host == own.host && open_[i].pid == own.pid;
-    const bool goes_on =
-        host.empty() || (open_[i].host == host && (open_[i].pid == pid || own.host != host));
+    const bool goes_on = host.empty() || open_[i].host.empty() ||
+                         (open_[i].host == host && (open_[i].pid == pid || own.host != host));
     const size_t cut = is_own || !goes_on ? 0 : end_of_open(open_[i]);
     if (cut == 0) continue;
     give_up(i);
     if (names_process(own)) open(own, std::string_view(held_.text).substr(0, cut));
+    return doubt(held_.event, held_.lines);
+  }
+  if (may_hold_rest(host, pid)) {
+    if (host.empty()) owes_foreign_ = false;
+    lose(own.host, own.pid);
+    if (names_process(own) && is_known(own)) known_as(own.pid).owes = true;
     return doubt(held_.event, held_.lines);
   }
   hand_on(held_.line, held_.event, held_.lines);
@@ -335,6 +451,14 @@ void TearGuard::hand_on(const Line& record, const Event& event, int lines) {
   matched_.clear();
   if (matcher_) matcher_(record.text, matched_);
   shard_.add(record, event, lines, matched_);
+}
+
+/// Puts a line in doubt that names its process.
+void TearGuard::lose_whole(const Event& event, int lines) {
+  release(event.header.host, event.header.pid);
+  close(event.header.host, event.header.pid);
+  lose(event.header.host, event.header.pid);
+  doubt(event, lines);
 }
 
 void TearGuard::doubt(const Event& event, int lines) {
@@ -354,16 +478,22 @@ void TearGuard::add(const ForeignRun& run) {
   shard_.add(run);
 }
 
+/// True if a record of the speaker is lost, or may be: in a damaged stretch a line that fits no
+/// wording may be the beginning of one.
+bool TearGuard::has_lost(const Speaker& speaker) const {
+  if (lost_pids_.contains(speaker.pid)) return true;
+  if (is_damaged_ && shard_.speakers().at(speaker).unrecognised.total > 0) return true;
+  const std::string name = name_of(speaker.host, speaker.pid);
+  return std::any_of(lost_.begin(), lost_.end(),
+                     [&](const std::string& lost) { return name.starts_with(lost); });
+}
+
 void TearGuard::finish() {
   const bool is_cut = ends_inside_record();
   if (held_.any) hand_on(held_.line, held_.event, held_.lines);
   held_.any = false;
   while (!open_.empty()) give_up(0);
-  shard_.note_torn([&](const Speaker& speaker) {
-    const std::string name = name_of(speaker.host, speaker.pid);
-    return std::any_of(lost_.begin(), lost_.end(),
-                       [&](const std::string& lost) { return name.starts_with(lost); });
-  });
+  shard_.note_torn([&](const Speaker& speaker) { return has_lost(speaker); });
   if (is_cut) shard_.note_cut();
 }
 

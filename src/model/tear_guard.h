@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,8 @@ class TearGuard {
     int64_t pid = -1;
     const KnownHead* head = nullptr;  ///< One that names this process.
     int others = 0;                   ///< Lines since that call the pid's host almost the same.
+    bool owes = false;         ///< Its last line was not whole: the rest comes where it goes on.
+    std::set<uint64_t> comms;  ///< Pointers that its lines name as communicators.
   };
   /// A record whose rest has not come.
   struct OpenRecord {
@@ -98,6 +101,8 @@ class TearGuard {
   }
   Known& known_as(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   bool is_known(const Header& header) const;
+  bool is_known_host(std::string_view host) const;
+  const Known* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
   bool note_speaker(const KnownHead& head);
 
@@ -119,10 +124,15 @@ class TearGuard {
   void lose(std::string_view host, int64_t pid);
 
   void hold(const Line& record, const Event& event, int lines);
+  void note_whole(std::string_view text, const Event& event);
+  bool may_hold_rest(std::string_view host, int64_t pid) const;
+  bool is_in_strange_comm(const Event& event);
+  void lose_whole(const Event& event, int lines);
   void release(std::string_view host, int64_t pid);
   void hand_on(const Line& record, const Event& event, int lines);
   void doubt(const Event& event, int lines);
   bool ends_inside_record() const;
+  bool has_lost(const Speaker& speaker) const;
 
   Shard& shard_;
   const LineMatcher& matcher_;
@@ -132,10 +142,13 @@ class TearGuard {
   std::vector<std::string>
       lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
 
+  std::set<int64_t> lost_pids_;  ///< Of lines whose host may be a piece of a name.
+
   Held held_;
   std::string head_;   ///< What stood before the host of the last NCCL line that was handed on.
   std::string piece_;  ///< Two pieces side by side, while they are looked at.
   int tries_ = 0;      ///< To put pieces together, each of which costs a line.
+  bool owes_foreign_ = false;  ///< A program's line was cut off: the rest comes where it goes on.
   bool last_is_whole_ = false;
   bool is_damaged_ = false;  ///< Some record of the stretch was cut, lost, or is in doubt.
 };

@@ -25,14 +25,24 @@ std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vecto
   for (const size_t i : same) by_host.emplace(logs[i].speaker.host, i);
   std::map<size_t, std::set<size_t>> wholes;
   for (const size_t i : same) {
-    std::string_view end = logs[i].speaker.host;
+    const std::string_view host = logs[i].speaker.host;
+    // What was cut off inside its own name goes on with its beginning: "node-anode:41:41".
+    for (size_t length = host.size() - 1; length > host.size() / 2; --length) {
+      const auto other = by_host.find(host.substr(0, length));
+      const bool is_doubled = other != by_host.end() && host.starts_with(host.substr(length)) &&
+                              logs[other->second].lines > 8 * kFewLines;
+      if (is_doubled && logs[i].lines <= kFewLines) wholes[i].insert(other->second);
+    }
+    std::string_view end = host;
     for (end.remove_prefix(1); !end.empty(); end.remove_prefix(1)) {
       const auto other = by_host.find(end);
       if (other == by_host.end()) continue;
       wholes[other->second].insert(i);
       // What was cut off before it lost its own process: "node-node-a:41:41".
-      const bool is_rare =
-          any_torn && logs[i].lines <= kFewLines && logs[other->second].lines > 8 * kFewLines;
+      const uint64_t lines = logs[other->second].lines;
+      const bool is_doubled = end.starts_with(host.substr(0, host.size() - end.size()));
+      const bool is_rare = (any_torn && logs[i].lines <= kFewLines && lines > 8 * kFewLines) ||
+                           (is_doubled && lines > 8 * logs[i].lines && lines > 8 * kFewLines);
       if (logs[i].torn || is_rare) wholes[i].insert(other->second);
     }
   }
@@ -54,12 +64,24 @@ void join(SpeakerLog& whole, SpeakerLog&& torn) {
   whole.torn = true;
 }
 
+/// True if bytes were cut out of `known`, or off its end: "g1", "gpu-no" for "gpu-node-1".
+bool is_cut_down(std::string_view host, std::string_view known) {
+  if (host.size() >= known.size()) return false;
+  size_t same = 0;
+  while (same < host.size() && host[same] == known[same]) ++same;
+  return same > 0 && known.ends_with(host.substr(same));
+}
+
 /// True if hardly any line names the process and another one of its pid says much more: containers
-/// share pids, torn lines share them too.
-bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same) {
-  if (!log.torn || log.lines > kFewLines) return false;
-  return std::any_of(same.begin(), same.end(),
-                     [&](size_t other) { return logs[other].lines > 8 * kFewLines; });
+/// share pids, torn lines share them too. Where others are torn, its host has to be what is left of
+/// the other one's.
+bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same,
+                 bool any_torn) {
+  if (log.lines > kFewLines) return false;
+  return std::any_of(same.begin(), same.end(), [&](size_t other) {
+    const bool is_rest = any_torn && is_cut_down(log.speaker.host, logs[other].speaker.host);
+    return (log.torn || is_rest) && logs[other].lines > 8 * kFewLines;
+  });
 }
 
 /// Hosts that more than a few lines name; none where there are so many that looking for torn ones
@@ -74,11 +96,13 @@ std::set<std::string_view> usual_hosts(const Logs& logs) {
 }
 
 /// True if hardly any line names the process, on a host whose name is a usual one with something
-/// inside: "gpugpu-no-node-01".
+/// inside or in front: "gpugpu-no-node-01", "959gpu-node-01".
 bool is_on_torn_host(const SpeakerLog& log, const std::set<std::string_view>& hosts) {
-  if (!log.torn || log.lines > kFewLines || hosts.contains(log.speaker.host)) return false;
-  return std::any_of(hosts.begin(), hosts.end(),
-                     [&](std::string_view host) { return is_interrupted(log.speaker.host, host); });
+  const std::string_view own = log.speaker.host;
+  if (log.lines > kFewLines || hosts.contains(own)) return false;
+  return std::any_of(hosts.begin(), hosts.end(), [&](std::string_view host) {
+    return is_interrupted(own, host) || own.ends_with(host) || own.starts_with(host);
+  });
 }
 
 /// True if a voice without host and pid is named by hardly any line, none of which says anything:
@@ -143,7 +167,8 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   const std::set<std::string_view> hosts = usual_hosts(logs);
   for (const auto& [pid, same] : by_pid) {
     for (const size_t i : same) {
-      if (is_splinter(logs[i], logs, same) || is_on_torn_host(logs[i], hosts)) logs[i].lines = 0;
+      const bool is_torn_host = any_torn && is_on_torn_host(logs[i], hosts);
+      if (is_splinter(logs[i], logs, same, any_torn) || is_torn_host) logs[i].lines = 0;
     }
   }
   std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });

@@ -1,5 +1,8 @@
-// Hardly anybody is accused wrongly where processes tear each other's lines, and what is whole is
-// used.
+// Nobody is accused wrongly where processes tear each other's lines, and what is whole is used.
+//
+// A few hundred seeds are tried; NCCLOG_TORN_SEEDS=10000 asks for more, NCCLOG_TORN_FIRST for
+// others. Of what is said wrongly each finding is printed with its lines, and the log is kept
+// beside it.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -32,27 +36,40 @@ unsigned from_environment(const char* name, unsigned otherwise) {
 unsigned first_seed() { return from_environment("NCCLOG_TORN_FIRST", 0); }
 unsigned seeds() { return from_environment("NCCLOG_TORN_SEEDS", is_sanitized() ? 100 : 240); }
 
-/// Errors and warnings, and whom each names, one a line.
-using Accusations = std::set<std::string>;
+/// Errors and warnings, and whom each names, one a line, with the evidence of the finding.
+using Accusations = std::map<std::string, std::string>;
+
+std::string evidence_of(const Finding& finding) {
+  std::string text = "    " + finding.message + "\n";
+  for (const Evidence& line : finding.evidence) {
+    text += "    :" + std::to_string(line.where.line) + " " + line.text + "\n";
+  }
+  return text;
+}
 
 Accusations accusations_of(const Diagnosis& diagnosis) {
   Accusations result;
   for (const Finding& finding : diagnosis.findings) {
     if (finding.severity == Severity::Info) continue;
-    result.insert(finding.id);
-    for (const std::string& host : finding.hosts) result.insert(finding.id + " on " + host);
+    const std::string evidence = evidence_of(finding);
+    result.emplace(finding.id, evidence);
+    for (const std::string& host : finding.hosts) {
+      result.emplace(finding.id + " on " + host, evidence);
+    }
     for (const int rank : finding.ranks) {
-      result.insert(finding.id + " of rank " + std::to_string(rank));
+      result.emplace(finding.id + " of rank " + std::to_string(rank), evidence);
     }
   }
   return result;
 }
 
-/// What is said of a failure that is not understood: the line that explains it may be lost.
+/// What is said of a failure that is not understood: the line that explains it may be lost. That a
+/// connection was refused is what the rank's own WARN says; who ended before that is in that line.
 bool is_vague(std::string_view accusation) {
   const std::string_view id = accusation.substr(0, accusation.find(' '));
   return id.ends_with("-unexplained") || id == "init-unfinished" || id == "engine-fatal-error" ||
-         id == "log-ends-mid-job" || id == "job-stopped-while-stalled";
+         id == "log-ends-mid-job" || id == "job-stopped-while-stalled" ||
+         id == "bootstrap-connect-refused";
 }
 
 struct Reader {
@@ -86,9 +103,11 @@ struct Clean {
   std::string wrong(size_t s, const Accusations& torn) const {
     const bool any = !accusations[s].empty();
     std::string text;
-    for (const std::string& accusation : torn) {
+    std::set<std::string> shown;
+    for (const auto& [accusation, evidence] : torn) {
       if (accusations[s].contains(accusation) || (any && is_vague(accusation))) continue;
       text += "  " + accusation + "\n";
+      if (shown.insert(evidence).second) text += evidence;
     }
     return text;
   }
@@ -113,7 +132,7 @@ void keep(const std::string& text, unsigned seed) {
 
 class TornLinesProperty : public ::testing::TestWithParam<unsigned> {};
 
-TEST_P(TornLinesProperty, ForwardedChunksHardlyAccuseAnybodyAndWholeRecordsCount) {
+TEST_P(TornLinesProperty, ForwardedChunksAccuseNobodyAndWholeRecordsCount) {
   const Reader reader;
   const Clean clean(reader, collected_jobs());
   size_t undamaged = 0;
@@ -141,13 +160,13 @@ TEST_P(TornLinesProperty, ForwardedChunksHardlyAccuseAnybodyAndWholeRecordsCount
               << wrong;
   }
   EXPECT_LE(lost * 20, undamaged);
-  // Where a line is lost, too few ranks may be left to tell which of two settings is the odd one.
-  EXPECT_LE(accused * 12, seeds() / kParts + 25);
+  EXPECT_EQ(accused, 0u);
+  std::cout << lost << " of " << undamaged << " undamaged records are not used\n";
   RecordProperty("undamaged", static_cast<int>(undamaged));
   RecordProperty("unused", static_cast<int>(lost));
 }
 
-TEST_P(TornLinesProperty, ShuffledChunksSeldomAccuseAnybody) {
+TEST_P(TornLinesProperty, ShuffledChunksAccuseNobody) {
   constexpr int kPercents[] = {1, 3, 10, 30, 100};
   constexpr size_t kLongest[] = {60, 400, 1500, 6000};
   const Reader reader;
@@ -168,8 +187,9 @@ TEST_P(TornLinesProperty, ShuffledChunksSeldomAccuseAnybody) {
               << " % cut, chunks up to " << options.longest_chunk << " bytes\n"
               << wrong;
   }
-  // Nothing that is printed comes in pieces so small; what of them looks whole is taken for it.
-  EXPECT_LE(accused * 5, seeds() / kParts + 10);
+  // Nothing that is printed comes in pieces so small: of thousands of logs there is one in which
+  // pieces of two bytes make a whole record that nobody printed.
+  EXPECT_LE(accused * 1000, seeds() / kParts);
 }
 INSTANTIATE_TEST_SUITE_P(Part, TornLinesProperty, ::testing::Range(0u, kParts));
 

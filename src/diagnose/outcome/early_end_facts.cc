@@ -69,11 +69,12 @@ std::string when_of(const Evidence& line) {
 }
 
 /// True if `a` was printed before `b`: in one input by its place, else by their times; false if
-/// that is not known.
+/// that is not known. Who tears lines hands on chunks, and no order of time.
 bool is_before(const Job& job, const Evidence& a, const Evidence& b) {
   const JobUnit* here = unit_of(job, a.where);
   const JobUnit* there = unit_of(job, b.where);
-  if (here != nullptr && there != nullptr && here->input == there->input) return a.where < b.where;
+  const bool is_one_input = here != nullptr && there != nullptr && here->input == there->input;
+  if (is_one_input && !is_torn(job)) return a.where < b.where;
   const LineTime first = time_of_line(a.text);
   const LineTime second = time_of_line(b.text);
   return first.known() && second.known() && first.has_zone == second.has_zone &&
@@ -88,10 +89,13 @@ struct Departed {
   Evidence line;
 };
 
-/// The processes that gave up on a work, or report a failure of their own.
+/// The processes that gave up on a work, or report a failure of their own, before or after what
+/// they did: where several write into one file, its order is not that of time.
 std::set<int> those_that_suffered(const Job& job) {
   std::set<int> processes;
   for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  for_each_said<NcclException>(job, [&](const auto& said) { processes.insert(said.process); });
+  for_each_said<StoreWaitFailed>(job, [&](const auto& said) { processes.insert(said.process); });
   const auto& ends = outcome_of(job).processes;
   for (size_t p = 0; p < ends.size(); ++p) {
     if (ends[p].state == EndState::Failed) processes.insert(static_cast<int>(p));
