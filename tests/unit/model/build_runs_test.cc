@@ -108,6 +108,55 @@ TEST(BuildRuns, TorchrunsAttemptsAreRunsWhateverTheirSizes) {
   EXPECT_EQ(job.runs[1].processes.size(), 1U);
 }
 
+TEST(BuildRuns, ReplicasThatAreStartedAgainTogetherAreTwoRuns) {
+  const Job job = job_from_files({{"log.txt", starts({{"a", 1, 0, 0, 0xc},
+                                                      {"a", 2, 1, 1, 0xc},
+                                                      {"a", 3, 0, 2, 0xd},
+                                                      {"a", 4, 1, 3, 0xd},
+                                                      {"a", 5, 0, 0, 0xe},
+                                                      {"a", 6, 1, 1, 0xe},
+                                                      {"a", 7, 0, 2, 0xf},
+                                                      {"a", 8, 1, 3, 0xf}})}});
+  ASSERT_EQ(job.runs.size(), 2U);
+  EXPECT_EQ(job.runs[0].processes.size(), 4U);
+  EXPECT_EQ(runs_of(job), "1=0 3=0 5=1 7=1 2=0 4=0 6=1 8=1 ");
+}
+
+/// A call of one of two ranks, in a log without initialisation lines.
+std::string call(int pid, int device) {
+  return fmt::format(
+      "a:{0}:{0} [{1}] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count 8 "
+      "datatype 7 op 0 root 0 comm 0x5{0:x} [nranks=2] stream 0x55\n",
+      pid, device);
+}
+
+TEST(BuildRuns, WithoutInitialisationProcessesThatTakeTurnsOnEachGpuAreRuns) {
+  const Job job = job_from_files({{"log.txt", call(1, 0) + call(2, 1) + call(5, 0) + call(6, 1)}});
+  ASSERT_EQ(job.runs.size(), 2U);
+  EXPECT_EQ(job.runs[0].processes, (std::vector<int>{0, 1}));
+}
+
+TEST(BuildRuns, FilesOfProcessesPutTogetherAreOneRun) {
+  EXPECT_TRUE(job_from_files({{"log.txt", call(1, 0) + call(2, 1)}}).runs.empty());
+  const std::string stop =
+      "W0203 04:05:06.000000 9 torch/x.py:7] Received 15 death signal, shutting down workers\n";
+  EXPECT_TRUE(job_from_files({{"log.txt", call(1, 0) + call(2, 1) + stop}}).runs.empty());
+  EXPECT_EQ(job_from_files({{"log.txt", call(1, 0) + stop + call(2, 1)}}).runs.size(), 2U);
+}
+
+TEST(BuildRuns, JobsBesideEachOtherHaveOutputsOfTheirOwn) {
+  const std::string first = start({"a", 1, 0, 0, 0xc}) + start({"a", 2, 1, 1, 0xc});
+  const std::string second = start({"a", 3, 0, 2, 0xd}) + start({"a", 4, 1, 3, 0xd});
+  const std::string steps = "iteration: 1 | loss 3\niteration: 2 | loss 2\n";
+  const auto runs = [&](const std::string& one, const std::string& other) {
+    return job_from_files({{"1.log", first}, {"2.log", second}, {"1.out", one}, {"2.out", other}})
+        .runs.size();
+  };
+  EXPECT_EQ(runs(steps, steps), 2U);
+  EXPECT_EQ(runs(steps, ""), 0U) << "replicas of one job print once";
+  EXPECT_EQ(runs(steps, "[rank3]: hello\n" + steps), 0U) << "ranks are counted on";
+}
+
 TEST(BuildRuns, APidWithOtherCommunicatorsBehindANewStartHadSeveralLives) {
   const std::string begin = "a:1:1 [0] NCCL INFO Bootstrap: Using eth0:10.0.0.7<0>\n";
   const std::string first = start({"a", 1, 0, 0, 0xc});
