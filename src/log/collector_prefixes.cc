@@ -108,7 +108,8 @@ bool kernel_stamp(Scanner& scan, PrefixReading& reading) {
 /// "nodea slurmstepd[77]: ", "nodea kernel: " behind a time.
 bool skip_journal_names(Scanner& scan, std::string_view& host, bool names_process) {
   host = scan.take_while(is_host_char);
-  if (host.empty() || !scan.skip(' ')) return false;
+  // "INFO trainer[rank 3]: " is a logger's.
+  if (host.empty() || is_logger_level(host) || !scan.skip(' ')) return false;
   const std::string_view program = scan.take_while(is_tag_char, kLongestPrefixName);
   std::string_view pid;
   const bool has_pid = scan.skip('[');

@@ -113,6 +113,8 @@ TEST(LostLinesProperty, HealthyLogsGiveNoWarning) {
         for (const Finding& finding : diagnose(files, rulebook, matcher).findings) {
           // It says itself that the log may end early: that is what a hang looks like.
           if (finding.id == "init-unfinished" && row.name == "a file is cut") continue;
+          // A line that is lost looks like a call that was left out.
+          if (finding.id == "log-ends-mid-job" && row.name == "a line is lost") continue;
           EXPECT_EQ(finding.severity, Severity::Info)
               << sample << ", " << row.name << ", round " << round << ": " << finding.message;
         }

@@ -76,7 +76,7 @@ class Planter {
     constexpr int kTries = 40;
     Fault act = fault;
     if (fault == Fault::LostFile || fault == Fault::CutFile || fault == Fault::CollOff) {
-      act = seeded_.chance(50) ? Fault::Stop : Fault::None;
+      act = seeded_.chance(30) ? Fault::Stop : Fault::None;
     }
     for (int i = 0; act != Fault::None && i < kTries && planted.act == Fault::None; ++i) {
       if (const auto target = choose()) act_on(act, *target, planted);

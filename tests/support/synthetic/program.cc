@@ -285,7 +285,7 @@ LoopShape make_loop_shape(const Layout& layout, Seeded& seeded) {
   shape.zero = seeded.chance(60);
   shape.sequence_parallel = seeded.chance(30);
   shape.has_user_redop = seeded.chance(25);
-  shape.is_graph = seeded.chance(10);
+  shape.is_graph = seeded.chance(6);
   shape.has_alltoall = seeded.chance(50);
   shape.checkpoint_every = seeded.chance(40) ? seeded.between(1, 3) : 0;
   shape.evaluate_every = seeded.chance(40) ? seeded.between(1, 3) : 0;

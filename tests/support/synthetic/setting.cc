@@ -50,8 +50,8 @@ constexpr NcclRelease kReleases[] = {
 /// torchrun's words for torchrun, Slurm's for Slurm.
 Stopper stopper_of(LauncherPrefix prefix, Seeded& seeded) {
   constexpr Stopper kTorchrun[] = {Stopper::Torchrun, Stopper::Torchrun,  Stopper::Torchrun,
-                                   Stopper::Torchrun, Stopper::Interrupt, Stopper::Interrupt,
-                                   Stopper::Nobody};
+                                   Stopper::Torchrun, Stopper::Torchrun,  Stopper::Torchrun,
+                                   Stopper::Interrupt, Stopper::Interrupt, Stopper::Nobody};
   constexpr Stopper kSlurm[] = {Stopper::Scancel,    Stopper::Scancel,   Stopper::TimeLimit,
                                 Stopper::Preemption, Stopper::TimeLimit, Stopper::Nobody};
   constexpr Stopper kMpi[] = {Stopper::Mpirun, Stopper::Scancel, Stopper::Scancel,
@@ -78,7 +78,7 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
       Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,
       Ending::Copied};
   constexpr int kTimeouts[] = {20, 600, 1800};
-  constexpr int kSilences[] = {17, 60, 240, 900, 1700};
+  constexpr int kSilences[] = {17, 60, 240, 600, 900, 1700};
   setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
                                                   : std::span<const Ending>(kFaulty));
   setting.stopper = stopper_of(setting.prefix, seeded);
@@ -111,17 +111,17 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   Setting setting;
   // Those that can stamp their lines are in use most.
   const std::span<const NcclRelease> releases = nccl_releases();
-  setting.release = &seeded.pick<NcclRelease>(seeded.chance(50) ? releases.last(3) : releases);
+  setting.release = &seeded.pick<NcclRelease>(seeded.chance(65) ? releases.last(3) : releases);
   setting.files = seeded.pick<Files>(kFiles);
   setting.prefix = seeded.pick<LauncherPrefix>(kPrefixes);
   setting.steps = seeded.pick<StepStyle>(kStyles);
   setting.logs_init = !seeded.chance(4);
-  setting.logs_calls = !seeded.chance(6);
+  setting.logs_calls = !seeded.chance(4);
   setting.logs_traces = seeded.chance(12);
   setting.stamps = seeded.chance(95);
   setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
-  setting.has_dump_signals = seeded.chance(60);
+  setting.has_dump_signals = seeded.chance(80);
   setting.kill_is_seen = seeded.chance(70);
   setting.pace = seeded.pick<double>(kPaces);
   setting.step = seeded.pick<double>(kSteps);

@@ -20,6 +20,15 @@ struct Row {
 const std::vector<Row> kPrefixes = {
     // torchrun --tee, with another role, and with a rank of Python's excepthook behind it.
     {"[default3]:text", "text", -1, 3},
+    {"[2026-01-05 12:00:00,123][train.loop][INFO] - text", "text"},
+    {"0: [2026-01-05 12:00:00,123][train][INFO] - text", "text", 0},
+    {"2026-01-05 12:00:00,123 INFO trainer[rank 3]: text", "text"},
+    {"2026-01-05 12:00:00,123 INFO train.loop: text", "text"},
+    {"2026-01-05 12:00:00,123 - INFO - text", "text"},
+    {"2026-01-05 12:00:00,123 ERROR train.loop: text", "ERROR train.loop: text"},
+    {"  | 2026-01-05T12:00:00.123Z | text", "text"},
+    {" | 2026-01-05T12:00:00.123Z | [default3]:text", "text", -1, 3},
+    {"| 2026 | text", "| 2026 | text"},
     {"[trainer11]:[rank27]: Traceback", "Traceback", 27, 11},
     {"[trainer0|3]:text", "text", -1, 3},
     {"[rank3]:text", "text", -1, 3},

@@ -167,14 +167,18 @@ TEST(SyntheticJob, DatesShowWhetherTheJobStoodStill) {
   for (const double time : {1.0, 1.4, 1.8, 2.2, 2.6}) {
     lines.push_back({time, 0, SpokenLine::Voice::Worker, "step", true});
   }
-  EXPECT_EQ(stillness_of(setting, lines, 3.0), Stillness::Worked);
-  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Stood);
-  EXPECT_EQ(stillness_of(setting, lines, 6.0), Stillness::Unknown);
+  EXPECT_EQ(stillness_of(setting, false, lines, 3.0), Stillness::Worked);
+  EXPECT_EQ(stillness_of(setting, false, lines, 20.0), Stillness::Stood);
+  EXPECT_EQ(stillness_of(setting, false, lines, 6.0), Stillness::Unknown);
   setting.stopper = Stopper::Nobody;
-  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Unknown);
+  EXPECT_EQ(stillness_of(setting, false, lines, 20.0), Stillness::Unknown);
   setting.stopper = Stopper::Torchrun;
+  // A step whose time nobody printed; calls that are dated would have shown it.
+  lines.push_back({19.0, 0, SpokenLine::Voice::Worker, "step", false});
+  EXPECT_EQ(stillness_of(setting, false, lines, 20.0), Stillness::Unknown);
+  EXPECT_EQ(stillness_of(setting, true, lines, 20.0), Stillness::Stood);
   for (SpokenLine& line : lines) line.is_dated = false;
-  EXPECT_EQ(stillness_of(setting, lines, 20.0), Stillness::Unknown);
+  EXPECT_EQ(stillness_of(setting, false, lines, 20.0), Stillness::Unknown);
 }
 
 /// A report with one finding, as far as the judge reads it.

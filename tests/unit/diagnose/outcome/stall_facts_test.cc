@@ -38,6 +38,17 @@ std::string end(int rank, std::string_view action) {
                                 rank, rank, rank, action));
 }
 
+/// The same lines, each with NCCL's stamp.
+std::string stamped(std::string_view time, std::string_view lines) {
+  std::string result;
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n') + 1;
+    result += fmt::format("[2026-02-03 {}] {}", time, lines.substr(0, end));
+    lines.remove_prefix(end);
+  }
+  return result;
+}
+
 std::string step(std::string_view time, int number) {
   return fmt::format("2026-02-03 {} INFO train: step {} loss 8.31\n", time, number);
 }
@@ -141,6 +152,54 @@ const Row kRows[] = {
      {}},
     {"the log ends", up() + kTwoCalled, "job.ends_at_work", true, {}},
     {"who alone is behind is worth a look", up() + kTwoCalled, "job.rank_behind", true, {1}},
+    {"what a scheduler ended, and nobody knows when it last worked",
+     up() + kTwoCalled + kStepCancelled,
+     "job.ends_at_work",
+     true,
+     {}},
+    {"what a launcher ended by a request",
+     up() + kTwoCalled +
+         "mpirun noticed that process rank 0 with PID 70 on node n1 exited on signal 15 "
+         "(Terminated).\n",
+     "job.ends_at_work",
+     true,
+     {}},
+    {"what a scheduler ended at work",
+     up() + kSteps + kTwoCalled + signalled("04:05:07.9"),
+     "job.ends_at_work",
+     false,
+     {}},
+    {"the scheduler prints whole seconds",
+     up() + kTwoCalled + kSteps +
+         "slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-02-03T04:05:07 ***\n",
+     "job.ends_at_work",
+     false,
+     {}},
+    {"steps without times beside calls that have them",
+     up() + stamped("04:05:06.1", call(0) + call(1) + call(2)) +
+         stamped("04:05:06.7", call(0) + call(1) + call(2)) +
+         stamped("04:05:07.3", call(0) + call(1) + call(2)) + kUndated + signalled("04:05:29.8"),
+     "job.stalled_before_end",
+     true,
+     {}},
+    {"captured calls are not printed again",
+     up() + stamped("04:05:06.1", call(0) + call(1) + call(2)) +
+         stamped("04:05:06.7", call(0) + call(1) + call(2)) +
+         stamped("04:05:07.3", call(0) + call(1) + call(2)) + kUndated + kUndated + kUndated +
+         signalled("04:05:29.8"),
+     "job.stalled_before_end",
+     false,
+     {}},
+    {"all entered, and then silence",
+     up() + kAllCalled + kSteps + signalled("04:05:29.8"),
+     "job.collectives_all_entered",
+     true,
+     {}},
+    {"all entered, and at work",
+     up() + kAllCalled + kSteps + signalled("04:05:07.9"),
+     "job.collectives_all_entered",
+     false,
+     {}},
     {"it came to its end",
      up() + kTwoCalled + end(0, "Destroy") + end(1, "Destroy") + end(2, "Destroy"),
      "job.ends_at_work",
