@@ -1,5 +1,5 @@
 // ncclog replay plan PATH… [-o PLAN] [--last N] [--only failing] [--gpus N] [--finding ID]
-//                          [--nccl-tests]
+//                          [--outcome WORD] [--nccl-tests]
 
 #include <fmt/format.h>
 
@@ -143,6 +143,7 @@ void set_only(const std::string& word, PlanOptions& options) {
 void add_flags(CLI::App& app, ReplayPlanOptions& options) {
   PlanOptions& plan = options.request.options;
   add_input_flags(app, options.request.input);
+  add_outcome_flag(app, options.request.input);
   add_rules_flag(app, options.request.rules);
   add_number_flag(app, "--last", {1, 4096}, plan.last,
                   "calls of each communicator before it stands still (default: 32)")

@@ -1,8 +1,8 @@
 #include "diagnose/deaths.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
@@ -75,15 +75,25 @@ class Collector {
  private:
   /// torchrun and DeepSpeed stop the others when one worker failed.
   void note_victims() {
-    for_each_said<WorkerUnkillable>(job_,
-                                    [&](const auto& said) { victims_.insert(said.message.pid); });
-    for_each_said<WorkerClosing>(job_,
-                                 [&](const auto& said) { victims_.insert(said.message.pid); });
+    const auto note = [&](const auto& said) {
+      victims_.try_emplace(said.message.pid, said.record.where);
+    };
+    for_each_said<WorkerUnkillable>(job_, note);
+    for_each_said<WorkerClosing>(job_, note);
     victims_.erase(-1);
   }
 
+  /// Its launcher ended it. Some send their signal to processes of which they reported the end
+  /// before.
+  bool is_victim(const Death& death) const {
+    const auto victim = victims_.find(death.pid);
+    if (victim == victims_.end()) return false;
+    const SourceRef ended = death.line.where;
+    return ended.unit != victim->second.unit || victim->second < ended;
+  }
+
   void add(Death death) {
-    if (victims_.contains(death.pid)) return;
+    if (is_victim(death)) return;
     for (Death& known : deaths_) {
       const bool same_pid = death.pid >= 0 && known.pid == death.pid;
       const bool same_rank = death.rank >= 0 && known.rank == death.rank;
@@ -202,7 +212,7 @@ class Collector {
   }
 
   const Job& job_;
-  std::set<int64_t> victims_;
+  std::map<int64_t, SourceRef> victims_;  ///< By pid: the first line that says so.
   std::vector<Death> deaths_;
 };
 

@@ -27,6 +27,7 @@
 #include "diagnose/idle_holdups.h"
 #include "diagnose/late_entries.h"
 #include "diagnose/message_departures.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
@@ -119,10 +120,11 @@ FactValue came_too_late(const Job& job) {
     if (phrases.size() == kMostNamed) continue;
     place_in(job, late.communicator, value);
     value.evidence.push_back({late.where, {}});
-    phrases.push_back(
-        fmt::format("{} entered call {} of {} {} s after the others, who had given up",
-                    waiter_words(job, late.waiter), late.call + 1,
-                    communicator_words(job, late.communicator), late.seconds));
+    const std::string when = late.seconds < 0 ? std::string("only when the others had given up")
+                                              : fmt::format("{} s after the others, who had given up",
+                                                            late.seconds);
+    phrases.push_back(fmt::format("{} entered call {} of {} {}", waiter_words(job, late.waiter),
+                                  late.call + 1, communicator_words(job, late.communicator), when));
   }
   if (phrases.empty()) return unknown();
   value.what = join(phrases, "; ");
@@ -138,6 +140,30 @@ bool are_late(const std::vector<Holdup>& late, const Waiter& waiter) {
 bool others_departed(const std::vector<Departure>& left, const std::vector<Holdup>& late) {
   return !left.empty() && std::none_of(left.begin(), left.end(), [&](const Departure& departure) {
     return are_late(late, departure.waiter);
+  });
+}
+
+/// Hosts run ahead: beside one that left its program others may be late who wait behind it, in calls
+/// that all have made.
+void keep_departed(const Job& job, const std::vector<Departure>& left, std::vector<Holdup>& late) {
+  // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
+  const bool is_silent = timed_out_work(job).empty();
+  const std::vector<Waiter>& unlike_twins = departed_from_twins(job);
+  const auto departed = [&](const Holdup& holdup) {
+    const Waiter& waiter = holdup.waiters.front();
+    if (is_silent && std::count(unlike_twins.begin(), unlike_twins.end(), waiter) > 0) return true;
+    return std::any_of(left.begin(), left.end(),
+                       [&](const Departure& departure) { return departure.waiter == waiter; });
+  };
+  if (std::none_of(late.begin(), late.end(), departed)) return;
+  std::erase_if(late, [&](const Holdup& holdup) { return !departed(holdup); });
+}
+
+/// Some rank made other calls than ranks like it, and it is none of those that seem to be late.
+bool others_departed_from_twins(const Job& job, const std::vector<Holdup>& late) {
+  const std::vector<Waiter>& departed = departed_from_twins(job);
+  return !departed.empty() && std::none_of(departed.begin(), departed.end(), [&](const Waiter& one) {
+    return are_late(late, one);
   });
 }
 
@@ -157,8 +183,12 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   std::erase_if(late, [](const Holdup& holdup) { return holdup.fronts.empty(); });
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
-  if (others_departed(find_departures(job).odd, late)) return unknown();
+  const std::vector<Departure> left = find_departures(job).odd;
+  if (others_departed(left, late)) return unknown();
+  keep_departed(job, left, late);
   if (others_departed_in_message(job, waits, late)) return unknown();
+  // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
+  if (timed_out_work(job).empty() && others_departed_from_twins(job, late)) return unknown();
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);
@@ -287,6 +317,25 @@ std::vector<Departure> odd_in(const Holdup& circle, const Departures& left) {
   return odd;
 }
 
+/// Names the only rank that made other calls than those at the same place of their groups: a
+/// message that it left out may be hidden by those that it made later. False if there is none, or
+/// several: then they may all be as they should.
+bool blame_unlike_twins(const Job& job, FactValue& value) {
+  const std::vector<Waiter>& departed = departed_from_twins(job);
+  if (departed.size() != 1) return false;
+  const auto departure = departure_from_twins(job, departed.front());
+  if (!departure) return false;
+  const RankCall& made = departure->made;
+  blame(job, departed.front(), value);
+  place_in(job, made.line.communicator, value);
+  value.what = fmt::format(
+      "{} called {} number {} of {} where {}, which is at the same place of its groups, called {}",
+      waiter_words(job, departed.front()), to_valid_utf8(made.op.view()), made.index + 1,
+      communicator_words(job, made.line.communicator), waiter_words(job, departure->twin),
+      to_valid_utf8(departure->usual.op.view()));
+  return true;
+}
+
 FactValue collective_order_inverted(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
@@ -301,20 +350,29 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     }
     return value;
   }
-  if (!idle_holdups(job, waits).empty()) return unknown();
+  // Who seems to wait for nobody may wait in a call that all have made, behind the one that departed.
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  const bool is_silent = timed_out_work(job).empty();
+  const bool may_wait =
+      others_departed(left.odd, idle) || (is_silent && others_departed_from_twins(job, idle));
+  if (!idle.empty() && !may_wait) return unknown();
   if (blame_departed(job, left.odd, value)) {
     place_in(job, left.odd.front().communicator, value);
     return value;
   }
+  if (blame_unlike_twins(job, value)) return value;
   if (left.undecided.empty()) return unknown();
   place_in(job, left.undecided.front().communicator, value);
   value.what = departure_words(job, left.undecided.front(), value);
   return value;
 }
 
-/// A collective of the watchdog timed out, all ranks are known, and none lacks anything.
+/// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
 FactValue all_entered(const Job& job, const Instance&) {
-  if (timed_out_work(job).empty() || ranks_contradict_each_other(job)) return unknown();
+  const auto stop = stop_evidence(job);
+  const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
+  if (timed_out_work(job).empty() && !is_silent) return unknown();
+  if (ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   const std::string entered = entered_words(job, waits.fronts);
   if (entered.empty() || !too_late(job).empty()) return unknown();
@@ -324,6 +382,7 @@ FactValue all_entered(const Job& job, const Instance&) {
                   [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
   const Departures left = find_departures(job);
   if (!all_alike || !left.odd.empty() || !left.undecided.empty()) return unknown();
+  if (departed_from_twins(job).size() == 1) return unknown();
   FactValue value = yes(entered);
   if (!waits.fronts.empty()) place_in(job, waits.fronts.front().communicator, value);
   return value;
@@ -334,7 +393,7 @@ constexpr std::array kFacts = {
          "The job stood still, and ranks wait for each other in two communicators.",
          within_runs<collective_order_inverted>},
     Fact{"job.collectives_all_entered", Scope::Job, FactType::Bool,
-         "A watchdog fired although all ranks made the same calls on all communicators.",
+         "The job stood still although all ranks made the same calls on all communicators.",
          within_runs<all_entered>},
     Fact{"job.rank_behind", Scope::Job, FactType::Bool,
          "On some communicator ranks whose calls are known made fewer calls than others.",

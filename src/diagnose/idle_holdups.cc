@@ -103,6 +103,15 @@ bool is_initialising(const Job& job, const Waiter& waiter) {
   });
 }
 
+/// Its Send to itself and the Recv of it differ in size: it waits for itself.
+bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+    const auto& ranks = job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+    return messages.sizes_differ && messages.sender == messages.receiver &&
+           waiter_of(ranks[static_cast<size_t>(messages.sender)]) == waiter;
+  });
+}
+
 }  // namespace
 
 bool ranks_contradict_each_other(const Job& job) {
@@ -123,6 +132,7 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
     const Waiter& waiter = holdup.waiters.front();
     if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
     if (may_wait_for_unknown(job, waits, waiter)) continue;
+    if (waits_for_itself(job, waits, waiter)) continue;
     result.push_back(holdup);
   }
   // Some of several may be among those that gave up.

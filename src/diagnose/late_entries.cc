@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "diagnose/watchdog_records.h"
 #include "log/line_time.h"
 #include "model/call_coverage.h"
 
@@ -54,6 +55,51 @@ size_t first_late(const std::vector<Entry>& entries, int64_t limit_ms) {
   return 2 * late < entries.size() || (late == 1 && entries.size() == 2) ? first : entries.size();
 }
 
+/// Where the first watchdog line of an input stands.
+std::map<uint32_t, SourceRef> first_timeouts(const Job& job) {
+  std::map<uint32_t, SourceRef> first;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const JobUnit* unit = unit_of(job, work.line.where);
+    if (unit == nullptr) continue;
+    const auto [entry, is_new] = first.try_emplace(unit->input, work.line.where);
+    if (!is_new) entry->second = std::min(entry->second, work.line.where);
+  }
+  return first;
+}
+
+/// Those whose entry into the last call stands behind the watchdogs' lines of others, all in one
+/// stream, where the entries of most stand before them.
+std::vector<LateEntry> late_by_order(const Job& job) {
+  std::vector<LateEntry> result;
+  const std::map<uint32_t, SourceRef> timeouts = first_timeouts(job);
+  if (timeouts.size() != 1) return result;
+  const auto& [input, gave_up] = *timeouts.begin();
+  for (const CallFront& front : call_fronts(job)) {
+    if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
+    std::vector<LateEntry> late;
+    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+    const bool is_ordered = std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      if (calls == nullptr || !calls->peers.empty()) return false;
+      const JobUnit* unit = unit_of(job, calls->last);
+      if (unit == nullptr || unit->input != input) return false;
+      if (gave_up < calls->last) {
+        late.push_back({waiter_of(rank), front.communicator, front.furthest - 1, -1, calls->last});
+      }
+      return true;
+    });
+    const bool are_few = 2 * late.size() < ranks.size() || (late.size() == 1 && ranks.size() == 2);
+    if (!is_ordered || !are_few) continue;
+    for (const LateEntry& entry : late) {
+      const bool is_new = std::none_of(result.begin(), result.end(), [&](const LateEntry& other) {
+        return other.waiter == entry.waiter;
+      });
+      if (is_new) result.push_back(entry);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
@@ -78,7 +124,7 @@ std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
   for (const auto& [waiter, entry] : late) {
     if (!victims.contains(waiter)) result.push_back(entry);
   }
-  return result;
+  return result.empty() && victims.empty() ? late_by_order(job) : result;
 }
 
 }  // namespace ncclog

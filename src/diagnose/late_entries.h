@@ -21,12 +21,13 @@ struct LateEntry {
   Waiter waiter;
   int communicator = -1;  ///< Into Job::communicators: where most ranks waited for it.
   uint64_t call = 0;      ///< Number of the call there, from 0.
-  int64_t seconds = 0;    ///< After the middle one of the ranks.
+  int64_t seconds = 0;    ///< After the middle one of the ranks; -1: known by the order of lines.
   SourceRef where;        ///< Of its call.
 };
 
 /// Those who entered the last call of a communicator at least `limit_ms` > 0 after most others, in
-/// order. Empty where lines carry no times that compare, or where ranks are not covered.
+/// order. Where no time tells, those whose line stands behind the watchdogs' lines in one stream.
+/// Empty where neither compares, or where ranks are not covered.
 std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms);
 
 }  // namespace ncclog

@@ -13,6 +13,7 @@
 #include "diagnose/call_waits.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/message_departures.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/rank_programs.h"
 #include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
@@ -150,8 +151,15 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   return {};
 }
 
-/// Some rank is known to have left out a message of that communicator.
-bool was_left_out(const Job& job, int communicator) {
+/// Some rank of the circle is known to have left out a message of that communicator, or made another
+/// call than those like it.
+bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
+                  const std::map<int, Stuck>& stuck) {
+  if (std::any_of(circle.begin(), circle.end(), [&](int rank) {
+        return departure_from_twins(job, stuck.at(rank).program->waiter).has_value();
+      })) {
+    return true;
+  }
   const auto& unmatched = find_waits(job).unmatched;
   return std::any_of(unmatched.begin(), unmatched.end(), [&](const UnmatchedMessages& messages) {
     return messages.communicator == communicator && message_departure(job, messages);
@@ -186,7 +194,7 @@ std::optional<FactValue> circle_in_calls(const Job& job) {
     const Communicator& comm = job.communicators[c];
     const std::map<int, Stuck> stuck = stuck_in(job, static_cast<int>(c), works);
     const std::vector<int> circle = circle_of(stuck);
-    if (circle.empty() || was_left_out(job, static_cast<int>(c))) continue;
+    if (circle.empty() || was_left_out(job, static_cast<int>(c), circle, stuck)) continue;
     FactValue value = yes(circle_words(job, comm, circle, stuck));
     value.communicator = comm.id;
     value.inferred = comm.inferred;

@@ -12,10 +12,12 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/call_departures.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/call_words.h"
 #include "diagnose/fact_answers.h"
@@ -24,6 +26,7 @@
 #include "diagnose/message_circles.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/message_sizes.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
@@ -108,6 +111,58 @@ bool tell_departures(const Waits& waits, Telling& telling) {
   return !who.empty();
 }
 
+/// Of those at the ends of messages that lack one, the rank that left the order of ranks like it.
+/// Where nobody did, and all such messages are between two ranks, these are what has to be looked
+/// at: one of them left a message out, or made one too many.
+void name_ends(const Waits& waits, Telling& telling) {
+  std::set<Waiter> ends;
+  for (const Holdup& holdup : waits.holdups) {
+    for (const size_t m : holdup.unmatched) {
+      const UnmatchedMessages& messages = waits.unmatched[m];
+      const auto& ranks =
+          telling.job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+      for (const int end : {messages.sender, messages.receiver}) {
+        ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
+      }
+    }
+  }
+  std::vector<std::pair<Waiter, TwinDeparture>> departed;
+  for (const Waiter& end : ends) {
+    if (const auto departure = departure_from_twins(telling.job, end)) {
+      departed.emplace_back(end, *departure);
+    }
+  }
+  if (departed.size() == 1) {
+    const auto& [waiter, departure] = departed.front();
+    blame(telling.job, waiter, telling.value);
+    telling.phrases.push_back(fmt::format(
+        "{} called {} where {}, which is at the same place of its groups, called {}",
+        waiter_words(telling.job, waiter), to_valid_utf8(departure.made.op.view()),
+        waiter_words(telling.job, departure.twin), to_valid_utf8(departure.usual.op.view())));
+    return;
+  }
+  if (ends.size() > 2) return;
+  for (const Waiter& end : ends) blame(telling.job, end, telling.value);
+}
+
+bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
+  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
+    return departure.waiter == holdup.waiters.front();
+  });
+}
+
+/// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
+/// any did: hosts run ahead, so the others may wait behind these.
+std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
+  std::vector<Holdup> idle = idle_holdups(job, waits);
+  std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
+  const std::vector<Departure> odd = find_departures(job).odd;
+  if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
+    std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
+  }
+  return idle;
+}
+
 /// Messages owed by those whom nobody else keeps from it.
 void tell_holdups(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
@@ -118,19 +173,31 @@ void tell_holdups(const Waits& waits, Telling& telling) {
     for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
   }
   if (telling.phrases.empty()) return;
-  for (const Holdup& holdup : idle_holdups(telling.job, waits)) {
-    if (holdup.unmatched.empty()) continue;
+  const std::vector<Holdup> idle = idle_owers(telling.job, waits);
+  for (const Holdup& holdup : idle) {
     const Waiter& waiter = holdup.waiters.front();
     blame(telling.job, waiter, telling.value);
     telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
   }
+  if (idle.empty()) name_ends(waits, telling);
+}
+
+/// Some rank left the order of collectives of those like it, and it is none of those that seem to
+/// owe a message: they wait behind it, in a call that all have made.
+bool has_departed_elsewhere(const Job& job, const Waits& waits) {
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  const std::vector<Departure> odd = find_departures(job).odd;
+  return !idle.empty() && !odd.empty() &&
+         std::none_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); });
 }
 
 FactValue messages_unmatched(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
-  if (!tell_departures(waits, telling)) tell_holdups(waits, telling);
+  const bool told = tell_departures(waits, telling);
+  if (!told && has_departed_elsewhere(job, waits)) return unknown();
+  if (!told) tell_holdups(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }
 

@@ -205,6 +205,12 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
     value.what += fmt::format("; and {} more pairs", conflicts.size() - kMostTold);
   }
   const int odd = odd_one(conflicts);
+  if (odd < 0 && conflicts.size() == 1) {
+    // Either end may be wrong: the pair is what has to be looked at.
+    for (const int end : {conflicts.front().sender, conflicts.front().receiver}) {
+      blame(job, waiter_of(member(job, communicator, end)), value);
+    }
+  }
   if (odd < 0) return value;
   blame(job, waiter_of(member(job, communicator, odd)), value);
   if (conflicts.size() > 1) {

@@ -10,11 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/within_runs.h"
+#include "model/run_parts.h"
 
 namespace ncclog {
 namespace {
@@ -90,6 +92,57 @@ FactValue pids_started_twice(const Job& job, const Instance&) {
   return yes(join(names, ", ") + more, std::move(evidence));
 }
 
+/// The first line of the process about that communicator; known by its place where it is not kept.
+Evidence beginning_of(const Job& job, const CommRank& rank) {
+  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  Evidence line{log.comms.all[static_cast<size_t>(rank.segment)].started, {}};
+  const RecordList* starts = log.records.find(kKindIndex<CommInit>);
+  if (starts == nullptr) return line;
+  for (const Record& record : starts->kept) {
+    if (record.where == line.where) line.text = record.text;
+  }
+  return line;
+}
+
+/// Ranks that have ids of their own beside the late ones: what rank 0 made anew.
+bool has_new_id(const Job& job, const Communicator& used_up, const std::set<int>& late) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    if (&comm == &used_up || comm.nranks != used_up.nranks || comm.inferred) return false;
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return rank.process >= 0 && rank.rank >= 0 && !late.contains(rank.rank);
+    });
+  });
+}
+
+FactValue stale_unique_id(const Job& job, const Instance&) {
+  for (const Communicator& comm : job.communicators) {
+    const std::vector<size_t> late = latecomers(job, comm);
+    if (late.empty()) continue;
+    std::set<int> ranks;
+    for (const size_t r : late) ranks.insert(comm.ranks[r].rank);
+    if (!has_new_id(job, comm, ranks)) continue;
+    const std::vector<int> named(ranks.begin(), ranks.end());
+    FactValue value = yes(fmt::format(
+        "{} begin{} with commId {} of the attempt before, and other ranks have a new one",
+        ranks_phrase(named), named.size() == 1 ? "s" : "", comm.id));
+    for (const size_t r : late) {
+      const CommRank& rank = comm.ranks[r];
+      value.processes.push_back(rank.process);
+      value.evidence.push_back(beginning_of(job, rank));
+      for (const CommRank& before : comm.ranks) {
+        const bool same = before.rank == rank.rank && before.process != rank.process;
+        if (same && before.log >= 0) value.evidence.push_back(beginning_of(job, before));
+      }
+    }
+    std::sort(value.processes.begin(), value.processes.end());
+    std::sort(value.evidence.begin(), value.evidence.end(),
+              [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+    value.communicator = comm.id;
+    return value;
+  }
+  return no();
+}
+
 /// "run 1: …; run 2: …; apart from these, 2 ranks in c.log": certain ones first.
 FactValue several_runs(const Job& job, const Instance&) {
   if (job.runs.empty()) return no();
@@ -123,6 +176,10 @@ constexpr std::array kFacts = {
          "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
          "attempts: the logs are of several runs.",
          several_runs},
+    Fact{"job.stale_unique_id", Scope::Job, FactType::Bool,
+         "Ranks begin with the id of a communicator that other processes of the same ranks had "
+         "used up, while other ranks have a new one.",
+         stale_unique_id},
 };
 
 }  // namespace
@@ -140,10 +197,15 @@ Job only_run(const Job& job, int run) {
   for (size_t log = 0; log < kept.size(); ++log) {
     if (!kept[log]) view.logs[log] = {};
   }
-  std::erase_if(view.communicators, [&](const Communicator& comm) {
-    return std::none_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-      return rank.process >= 0 && view.processes[static_cast<size_t>(rank.process)].run == run;
+  for (Communicator& comm : view.communicators) {
+    // An id that two runs use, or one that was guessed, may join processes of both.
+    std::erase_if(comm.ranks, [&](const CommRank& rank) {
+      return rank.process >= 0 && view.processes[static_cast<size_t>(rank.process)].run != run;
     });
+  }
+  std::erase_if(view.communicators, [&](const Communicator& comm) {
+    return std::none_of(comm.ranks.begin(), comm.ranks.end(),
+                        [](const CommRank& rank) { return rank.process >= 0; });
   });
   return view;
 }

@@ -133,6 +133,14 @@ std::string exit_words(int exitcode) {
   return exitcode == 0 ? "" : fmt::format("a process ended with exit code {}", exitcode);
 }
 
+/// By SIGHUP, SIGINT or SIGTERM, which somebody sends who wants it to end.
+bool is_asked(const ProcessEnded& ended) {
+  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
+  return ended.signal == 1 || ended.signal == 2 || ended.signal == 15 ||
+         std::any_of(std::begin(kRequests), std::end(kRequests),
+                     [&](auto word) { return ended.status.starts_with(word); });
+}
+
 std::string end_words(const ProcessEnded& ended) {
   if (!ended.status.empty()) {
     return fmt::format("a process ended: {}", to_valid_utf8(ended.status.substr(0, 64)));
@@ -150,7 +158,9 @@ void find_deaths(const Job& job, Search& search) {
                death.line);
   }
   const auto exit_of = [](const auto& said) { return exit_words(said.exitcode); };
-  search.add_told<ProcessEnded>(kBy, end_words);
+  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
+    return is_asked(ended) ? std::string() : end_words(ended);
+  });
   search.add_told<WorkerFailed>(kBy, exit_of);
   search.add_told<ProcessExited>(kBy, exit_of);
   search.add_told<FailureExitcode>(kBy, exit_of);
@@ -163,6 +173,9 @@ void find_ends(Search& search) {
   search.add_told<JobCancelled>(kBy, words("the scheduler cancelled the job"));
   search.add_told<AgentSignalled>(kBy, words("the launcher was told to stop"));
   search.add_told<WorkerClosing>(kBy, words("the launcher stopped its workers"));
+  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
+    return is_asked(ended) ? end_words(ended) : std::string();
+  });
 }
 
 /// Whoever ends a job ends its processes: their deaths after the scheduler or the launcher was told

@@ -22,6 +22,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/phase.h"
+#include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
 
@@ -342,6 +343,17 @@ FactValue watchdog_first(const Job& job, const Instance&) {
   return value;
 }
 
+/// "a collective timed out (ALLREDUCE on rank 6, …)", "nothing was printed for 17 s before …".
+FactValue standstill(const Job& job, const Instance& instance) {
+  FactValue value = watchdog_first(job, instance);
+  if (const auto* first = std::get_if<std::string>(&value.value)) {
+    return {fmt::format("a collective timed out ({})", *first), {}, value.evidence, {}, {}};
+  }
+  const auto stop = stop_evidence(job);
+  if (!stop || !stood_still(job)) return unknown();
+  return {stop->what, {}, {stop->line}, {}, {}};
+}
+
 constexpr std::array kFacts = {
     Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
          "Evaluation or checkpoint output stands shortly before the first timeout.",
@@ -349,6 +361,8 @@ constexpr std::array kFacts = {
     Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
          "A few ranks' own lines show that they had not come to the work the others timed out in.",
          within_runs<watchdog_behind>},
+    Fact{"job.standstill", Scope::Job, FactType::Text,
+         "How it is known that the job stood still: a clause.", standstill},
     Fact{"job.watchdog_first", Scope::Job, FactType::Text,
          "The collective that timed out first, in words.", watchdog_first},
     Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,

@@ -61,6 +61,16 @@ bool iso_stamp(Scanner& scan, PrefixReading& reading) {
   return true;
 }
 
+/// CloudWatch's "  | 2026-01-05T12:00:00.123Z | ": a column for a stream's name, which is empty.
+bool stamp_in_columns(Scanner& scan, PrefixReading& reading) {
+  if (!scan.skip('|') || scan.blanks() == 0) return false;
+  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
+  if (stamp.empty() || !scan.skip(stamp) || scan.blanks() == 0 || !scan.skip('|')) return false;
+  if (!scan.skip(' ') && !scan.done()) return false;
+  reading.prefix.time = stamp;
+  return true;
+}
+
 /// CloudWatch's milliseconds since 1970 and a tab.
 bool epoch_stamp(Scanner& scan, PrefixReading& reading) {
   const std::string_view stamp = scan.rest().substr(0, 13);
@@ -187,6 +197,7 @@ constexpr PrefixForm kForms[] = {
     {"0123456789", iso_journal},
     {" [0123456789", iso_stamp, kStamp},
     {"0123456789", epoch_stamp, kStamp},
+    {.first_bytes = "|", .recognise = stamp_in_columns, .mark = '|'},
     {"[<k", kernel_stamp},
     {kMonths, journal},
     {"<", syslog},

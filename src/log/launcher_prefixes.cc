@@ -58,7 +58,7 @@ bool framework_rank(Scanner& scan, PrefixReading& reading) {
   return true;
 }
 
-/// torchrun's "[default3]:".
+/// torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
 bool torchrun_tee(Scanner& scan, PrefixReading& reading) {
   std::string_view inside;
   if (!scan.skip('[') || !scan.until(']', inside, 64) || !scan.skip(':')) return false;
@@ -67,7 +67,8 @@ bool torchrun_tee(Scanner& scan, PrefixReading& reading) {
   Scanner number(inside.substr(digits));
   const std::string_view role = inside.substr(0, digits);
   int local_rank = -1;
-  if (role.empty() || !std::all_of(role.begin(), role.end(), is_word) || !number.number(local_rank))
+  const auto is_role = [](char c) { return is_word(c) || c == '|'; };
+  if (role.empty() || !std::all_of(role.begin(), role.end(), is_role) || !number.number(local_rank))
     return false;
   reading.prefix.local_rank = local_rank;
   return true;

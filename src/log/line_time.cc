@@ -1,5 +1,6 @@
 #include "log/line_time.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -83,6 +84,21 @@ bool read_month(std::string_view text, LineTime& time) {
   return true;
 }
 
+/// "11-22 08:26:08" behind a level, as vLLM's logger prints it: "INFO 11-22 08:26:08 [core.py:58] …".
+bool read_month_and_day(std::string_view before, std::string_view text, LineTime& time) {
+  constexpr std::string_view kLevels[] = {"INFO ", "WARNING ", "ERROR ", "DEBUG ", "CRITICAL "};
+  Scanner scan(text);
+  if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return false;
+  const size_t length = clock_length(scan.rest());
+  const bool has_level = std::any_of(std::begin(kLevels), std::end(kLevels),
+                                     [&](auto level) { return before.ends_with(level); });
+  if (length == 0 || !has_level) return false;
+  if (!set_date(0, two_digits(text), two_digits(text.substr(3)), time)) return false;
+  read_clock(scan.rest().substr(0, length), time);
+  time.text = text.substr(0, scan.taken() + length);
+  return true;
+}
+
 /// "E717 13:20:49.4", "I20260105 12:00:00.5": a severity, month and day, then the clock.
 bool read_glog(std::string_view text, LineTime& time) {
   constexpr std::string_view kSeverities = "EWIFV";
@@ -113,7 +129,10 @@ LineTime find_line_time(std::string_view head) {
     if (i > 0 && is_word(head[i - 1])) continue;
     LineTime time;
     const std::string_view text = head.substr(i);
-    if (read_iso(text, time) || read_month(text, time) || read_glog(text, time)) return time;
+    if (read_iso(text, time) || read_month(text, time) || read_glog(text, time) ||
+        read_month_and_day(head.substr(0, i), text, time)) {
+      return time;
+    }
   }
   return {};
 }

@@ -3,6 +3,7 @@
 //   [2026-02-03 04:05:06] node07:41:42 [3] …     NCCL's own stamp, local time
 //   2026-01-05T12:00:00.000000001Z …             a collector's, with zone
 //   [E717 13:20:49.407638053 Process…            PyTorch's: month and day, no year
+//   INFO 11-22 08:26:08 [core.py:58] …           vLLM's: month and day, no year
 //
 // Where several stamps stand in front of a message, the first counts: collectors stamp every line
 // with one clock, NCCL only some.

@@ -1,5 +1,5 @@
 // Prefixes that a framework's own logger writes: vLLM, SGLang, DeepSpeed, torchtitan, fairseq,
-// Hugging Face, Ray, absl and TensorFlow.
+// Hydra, Hugging Face, Ray, absl and TensorFlow.
 
 #include <algorithm>
 
@@ -62,22 +62,60 @@ bool bracketed_word(Scanner& scan, PrefixReading& reading) {
          (is_logger_level(word) || word.find(".py:") != word.npos);
 }
 
+/// "- INFO - " of a format without the logger's name.
+bool level_alone(Scanner& scan) {
+  std::string_view word;
+  return scan.skip("- ") && scan.until(' ', word, 10) && is_logger_level(word) && scan.skip("- ");
+}
+
 bool marked_level(Scanner& scan, PrefixReading&) {
-  Scanner padded = scan;
-  if (scan.peek() != '|' || !padded_level(padded)) return named_level(scan, scan.peek());
-  scan = padded;
-  return true;
+  constexpr bool (*kForms[])(Scanner&) = {
+      padded_level, [](Scanner& of) { return named_level(of, of.peek()); }, level_alone};
+  for (const auto form : kForms) {
+    Scanner attempt = scan;
+    if (!form(attempt)) continue;
+    scan = attempt;
+    return true;
+  }
+  return false;
+}
+
+/// "INFO trainer: ", "INFO trainer[rank 0]: ". What a logger prints at other levels may begin with
+/// the name of an exception that it caught, so that is left in the message's line.
+bool info_of_logger(Scanner& scan) {
+  if (!scan.skip("INFO ") || scan.take_while(is_host_char, 60).empty()) return false;
+  int rank = -1;
+  if (scan.skip("[rank ") && (!scan.number(rank) || !scan.skip(']'))) return false;
+  return scan.skip(": ");
 }
 
 /// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
 bool plain_level(Scanner& scan, PrefixReading&) {
-  Scanner absl = scan;
-  if (is_absl_severity(absl.peek()) && absl.skip(absl.peek()) && absl.skip(' ') &&
-      skip_location(absl)) {
-    scan = absl;
+  constexpr bool (*kForms[])(Scanner&) = {
+      [](Scanner& of) {
+        return is_absl_severity(of.peek()) && of.skip(of.peek()) && of.skip(' ') &&
+               skip_location(of);
+      },
+      level_and_file, info_of_logger};
+  for (const auto form : kForms) {
+    Scanner attempt = scan;
+    if (!form(attempt)) continue;
+    scan = attempt;
     return true;
   }
-  return level_and_file(scan);
+  return false;
+}
+
+/// Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
+bool hydra_line(Scanner& scan, PrefixReading& reading) {
+  if (!scan.skip('[')) return false;
+  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
+  if (stamp.empty() || !scan.skip(stamp) || !scan.skip("][")) return false;
+  std::string_view word;
+  if (scan.take_while(is_host_char, 80).empty() || !scan.skip("][")) return false;
+  if (!scan.until(']', word, 10) || !is_logger_level(word) || !scan.skip(" - ")) return false;
+  reading.prefix.time = stamp;
+  return true;
 }
 
 /// vLLM's "INFO 01-05 12:00:00 [core.py:58] "; older releases leave the first bracket out.
@@ -138,6 +176,7 @@ constexpr PrefixForm kForms[] = {
     {"IWEF", absl_line},
     {"DIWEC", basic_line},
     {"[", hugging_face_line},
+    {"[", hydra_line},
 };
 
 }  // namespace

@@ -44,10 +44,12 @@ bool is_header_beginning(std::string_view text) {
                      [&](std::string_view anchor) { return anchor.starts_with(rest); });
 }
 
-size_t find_task_tag(std::string_view text) {
-  for (size_t at = text.find('[', 1); at != text.npos; at = text.find('[', at + 1)) {
+size_t find_task_tag(std::string_view text, bool from_begin) {
+  for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
+       at = text.find('[', at + 1)) {
     // Behind a blank or a mark it may follow a launcher's own prefix.
-    const bool is_glued = is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
+    const bool is_glued =
+        at == 0 || is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
     size_t number = at + 1;
     while (number < text.size() && is_alpha(text[number])) ++number;
     const size_t end = digits_end(text, number);

@@ -24,8 +24,9 @@ bool holds_process(std::string_view text);
 bool is_header_beginning(std::string_view text);
 
 /// Where "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
-/// PyTorch's records and of what torchrun hands on; npos: nowhere.
-size_t find_task_tag(std::string_view text);
+/// PyTorch's records and of what torchrun hands on; npos: nowhere. `from_begin`: also where the
+/// text begins, as an NCCL message does not by itself.
+size_t find_task_tag(std::string_view text, bool from_begin = false);
 
 /// True if `host` is `known` with other bytes written inside: "node-node-ba" for "node-a". A number
 /// beside a number may be another host's: "worker-12" for "worker-2".

@@ -26,6 +26,21 @@ std::vector<RasReport> join_ras_reports(Shard& shard) {
 
 }  // namespace
 
+void build_parts(Job& job) {
+  build_processes(job);
+  build_communicators(job);
+  build_runs(job);
+  build_flight_recorders(job);
+  mark_short_logs(job);
+  find_differences(job, {});
+  build_network(job);
+  build_graphs(job);
+  build_topologies(job);
+  build_kernel_events(job);
+  build_nccl_tests(job);
+  build_summary(job);
+}
+
 Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
               const LossTable& losses) {
   Job job;
@@ -63,18 +78,7 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     log.calls.tape.finish();
     log.traces.tape.finish();
   }
-  build_processes(job);
-  build_communicators(job);
-  build_runs(job);
-  build_flight_recorders(job);
-  mark_short_logs(job);
-  find_differences(job, {});
-  build_network(job);
-  build_graphs(job);
-  build_topologies(job);
-  build_kernel_events(job);
-  build_nccl_tests(job);
-  build_summary(job);
+  build_parts(job);
   return job;
 }
 

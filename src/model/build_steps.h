@@ -47,4 +47,7 @@ void build_summary(Job& job);
 /// communicators.
 void build_flight_recorders(Job& job);
 
+/// All of these from build_processes on. Needs Job::logs and what was read beside them.
+void build_parts(Job& job);
+
 }  // namespace ncclog

@@ -94,6 +94,11 @@ void build_hosts(Job& job) {
   if (hosts.empty()) hosts = std::move(named_by_prefix);
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());
+  // NCCL counts also the hosts of which there are no logs.
+  const auto largest =
+      std::max_element(job.communicators.begin(), job.communicators.end(),
+                       [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
+  if (largest != job.communicators.end() && largest->nnodes > 0) job.nhosts = largest->nnodes;
 }
 
 /// "--world-size 8" on a command line; 0 if it does not say.

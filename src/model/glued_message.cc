@@ -88,7 +88,7 @@ bool is_plausible(const Message& message) {
 bool holds_another(const Event& event) {
   const Header& header = event.header;
   return header.anchored_twice || holds_process(header.message) ||
-         find_task_tag(header.message) != header.message.npos || !is_plausible(event.message);
+         find_task_tag(header.message, true) != header.message.npos || !is_plausible(event.message);
 }
 
 }  // namespace ncclog

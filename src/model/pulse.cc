@@ -46,8 +46,8 @@ int64_t step_in(std::string_view line) {
 
 /// What a job prints again and again while it gets on.
 bool shows_work(std::string_view line) {
-  constexpr std::string_view kWords[] = {": opCount ", "loss",     "it/s",     "s/it",
-                                         "throughput", "tokens/s", "samples/s"};
+  constexpr std::string_view kWords[] = {": opCount ", "NCCL CALL nccl", "loss",     "it/s",
+                                         "s/it",       "throughput",     "tokens/s", "samples/s"};
   return step_in(line) >= 0 || std::any_of(std::begin(kWords), std::end(kWords),
                                            [&](auto word) { return line.find(word) != line.npos; });
 }

@@ -161,7 +161,7 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
     });
     if (is_host || speaker_before(text) != nullptr) return own;
   }
-  const size_t tag = find_task_tag(header.message);
+  const size_t tag = find_task_tag(header.message, is_nccl(header));
   return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
 }
 

@@ -11,9 +11,10 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-Texts of_hypothesis(const ReplayPlan& plan) {
+Texts of_hypothesis(const JudgedReplay& judged) {
+  const ReplayPlan& plan = judged.plan;
   Texts out;
-  if (proves_little(plan, ReplayVerdictKind::ReproducedHypothesis)) {
+  if (proves_little(plan, find_run(judged.outcome, MadeIn::Defect, judged.pair.settings))) {
     out.push_back(
         fmt::format("That {} left something out: whoever leaves a call out, the others wait for "
                     "it. The logs say who it was; the replay only that nothing else is needed.",
@@ -54,10 +55,11 @@ Texts of_no_fault(const ReplayPlan& plan) {
                   departed_text(plan))};
 }
 
-Texts of_kind(const ReplayPlan& plan, ReplayVerdictKind kind) {
+Texts of_kind(const JudgedReplay& judged, ReplayVerdictKind kind) {
+  const ReplayPlan& plan = judged.plan;
   switch (kind) {
     case ReplayVerdictKind::ReproducedHypothesis:
-      return of_hypothesis(plan);
+      return of_hypothesis(judged);
     case ReplayVerdictKind::ReproducedFault:
       return of_fault(plan);
     case ReplayVerdictKind::NotReproduced:
@@ -80,7 +82,7 @@ bool was_timed(const ReplayOutcome& outcome) {
 }  // namespace
 
 std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, ReplayVerdictKind kind) {
-  Texts out = of_kind(judged.plan, kind);
+  Texts out = of_kind(judged, kind);
   if (judged.plan.recorded_nhosts > 1) {
     out.push_back(
         "That the network between the recorded hosts is sound: nothing of this replay "

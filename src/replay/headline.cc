@@ -152,9 +152,8 @@ std::string hypothesis_headline(const Judged& judged) {
                                         recorded_place_text(judged.plan), fault_verb(run));
   const std::string_view instead =
       !as_recorded && judged.plan.hypothesis.front ? ", where the recorded job stood still" : "";
-  const std::string_view weak = proves_little(judged.plan, ReplayVerdictKind::ReproducedHypothesis)
-                                    ? " That proves little: any call left out ends so."
-                                    : "";
+  const std::string_view weak =
+      proves_little(judged.plan, run) ? " That proves little: any call left out ends so." : "";
   return fmt::format("{} when {}{}; when all ranks behave, {}.{}", capitalised(fault),
                      departure(judged.plan), instead, completed_text(judged), weak);
 }

@@ -104,11 +104,15 @@ std::vector<Debt> certain_debts(const Search& search, const Waits& waits) {
   return debts;
 }
 
-/// Whom the suspicion blames of those who owe, else those who wait for nobody themselves.
+/// Whom the suspicion blames of those who owe, else those who wait for nobody themselves. One that
+/// names both ends of a message leaves open which of them it was.
 std::vector<Membership> told_of(const Search& search, const Waits& waits,
                                 const std::vector<Debt>& debts) {
+  const bool names_both_ends = std::any_of(debts.begin(), debts.end(), [&](const Debt& debt) {
+    return search.is_blamed(debt.owing) && search.is_blamed(debt.waiting);
+  });
   auto told = owing_ranks(debts, [&](const Membership& one) { return search.is_blamed(one); });
-  if (!told.empty()) return told;
+  if (!told.empty() && !names_both_ends) return told;
   const std::vector<Holdup> idle = idle_holdups(search.job, waits);
   return owing_ranks(debts, [&](const Membership& one) {
     return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {

@@ -78,6 +78,11 @@ std::vector<std::string> next_steps(const JudgedReplay& judged, ReplayVerdictKin
     case ReplayVerdictKind::Refused:
       break;
   }
+  if (judged.pair.clean.shows == RunShows::Useless && leans_on_buffers(judged.plan)) {
+    return {
+        "Record the job again with NCCL_DEBUG=TRACE and CALL in NCCL_DEBUG_SUBSYS (2.13.4 and "
+        "later): its lines tell which messages are one group."};
+  }
   return {judged.pair.clean.shows == RunShows::NotRun
               ? "Run it with --mode both."
               : "Remove what stopped it, and run it again."};

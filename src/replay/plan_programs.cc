@@ -43,20 +43,23 @@ int offset_of(uint64_t pointer, int datatype) {
 /// A rank's calls while they are put together.
 class Program {
  public:
-  void add(const RecordedCall& recorded, PlannedCall call) {
+  /// `rank`: the number of who made it, in the call's communicator.
+  void add(const RecordedCall& recorded, int rank, PlannedCall call) {
     call.stream = static_cast<int>(
         streams_.try_emplace(recorded.stream, static_cast<int>(streams_.size())).first->second);
-    keys_.push_back({recorded.group, recorded.op_count});
+    const bool to_itself = is_message(call.op) && recorded.call.root == rank;
+    keys_.push_back({recorded.group, recorded.op_count, to_itself});
     calls_.push_back(std::move(call));
   }
 
   /// The calls with their groups. Says in `programs` what groups rest on where no line tells them.
-  std::vector<PlannedCall> take(bool has_groups, PlanPrograms& programs) {
+  /// `counting`: communicators whose opCount counts.
+  std::vector<PlannedCall> take(bool has_groups, const std::set<int>& counting,
+                                PlanPrograms& programs) {
     int groups = 0;
-    if (!has_groups) find_counting();
     for (size_t begin = 0; begin < calls_.size();) {
       size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
-      if (!has_groups && end - begin > 1 && !counting_.contains(calls_[begin].communicator)) {
+      if (!has_groups && end - begin > 1 && !shows_group(counting, begin, end)) {
         programs.ungrouped = true;
         end = begin + 1;
       }
@@ -74,18 +77,16 @@ class Program {
   struct Key {
     int64_t group = -1;
     uint64_t op_count = 0;
+    bool to_itself = false;  ///< A message whose peer is the rank that makes it.
   };
 
-  /// NCCL's opCount may stand still (2.28 over NVLink prints 0 all along): then equal ones mean
-  /// nothing. It counts where the messages of a communicator show several.
-  void find_counting() {
-    std::map<int, uint64_t> first;
-    for (size_t c = 0; c < calls_.size(); ++c) {
-      if (!is_message(calls_[c].op)) continue;
-      const int communicator = calls_[c].communicator;
-      const auto [known, is_new] = first.try_emplace(communicator, keys_[c].op_count);
-      if (!is_new && known->second != keys_[c].op_count) counting_.insert(communicator);
-    }
+  /// Whether messages of one opCount are seen to be a group: opCount counts, or a rank sends to
+  /// itself, which no rank can outside of a group.
+  bool shows_group(const std::set<int>& counting, size_t begin, size_t end) const {
+    return counting.contains(calls_[begin].communicator) ||
+           std::any_of(keys_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       keys_.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const Key& key) { return key.to_itself; });
   }
 
   size_t end_of_group(size_t begin) const {
@@ -114,9 +115,24 @@ class Program {
 
   std::map<uint64_t, int> streams_;
   std::vector<PlannedCall> calls_;
-  std::vector<Key> keys_;   ///< Of each call.
-  std::set<int> counting_;  ///< Communicators whose opCount tells messages apart.
+  std::vector<Key> keys_;  ///< Of each call.
 };
+
+/// The communicators whose opCount tells messages apart. It may stand still: NCCL 2.28 over NVLink
+/// prints 0 all along, and then equal ones mean nothing.
+std::set<int> counting_communicators(const RecordedCalls& recorded, const PlanSeats& seats) {
+  std::set<int> counting;
+  for (const auto& [process, calls] : recorded.by_process) {
+    std::map<int, uint64_t> first;
+    for (const RecordedCall& call : calls) {
+      if (!is_message(call.call.op.view())) continue;
+      const int communicator = seats.place_of(call.by.communicator);
+      const auto [known, is_new] = first.try_emplace(communicator, call.op_count);
+      if (!is_new && known->second != call.op_count) counting.insert(communicator);
+    }
+  }
+  return counting;
+}
 
 }  // namespace
 
@@ -156,12 +172,13 @@ PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const 
       }
       programs.counts_bytes |=
           may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
-      of_seats[static_cast<size_t>(seats.seat_of.at(call.by))].add(call,
+      of_seats[static_cast<size_t>(seats.seat_of.at(call.by))].add(call, rank_of(job, call.by).rank,
                                                                    planned_call(job, seats, call));
     }
   }
+  const std::set<int> counting = counting_communicators(recorded, seats);
   for (Program& program : of_seats) {
-    programs.by_seat.push_back(program.take(recorded.has_groups, programs));
+    programs.by_seat.push_back(program.take(recorded.has_groups, counting, programs));
   }
   return programs;
 }

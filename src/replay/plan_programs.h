@@ -7,8 +7,9 @@
 // recvbuff + rank * count * size == sendbuff, and for ReduceScatter the other way round; Gather and
 // Scatter likewise on their root. Streams are numbered by first use. Where no line tells of
 // groups, messages one behind the other with one opCount are taken for one, since NCCL counts a
-// group's operations as one; but only where opCount is seen to count. Else each stands alone: to
-// join a Send and the Recv behind it would hide the deadlock that they may be.
+// group's operations as one; but only where opCount is seen to count, or a rank sends to
+// itself. Else each stands alone: to join a Send and the Recv behind it would hide the deadlock
+// that they may be.
 
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "replay/clean_run.h"
 
 namespace ncclog {
 namespace {
@@ -146,6 +147,17 @@ std::string end_text(const ReplayPlan& plan, const RunOutcome& run) {
 
 std::string_view to_string(RunShows shows) { return kShows[static_cast<size_t>(shows)]; }
 
+bool leans_on_buffers(const ReplayPlan& plan) {
+  const std::vector<std::vector<bool>> completed = completed_calls(plan);
+  for (size_t r = 0; r < plan.ranks.size(); ++r) {
+    const std::vector<PlannedCall>& calls = plan.ranks[r].calls;
+    for (size_t c = 0; c < calls.size(); ++c) {
+      if (calls[c].made_in != MadeIn::Defect && !completed[r][c]) return true;
+    }
+  }
+  return false;
+}
+
 RunReading read_run(const ReplayPlan& plan, const RunOutcome* run) {
   RunReading reading;
   if (run == nullptr) return reading;
@@ -164,6 +176,13 @@ RunReading read_run(const ReplayPlan& plan, const RunOutcome* run) {
   reading.stop = stop_of(plan, *run);
   const bool as_recorded = is_as_recorded(plan, *run, reading.stop);
   reading.shows = as_recorded ? RunShows::AsRecorded : RunShows::Elsewhere;
+  const bool all_behave = run->mode == MadeIn::Clean || !has_defect(plan);
+  if (!as_recorded && all_behave && leans_on_buffers(plan)) {
+    reading.shows = RunShows::Useless;
+    reading.why =
+        "ranks send to each other before either of them receives, which NCCL does not promise to "
+        "complete outside of a group, and no line of the record tells of groups";
+  }
   return reading;
 }
 

@@ -61,9 +61,6 @@ ReplayConfidence cap_of(const ReplayPair& pair) {
 ReplayConfidence sure_of_hypothesis(const ReplayPlan& plan, const ReplayPair& pair) {
   ReplayConfidence sure = cap_of(pair);
   if (!plan.hypothesis.front) sure = weaker(sure, ReplayConfidence::Likely);
-  if (proves_little(plan, ReplayVerdictKind::ReproducedHypothesis)) {
-    sure = weaker(sure, ReplayConfidence::Possible);
-  }
   if (!pair.clean.compared) sure = weaker(sure, ReplayConfidence::Possible);
   return sure;
 }
@@ -198,10 +195,10 @@ const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
   return use_defect ? defect : clean;
 }
 
-bool proves_little(const ReplayPlan& plan, ReplayVerdictKind kind) {
-  const DefectKind defect = plan.hypothesis.kind;
-  return kind == ReplayVerdictKind::ReproducedHypothesis &&
-         (defect == DefectKind::MissingCall || defect == DefectKind::Message);
+bool proves_little(const ReplayPlan& plan, const RunOutcome* defect) {
+  const DefectKind kind = plan.hypothesis.kind;
+  return defect != nullptr && defect->end == RunEnd::Hung &&
+         (kind == DefectKind::MissingCall || kind == DefectKind::Message);
 }
 
 ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,

@@ -84,9 +84,10 @@ ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
 const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
                                const RunReading& clean);
 
-/// True if the departure could only end so: wherever a call or a message is left out, the others
-/// wait for it. Such a run tests the plan and the machine, not who left it out.
-bool proves_little(const ReplayPlan& plan, ReplayVerdictKind kind);
+/// True if that run of a defect hung, and could only end so: wherever a call or a message is left
+/// out, the others wait for it. It tests the plan and the machine, not who left it out. `defect`
+/// may be nullptr: there is none.
+bool proves_little(const ReplayPlan& plan, const RunOutcome* defect);
 
 /// The kind for one pair of runs. `comparable`: the replay is like the record in what matters.
 ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,

@@ -256,10 +256,25 @@ size_t take_authority(IdentityCursor& in, size_t begin) {
   return begin + sign + 1;
 }
 
+/// "[net_ib.cc:101](http://net_ib.cc:101/)": a forum took the name of a source file for a link.
+/// Hosts have numbers, and nobody's is called so.
+bool is_linked_source(const IdentityCursor& in, size_t scheme, std::string_view host) {
+  constexpr size_t kLongest = 80;
+  const size_t dot = host.rfind('.');
+  if (dot == host.npos || std::any_of(host.begin(), host.end(), is_digit)) return false;
+  const std::string_view ending = host.substr(dot);
+  if (ending != ".cc" && ending != ".cu" && ending != ".cpp") return false;
+  std::string_view before = in.slice(scheme - std::min(scheme, kLongest), scheme);
+  if (!before.ends_with("](")) return false;
+  before = before.substr(std::min(before.rfind('['), before.size() - 1) + 1);
+  return before.starts_with(host);
+}
+
 bool take_url(IdentityCursor& in) {
   const size_t scheme = in.run_end(in.at, [](char c) { return is_alnum(c) || c == '+'; });
   if (in.rest(scheme).substr(0, 3) != "://") return false;
   const bool is_bucket = is_bucket_scheme(in.slice(in.at, scheme));
+  const size_t url = in.at;
   const size_t begin = take_authority(in, scheme + 3);
   in.at = begin;
   const size_t host_end = in.run_end(begin, is_mail_char);
@@ -269,7 +284,7 @@ bool take_url(IdentityCursor& in) {
     in.add(IdentityKind::Name, begin, host_end);
   } else if (parse_address_bits(host)) {
     in.add(IdentityKind::Address, begin, host_end);
-  } else if (!is_public && !is_no_value(host)) {
+  } else if (!is_public && !is_no_value(host) && !is_linked_source(in, url, host)) {
     in.add_host(begin, host_end);
   }
   if (is_public) in.at = host_end;

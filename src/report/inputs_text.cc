@@ -24,9 +24,16 @@ std::string files_text(const Job& job) {
 std::string inputs_line(const Job& job) {
   std::string out =
       fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
-  if (job.nranks) out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
+  // Lines without a process may be of any.
+  const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
+                                       [](const Process& process) { return process.pid >= 0; });
+  if (job.nranks) {
+    out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
+  } else if (processes > 0) {
+    out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");
+  }
   if (job.nhosts > 0) {
-    out += fmt::format("{} on {}", job.nranks ? "" : ": processes",
+    out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
                        plural(static_cast<uint64_t>(job.nhosts), "host"));
   }
   if (!job.nccl_versions.empty()) out += ", NCCL " + join(job.nccl_versions, ", ");

@@ -152,12 +152,16 @@ void TornNames::find_back(std::string_view line, size_t end, const OrdinaryWords
 std::vector<TornPart> TornNames::find(std::string_view line, const OrdinaryWords& ordinary) const {
   std::vector<TornPart> parts;
   if (rows_.empty()) return parts;
+  // A number that was cut off says nothing about where the name beside it begins: "313:33gpu-n4".
   for (size_t at = 0; at < line.size(); ++at) {
     const bool is_word = is_alnum(line[at]);
-    if (is_word && (at == 0 || !is_alnum(line[at - 1]))) find_front(line, at, ordinary, parts);
+    const bool begins =
+        at == 0 || !is_alnum(line[at - 1]) || (is_digit(line[at - 1]) && is_alpha(line[at]));
+    if (is_word && begins) find_front(line, at, ordinary, parts);
     const bool may_end = is_word || line[at] == ']';  // "gpu-n[41-48]" is a name, too.
-    if (may_end && (at + 1 == line.size() || !is_alnum(line[at + 1])))
-      find_back(line, at + 1, ordinary, parts);
+    const bool ends = at + 1 == line.size() || !is_alnum(line[at + 1]) ||
+                      (is_alpha(line[at]) && is_digit(line[at + 1]));
+    if (may_end && ends) find_back(line, at + 1, ordinary, parts);
   }
   std::stable_sort(parts.begin(), parts.end(), [](const TornPart& a, const TornPart& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.length > b.length;

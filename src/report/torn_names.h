@@ -7,7 +7,8 @@
 // Processes that write into one file cut each other's lines at any byte, and the pieces need not
 // stand beside each other. A piece counts from kShortestPart bytes on, and only if it identifies
 // somebody: "gpu-" and "node" do not. A name begins at the front of a word and ends at the back of
-// one, so fronts are looked for where words begin, backs where they end.
+// one, so fronts are looked for where words begin, backs where they end; between letters and a
+// number, too.
 
 #pragma once
 

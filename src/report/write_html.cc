@@ -15,6 +15,7 @@
 #include "report/html_time_line.h"
 #include "report/outcome_text.h"
 #include "report/rank_paths.h"
+#include "report/runs_text.h"
 
 namespace ncclog {
 namespace {
@@ -48,11 +49,24 @@ Markup drawing_unless_empty(const Drawing& value) {
   return value.graphs.empty() ? Markup() : drawing(value);
 }
 
+Markup runs(const Diagnosis& diagnosis) {
+  Markup out;
+  for (const std::string& sentence : run_sentences(diagnosis)) out += html_paragraph(sentence);
+  return out;
+}
+
+/// Of several runs, each one's line says how it ended.
+Markup ended(const Report& report) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return html_paragraph(outcome_text(report.job));
+}
+
 std::vector<Section> sections_of(const Report& report) {
   const Job& job = report.job;
   const RankPaths paths = rank_paths(job);
   const Markup matrix = html_matrix(paths);
   std::vector<Section> all = {
+      {"runs", "#runs", "Runs", runs(report.diagnosis)},
       {"findings", "#findings", "Findings", html_findings(report)},
       {"replay", "#replay", "Replay", html_replay(report)},
       {"expectations", "#expectations", "Expectations", html_profile(report)},
@@ -70,7 +84,7 @@ std::vector<Section> sections_of(const Report& report) {
       {"iterations", "#iterations", "Calls by iteration", html_iterations(job)},
       {"time", "#time", "Time line", html_time_line(job)},
       {"settings", "#settings", "Settings", html_settings(job)},
-      {"inputs", "#inputs", "Inputs", html_inputs(job) + html_paragraph(outcome_text(job))},
+      {"inputs", "#inputs", "Inputs", html_inputs(job) + ended(report)},
   };
   std::erase_if(all, [](const Section& section) { return section.content.empty(); });
   return all;

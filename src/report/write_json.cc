@@ -211,9 +211,12 @@ Json outcome_json(const Report& report) {
                          {"state", to_string(outcome.processes[p].state)},
                          {"evidence", evidence_json(report.job, outcome.processes[p].evidence)}});
   }
-  return {{"job", to_string(outcome.job.state)},
+  const Diagnosis& diagnosis = report.diagnosis;
+  const EndOf& end =
+      diagnosis.runs.empty() ? outcome.job : diagnosis.runs[diagnosis.leading_run].end;
+  return {{"job", to_string(end.state)},
           {"stated", report.job.stated ? Json(to_string(*report.job.stated)) : Json()},
-          {"evidence", evidence_json(report.job, outcome.job.evidence)},
+          {"evidence", evidence_json(report.job, end.evidence)},
           {"processes", std::move(processes)}};
 }
 
@@ -317,6 +320,18 @@ Json verdict_json(const Verdict& verdict) {
           {"finding", text(verdict.finding)}};
 }
 
+Json runs_json(const std::vector<JudgedRun>& runs) {
+  Json list = Json::array();
+  for (const JudgedRun& run : runs) {
+    list.push_back({{"name", run.name},
+                    {"verdict", verdict_json(run.verdict)},
+                    {"outcome", to_string(run.end.state)},
+                    {"pids", run.pids},
+                    {"findings", run.findings}});
+  }
+  return list;
+}
+
 Json profile_json(const Report& report) {
   Json results = Json::array();
   for (const CheckedExpectation& expectation : report.profile->expectations) {
@@ -355,7 +370,7 @@ std::string write_json(const Report& report) {
                  {"rulebook", report.tool.rulebook}}},
                {"verdict", verdict_json(report.diagnosis.verdict)},
                {"outcome", outcome_json(report)},
-               {"runs", Json::array()},
+               {"runs", runs_json(report.diagnosis.runs)},
                {"job", job_json(report.job)},
                {"findings", findings_json(report)},
                {"not_judged", not_judged_json(report.diagnosis.not_judged)},

@@ -12,6 +12,7 @@
 #include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
+#include "report/runs_text.h"
 
 namespace ncclog {
 namespace {
@@ -19,7 +20,8 @@ namespace {
 /// Room of the sections in bytes. Together with headings, and lines that say what is left out, they
 /// stay below kMaxMarkdown.
 constexpr size_t kShapeRoom = 4'000;
-constexpr size_t kFindingsRoom = 20'000;
+constexpr size_t kFindingsRoom = 19'000;
+constexpr size_t kRunsRoom = 1'000;
 constexpr size_t kReplayRoom = 2'500;
 constexpr size_t kExpectationsRoom = 2'500;
 constexpr size_t kFrontsRoom = 4'000;
@@ -29,8 +31,8 @@ constexpr size_t kSettingsRoom = 5'000;
 constexpr size_t kCommunicatorsRoom = 4'000;
 constexpr size_t kIterationsRoom = 3'000;
 constexpr size_t kInputsRoom = 2'500;
-static_assert(kShapeRoom + kFindingsRoom + kReplayRoom + kExpectationsRoom + kFrontsRoom +
-                  kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
+static_assert(kShapeRoom + kFindingsRoom + kRunsRoom + kReplayRoom + kExpectationsRoom +
+                  kFrontsRoom + kUnknownRoom + kOverlaysRoom + kSettingsRoom + kCommunicatorsRoom +
                   kIterationsRoom + kInputsRoom <=
               kMaxMarkdown - 7'000);
 
@@ -46,6 +48,13 @@ std::string verdict_section(const Verdict& verdict) {
 
 std::string list_item(std::string_view text) {
   return "- " + markdown_text(shortened(text, kMaxSentence)) + "\n";
+}
+
+std::string runs_section(const Diagnosis& diagnosis) {
+  std::vector<std::string> items;
+  for (const std::string& sentence : run_sentences(diagnosis)) items.push_back(list_item(sentence));
+  if (items.empty()) return {};
+  return "### Runs\n\n" + fitted(items, kRunsRoom, "run") + "\n";
 }
 
 std::string expectations_section(const Report& report) {
@@ -108,8 +117,10 @@ std::string replay_section(const Report& report) {
   return "### Replay\n\n" + fitted(items, kReplayRoom, "remark") + "\n";
 }
 
-std::string outcome_section(const Job& job) {
-  return markdown_text(shortened(outcome_text(job), kMaxSentence)) + "\n\n";
+/// Of several runs, each one's line says how it ended.
+std::string outcome_section(const Report& report) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return markdown_text(shortened(outcome_text(report.job), kMaxSentence)) + "\n\n";
 }
 
 /// Which program and which rules said all this.
@@ -122,14 +133,14 @@ std::string signature(const Tool& tool) {
 std::string write_markdown(const Report& report) {
   const Job& job = report.job;
   const Diagnosis& diagnosis = report.diagnosis;
-  return verdict_section(diagnosis.verdict) + markdown_shape(job, kShapeRoom) +
-         markdown_findings(report, kFindingsRoom) + replay_section(report) +
-         expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
+  return verdict_section(diagnosis.verdict) + runs_section(diagnosis) +
+         markdown_shape(job, kShapeRoom) + markdown_findings(report, kFindingsRoom) +
+         replay_section(report) + expectations_section(report) + markdown_fronts(job, kFrontsRoom) +
          questions(diagnosis.not_judged) + capture(diagnosis.capture, job) +
          overlays_section(diagnosis) + markdown_settings(job, kSettingsRoom) +
          markdown_communicators(job, kCommunicatorsRoom) +
          markdown_iterations(job, kIterationsRoom) + markdown_inputs(job, kInputsRoom) +
-         outcome_section(job) + signature(report.tool);
+         outcome_section(report) + signature(report.tool);
 }
 
 }  // namespace ncclog

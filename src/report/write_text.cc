@@ -11,6 +11,7 @@
 #include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
+#include "report/runs_text.h"
 #include "report/text_parts.h"
 #include "rules/verdict.h"
 
@@ -141,6 +142,19 @@ std::string side_findings(const Report& report, const Finding* main, const TextS
   return loud + quiet;
 }
 
+std::string runs_block(const Diagnosis& diagnosis, const TextStyle& style) {
+  if (diagnosis.runs.empty()) return {};
+  std::string out = "\n" + paint("Runs", Tone::Strong, style) + "\n";
+  for (const std::string& sentence : run_sentences(diagnosis)) out += bullet(sentence, style);
+  return out;
+}
+
+/// Of several runs, each one's line says how it ended.
+std::string ended_line(const Report& report, const TextStyle& style) {
+  if (!report.diagnosis.runs.empty()) return {};
+  return hang("", printable(outcome_text(report.job)), style);
+}
+
 std::string not_judged_block(const std::vector<NotJudged>& gaps, const TextStyle& style) {
   if (gaps.empty()) return {};
   std::string out = "\n" + paint("Not judged", Tone::Strong, style) + "\n";
@@ -191,11 +205,12 @@ std::string write_text(const Report& report, const TextStyle& style) {
   const Finding* main = find_finding(report, diagnosis.verdict.finding);
   std::string out = verdict_block(report, style);
   if (main != nullptr) out += main_block(report, *main, style);
+  out += runs_block(diagnosis, style);
   out += replay_block(report, style);
   if (report.profile) out += profile_text(*report.profile, style);
   return out + side_findings(report, main, style) + not_judged_block(diagnosis.not_judged, style) +
          capture_block(diagnosis.capture, report.job, style) + overlay_text(diagnosis, style) +
-         inputs_text(report.job, style) + hang("", printable(outcome_text(report.job)), style);
+         inputs_text(report.job, style) + ended_line(report, style);
 }
 
 }  // namespace ncclog

@@ -5,6 +5,7 @@
 
 #include "rules/causal_order.h"
 #include "rules/find_all.h"
+#include "rules/judge_runs.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -68,6 +69,12 @@ Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
 }  // namespace
 
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
+  const RunParts parts = run_parts(job);
+  Diagnosis whole = evaluate_as_one(rulebook, job, std::move(further));
+  return parts.runs.empty() ? whole : judge_runs(rulebook, job, parts, std::move(whole));
+}
+
+Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   JobView view(job);
   Coverage coverage(job);
   Found found = find_all(rulebook, view, coverage);

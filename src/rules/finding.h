@@ -10,6 +10,7 @@
 
 #include "diagnose/capture_advice.h"
 #include "diagnose/fact.h"
+#include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
 
@@ -96,6 +97,16 @@ struct Verdict {
   std::string finding;   ///< Id of the finding that the headline names; empty if none.
 };
 
+/// What the rulebook makes of one run, where the logs hold several.
+struct JudgedRun {
+  std::string name;                   ///< "run 2", "attempt 0".
+  Verdict verdict;                    ///< As if nothing else had been read.
+  EndOf end;                          ///< Likewise.
+  std::string place;                  ///< "train.log lines 278-571".
+  std::vector<int64_t> pids;          ///< Sorted.
+  std::vector<std::string> findings;  ///< Ids, in causal order; all are among the diagnosis' own.
+};
+
 /// What the rulebook makes of a job.
 struct Diagnosis {
   Verdict verdict;
@@ -104,6 +115,8 @@ struct Diagnosis {
   CaptureAdvice capture;  ///< How the next log answers those; empty if nothing is left open.
   std::vector<OverlayEffect> overlays;
   std::vector<EndedOverlay> ended_overlays;
+  std::vector<JudgedRun> runs;  ///< In the order in which they began; empty: one run.
+  size_t leading_run = 0;       ///< Into `runs`: the one that the verdict is about.
 };
 
 }  // namespace ncclog

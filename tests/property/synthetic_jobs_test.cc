@@ -7,7 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "support/paths.h"
 #include "support/synthetic/trials.h"
@@ -20,28 +22,34 @@ constexpr uint64_t kParts = 4;  ///< Tests that share the seeds, so that they ru
 
 class SyntheticJobsProperty : public ::testing::TestWithParam<uint64_t> {};
 
-/// Claims that name somebody innocent of a hang.
-size_t accused_in_hangs(const Tally& tally) {
-  size_t accused = 0;
-  for (const auto& [key, seeds] : tally.wrong) {
-    const bool is_of_a_hang = key.find("(none,") == key.npos;
-    if (key.starts_with(kInnocentNamed) && is_of_a_hang) accused += seeds.size();
-  }
-  return accused;
-}
-
-/// What the report says of healthy ends, of silence and of runs is counted by summary(), and is not
-/// yet held to a bound here.
 TEST_P(SyntheticJobsProperty, TheGuiltyAreNamedAndNobodyElse) {
   const Tally tally = judge_seeds(GetParam() * kSeedsPerPart, kSeedsPerPart, 1);
-  EXPECT_EQ(accused_in_hangs(tally), 0u);
-  // A Send that was left out, and one that waits for a Recv behind it, look alike in a pipeline.
-  EXPECT_LE(tally.count(kWrongId), 1u);
-  EXPECT_GE(tally.named * 100, tally.must * 60);
-  EXPECT_GE(tally.must * 100, tally.faulty * 50);
+  for (const std::string_view kind : {kInnocentNamed, kOverClaimsClean, kFinishedNotClean,
+                                      kFalseAlarm, kWrongId, kRunsNotApart}) {
+    EXPECT_EQ(tally.count(kind), 0u) << kind;
+  }
+  // 99 in 100; a part has fewer.
+  EXPECT_LE(tally.must - tally.named, std::max<uint64_t>(1, tally.must / 100));
+  EXPECT_LE(tally.count(kWrongVerdict), std::max<uint64_t>(1, tally.jobs / 100));
+  // Where a file names no process, and nothing in it shows where the second run begins, nobody
+  // knows whose the end of the work is.
+  EXPECT_LE(tally.count(kWrongRunVerdict), 1u);
   if (HasFailure()) ADD_FAILURE() << summary(tally, 2);
 }
 INSTANTIATE_TEST_SUITE_P(Part, SyntheticJobsProperty, ::testing::Range<uint64_t>(0, kParts));
+
+/// Else the other property says little. Nothing is analysed here.
+TEST(SyntheticJobsShareProperty, InMostFaultyJobsTheLinesSuffice) {
+  uint64_t faulty = 0;
+  uint64_t suffices = 0;
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
+    const Truth truth = make_synthetic_job(seed, fault_of(seed)).truth;
+    if (!truth.is_marred || !truth.is_hung) continue;
+    ++faulty;
+    suffices += truth.must_name ? 1 : 0;
+  }
+  EXPECT_GE(suffices * 100, faulty * 60) << suffices << " of " << faulty;
+}
 
 TEST(SyntheticFaultsTallyProperty, AWrongExpectationFails) {
   const Analyst analyst;

@@ -29,9 +29,15 @@ CallLog& CallLog::init(int rank, int nranks, uint64_t comm_id, int local) {
 CallLog& CallLog::call(int rank, uint64_t comm_id, std::string_view op, int64_t count, int root,
                        int datatype, int redop) {
   nccl(rank,
-       fmt::format("{}: opCount 0 sendbuff 0x1 recvbuff 0x2 count {} datatype {} op {} root "
+       fmt::format("{}: opCount {:x} sendbuff 0x1 recvbuff 0x2 count {} datatype {} op {} root "
                    "{} comm {:#x} [nranks={}] stream 0x5",
-                   op, count, datatype, redop, root, pointer(rank, comm_id), sizes_[comm_id]));
+                   op, op_count_, count, datatype, redop, root, pointer(rank, comm_id),
+                   sizes_[comm_id]));
+  return *this;
+}
+
+CallLog& CallLog::op_count(uint64_t number) {
+  op_count_ = number;
   return *this;
 }
 

@@ -28,6 +28,9 @@ class CallLog {
   CallLog& call(int rank, uint64_t comm_id, std::string_view op = "AllReduce", int64_t count = 512,
                 int root = 0, int datatype = 7, int redop = 0);
 
+  /// What the next calls print as opCount; 0 if it is never said, as NCCL 2.28 does over NVLink.
+  CallLog& op_count(uint64_t number);
+
   CallLog& timeout(int rank, int seq, std::string_view op = "ALLREDUCE");
   CallLog& destroyed(int rank, int nranks, uint64_t comm_id);
   CallLog& line(std::string_view text);
@@ -41,6 +44,7 @@ class CallLog {
   void nccl(int rank, std::string_view message);
 
   std::map<uint64_t, int> sizes_;  ///< By commId.
+  uint64_t op_count_ = 0;
   std::string stamp_;
   std::string text_;
 };

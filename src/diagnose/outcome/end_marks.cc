@@ -68,7 +68,8 @@ class Collector {
     for_each_said<MlperfRunStop>(job_, [&](const auto& said) {
       // "aborted": the target was not reached in the epochs that were allowed.
       const std::string status = to_valid_utf8(said.message.status.substr(0, 32));
-      add(EndState::Finished, -1, fmt::format("MLPerf's run_stop says {}", status), said.record);
+      add(EndState::Finished, -1, fmt::format("the benchmark's run_stop says {}", status),
+          said.record);
     });
     add_bench_results();
     for_each_said<ProcessGroupNotDestroyed>(job_, [&](const auto& said) {
@@ -120,7 +121,29 @@ class Collector {
     if (state != EndState::Finished) add(state, -1, "a process " + what, record);
   }
 
+  /// Of many processes not all lines are kept, but all are counted.
+  void add_all_exits() {
+    uint64_t exits = 0;
+    uint64_t kept = 0;
+    const Record* last = nullptr;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<WorkerFinished>);
+      if (list == nullptr || list->kept.empty()) continue;
+      exits += list->total;
+      kept += list->kept.size();
+      if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
+    }
+    const auto processes = static_cast<uint64_t>(
+        std::count_if(job_.processes.begin(), job_.processes.end(), [](const Process& process) {
+          return process.has_nccl && process.pid >= 0;
+        }));
+    if (last == nullptr || exits == kept || exits != processes) return;
+    add(EndState::Finished, -1,
+        fmt::format("all {} processes exit successfully, says the launcher", exits), *last);
+  }
+
   void add_launchers() {
+    add_all_exits();
     for_each_said<WorkerFinished>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
                   "exits successfully, says the launcher", said.record);

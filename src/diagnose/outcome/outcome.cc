@@ -179,8 +179,8 @@ class Deriver {
     const int number = static_cast<int>(index);
     const Teardown teardown = teardown_of(job_, process);
     const std::optional<Evidence>& failure = failures_.of(index);
-    const bool is_noise = failure && teardown.done && is_nccl_line(*failure) &&
-                          is_behind(job_, teardown.last, failure->where);
+    const bool is_noise =
+        failure && is_nccl_line(*failure) && is_behind_own_end(number, teardown, *failure);
     if (failure && !is_noise) {
       return {EndState::Failed, "it reports a failure", {*failure}};
     }
@@ -198,8 +198,28 @@ class Deriver {
     return {EndState::Unfinished, "no end is in the logs", {{process.last, process.last_text}}};
   }
 
+  /// NCCL warns of it in a process that had taken its communicators down: peers leave as well.
+  bool is_after_teardown(const Evidence& failure) const {
+    const Header header = parse_event(failure.text, all_wordings()).header;
+    if (header.pid < 0 || !is_nccl_line(failure)) return false;
+    for (size_t p = 0; p < job_.processes.size(); ++p) {
+      const Process& process = job_.processes[p];
+      if (process.pid != header.pid || process.host != header.host) continue;
+      return is_behind_own_end(static_cast<int>(p), teardown_of(job_, process), failure);
+    }
+    return false;
+  }
+
+  /// The process had taken its communicators down, or its launcher had seen it leave.
+  bool is_behind_own_end(int process, const Teardown& teardown, const Evidence& line) const {
+    if (teardown.done && is_behind(job_, teardown.last, line.where)) return true;
+    const EndMark* mark = mark_of(EndState::Finished, process);
+    return mark != nullptr && is_behind(job_, mark->line.where, line.where);
+  }
+
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndMark* finish) const {
+    if (is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
     if (is_behind(job_, failure.where, finish->line.where)) return true;
     return is_behind(job_, finish->line.where, failure.where) && is_nccl_line(failure);
@@ -285,8 +305,13 @@ EndPlaces derive_end_places(const Job& job) {
   if (outcome_of(job).job.state != EndState::Finished) return places;
   for (const EndMark& mark : end_marks(job)) {
     const SourceRef where = mark.line.where;
-    if (mark.state != EndState::Finished || mark.process >= 0 || work_follows(job, where)) continue;
-    places.by_input.emplace(input_of(job, where), where);
+    if (mark.state != EndState::Finished) continue;
+    if (mark.process >= 0) {
+      const Process& process = job.processes[static_cast<size_t>(mark.process)];
+      if (process.pid >= 0) places.by_process.emplace(std::pair(process.host, process.pid), where);
+    } else if (!work_follows(job, where)) {
+      places.by_input.emplace(input_of(job, where), where);
+    }
   }
   for (const Process& process : job.processes) {
     const Teardown teardown = teardown_of(job, process);

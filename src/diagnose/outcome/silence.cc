@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "diagnose/cuda_graphs.h"
 #include "diagnose/outcome/end_marks.h"
 #include "log/line_time.h"
 
@@ -32,11 +33,17 @@ struct End {
   bool has_zone = false;
 };
 
-/// The first line that says that somebody ended the job from outside, by its time.
+/// The first line that says that somebody ended the job from outside, by its time. Where only a
+/// process is said to have been ended, its launcher ends the others.
 std::optional<End> find_end(const Job& job) {
   std::optional<End> first;
-  for (EndMark& mark : end_marks(job)) {
-    if (mark.state != EndState::Stopped || mark.process >= 0) continue;
+  std::vector<EndMark> marks = end_marks(job);
+  std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
+  const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
+  if (std::any_of(marks.begin(), marks.end(), is_of_job)) {
+    std::erase_if(marks, [&](const EndMark& mark) { return !is_of_job(mark); });
+  }
+  for (EndMark& mark : marks) {
     const LineTime time = find_line_time(mark.line.text);
     if (!time.known() || (first && first->nanoseconds <= time.nanoseconds)) continue;
     const int64_t nanoseconds = time.nanoseconds;
@@ -52,9 +59,57 @@ struct Before {
   Beat last;             ///< Line 0: nothing before the end.
 };
 
+/// Whoever goes on working calls NCCL, and the lines of all calls have times. A captured graph
+/// calls without a line: then there are more steps than calls.
+bool calls_show_work(const Job& job) {
+  if (cuda_graph_evidence(job)) return false;
+  uint64_t steps = 0;
+  for (const JobMarkers& markers : job.markers) steps += markers.total;
+  bool has_calls = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl || process.pid < 0) continue;
+    uint64_t calls = 0;
+    for (const size_t log : process.logs) {
+      for (const CommSegment& segment : job.logs[log].comms.all) {
+        const CollectiveCalls& of = calls_of(segment);
+        calls += of.total;
+        if (of.total > 0 && !find_line_time(of.last_stamp).known()) return false;
+      }
+    }
+    if (calls == 0) continue;  // Not logged, perhaps.
+    if (calls < 2 * steps) return false;
+    has_calls = true;
+  }
+  return has_calls;
+}
+
+/// The beats of an input up to its last line; of a run in a file of several, those behind it are
+/// another run's. nullopt: which one is the last is not known.
+std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
+  const auto is_own = [&](const Beat& beat) {
+    return file_line(job, beat.where).line <= job.inputs[input].lines;
+  };
+  if (beats.count == 0 || is_own(beats.last)) return beats;
+  if (!is_own(beats.first)) return Beats{};
+  Beat last;
+  for (const Pause& pause : beats.pauses) {
+    if (is_own(pause.before) && !is_own(pause.after)) last = pause.before;
+  }
+  if (last.where.line == 0) return std::nullopt;
+  beats.last = last;
+  std::erase_if(beats.pauses, [&](const Pause& pause) { return !is_own(pause.after); });
+  // How many are left is known only as far as their pauses are kept.
+  beats.count = beats.pauses.size() + 1;
+  return beats;
+}
+
 /// The last beat that is older than the moment of the end.
-Before last_before(const Pulse& pulse, const End& end) {
-  const Beats& beats = pulse.clock(end.has_zone).all;
+Before last_before(const Job& job, const JobPulse& input, const End& end, bool calls_are_dated) {
+  const Pulse& pulse = input.pulse;
+  const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
+  const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
+  if (!own || !own_work) return {.is_known = false, .last = {}};
+  const Beats& beats = *own;
   const int64_t moment = end.nanoseconds - kSameMoment;
   Before before;
   if (beats.count > 0 && beats.last.nanoseconds < moment) {
@@ -69,12 +124,13 @@ Before last_before(const Pulse& pulse, const End& end) {
     }
   }
   // Work within the last moment is work: only what reports the end is left out.
-  const Beats& work = pulse.clock(end.has_zone).work;
-  const bool worked =
-      work.count > 0 && work.last.nanoseconds >= moment && work.last.nanoseconds <= end.nanoseconds;
+  const Beats& work = *own_work;
+  // Schedulers print whole seconds, so the end may have come up to one later.
+  const bool worked = work.count > 0 && work.last.nanoseconds >= moment &&
+                      work.last.nanoseconds < end.nanoseconds + kSecond;
   if (worked) before = {true, work.last};
   const bool is_behind = before.last.where < pulse.undated_work();
-  if (pulse.undated_work().line != 0 && is_behind) before.is_known = false;
+  if (pulse.undated_work().line != 0 && is_behind && !calls_are_dated) before.is_known = false;
   return before;
 }
 
@@ -119,8 +175,9 @@ std::optional<Silence> derive_silence(const Job& job) {
   if (!end) return std::nullopt;
   Beat last;
   Rhythm rhythm;
+  const bool calls_are_dated = calls_show_work(job);
   for (const JobPulse& input : job.pulses) {
-    const Before before = last_before(input.pulse, *end);
+    const Before before = last_before(job, input, *end, calls_are_dated);
     if (!before.is_known) return std::nullopt;
     if (before.last.where.line == 0) continue;
     const bool later = last.where.line == 0 || before.last.nanoseconds > last.nanoseconds;
@@ -132,13 +189,20 @@ std::optional<Silence> derive_silence(const Job& job) {
     const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
     if (is_faster) rhythm = one;
   }
-  Silence silence{{last.where, {}},     std::move(end->line),
-                  std::move(end->what), end->nanoseconds - last.nanoseconds,
-                  rhythm.usual,         false};
+  Silence silence{{last.where, {}},
+                  std::move(end->line),
+                  std::move(end->what),
+                  std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
+                  rhythm.usual,
+                  false,
+                  false};
   if (may_be_zones(job, silence, last)) return std::nullopt;
   silence.is_standstill = rhythm.usual > 0 && silence.nanoseconds >= kShortest &&
                           silence.nanoseconds >= kTimesUsual * rhythm.usual &&
                           2 * silence.nanoseconds >= 3 * rhythm.longest;
+  // Who ends a job that hangs has waited for longer than that.
+  silence.is_usual = silence.nanoseconds < kShortest ||
+                     (rhythm.usual > 0 && silence.nanoseconds <= rhythm.longest + kSecond);
   return silence;
 }
 

@@ -8,7 +8,8 @@
 // Who ends a hung job does it minutes after it fell silent; who ends a healthy one meets it at
 // work. So the time from the last sign of life of any process to the end is held against the
 // rhythm in which steps, losses or calls were printed. Nothing is said where work may have gone on
-// without a time on its lines, or where the clocks may differ.
+// without a time on its lines, or where the clocks may differ. Steps without a time do not matter
+// where each of them calls NCCL, and the lines of these calls have times.
 
 #pragma once
 
@@ -29,6 +30,8 @@ struct Silence {
   int64_t usual = 0;        ///< Between two signs of work before; 0: too few of them.
   /// Far longer than usual: nobody who worked was silent for so long.
   bool is_standstill = false;
+  /// No longer than work was silent before, or than anybody waits: it was ended at work.
+  bool is_usual = false;
 };
 
 /// nullopt: nobody ended the job from outside, or the lines do not tell how long it was silent.

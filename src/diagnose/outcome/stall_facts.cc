@@ -74,15 +74,31 @@ FactValue stated_hung(const Job& job, const Instance&) {
              {stop->line});
 }
 
-/// Nothing says that it came to an end, of whatever kind.
+/// Somebody ended it, and the lines do not show that it was at work until then: they carry no
+/// times, or it had been silent for longer than before and not for long enough.
+bool was_perhaps_still(const Job& job) {
+  if (outcome_of(job).job.state != EndState::Stopped) return false;
+  const std::optional<Silence>& silence = silence_before_end(job);
+  return !silence || !silence->is_usual;
+}
+
+/// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
 FactValue ends_at_work(const Job& job, const Instance&) {
   if (job.stated && *job.stated != StatedOutcome::Hung) return no();
   const auto stop = stop_evidence(job);
+  if (stop && stop->by == StopBy::Ended && was_perhaps_still(job)) {
+    return yes(fmt::format("The job was ended from outside ({}), and these lines do not show "
+                           "whether it still worked then",
+                           stop->what),
+               {stop->line});
+  }
   if (stop && stop->by != StopBy::Stated) return no();
   if (outcome_of(job).job.state != EndState::Unfinished) return unknown();
   size_t open = 0;
   for (const EndOf& end : outcome_of(job).processes) open += end.state == EndState::Unfinished;
-  return yes(fmt::format("{} process{}", open, open == 1 ? "" : "es"));
+  return yes(fmt::format(
+      "The logs of {} process{} end in the middle of the work, and nothing says why", open,
+      open == 1 ? "" : "es"));
 }
 
 std::string unmatched_words(const Job& job, const UnmatchedMessages& messages) {
@@ -100,7 +116,11 @@ FactValue messages_open(const Job& job, const Instance&) {
     if (messages.sizes_differ) continue;
     if (phrases.size() < kMostNamed) phrases.push_back(unmatched_words(job, messages));
   }
-  return phrases.empty() ? unknown() : yes(join(phrases, "; "));
+  if (phrases.empty()) return unknown();
+  // It goes on behind what is said of collectives.
+  const bool goes_on = std::any_of(waits.fronts.begin(), waits.fronts.end(),
+                                   [](const CallFront& front) { return front.is_open(); });
+  return yes((goes_on ? "; " : "") + join(phrases, "; "));
 }
 
 constexpr std::array kFacts = {
@@ -109,7 +129,8 @@ constexpr std::array kFacts = {
         "Somebody ended the job from outside, and nothing shows that it had failed or stood still.",
         ended_at_work},
     Fact{"job.ends_at_work", Scope::Job, FactType::Bool,
-         "The job's communicators were complete, and no line says that it came to an end.",
+         "The job's communicators were complete, and no line says that it came to an end by itself, or "
+         "was at work when somebody ended it.",
          within_runs<ends_at_work>},
     Fact{"job.hung_silently", Scope::Job, FactType::Bool,
          "The job stood still, by the silence before its end or as the user says; no watchdog said "

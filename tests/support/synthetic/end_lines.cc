@@ -69,9 +69,10 @@ std::string step_text(StepStyle style, double time, int iteration) {
   return {};
 }
 
+/// MLPerf's milliseconds are of another clock than that of launchers, which print no zone.
 bool dates_steps(StepStyle style) {
   return style == StepStyle::Megatron || style == StepStyle::Logger || style == StepStyle::Hydra ||
-         style == StepStyle::MlPerf || style == StepStyle::DeepSpeed;
+         style == StepStyle::DeepSpeed;
 }
 
 /// Empty: the style has no words of its own process for it.
@@ -82,7 +83,7 @@ std::string finish_text(StepStyle style, double time, int iterations) {
       return fmt::format("[after training is done] datetime: {} {} ", at.date, at.second);
     }
     case StepStyle::Logger:
-      return fmt::format("{} INFO trainer[rank 0]: done", logging_time(time));
+      return fmt::format("{} INFO trainer[rank 0]: training completed", logging_time(time));
     case StepStyle::Hydra:
       return fmt::format("[{}][pretrain][INFO] - training finished", logging_time(time));
     case StepStyle::Trainer:
@@ -111,13 +112,24 @@ int last_iteration(const Program& program) {
   return last;
 }
 
-/// When rank 0 had done everything but freeing its communicators.
-double work_done(const JobRun& run, const std::vector<Program>& programs) {
+/// When the rank had done everything but freeing its communicators.
+double work_done(const std::vector<Happening>& happenings, const Program& program) {
   double done = 0;
-  for (const Happening& happening : run.happenings.front()) {
-    const Step& step = programs.front()[static_cast<size_t>(happening.step)];
+  for (const Happening& happening : happenings) {
+    const Step& step = program[static_cast<size_t>(happening.step)];
     const bool frees = happening.kind == Happening::Kind::Destroy && step.iteration < 0;
     if (!frees) done = std::max(done, happening.time);
+  }
+  return done;
+}
+
+/// When rank 0 says so. Megatron's ranks meet in a barrier before that, so that the last stage has
+/// printed its last step.
+double says_done(StepStyle style, const JobRun& run, const std::vector<Program>& programs) {
+  double done = work_done(run.happenings.front(), programs.front());
+  if (style != StepStyle::Megatron) return done;
+  for (size_t rank = 0; rank < programs.size(); ++rank) {
+    done = std::max(done, work_done(run.happenings[rank], programs[rank]) + 1e-5);
   }
   return done;
 }
@@ -278,7 +290,7 @@ bool says_that_it_finished(StepStyle style) { return style != StepStyle::Plain; 
 SpokenLines finish_lines(const Layout& layout, const Setting& setting, const JobRun& run,
                          const std::vector<Program>& programs) {
   SpokenLines lines;
-  const double done = work_done(run, programs);
+  const double done = says_done(setting.steps, run, programs);
   const std::string text = finish_text(setting.steps, done, last_iteration(programs.front()) + 1);
   if (!text.empty()) {
     lines.push_back({done, 0, SpokenLine::Voice::Worker, text, dates_steps(setting.steps)});

@@ -100,6 +100,17 @@ bool is_dated(const Setting& setting, const SpokenLine& line) {
          is_stamped_by_collector(setting);
 }
 
+bool is_of_collectors_clock(const Setting& setting, const SpokenLine& line) {
+  return setting.prefix != LauncherPrefix::CloudWatch || is_captured_stdout(setting, line);
+}
+
+bool stamps_calls(const Setting& setting) {
+  const bool by_prefix =
+      setting.prefix == LauncherPrefix::CloudWatch && setting.files != Files::PerProcess;
+  return by_prefix || (setting.stamps && setting.release->stamps_all) ||
+         is_stamped_by_collector(setting);
+}
+
 void append_files(JobFiles more, JobFiles& files) {
   for (auto& [name, text] : more) {
     const auto file = std::find_if(files.begin(), files.end(),

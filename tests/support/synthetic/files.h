@@ -19,6 +19,13 @@ using JobFiles = std::vector<std::pair<std::string, std::string>>;
 /// by time, as far as the clock of the simulation tells.
 JobFiles make_files(const Layout& layout, const Setting& setting, const SpokenLines& lines);
 
+/// False for a line with another clock than that of the launchers' words: CloudWatch stamps what it
+/// collects with a zone, NCCL its own files without one.
+bool is_of_collectors_clock(const Setting& setting, const SpokenLine& line);
+
+/// True if NCCL's lines say when they were printed.
+bool stamps_calls(const Setting& setting);
+
 /// True if what is printed of the line says when.
 bool is_dated(const Setting& setting, const SpokenLine& line);
 

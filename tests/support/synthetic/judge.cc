@@ -94,10 +94,11 @@ std::string sentence(const Claim& claim) {
                      claim.ranks, claim.hosts, claim.message.substr(0, 400));
 }
 
-/// The guilty are named, whole and alone, or as one of the sides between which nothing decides.
+/// Guilty ranks are named, and nobody else, or they are among the sides between which nothing
+/// decides.
 bool names_rightly(const Truth& truth, const Claim& claim) {
   if (claim.ranks.empty()) return is_part(claim.hosts, truth.hosts) || !truth.sides.empty();
-  if (claim.ranks == truth.planted.guilty) return true;
+  if (is_part(claim.ranks, truth.planted.guilty)) return true;
   return !truth.sides.empty() && is_part(claim.ranks, truth.sides) &&
          is_part(truth.planted.guilty, claim.ranks);
 }

@@ -74,8 +74,9 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
       Ending::Finished, Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
   constexpr Ending kFaulty[] = {
       Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
-      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Stopped,
-      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,
+      Ending::Copied};
   constexpr int kTimeouts[] = {20, 600, 1800};
   constexpr int kSilences[] = {17, 60, 240, 900, 1700};
   setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
@@ -100,27 +101,30 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
       LauncherPrefix::None,      LauncherPrefix::None, LauncherPrefix::TorchrunTee,
       LauncherPrefix::MpirunTag, LauncherPrefix::Srun, LauncherPrefix::Srun,
       LauncherPrefix::Prrte,     LauncherPrefix::Pod,  LauncherPrefix::CloudWatch};
-  constexpr StepStyle kSteps[] = {StepStyle::Plain,    StepStyle::Megatron,  StepStyle::Logger,
+  constexpr StepStyle kStyles[] = {StepStyle::Plain,    StepStyle::Megatron,  StepStyle::Logger,
                                   StepStyle::Logger,   StepStyle::Hydra,     StepStyle::Hydra,
                                   StepStyle::Trainer,  StepStyle::Lightning, StepStyle::MlPerf,
                                   StepStyle::DeepSpeed};
   constexpr double kPaces[] = {0.0001, 0.002, 0.01, 0.04};
+  // Nobody trains in steps of a few milliseconds, and who reads the log knows the rhythm by steps.
+  constexpr double kSteps[] = {0.08, 0.3, 0.3, 0.9, 0.9, 2.5};
   Setting setting;
   // Those that can stamp their lines are in use most.
   const std::span<const NcclRelease> releases = nccl_releases();
   setting.release = &seeded.pick<NcclRelease>(seeded.chance(50) ? releases.last(3) : releases);
   setting.files = seeded.pick<Files>(kFiles);
   setting.prefix = seeded.pick<LauncherPrefix>(kPrefixes);
-  setting.steps = seeded.pick<StepStyle>(kSteps);
+  setting.steps = seeded.pick<StepStyle>(kStyles);
   setting.logs_init = !seeded.chance(4);
   setting.logs_calls = !seeded.chance(6);
   setting.logs_traces = seeded.chance(12);
-  setting.stamps = seeded.chance(75);
+  setting.stamps = seeded.chance(95);
   setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
   setting.has_dump_signals = seeded.chance(60);
   setting.kill_is_seen = seeded.chance(70);
   setting.pace = seeded.pick<double>(kPaces);
+  setting.step = seeded.pick<double>(kSteps);
   setting.first_pid = seeded.between(1000, 60000);
   // A label or a file of its own would be a process of its own.
   if (setting.shares_process) setting.prefix = LauncherPrefix::None;

@@ -104,6 +104,7 @@ struct Setting {
   int timeout = 600;              ///< Seconds, of the watchdog.
   int silence = 60;               ///< Seconds from the hang to the stop.
   double pace = 0.001;            ///< Seconds a call takes on the GPU.
+  double step = 0.3;              ///< Seconds that a rank computes between two iterations.
   int first_pid = 4101;
 };
 

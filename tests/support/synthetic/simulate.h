@@ -60,6 +60,7 @@ struct SimulationOptions {
   int works_for = 0;     ///< How often calls of different sizes go through before they jam.
   double timeout = 600;  ///< Seconds after which a rank that sleeps goes on.
   double pace = 1e-4;    ///< Seconds that a call takes on the GPU.
+  double step = 0.3;     ///< Seconds that a rank computes between two iterations.
 };
 
 JobRun simulate(const Layout& layout, const std::vector<Program>& programs,

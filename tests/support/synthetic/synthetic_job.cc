@@ -47,6 +47,7 @@ SimulationOptions simulation_options(const Planted& planted, const Setting& sett
   options.run_ahead = seeded.chance(30) ? 0 : seeded.between(1, 20);
   options.timeout = setting.timeout;
   options.pace = setting.pace;
+  options.step = setting.step;
   const bool may_work = planted.act == Fault::WrongCount || planted.act == Fault::WrongDatatype ||
                         planted.act == Fault::WrongOp;
   if (may_work && seeded.chance(30)) options.works_for = seeded.chance(50) ? 1000000 : 1;
@@ -155,7 +156,10 @@ SpokenLines attempt_lines(const SyntheticJob& job, const Attempt& attempt, const
       const double end = cut_off_at(attempt, seeded);
       std::erase_if(lines, [&](const SpokenLine& line) { return line.time > end; });
       if (setting.ending == Ending::Copied) break;
-      stillness = stillness_of(setting, lines, end);
+      const bool calls_show_work =
+          setting.logs_calls && stamps_calls(setting) && !job.shape.is_graph &&
+          (setting.prefix != LauncherPrefix::CloudWatch || setting.files != Files::PerProcess);
+      stillness = stillness_of(setting, calls_show_work, lines, end);
       add_to(lines, stop_lines(job.layout, setting, end));
       break;
     }

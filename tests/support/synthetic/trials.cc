@@ -104,15 +104,16 @@ uint64_t Tally::count(std::string_view kind) const {
   return jobs_with.size();
 }
 
-Tally judge_seeds(uint64_t first, uint64_t count, int threads) {
+Tally judge_seeds(uint64_t first, uint64_t count, int threads, Jobs jobs) {
   std::atomic<uint64_t> next = 0;
   std::vector<Tally> parts(static_cast<size_t>(threads));
   std::vector<std::thread> workers;
   for (Tally& part : parts) {
-    workers.emplace_back([&] {
+    workers.emplace_back([&, jobs] {
       const Analyst analyst;
       for (uint64_t i = next++; i < count; i = next++) {
         const SyntheticJob job = make_synthetic_job(first + i, fault_of(first + i));
+        if (jobs == Jobs::RunOnce && job.attempts.size() > 1) continue;
         part.add(job, first + i, analyst.report_on(job));
       }
     });

@@ -1,6 +1,7 @@
 #include "support/synthetic/truth.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "support/synthetic/end_lines.h"
@@ -65,11 +66,13 @@ class Evidence {
       return !setting_.shares_process && !is_stopped_by_slurm(setting_);
     }
     // Who came after the others had given up is told from who came before by the order of lines.
-    const bool is_ordered = setting_.files == Files::Merged || setting_.stamps;
+    const bool is_ordered = setting_.files == Files::Merged || stamps_calls(setting_);
     if (planted_.act == Fault::Late && watchdogs_fired() && !is_ordered) return false;
     if (planted_.peer >= 0) return message_suffices();
     if (watchdogs_fired()) return watchdogs_suffice();
-    return stands_still() && calls_suffice();
+    // Without a watchdog's word nobody knows where a rank waits whose calls are lost: perhaps
+    // those that are behind wait for it, while others run ahead.
+    return stands_still() && planted_.damaged < 0 && calls_suffice();
   }
 
   /// Where as many did one thing as the other, both sides may be named.
@@ -83,11 +86,26 @@ class Evidence {
   /// Of a job that hung and whose guilty need not be named.
   bool shows_the_hang() const {
     if (watchdogs_fired() || stillness_ == Stillness::Stood) return true;
-    return setting_.logs_calls && setting_.logs_init && !shape_.is_graph;
+    return setting_.logs_calls && setting_.logs_init && !shape_.is_graph && ranks_are_apart();
   }
 
  private:
   const Group& group() const { return layout_.groups[static_cast<size_t>(planted_.group)]; }
+
+  /// Members of a group, of those whose evidence is there, did not call as often as each other when
+  /// the logs end. Where hosts run ahead, all may have called what only some of them do.
+  bool ranks_are_apart() const {
+    for (size_t g = 0; g < layout_.groups.size(); ++g) {
+      std::set<int64_t> counts;
+      for (const int rank : layout_.groups[g].ranks) {
+        if (rank != planted_.damaged) {
+          counts.insert(run_.progress[static_cast<size_t>(rank)][g].enqueued);
+        }
+      }
+      if (counts.size() > 1) return true;
+    }
+    return false;
+  }
 
   bool watchdogs_fired() const {
     return setting_.ending == Ending::Watchdog &&
@@ -107,7 +125,9 @@ class Evidence {
   bool watchdogs_suffice() const {
     if (!is_wrong_call(planted_.act) && !watchdogs_name_ranks(setting_)) return false;
     if (setting_.logs_calls) return most_did_right();
-    return comes_late() && all_others_wait() && setting_.release->torch != TorchEra::V21;
+    // That one rank's watchdog says nothing is no proof: the first one that gives up may end the
+    // others. Where its own process tells how far it had come, it is.
+    return comes_late() && all_others_wait() && tells_its_progress();
   }
 
   /// Both ends of a message that lacks one are in the log, and time passed.
@@ -133,6 +153,13 @@ class Evidence {
     return static_cast<int>(
         std::count_if(group().ranks.begin(), group().ranks.end(),
                       [&](int rank) { return rank != planted_.damaged && !is_guilty(rank); }));
+  }
+
+  /// Every process prints what it had enqueued on the first group when it hears of a time-out; the
+  /// dead do not.
+  bool tells_its_progress() const {
+    return setting_.release->torch == TorchEra::V27 && setting_.has_dump_signals &&
+           planted_.act != Fault::Killed && planted_.group == 0;
   }
 
   bool all_others_wait() const {
@@ -190,22 +217,50 @@ std::vector<std::string_view> verdicts_of(const Truth& truth, const Evidence& ev
 
 }  // namespace
 
-Stillness stillness_of(const Setting& setting, const SpokenLines& lines, double stopped) {
+namespace {
+
+/// Megatron's own stamp has whole seconds.
+double printed_time(const Setting& setting, const SpokenLine& line) {
+  const bool is_whole = setting.steps == StepStyle::Megatron &&
+                        line.voice == SpokenLine::Voice::Worker && line.is_dated;
+  return is_whole ? std::floor(line.time) : line.time;
+}
+
+/// Steps and calls; what an initialisation prints says nothing about a rhythm.
+bool shows_work(const SpokenLine& line) {
+  return line.voice == SpokenLine::Voice::Worker ||
+         line.text.find(": opCount ") != line.text.npos ||
+         line.text.find("NCCL CALL nccl") != line.text.npos;
+}
+
+}  // namespace
+
+Stillness stillness_of(const Setting& setting, bool calls_show_work, const SpokenLines& lines,
+                       double stopped) {
   const bool is_collected = setting.prefix == LauncherPrefix::CloudWatch;
   if (setting.stopper == Stopper::Nobody) return Stillness::Unknown;
   if (!dates_its_words(setting.stopper) && !is_collected) return Stillness::Unknown;
+  constexpr double kMoment = 0.05;  // Lines of one moment show no rhythm.
+  double undated = 0;
   std::vector<double> beats;
+  std::vector<double> work;
   for (const SpokenLine& line : lines) {
-    if (is_dated(setting, line)) beats.push_back(line.time);
+    if (is_dated(setting, line) && is_of_collectors_clock(setting, line)) {
+      beats.push_back(printed_time(setting, line));
+      if (shows_work(line)) work.push_back(beats.back());
+    } else if (line.voice == SpokenLine::Voice::Worker) {
+      undated = std::max(undated, line.time);
+    }
   }
   std::sort(beats.begin(), beats.end());
   double longest = 0;
-  size_t distinct = beats.empty() ? 0 : 1;
-  for (size_t i = 1; i < beats.size(); ++i) {
-    longest = std::max(longest, beats[i] - beats[i - 1]);
-    distinct += beats[i] - beats[i - 1] > 0.001 ? 1 : 0;
-  }
+  for (size_t i = 1; i < beats.size(); ++i) longest = std::max(longest, beats[i] - beats[i - 1]);
+  std::sort(work.begin(), work.end());
+  size_t distinct = work.empty() ? 0 : 1;
+  for (size_t i = 1; i < work.size(); ++i) distinct += work[i] - work[i - 1] > kMoment ? 1 : 0;
   if (distinct < 3) return Stillness::Unknown;
+  // Steps without a date may have gone on for long, unless dated calls would show it.
+  if (undated > beats.back() && !calls_show_work) return Stillness::Unknown;
   const double still = stopped - beats.back();
   // Slurm prints whole seconds.
   if (still <= std::max(longest, 1.0)) return Stillness::Worked;

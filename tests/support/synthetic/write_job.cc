@@ -2,8 +2,9 @@
 //
 //   ncclog_synthetic_job 17 "wrong count" FOLDER       writes the job's logs into FOLDER
 //   ncclog_synthetic_job 17 - FOLDER                   the same with the fault that the seed draws
-//   ncclog_synthetic_job judge 100000 5000 [THREADS [TEXTS]]
-//                                                      judges the seeds from 100000 on
+//   ncclog_synthetic_job judge 100000 5000 [THREADS [TEXTS [once]]]
+//                                                      judges the seeds from 100000 on; once: only
+//                                                      jobs that are not started again
 
 #include <cstdlib>
 #include <filesystem>
@@ -41,12 +42,13 @@ int main(int argc, char** argv) {
   if (args.size() >= 3 && args[0] == "judge") {
     const int threads = args.size() > 3 ? static_cast<int>(number(args[3])) : 1;
     const size_t texts = args.size() > 4 ? number(args[4]) : 1;
-    std::cout << summary(judge_seeds(number(args[1]), number(args[2]), threads), texts);
+    const Jobs jobs = args.size() > 5 && args[5] == "once" ? Jobs::RunOnce : Jobs::All;
+    std::cout << summary(judge_seeds(number(args[1]), number(args[2]), threads, jobs), texts);
     return 0;
   }
   if (args.size() != 3) {
     std::cerr << "usage: ncclog_synthetic_job SEED FAULT|- FOLDER\n"
-                 "       ncclog_synthetic_job judge FIRST COUNT [THREADS [TEXTS]]\n";
+                 "       ncclog_synthetic_job judge FIRST COUNT [THREADS [TEXTS [once]]]\n";
     return 2;
   }
   return write(number(args[0]), args[1], args[2]);

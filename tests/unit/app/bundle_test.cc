@@ -196,7 +196,7 @@ TEST(Bundle, NamesInDoubtfulAndTornLinesAreReplaced) {
   run.add("zebra9-run.log",
           std::string(kLog) +
               "AllReduce: opCount 1f senhvd1:2918:3332 [0] NCCL INFO Chahvd1:2918:3\n"
-              "332 [0] via P2P/CUhvd1:2919:33 gpu-n4\n"
+              "332 [0] via P2P/CUhvd1:2919:33gpu-n4\n"
               "?? hvd1:2918:3332 [0] NCCL WARN xyzzy (Worker pid=7, ip=kite7i) (nil)\n");
   const Unpacked bundle = bundle_of(run.path().string());
   for (const auto& [path, text] : bundle.members) {

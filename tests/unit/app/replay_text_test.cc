@@ -49,7 +49,7 @@ TEST(ReplayText, BeginsWithTheVerdictAndEndsWithTheMachine) {
             R"(reproduced-hypothesis (likely)
   As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5
   does not make it; when all ranks behave, all calls completed and their data are right
-  (6144 elements were compared).
+  (6144 elements were compared). That proves little: any call left out ends so.
 
 Runs
   - defect: hung in completion at AllReduce, call 8 of communicator 0x5ca1e, entered by
@@ -78,6 +78,8 @@ What this cannot show
   - A collective that a CUDA graph captured is logged once.
 
 Do not conclude
+  - That rank 5 left something out: whoever leaves a call out, the others wait for it. The
+    logs say who it was; the replay only that nothing else is needed.
   - Where in the program it comes from: a departure like that of rank 5 suffices, which
     says nothing about its reason.
   - That nothing else was wrong with the job.

@@ -32,6 +32,10 @@ const Row kRows[] = {
     {"Jan  5 12:00:00 node07 kernel: ", "Jan  5 12:00:00", 0, 4 * kDay + 43200 * kSecond, false},
     {"[Mon Jan  5 12:00:00 2026] ", "Mon Jan  5 12:00:00 2026", 0, 4 * kDay + 43200 * kSecond,
      false},
+    {"(EngineCore_0 pid=4121) INFO 01-05 12:00:00 [core.py:58] ", "01-05 12:00:00", 0,
+     4 * kDay + 43200 * kSecond, false},
+    {"between 01-05 12:00:00 and ", "", 0, 0, false},
+    {"INFO 13-05 12:00:00 ", "", 0, 0, false},
     // The collector's stamp wins over NCCL's own.
     {"2026-01-05T12:00:00Z [2026-01-05 13:00:00] h:1:1 [0] ", "2026-01-05T12:00:00Z", 2026,
      4 * kDay + 43200 * kSecond, true},

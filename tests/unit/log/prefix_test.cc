@@ -21,6 +21,7 @@ const std::vector<Row> kPrefixes = {
     // torchrun --tee, with another role, and with a rank of Python's excepthook behind it.
     {"[default3]:text", "text", -1, 3},
     {"[trainer11]:[rank27]: Traceback", "Traceback", 27, 11},
+    {"[trainer0|3]:text", "text", -1, 3},
     {"[rank3]:text", "text", -1, 3},
     {"[rank3]: text", "text", 3},
     {"[rank3]:[rank11]: text", "text", 11, 3},

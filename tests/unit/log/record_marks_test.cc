@@ -54,6 +54,13 @@ TEST(RecordMarks, TaskTagIsSeenAnywhere) {
     EXPECT_EQ(find_task_tag(row.text) != row.text.npos, row.holds) << row.text;
 }
 
+TEST(RecordMarks, AnNcclMessageDoesNotBeginWithATask) {
+  constexpr std::string_view kCut = "[rank2]:[E ProcessGroupNCCL.cpp:563] [Rank 2] Watchdog caught";
+  EXPECT_EQ(find_task_tag(kCut, true), 0u);
+  EXPECT_EQ(find_task_tag(kCut), kCut.npos);
+  EXPECT_EQ(find_task_tag("[Service thread] Accept failed", true), kCut.npos);
+}
+
 struct HostRow {
   std::string_view host;
   std::string_view known;

@@ -148,6 +148,7 @@ CallLog pipeline(const Pipeline& shape) {
   CallLog log = world(3);
   for (int i = 0; i < shape.iterations; ++i) {
     const bool is_last = i + 1 == shape.iterations;
+    log.op_count(static_cast<uint64_t>(i));
     const auto message = [&](int rank, std::string_view op, int peer) {
       const bool is_left_out = is_last && rank == shape.odd && op == shape.op && peer == shape.peer;
       if (!is_left_out) log.call(rank, 0x77, op, 8, peer);

@@ -266,10 +266,14 @@ TEST(JudgeReplay, SupportsADiagnosisWhoseDefectHangsAsRecorded) {
   const ReplayVerdict verdict = judged(skipping_plan(), hang_and_clean());
   EXPECT_EQ(verdict.kind, Kind::ReproducedHypothesis);
   EXPECT_EQ(verdict.confidence, ReplayConfidence::Certain);
-  EXPECT_EQ(verdict.headline,
-            "As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5 "
-            "does not make it; when all ranks behave, all calls completed and their data "
-            "are right (6144 elements were compared).");
+  EXPECT_EQ(
+      verdict.headline,
+      "As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5 "
+      "does not make it; when all ranks behave, all calls completed and their data "
+      "are right (6144 elements were compared). That proves little: any call left out ends so.");
+  EXPECT_EQ(verdict.must_not_conclude.front(),
+            "That rank 5 left something out: whoever leaves a call out, the others wait for it. "
+            "The logs say who it was; the replay only that nothing else is needed.");
   EXPECT_EQ(verdict.held.front(), "NCCL: 2.28.9");
   EXPECT_EQ(verdict.changed, std::vector<std::string>());
   EXPECT_EQ(verdict.runs.size(), 2u);
@@ -437,6 +441,33 @@ TEST(JudgeReplay, SaysItOfEachVariationThatEndsInAnotherWay) {
             "The recorded job stood still at that call, the replay computed wrong data there with "
             "NCCL_PROTO=Simple: which of them a mismatch leads to depends on protocol, sizes and "
             "number of ranks.");
+}
+
+/// Both ranks send to each other before either of them receives.
+ReplayPlan crossing_plan(int group) {
+  ReplayPlan plan = healthy_plan();
+  for (int rank = 0; rank < 2; ++rank) {
+    for (const char* op : {"Send", "Recv"}) {
+      plan.ranks[static_cast<size_t>(rank)].calls.push_back({.communicator = 0,
+                                                             .op = op,
+                                                             .count = 1024,
+                                                             .datatype = 7,
+                                                             .root = 1 - rank,
+                                                             .group = group});
+    }
+  }
+  return plan;
+}
+
+TEST(JudgeReplay, MessagesThatCrossWithoutAGroupAccuseNobody) {
+  const std::vector<RunOutcome> runs = {hung_run(MadeIn::Clean, {0, 8, {0, 1}, {}})};
+  const ReplayVerdict verdict = judged(crossing_plan(-1), runs);
+  EXPECT_EQ(verdict.kind, Kind::Inconclusive);
+  EXPECT_NE(verdict.headline.find("does not promise to complete"), std::string::npos)
+      << verdict.headline;
+  ASSERT_EQ(verdict.next.size(), 1u);
+  EXPECT_NE(verdict.next.front().find("CALL"), std::string::npos);
+  EXPECT_EQ(judged(crossing_plan(0), runs).kind, Kind::ReproducedFault);
 }
 
 TEST(JudgeReplay, WrongDataAreNotTheRecordedStandstill) {

@@ -123,6 +123,8 @@ constexpr Row kRows[] = {
     {"Channel 00/0 : 1[1] -> 2[2] via P2P/CUMEM/read NET/IB/0/GDRDMA mlx5_0:1/IB bond0", ""},
     {"misc/socket.cc:57 ../torch/csrc/x.cpp c10d::ProcessGroup at::native a::b 12:34:56", ""},
     {"libfabric version 1.18.1.0, libx.so@VERS_1, image@sha256:abcd, 2.9it/s </s>", ""},
+    {"transport/[net_ib.cc:101](http://net_ib.cc:101/) NCCL WARN", ""},
+    {"see http://net_ib.cc:101/", "host net_ib, domain cc"},
     {"https://docs.nvidia.com/nccl/user/x and torch.distributed.run, self.net x.py", ""},
 };
 

@@ -1,0 +1,90 @@
+#include "diagnose/program_twins.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+namespace ncclog {
+namespace {
+
+/// A call as ranks of one stage have it in common: communicators are numbered by their first use.
+struct CommonCall {
+  int communicator = 0;
+  int sender = -1;
+  int receiver = -1;
+  bool receives = false;
+  OpName op;
+
+  bool operator==(const CommonCall&) const = default;
+};
+
+std::vector<CommonCall> common_calls(const RankProgram& program) {
+  std::map<int, int> numbers;
+  std::vector<CommonCall> calls;
+  calls.reserve(program.calls.size());
+  for (const RankCall& call : program.calls) {
+    const auto [number, is_new] =
+        numbers.try_emplace(call.line.communicator, static_cast<int>(numbers.size()));
+    calls.push_back({number->second, call.line.sender, call.line.receiver, call.receives, call.op});
+  }
+  return calls;
+}
+
+using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
+
+CommonPrograms find_common_programs(const Job& job) {
+  CommonPrograms all;
+  for (const RankProgram& program : rank_programs(job)) all.push_back(common_calls(program));
+  return all;
+}
+
+size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b) {
+  const size_t most = std::min(a.size(), b.size());
+  size_t n = 0;
+  while (n < most && a[n] == b[n]) ++n;
+  return n;
+}
+
+/// Fewer calls in common may be a start that all ranks share.
+constexpr size_t kFewestAlike = 8;
+
+std::vector<Waiter> find_departed(const Job& job) {
+  constexpr size_t kMostCompared = 256;
+  std::vector<Waiter> departed;
+  if (rank_programs(job).size() > kMostCompared) return departed;
+  for (const RankProgram& program : rank_programs(job)) {
+    if (departure_from_twins(job, program.waiter)) departed.push_back(program.waiter);
+  }
+  return departed;
+}
+
+}  // namespace
+
+const std::vector<Waiter>& departed_from_twins(const Job& job) {
+  return job.answers.of<&find_departed>(job);
+}
+
+std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const auto own = std::find_if(programs.begin(), programs.end(),
+                                [&](const RankProgram& one) { return one.waiter == waiter; });
+  if (own == programs.end()) return std::nullopt;
+  const auto o = static_cast<size_t>(own - programs.begin());
+  std::optional<size_t> twin;
+  size_t most = 0;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    if (p == o) continue;
+    const size_t n = alike(common[o], common[p]);
+    const size_t shorter = std::min(common[o].size(), common[p].size());
+    if (n == shorter && n >= kFewestAlike) return std::nullopt;
+    if (n < std::max(kFewestAlike, shorter / 2) || n <= most) continue;
+    most = n;
+    twin = p;
+  }
+  if (!twin) return std::nullopt;
+  return TwinDeparture{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
+}
+
+}  // namespace ncclog

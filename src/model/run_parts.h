@@ -1,0 +1,63 @@
+// Which processes and which lines belong to which run, where the logs hold several?
+//
+//   train.log       1-277   pids 9-12, and what torchrun says of their end     run 1
+//   train.log     278-571   pids 71-74                                         run 2
+//   nccl.a.41.log           pid 41                                             run 1
+//   stdout.log              names no pid: cut where work begins again behind a failure
+//
+// Lines of a process belong to its run. Lines that name no process belong to the run in whose
+// stretch of the file they stand. In a file that no process of a run writes into, stretches are
+// told by pids that launchers name, by times, by a folder that only one run uses, and by failures
+// with work behind them. What is left belongs to nobody: it is judged, but of no run.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+
+namespace ncclog {
+
+/// One of several runs.
+struct RunPart {
+  std::string name;            ///< "run 2", "attempt 0".
+  std::vector<int> processes;  ///< Into Job::processes: those with a pid of their own; sorted.
+  bool is_last = false;        ///< No other run is known to have begun after it.
+};
+
+/// From `from` on, the lines of an input that name no process belong to a run.
+struct RunStretch {
+  SourceRef from;
+  int run = -1;  ///< Into RunParts::runs; -1: nobody knows.
+};
+
+struct RunParts {
+  std::vector<RunPart> runs;                      ///< In the order of Job::runs; empty: one run.
+  std::vector<std::vector<RunStretch>> by_input;  ///< By index of Job::inputs, ascending.
+
+  /// More runs than these are judged as one: nobody keeps so many together.
+  static constexpr size_t kMaxRuns = 16;
+
+  /// The run to which a line that names no process belongs; -1: nobody knows.
+  int owner(const Job& job, SourceRef where) const;
+};
+
+/// The members of `comm` (into Communicator::ranks) that begin with an id that other processes of
+/// the same ranks had used up: they read it from a store that an attempt before left behind. Empty
+/// where nobody does. Two processes that were given one rank at a time are both not complete.
+std::vector<size_t> latecomers(const Job& job, const Communicator& comm);
+
+/// The runs of a job, as far as they are certain. Pure.
+RunParts run_parts(const Job& job);
+
+/// "train.log lines 278-571", "a.log and 3 more files".
+std::string place_of_run(const Job& job, const RunParts& parts, int run);
+
+/// The job of one run: what its processes say, and the lines of its stretches, built as if nothing
+/// else had been read. `run` -1: what belongs to nobody. Indices of inputs stay, those of processes
+/// and communicators do not.
+Job job_of_run(const Job& job, const RunParts& parts, int run);
+
+}  // namespace ncclog
