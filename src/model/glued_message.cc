@@ -19,7 +19,7 @@ bool is_path(std::string_view path) {
   const bool may_hold_all =
       transport == Transport::NET || transport == Transport::COLLNET || name.find(' ') == name.npos;
   const bool is_words = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_alpha(c) || c == ' ' || c == '/' || c == '-';
+    return is_word(c) || c == ' ' || c == '/' || c == '-';
   });
   return transport != Transport::Other && path.find(':') == path.npos &&
          path.find("[20") == path.npos && (may_hold_all || is_words);

@@ -155,9 +155,11 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
     if (const size_t begin = record_begin(header, text); begin > 0) return begin;
   } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
     return end;
-  } else if (speaker_before(text) != nullptr) {
-    const size_t tag = find_task_tag(text);
-    return tag == text.npos ? 0 : tag;
+  } else if (const size_t own = find_task_tag(text); own != text.npos) {
+    const bool is_host = std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+      return known.pid >= 0 && known.host.starts_with(text.substr(0, own));
+    });
+    if (is_host || speaker_before(text) != nullptr) return own;
   }
   const size_t tag = find_task_tag(header.message, is_nccl(header));
   return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
@@ -221,6 +223,7 @@ void TearGuard::add_cut_piece(const Line& piece) {
     });
     Header beginning;
     if (is_one_host) beginning.host = known->host;
+    release(beginning.host, -1);  // A rest comes behind what it is the rest of.
     return open(beginning, piece.text);
   }
   const bool is_whole = event.fate == LineFate::Recognised && !holds_another(event) &&
@@ -374,6 +377,9 @@ void TearGuard::give_up(size_t open) {
 /// any, if the host is empty.
 void TearGuard::lose(std::string_view host, int64_t pid) {
   is_damaged_ = true;
+  // What is taken for its host may be a piece of it.
+  const bool is_other = pid >= 0 && (known_as(pid).pid != pid || known_as(pid).host != host);
+  if (is_other && lost_pids_.size() < kMaxLost) lost_pids_.insert(pid);
   std::string name = host.empty() ? "" : pid < 0 ? std::string(host) + ':' : name_of(host, pid);
   if (lost_.size() >= kMaxLost) name.clear();
   if (std::find(lost_.begin(), lost_.end(), name) == lost_.end()) lost_.push_back(std::move(name));

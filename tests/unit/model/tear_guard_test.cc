@@ -93,6 +93,22 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
        "node-a:41:41 [0] NCCL INFO cudaDriverVernode-b:52:52 [1] NCCL INFO Connected all rings\n"
        "node-b:52:52 [1] NCCL INFO cudaDriverVersion 1sion 13000\n",
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
+      {"a program's words behind a number",
+       "node-a:41:41 [0] NCCL INFO NCCL_NVLS_ENABLE set by environment to 0.  return f(*args)\n",
+       ""},
+      {"a program's words behind a name",
+       "node-a:41:41 [0] NCCL INFO Using network   return func(*args, **kwargs)\n", ""},
+      {"pieces of two calls make a third",
+       "node-a:41:41 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 datatype "
+       "7 op 0 root 0 comm 0x7f10 [nranks=2] stream (nil)\n"
+       "node-b:52:52 [1] NCCL INFO Using netnode-a:41:41 [0] NCCL INFO AllReduce: opCount 1 "
+       "sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0x57e0 [nranks=2] stream "
+       "(nil)\n",
+       ""},
+      {"a host whose name may be a piece of another's",
+       "node-a:41:41 [0] NCCL INFO MNNVL busId 0x70 fabr1:63:63 [2] NCCL INFO Connected all "
+       "rings\n",
+       ""},
       {"the rest never comes",
        "node-a:41:41 [0] NCCL INFO cudaDrivernode-b:52:52 [1] NCCL INFO Connected all rings\n",
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
@@ -101,6 +117,25 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
     EXPECT_EQ(said(row.torn), row.said) << row.name;
     EXPECT_GT(in_doubt(row.torn), 0u) << row.name;
   }
+}
+
+// Whoever began "gpu-no" begins the lines of both hosts, so none of their silences proves anything.
+TEST(TearGuard, WhoseRecordIsLostIsNotGuessed) {
+  const Shard shard = read_text(
+      "gpu-node-1:41:41 [0] NCCL INFO Connected all rings\n"
+      "gpu-node-2:52:52 [1] NCCL INFO Connected all rings\n"
+      "gpu-no[rank1]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog\n");
+  size_t torn = 0;
+  for (const auto& [speaker, log] : shard.speakers()) torn += log.torn && speaker.pid >= 0;
+  EXPECT_EQ(torn, 2u);
+}
+
+TEST(TearGuard, CallThatAProgramCutOffIsMissed) {
+  const Shard shard = read_text(
+      "node-a:41:41 [0] NCCL INFO Connected all rings\n"
+      "node-a:41:41 [0] NCCL INFO AllReduce: opCount 4 sendbuff 0x1 recvbuff 0x1 count 10485"
+      "iteration: 0 | lr: 1.0E-04\n");
+  EXPECT_TRUE(shard.speakers().begin()->second.torn);
 }
 
 TEST(TearGuard, ContainersMayHaveSimilarNamesAndOnePid) {
