@@ -131,6 +131,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   draw_end(is_healthy, setting, seeded);
   if (setting.shares_process && setting.ending == Ending::Watchdog) {
     setting.ending = Ending::Stopped;
+    setting.timeout = 1800;
   }
   return setting;
 }
