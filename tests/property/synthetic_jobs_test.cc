@@ -24,8 +24,7 @@ class SyntheticJobsProperty : public ::testing::TestWithParam<uint64_t> {};
 
 /// Jobs that are started again are judged once runs are kept apart; until then they are left out.
 TEST_P(SyntheticJobsProperty, TheGuiltyAreNamedAndNobodyElse) {
-  const Tally tally =
-      judge_seeds(GetParam() * kSeedsPerPart, kSeedsPerPart, 1, Jobs::RunOnce);
+  const Tally tally = judge_seeds(GetParam() * kSeedsPerPart, kSeedsPerPart, 1, Jobs::RunOnce);
   for (const std::string_view kind :
        {kInnocentNamed, kOverClaimsClean, kFinishedNotClean, kFalseAlarm, kWrongId}) {
     EXPECT_EQ(tally.count(kind), 0u) << kind;

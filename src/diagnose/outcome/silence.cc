@@ -165,9 +165,12 @@ std::optional<Silence> derive_silence(const Job& job) {
     const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
     if (is_faster) rhythm = one;
   }
-  Silence silence{{last.where, {}},     std::move(end->line),
-                  std::move(end->what), std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
-                  rhythm.usual,         false,
+  Silence silence{{last.where, {}},
+                  std::move(end->line),
+                  std::move(end->what),
+                  std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
+                  rhythm.usual,
+                  false,
                   false};
   if (may_be_zones(job, silence, last)) return std::nullopt;
   silence.is_standstill = rhythm.usual > 0 && silence.nanoseconds >= kShortest &&
