@@ -27,6 +27,7 @@
 #include "diagnose/idle_holdups.h"
 #include "diagnose/late_entries.h"
 #include "diagnose/message_departures.h"
+#include "diagnose/message_sizes.h"
 #include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
@@ -120,9 +121,9 @@ FactValue came_too_late(const Job& job) {
     if (phrases.size() == kMostNamed) continue;
     place_in(job, late.communicator, value);
     value.evidence.push_back({late.where, {}});
-    const std::string when = late.seconds < 0 ? std::string("only when the others had given up")
-                                              : fmt::format("{} s after the others, who had given up",
-                                                            late.seconds);
+    const std::string when =
+        late.seconds < 0 ? std::string("only when the others had given up")
+                         : fmt::format("{} s after the others, who had given up", late.seconds);
     phrases.push_back(fmt::format("{} entered call {} of {} {}", waiter_words(job, late.waiter),
                                   late.call + 1, communicator_words(job, late.communicator), when));
   }
@@ -143,8 +144,8 @@ bool others_departed(const std::vector<Departure>& left, const std::vector<Holdu
   });
 }
 
-/// Hosts run ahead: beside one that left its program others may be late who wait behind it, in calls
-/// that all have made.
+/// Hosts run ahead: beside one that left its program others may be late who wait behind it, in
+/// calls that all have made.
 void keep_departed(const Job& job, const std::vector<Departure>& left, std::vector<Holdup>& late) {
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
@@ -162,9 +163,8 @@ void keep_departed(const Job& job, const std::vector<Departure>& left, std::vect
 /// Some rank made other calls than ranks like it, and it is none of those that seem to be late.
 bool others_departed_from_twins(const Job& job, const std::vector<Holdup>& late) {
   const std::vector<Waiter>& departed = departed_from_twins(job);
-  return !departed.empty() && std::none_of(departed.begin(), departed.end(), [&](const Waiter& one) {
-    return are_late(late, one);
-  });
+  return !departed.empty() && std::none_of(departed.begin(), departed.end(),
+                                           [&](const Waiter& one) { return are_late(late, one); });
 }
 
 /// Some rank that holds others up left out a message, and it is none of those that seem to be late.
@@ -174,6 +174,28 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
     const auto departure = message_departure(job, messages);
     return departure && holds_up(waits, departure->waiter) && !are_late(late, departure->waiter);
   });
+}
+
+/// One rank entered a call to which none of three or more others came, and only its own watchdog
+/// gave up: it made one too many.
+bool is_alone_ahead(const Job& job, const CallFront& front) {
+  if (front.ahead.size() != 1 || front.behind.size() < 3 || !front.counts_all()) return false;
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  const CommRank& rank = job.communicators[static_cast<size_t>(front.communicator)]
+                             .ranks[static_cast<size_t>(front.ahead.front())];
+  return !works.empty() && std::all_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    return work.process == rank.process;
+  });
+}
+
+FactValue alone_ahead(const Job& job, const CallFront& front) {
+  FactValue value = yes(fmt::format("{}, and none of the {} others did", front_words(job, front),
+                                    front.behind.size()));
+  place_in(job, front.communicator, value);
+  add_front_evidence(job, front, value);
+  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+  blame(job, waiter_of(ranks[static_cast<size_t>(front.ahead.front())]), value);
+  return value;
 }
 
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
@@ -189,6 +211,8 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (others_departed_in_message(job, waits, late)) return unknown();
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   if (timed_out_work(job).empty() && others_departed_from_twins(job, late)) return unknown();
+  if (timed_out_work(job).empty() && !message_conflicts(job).empty()) return unknown();
+  if (is_alone_ahead(job, *front)) return alone_ahead(job, *front);
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);
@@ -350,7 +374,8 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
     }
     return value;
   }
-  // Who seems to wait for nobody may wait in a call that all have made, behind the one that departed.
+  // Who seems to wait for nobody may wait in a call that all have made, behind the one that
+  // departed.
   const std::vector<Holdup> idle = idle_holdups(job, waits);
   const bool is_silent = timed_out_work(job).empty();
   const bool may_wait =

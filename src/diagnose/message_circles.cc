@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/call_programs.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/message_departures.h"
@@ -151,8 +152,8 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   return {};
 }
 
-/// Some rank of the circle is known to have left out a message of that communicator, or made another
-/// call than those like it.
+/// Some rank of the circle is known to have left out a message of that communicator, or made
+/// another call than those like it, or than it always did.
 bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
                   const std::map<int, Stuck>& stuck) {
   if (std::any_of(circle.begin(), circle.end(), [&](int rank) {
@@ -160,6 +161,9 @@ bool was_left_out(const Job& job, int communicator, const std::vector<int>& circ
       })) {
     return true;
   }
+  std::vector<Waiter> waiters;
+  for (const int rank : circle) waiters.push_back(stuck.at(rank).program->waiter);
+  if (!departed(job, waiters).empty()) return true;
   const auto& unmatched = find_waits(job).unmatched;
   return std::any_of(unmatched.begin(), unmatched.end(), [&](const UnmatchedMessages& messages) {
     return messages.communicator == communicator && message_departure(job, messages);

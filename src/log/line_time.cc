@@ -84,7 +84,8 @@ bool read_month(std::string_view text, LineTime& time) {
   return true;
 }
 
-/// "11-22 08:26:08" behind a level, as vLLM's logger prints it: "INFO 11-22 08:26:08 [core.py:58] …".
+/// "11-22 08:26:08" behind a level, as vLLM's logger prints it: "INFO 11-22 08:26:08 [core.py:58]
+/// …".
 bool read_month_and_day(std::string_view before, std::string_view text, LineTime& time) {
   constexpr std::string_view kLevels[] = {"INFO ", "WARNING ", "ERROR ", "DEBUG ", "CRITICAL "};
   Scanner scan(text);

@@ -91,12 +91,12 @@ bool info_of_logger(Scanner& scan) {
 
 /// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
 bool plain_level(Scanner& scan, PrefixReading&) {
-  constexpr bool (*kForms[])(Scanner&) = {
-      [](Scanner& of) {
-        return is_absl_severity(of.peek()) && of.skip(of.peek()) && of.skip(' ') &&
-               skip_location(of);
-      },
-      level_and_file, info_of_logger};
+  constexpr bool (*kForms[])(Scanner&) = {[](Scanner& of) {
+                                            return is_absl_severity(of.peek()) &&
+                                                   of.skip(of.peek()) && of.skip(' ') &&
+                                                   skip_location(of);
+                                          },
+                                          level_and_file, info_of_logger};
   for (const auto form : kForms) {
     Scanner attempt = scan;
     if (!form(attempt)) continue;

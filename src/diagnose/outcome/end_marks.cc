@@ -134,9 +134,8 @@ class Collector {
       if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
     }
     const auto processes = static_cast<uint64_t>(
-        std::count_if(job_.processes.begin(), job_.processes.end(), [](const Process& process) {
-          return process.has_nccl && process.pid >= 0;
-        }));
+        std::count_if(job_.processes.begin(), job_.processes.end(),
+                      [](const Process& process) { return process.has_nccl && process.pid >= 0; }));
     if (last == nullptr || exits == kept || exits != processes) return;
     add(EndState::Finished, -1,
         fmt::format("all {} processes exit successfully, says the launcher", exits), *last);

@@ -115,9 +115,9 @@ FactValue ends_at_work(const Job& job, const Instance&) {
   if (outcome_of(job).job.state != EndState::Unfinished || is_stream_cut(job)) return unknown();
   size_t open = 0;
   for (const EndOf& end : outcome_of(job).processes) open += end.state == EndState::Unfinished;
-  return yes(fmt::format(
-      "The logs of {} process{} end in the middle of the work, and nothing says why", open,
-      open == 1 ? "" : "es"));
+  return yes(
+      fmt::format("The logs of {} process{} end in the middle of the work, and nothing says why",
+                  open, open == 1 ? "" : "es"));
 }
 
 std::string unmatched_words(const Job& job, const UnmatchedMessages& messages) {
@@ -148,7 +148,8 @@ constexpr std::array kFacts = {
         "Somebody ended the job from outside, and nothing shows that it had failed or stood still.",
         ended_at_work},
     Fact{"job.ends_at_work", Scope::Job, FactType::Bool,
-         "The job's communicators were complete, and no line says that it came to an end by itself, or "
+         "The job's communicators were complete, and no line says that it came to an end by "
+         "itself, or "
          "was at work when somebody ended it.",
          within_runs<ends_at_work>},
     Fact{"job.hung_silently", Scope::Job, FactType::Bool,

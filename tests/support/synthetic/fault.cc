@@ -95,7 +95,7 @@ class Planter {
   std::optional<Target> choose() {
     // Groups of many ranks are preferred: in a pair nobody can tell who is wrong.
     const auto g = static_cast<int>(seeded_.below(layout_.groups.size()));
-    if (group(g).size() < 3 && seeded_.chance(92)) return std::nullopt;
+    if (group(g).size() < 3 && seeded_.chance(97)) return std::nullopt;
     const int rank = seeded_.pick<int>(group(g).ranks);
     std::vector<Target> targets = targets_of(program(rank), rank, g);
     std::erase_if(targets, [&](const Target& target) { return !is_in_loop(target); });

@@ -49,8 +49,8 @@ constexpr NcclRelease kReleases[] = {
 
 /// torchrun's words for torchrun, Slurm's for Slurm.
 Stopper stopper_of(LauncherPrefix prefix, Seeded& seeded) {
-  constexpr Stopper kTorchrun[] = {Stopper::Torchrun, Stopper::Torchrun,  Stopper::Torchrun,
-                                   Stopper::Torchrun, Stopper::Torchrun,  Stopper::Torchrun,
+  constexpr Stopper kTorchrun[] = {Stopper::Torchrun,  Stopper::Torchrun,  Stopper::Torchrun,
+                                   Stopper::Torchrun,  Stopper::Torchrun,  Stopper::Torchrun,
                                    Stopper::Interrupt, Stopper::Interrupt, Stopper::Nobody};
   constexpr Stopper kSlurm[] = {Stopper::Scancel,    Stopper::Scancel,   Stopper::TimeLimit,
                                 Stopper::Preemption, Stopper::TimeLimit, Stopper::Nobody};
@@ -73,10 +73,10 @@ void draw_end(bool is_healthy, Setting& setting, Seeded& seeded) {
       Ending::Finished, Ending::Finished, Ending::Finished, Ending::Finished, Ending::Finished,
       Ending::Finished, Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
   constexpr Ending kFaulty[] = {
-      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
-      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
-      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Stopped,
-      Ending::Copied};
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Watchdog, Ending::Watchdog, Ending::Watchdog, Ending::Watchdog,
+      Ending::Watchdog, Ending::Watchdog, Ending::Stopped,  Ending::Stopped,
+      Ending::Stopped,  Ending::Stopped,  Ending::Stopped,  Ending::Copied};
   constexpr int kTimeouts[] = {20, 600, 1800};
   constexpr int kSilences[] = {17, 60, 240, 600, 900, 1700};
   setting.ending = seeded.pick<Ending>(is_healthy ? std::span<const Ending>(kHealthy)
@@ -102,9 +102,9 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
       LauncherPrefix::MpirunTag, LauncherPrefix::Srun, LauncherPrefix::Srun,
       LauncherPrefix::Prrte,     LauncherPrefix::Pod,  LauncherPrefix::CloudWatch};
   constexpr StepStyle kStyles[] = {StepStyle::Plain,    StepStyle::Megatron,  StepStyle::Logger,
-                                  StepStyle::Logger,   StepStyle::Hydra,     StepStyle::Hydra,
-                                  StepStyle::Trainer,  StepStyle::Lightning, StepStyle::MlPerf,
-                                  StepStyle::DeepSpeed};
+                                   StepStyle::Logger,   StepStyle::Hydra,     StepStyle::Hydra,
+                                   StepStyle::Trainer,  StepStyle::Lightning, StepStyle::MlPerf,
+                                   StepStyle::DeepSpeed};
   constexpr double kPaces[] = {0.0001, 0.002, 0.01, 0.04};
   // Nobody trains in steps of a few milliseconds, and who reads the log knows the rhythm by steps.
   constexpr double kSteps[] = {0.08, 0.3, 0.3, 0.9, 0.9, 2.5};
@@ -131,6 +131,7 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   draw_end(is_healthy, setting, seeded);
   if (setting.shares_process && setting.ending == Ending::Watchdog) {
     setting.ending = Ending::Stopped;
+    setting.timeout = 1800;
   }
   return setting;
 }

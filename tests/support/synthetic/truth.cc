@@ -69,6 +69,10 @@ class Evidence {
     const bool is_ordered = setting_.files == Files::Merged || stamps_calls(setting_);
     if (planted_.act == Fault::Late && watchdogs_fired() && !is_ordered) return false;
     if (planted_.peer >= 0) return message_suffices();
+    // A file that ends early may look whole, and of two who stopped one may seem to wait for the
+    // rank whose calls are lost.
+    const bool misleads = planted_.fault == Fault::CutFile || guilty.size() > 1;
+    if (planted_.damaged >= 0 && misleads) return false;
     if (watchdogs_fired()) return watchdogs_suffice();
     // Without a watchdog's word nobody knows where a rank waits whose calls are lost: perhaps
     // those that are behind wait for it, while others run ahead.
@@ -133,6 +137,9 @@ class Evidence {
   /// Both ends of a message that lacks one are in the log, and time passed.
   bool message_suffices() const {
     if (!setting_.logs_calls || shape_.is_graph || planted_.damaged >= 0) return false;
+    // Behind the missing message others are missing; what came first shows a rank of the same
+    // stage.
+    if (layout_.tensor * layout_.data == 1) return false;
     return watchdogs_fired() ? watchdogs_name_ranks(setting_) : stands_still();
   }
 
@@ -286,6 +293,7 @@ Truth make_truth(const Planted& planted, const Layout& layout, const LoopShape& 
     const Ending ending = attempt.setting.ending;
     const bool was_cut_off = ending == Ending::Copied || ending == Ending::Stopped;
     truth.may_look_still |= was_cut_off && (&attempt != &first || stillness != Stillness::Worked);
+    truth.may_look_still |= planted.damaged >= 0 && !shows_finish(attempt, shape);
     truth.run_pids.push_back(pids_of(layout, attempt.setting));
     const bool is_clean = shows_finish(attempt, shape) && (&attempt != &first || !truth.is_marred);
     truth.run_verdicts.push_back(is_clean ? kClean : std::string_view());

@@ -42,8 +42,8 @@ enum class Stillness {
   Stood,    ///< Nothing happened for many times its rhythm before it was stopped.
 };
 
-/// `lines`: all but the words of the stop, which came at `stopped`. `calls_show_work`: whoever works
-/// prints calls with a date.
+/// `lines`: all but the words of the stop, which came at `stopped`. `calls_show_work`: whoever
+/// works prints calls with a date.
 Stillness stillness_of(const Setting& setting, bool calls_show_work, const SpokenLines& lines,
                        double stopped);
 
