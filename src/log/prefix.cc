@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "log/prefix_forms.h"
 #include "log/prefix_glance.h"
+#include "log/task_label.h"
 
 namespace ncclog {
 namespace {
@@ -130,6 +131,7 @@ bool begins_cpp_record(std::string_view text) {
 
 void note_task(PrefixReading& reading, int task) {
   if (!reading.rank_is_global) reading.prefix.rank = task;
+  reading.task = task;
 }
 
 void note_global_rank(PrefixReading& reading, int rank) {
@@ -223,7 +225,9 @@ bool may_have_prefix(std::string_view line) {
   return at < end && is(marks);
 }
 
-Prefix parse_prefix(std::string_view line) {
+namespace {
+
+PrefixReading read_prefixes(std::string_view line) {
   PrefixReading reading;
   for (int i = 0; i < kMaxPrefixes; ++i) {
     const std::string_view rest = line.substr(reading.prefix.length);
@@ -233,7 +237,16 @@ Prefix parse_prefix(std::string_view line) {
     if (length == 0) break;
     reading.prefix.length += length;
   }
-  return reading.prefix;
+  return reading;
+}
+
+}  // namespace
+
+Prefix parse_prefix(std::string_view line) { return read_prefixes(line).prefix; }
+
+TaskLabel task_label(std::string_view line) {
+  const PrefixReading reading = read_prefixes(line);
+  return {reading.task, reading.rank_is_global ? reading.prefix.rank : -1};
 }
 
 }  // namespace ncclog

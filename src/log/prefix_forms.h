@@ -24,6 +24,7 @@ inline constexpr size_t kLongestPrefixName = 200;
 struct PrefixReading {
   Prefix prefix;
   bool rank_is_global = false;  ///< The framework said so; a launcher's number does not replace it.
+  int task = -1;                ///< The number that a launcher gives its task.
   bool after_stamp = false;     ///< The piece before was a time: a logger's own words may follow.
 };
 

@@ -15,6 +15,7 @@
 #include "log/header.h"
 #include "log/messages/all_messages.h"
 #include "log/read_message.h"
+#include "log/task_label.h"
 #include "model/build_steps.h"
 
 namespace ncclog {
@@ -134,7 +135,59 @@ void set_rank(Process& process, const SpeakerLog& log,
     return;
   }
   process.rank = rank_of_paths(log);
-  if (process.rank < 0) process.rank = std::max(log.task_rank, -1);
+}
+
+/// What a voice without host and pid was told apart by: a number that its launcher gave, and
+/// nothing that the framework says of itself.
+bool is_label_only(const SpeakerLog& log) {
+  if (log.speaker.rank < 0) return false;
+  const TaskLabel label = task_label(log.last_text);
+  return label.task == log.speaker.rank && label.rank < 0 &&
+         parse_header(log.last_text).level != Level::Framework;
+}
+
+/// Of the processes of each host, the difference between the launcher's number and that of the GPU.
+using Offsets = std::map<std::string, std::vector<int>>;
+
+/// True if on some host the numbers of several tasks go up with those of their GPUs.
+bool follow_gpus(const Offsets& offsets) {
+  return std::any_of(offsets.begin(), offsets.end(), [](const auto& host) {
+    const std::vector<int>& all = host.second;
+    return all.size() > 1 && std::count(all.begin(), all.end(), all.front()) == std::ssize(all);
+  });
+}
+
+/// True if the numbers that launchers put in front of lines are ranks: NCCL or the framework gives
+/// somebody the same one, or they go up with the GPUs of a host, and nobody has another. With one
+/// task a node they are numbers of nodes.
+bool labels_are_ranks(const Job& job) {
+  int world = 0;
+  for (const SpeakerLog& log : job.logs) {
+    const CommSegment* largest = largest_segment(log);
+    if (largest != nullptr) world = std::max(world, largest->nranks);
+  }
+  bool is_confirmed = false;
+  Offsets offsets;
+  std::set<std::pair<int64_t, int>> taken;
+  for (const Process& process : job.processes) {
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    if (log.task_rank < 0) continue;
+    if (!taken.insert({input_of(job, log.first), log.task_rank}).second) return false;
+    const int device = parse_header(log.last_text).cuda_dev;
+    if (device >= 0) offsets[process.host].push_back(log.task_rank - device);
+    const CommSegment* largest = largest_segment(log);
+    if (process.rank < 0 || (largest != nullptr && largest->nranks < world)) continue;
+    if (process.rank != log.task_rank) return false;
+    is_confirmed = true;
+  }
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.rank < 0) continue;
+    const TaskLabel label = task_label(log.last_text);
+    if (label.task < 0 || is_label_only(log)) continue;
+    if (label.task != log.speaker.rank) return false;
+    is_confirmed = true;
+  }
+  return is_confirmed || follow_gpus(offsets);
 }
 
 /// Processes that NCCL's own lines name, by host and pid.
@@ -152,6 +205,15 @@ void add_nccl_processes(Job& job) {
   }
 }
 
+/// Gives processes whose rank NCCL does not tell the one that their launcher gives them.
+void add_labelled_ranks(Job& job) {
+  for (Process& process : job.processes) {
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    const CommSegment* largest = largest_segment(log);
+    if (process.rank < 0 && largest == nullptr) process.rank = std::max(log.task_rank, -1);
+  }
+}
+
 /// Who wrote the file in which a voice speaks that names nobody; no process if that is not certain.
 HostPid writer_of(const Job& job, const Speaker& speaker) {
   if (speaker.input < 0 || !speaker.host.empty()) return {{}, -1};
@@ -166,6 +228,7 @@ struct Directory {
   std::unordered_map<int64_t, int> by_pid;
   std::map<HostPid, int> by_name;
   std::map<std::pair<int64_t, int>, int> by_local_rank;  ///< By input and torchrun's number.
+  std::map<std::pair<int64_t, int>, int> by_label;       ///< By input and the launcher's number.
 
   void add(const Job& job, size_t index) {
     const auto enter = [&](auto& names, const auto& name) {
@@ -178,7 +241,9 @@ struct Directory {
     if (process.pid >= 0) enter(by_pid, process.pid);
     if (process.pid >= 0) enter(by_name, HostPid(process.host, process.pid));
     const int64_t input = input_of(job, log.first);
-    if (log.task_local_rank < 0 || input < 0) return;
+    if (input < 0) return;
+    if (log.task_rank >= 0) enter(by_label, std::pair(input, log.task_rank));
+    if (log.task_local_rank < 0) return;
     enter(by_local_rank, std::pair(input, log.task_local_rank));
   }
 
@@ -264,16 +329,22 @@ class Owners {
   std::map<uint32_t, int> files_;
 };
 
-/// Joins the remaining voices to the processes they name; those that name none stand alone.
-void add_other_speakers(Job& job) {
+/// Joins the remaining voices to the processes they name; those that name none stand alone. What a
+/// launcher numbers is one of NCCL's processes, if it numbers them all differently.
+void add_other_speakers(Job& job, bool has_labelled_ranks) {
   Directory directory;
   for (size_t p = 0; p < job.processes.size(); ++p) directory.add(job, p);
   const Owners owners(job, directory);
   for (size_t i = 0; i < job.logs.size(); ++i) {
     const Speaker& speaker = job.logs[i].speaker;
     if (!speaker.host.empty() && speaker.pid >= 0) continue;
-    const int owner = owners.find(job, job.logs[i]);
-    const int known = owner >= 0 ? owner : directory.find(job, speaker);
+    const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
+    const int owner = has_rank ? owners.find(job, job.logs[i]) : -1;
+    const int known =
+        owner >= 0 ? owner
+        : has_rank ? directory.find(job, speaker)
+                   : Directory::look_up(directory.by_label,
+                                        std::pair(input_of(job, job.logs[i].first), speaker.rank));
     if (known >= 0) {
       join(job, job.processes[static_cast<size_t>(known)], i);
       continue;
@@ -281,7 +352,7 @@ void add_other_speakers(Job& job) {
     Process process;
     process.host = speaker.host;
     process.pid = speaker.pid;
-    process.rank = speaker.rank;
+    process.rank = has_rank ? speaker.rank : -1;
     join(job, process, i);
     job.processes.push_back(std::move(process));
     directory.add(job, job.processes.size() - 1);
@@ -302,7 +373,9 @@ bool before(const Process& a, const Process& b) {
 
 void build_processes(Job& job) {
   add_nccl_processes(job);
-  add_other_speakers(job);
+  const bool has_labelled_ranks = labels_are_ranks(job);
+  if (has_labelled_ranks) add_labelled_ranks(job);
+  add_other_speakers(job, has_labelled_ranks);
   std::stable_sort(job.processes.begin(), job.processes.end(), before);
 }
 

@@ -34,11 +34,15 @@ bool is_prose(std::string_view value) {
                      [&](std::string_view mark) { return value.find(mark) != value.npos; });
 }
 
-/// "0.done", "0.  return func(": what NCCL prints of a number ends with a full stop.
+/// "0.done", "0#0 all_reduce from": what NCCL prints of a number ends with a full stop, and no list
+/// of numbers has blanks but behind its commas.
 bool is_number_and_more(std::string_view value) {
   const size_t end = std::min(value.find_first_not_of("-0123456789"), value.size());
   const std::string_view rest = value.substr(end);
-  return end > 0 && rest.size() > 1 && rest[0] == '.' && !is_digit(rest[1]);
+  const size_t blank = rest.find(' ');
+  const bool is_sentence = blank != rest.npos && (blank == 0 || rest[blank - 1] != ',');
+  const bool goes_on = rest.size() > 1 && rest[0] == '.' && !is_digit(rest[1]);
+  return end > 0 && (is_sentence || goes_on);
 }
 
 bool is_setting(const EnvSet& set) {

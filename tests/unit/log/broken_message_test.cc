@@ -67,6 +67,9 @@ TEST(BrokenMessage, AWarningThatAnExceptionQuotesIsReadAsOne) {
   // A text that is no WARN, a header of its own: the label stands alone.
   EXPECT_EQ(join({label, "[rank1]: over and out"}),
             (Records{"1+1 last_error_label: " + label, "2+1 ?: [rank1]: over and out"}));
+  // Another rank's words are not this one's last error: each line stays its own.
+  EXPECT_EQ(join({label, "[rank2]: " + warning}),
+            (Records{"1+1 last_error_label: " + label, "2+1 ib_call_failed: [rank2]: " + warning}));
   EXPECT_EQ(join({label}), (Records{"1+1 last_error_label: " + label}));
 }
 

@@ -310,12 +310,35 @@ TEST(BuildJob, NamesHostsAsNcclDoesWhateverCollectorsCallThem) {
             std::vector<std::string>{"worker-1"});
 }
 
-TEST(BuildJob, TakesRanksFromPrefixesUnlessTheyNumberLines) {
-  const auto rank = [](const std::string& text) { return job_from_text(text).processes[0].rank; };
+// srun numbers tasks, and a task may be a node with eight ranks.
+TEST(BuildJob, TakesALaunchersLabelForARankOnlyWhereSomebodyConfirmsIt) {
+  const auto rank = [](const std::string& text) {
+    const Job job = job_from_text(text);
+    return job.processes[static_cast<size_t>(process_of_pid(job, 10))].rank;
+  };
   const std::string line = "node-a:10:10 [0] NCCL INFO Using network Socket\n";
-  EXPECT_EQ(rank("3: " + line + "3: " + line), 3);
-  EXPECT_EQ(rank("3: " + line + line), 3);
-  EXPECT_EQ(rank("3: " + line + "4: " + line + "3: " + line), -1);
+  const std::string other =
+      "node-a:11:11 [1] NCCL INFO ncclCommInitRank comm 0xa0 rank 1 nranks 4 cudaDev 1 nvmlDev 1 "
+      "busId 2000 commId 0x77 - Init START\n";
+  EXPECT_EQ(rank("3: " + line + "3: " + line), -1) << "nobody confirms it";
+  EXPECT_EQ(rank("[1,3]<stdout>:" + line), -1) << "nobody confirms it";
+  EXPECT_EQ(rank("3: " + line + "1: " + other), 3) << "NCCL gives another task its number";
+  EXPECT_EQ(rank("3: " + line + "3: [rank3]: Traceback (most recent call last):\n"), 3);
+  EXPECT_EQ(rank("2: " + line + "3: node-a:11:11 [1] NCCL INFO Using network Socket\n"), 2)
+      << "they go up with the GPUs of a host";
+  EXPECT_EQ(rank("3: " + line + "2: " + other), -1) << "NCCL gives another task another number";
+  EXPECT_EQ(rank("1: " + line + "1: " + other), -1) << "one number for two processes";
+  EXPECT_EQ(rank("3: " + line + "4: " + line + "1: " + other), -1) << "they number lines";
+}
+
+TEST(BuildJob, LabelsOfAnExcerptDoNotSayHowManyRanksThereAre) {
+  const Job job = job_from_text(
+      "0: step 1\n"
+      "1: node-a:10:10 [0] NCCL INFO Using network Socket\n"
+      "1: node-a:11:11 [1] NCCL INFO Using network Socket\n"
+      "2: node-b:10:10 [0] NCCL INFO Using network Socket\n");
+  EXPECT_EQ(job.nranks, std::nullopt);
+  for (const Process& process : job.processes) EXPECT_EQ(process.rank, -1);
 }
 
 TEST(BuildJob, CountsWhatRayLeftOut) {
