@@ -75,19 +75,18 @@ struct JoinKinds<Kinds<A...>, Kinds<B...>, More...> {
 };
 
 /// Common messages first: wordings that share a first word are tried in this order.
-using AllMessages =
-    JoinKinds<LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages,
-              EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
-              ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
-              ExternalPluginMessages, ShmMessages, SocketMessages, IbMessages, IbPortMessages,
-              AllocMessages, RasMessages, RasClientMessages, CudaMessages, UserMessages,
-              CommMisuseMessages, GraphFailedMessages, NicMergeMessages, IbRequestMessages,
-              IbFailoverMessages, IbNoteMessages, RdmaLibraryMessages, GinMessages, RmaMessages,
-              WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
-              SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
-              FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
-              TorchrunMessages, ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages,
-              PastedMessages, ProgressMessages, WorkEndMessages, OfiFailedMessages>::Type;
+using AllMessages = JoinKinds<
+    LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages, EnvironmentMessages,
+    NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
+    TopologyMessages, TuningMessages, PluginMessages, ExternalPluginMessages, ShmMessages,
+    SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages, RasClientMessages,
+    CudaMessages, UserMessages, CommMisuseMessages, GraphFailedMessages, NicMergeMessages,
+    IbRequestMessages, IbFailoverMessages, IbNoteMessages, RdmaLibraryMessages, GinMessages,
+    RmaMessages, WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
+    SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
+    FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages,
+    ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages, PastedMessages, ProgressMessages,
+    WorkEndMessages, OfiFailedMessages, StoreNotes>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {
