@@ -41,6 +41,7 @@
 #include "log/messages/proxy_failed.h"
 #include "log/messages/ras.h"
 #include "log/messages/ras_client.h"
+#include "log/messages/rccl_notes.h"
 #include "log/messages/rdma_library.h"
 #include "log/messages/rma.h"
 #include "log/messages/scheduling.h"
@@ -86,7 +87,7 @@ using AllMessages = JoinKinds<
     SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
     FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages,
     ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages, PastedMessages, ProgressMessages,
-    WorkEndMessages, OfiFailedMessages, StoreNotes>::Type;
+    WorkEndMessages, OfiFailedMessages, RcclNotes, StoreNotes>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {
