@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include "base/text.h"
@@ -24,10 +25,34 @@
 namespace ncclog {
 namespace {
 
+std::optional<Record> first_unknown_warning(const Job& job) {
+  std::optional<Record> first;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& record : log.unrecognised.kept) {
+      if (parse_record(record).header.level != Level::Warn) continue;
+      if (!first || record.where < first->where) first = record;
+    }
+  }
+  return first;
+}
+
+/// The first of the lines in words, at most 160 bytes.
+std::string excerpt_of(std::string_view line) {
+  constexpr size_t kMost = 160;
+  line = trim(line);
+  return printable(to_valid_utf8(line.substr(0, kMost))) + (line.size() > kMost ? "…" : "");
+}
+
 /// Says something either way: messages quote it.
 FactValue warned(const Job& job, const Instance&) {
   const auto first = first_warning(job);
-  if (!first) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+  if (!first) {
+    const auto unknown_one = first_unknown_warning(job);
+    if (!unknown_one) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+    return yes(fmt::format("A WARN in unknown words says: \"{}\".",
+                           excerpt_of(parse_record(*unknown_one).header.message)),
+               {evidence_of(*unknown_one)});
+  }
   return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
              {first->line});
 }
@@ -52,13 +77,6 @@ FactValue warned_of_failure(const Job& job, const Instance&) {
   const auto first = first_warning(job);
   if (processes.empty() || !first) return unknown();
   return yes(first->text, {first->line}, std::move(processes));
-}
-
-/// The first of the lines in words, at most 160 bytes.
-std::string excerpt_of(std::string_view line) {
-  constexpr size_t kMost = 160;
-  line = trim(line);
-  return printable(to_valid_utf8(line.substr(0, kMost))) + (line.size() > kMost ? "…" : "");
 }
 
 /// Lines of all processes that `lists` gives and `wanted` accepts.
@@ -254,6 +272,33 @@ FactValue uncaught(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
+/// "Cuda failure 'out of memory'" and PyTorch's exception, where the training goes on behind each.
+FactValue memory_shortage_outlived(const Job& job, const Instance&) {
+  std::vector<Evidence> lines;
+  std::vector<int> processes;
+  const auto add = [&](int process, const Record& record) {
+    lines.push_back(evidence_of(record));
+    if (process >= 0) processes.push_back(process);
+  };
+  for_each_said<CudaOomException>(
+      job, [&](const Said<CudaOomException>& said) { add(said.process, said.record); });
+  for_each_said<CudaFailure>(job, [&](const Said<CudaFailure>& said) {
+    if (said.message.error.find("out of memory") != said.message.error.npos) {
+      add(said.process, said.record);
+    }
+  });
+  for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
+    constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
+    if (std::count(std::begin(kOfGpu), std::end(kOfGpu), said.message.what) > 0) {
+      add(said.process, said.record);
+    }
+  });
+  if (lines.empty()) return unknown();
+  const bool outlived = std::all_of(lines.begin(), lines.end(),
+                                    [&](const Evidence& line) { return went_on(job, line.where); });
+  return outlived ? yes({}, std::move(lines), std::move(processes)) : no();
+}
+
 /// Never unknown: without a line that shows the end, it is not evident.
 FactValue evidently_finished(const Job& job, const Instance&) {
   const EndOf& end = outcome_of(job).job;
@@ -266,6 +311,9 @@ constexpr std::array kFacts = {
          error_trail},
     Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
          "Lines show that the job did its work and ended.", evidently_finished},
+    Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
+         "GPU memory was refused, and training steps are printed behind every such line.",
+         memory_shortage_outlived},
     Fact{"job.uncaught", Scope::Job, FactType::Bool,
          "A Python exception or traceback stands there, and the program did not go on after it.",
          uncaught},

@@ -17,14 +17,21 @@ bool is_label(const Event& event) {
   return event.message.kind != nullptr && event.message.kind->index == kKindIndex<LastErrorLabel>;
 }
 
+/// No wording fits, or only one for what a page or a collector cut: the rest may be on the next
+/// line.
+bool may_be_cut(const Event& event) {
+  if (event.fate == LineFate::Unrecognised) return true;
+  return event.message.wording != nullptr && event.message.wording->general &&
+         event.message.kind->index == kKindIndex<IbCompletion>;
+}
+
 }  // namespace
 
 void BrokenMessage::add(const Line& line, int lines) {
   if (held_ > 0 && join(line, lines)) return;
   finish();
   const Event event = parse_event(line.text, wordings_);
-  const bool is_open =
-      event.fate == LineFate::Unrecognised && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool is_open = may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
   const bool may_go_on = (is_open || is_label(event)) && line.text.size() <= kLongestPiece;
   if (may_go_on) return hold(line, lines);
   receive_(line, event, lines);
@@ -81,7 +88,7 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
     lines += pieces_[i].lines;
   }
   const Event event = parse_event(joined_, wordings_);
-  if (event.fate != LineFate::Recognised) return false;
+  if (event.fate != LineFate::Recognised || may_be_cut(event)) return false;
   Line record = pieces_[0].place;
   record.text = joined_;
   record.has_control = record.has_high = true;

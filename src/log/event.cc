@@ -29,6 +29,15 @@ bool read_quoted_warning(std::string_view text, const WordingTable& wordings, Ev
   return true;
 }
 
+/// RAS answers questions about the job from a thread of its own. What fails in it fails no call.
+bool is_of_ras(const Header& header) {
+  return header.file.starts_with("ras/") || header.file.find("/ras/") != header.file.npos;
+}
+
+constexpr Warning kRasOnly{
+    WarnSeverity::Info, WarnOrigin::System,
+    "It is of RAS, which lets ncclras ask a running job; the job itself does not need it."};
+
 }  // namespace
 
 Event parse_event(std::string_view line, const WordingTable& wordings) {
@@ -55,7 +64,10 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
 const Warning* warning_of(const Event& event) {
   const Level level = event.header.level;
   const bool may_warn = level == Level::Warn || level == Level::None || level == Level::Framework;
-  return may_warn ? warning_of(event.message) : nullptr;
+  const Warning* warning = may_warn ? warning_of(event.message) : nullptr;
+  const bool is_harmless =
+      warning != nullptr && warning->severity == WarnSeverity::Fatal && is_of_ras(event.header);
+  return is_harmless ? &kRasOnly : warning;
 }
 
 Event moved(const Event& event, std::string_view from, std::string_view to) {

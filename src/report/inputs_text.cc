@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/text.h"
@@ -21,13 +22,25 @@ std::string files_text(const Job& job) {
   return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
 }
 
+/// Ranks that some line speaks for, of those that the job has; nullopt: not known, or all.
+std::optional<size_t> ranks_seen(const Job& job) {
+  if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
+  const std::vector<CommRank>& ranks = job.communicators.front().ranks;
+  const auto seen = static_cast<size_t>(std::count_if(
+      ranks.begin(), ranks.end(), [](const CommRank& rank) { return rank.process >= 0; }));
+  const auto all = static_cast<size_t>(job.nranks.value_or(0));
+  return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
+}
+
 std::string inputs_line(const Job& job) {
   std::string out =
       fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
   // Lines without a process may be of any.
   const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
                                        [](const Process& process) { return process.pid >= 0; });
-  if (job.nranks) {
+  if (const auto seen = ranks_seen(job)) {
+    out += fmt::format(": {} of {} ranks seen", *seen, *job.nranks);
+  } else if (job.nranks) {
     out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
   } else if (processes > 0) {
     out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");

@@ -88,23 +88,22 @@ Verdict against_stated(const Job& job) {
 }
 
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
+  const EndOf& end = outcome_of(job).job;
+  const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
+  // Whoever reports the failure need not be NCCL: it is told all the same.
+  if (end.state == EndState::Failed && !says_otherwise) {
+    return {VerdictStatus::Suspicious,
+            fmt::format("The job failed, and these logs do not say why: {}.", end.what),
+            {}};
+  }
   const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
   const bool usable = !only_dumps && (!findings.empty() ||
                                       std::any_of(job.logs.begin(), job.logs.end(), is_usable));
   if (!usable) return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
-  const EndOf& end = outcome_of(job).job;
-  if (job.stated && *job.stated != StatedOutcome::Finished) return against_stated(job);
-  switch (end.state) {
-    case EndState::Finished:
-      return {VerdictStatus::Clean,
-              "The job finished, and nothing is wrong in what its logs show.",
-              {}};
-    case EndState::Failed:
-      return {VerdictStatus::Suspicious,
-              fmt::format("The job failed, and these logs do not say why: {}.", end.what),
-              {}};
-    default:
-      break;
+  if (says_otherwise) return against_stated(job);
+  if (end.state == EndState::Finished) {
+    return {
+        VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
   }
   return {VerdictStatus::NothingFound,
           fmt::format("No problem in {}: {}.", lines_words(job), extent_words(job)),

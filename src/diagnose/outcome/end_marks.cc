@@ -269,4 +269,17 @@ bool work_follows(const Job& job, SourceRef where) {
   });
 }
 
+std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where) {
+  const Place place{job, where, unit_of(job, where)};
+  const Record* last = nullptr;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& record : log.nccl_tests.kept) {
+      if (record.kind != kKindIndex<NcclTestsConfig> || !place.has_behind(record.where)) continue;
+      if (last == nullptr || last->where < record.where) last = &record;
+    }
+  }
+  if (last == nullptr) return std::nullopt;
+  return evidence_of(*last);
+}
+
 }  // namespace ncclog

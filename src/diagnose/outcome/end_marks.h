@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,5 +43,9 @@ std::vector<EndMark> end_marks(const Job& job);
 /// Work stands behind `where` in the same input: a communicator begins, a step is printed, or ranks
 /// go on calling. What was said there is then about a part of the work.
 bool work_follows(const Job& job, SourceRef where);
+
+/// The last test of nccl-tests that begins behind `where` in the same input, by the line of its
+/// settings; nullopt: none does. Where no summary follows, nothing tells how it ended.
+std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where);
 
 }  // namespace ncclog

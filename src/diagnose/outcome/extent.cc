@@ -75,8 +75,10 @@ std::string seen_words(const Job& job, const Progress& progress) {
   return "lines of " + who(progress);
 }
 
+/// Why a job is unfinished is told where it is more than that no line shows an end.
 std::string end_words(const EndOf& end) {
   if (end.state == EndState::Stopped) return end.what;
+  if (end.state == EndState::Unfinished && end.what != kNoEnd) return end.what;
   return end.state == EndState::Finished ? "finished" : "no end";
 }
 

@@ -68,6 +68,48 @@ Teardown teardown_of(const Job& job, const Process& process) {
   return result;
 }
 
+/// The line by which the process begins to take a communicator down whose end it does not print;
+/// nullopt: none. In torn logs the end may be among the lines that were not used.
+std::optional<Evidence> open_end(const Job& job, const Process& process) {
+  std::optional<Evidence> open;
+  if (process.torn) return open;
+  const auto ends_later = [&](const CommEnd& begun, SourceRef where) {
+    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+      const auto& segments = job.logs[log].comms.all;
+      return std::any_of(segments.begin(), segments.end(), [&](const CommSegment& segment) {
+        return segment.comm == begun.comm.value && where < segment.ended;
+      });
+    });
+  };
+  for_each_record(job, process, kKindIndex<CommEnd>, [&](const Record& record) {
+    const Event event = parse_record(record);
+    const auto begun = read_message<CommEnd>(event.message);
+    const bool begins = begun.phase == "START" && begun.action != "Revoke";
+    if (begins && !ends_later(begun, record.where)) open = evidence_of(record);
+  });
+  return open;
+}
+
+/// In words for "the job is unfinished; …".
+std::string open_end_words(const Evidence& line) {
+  const bool aborts = line.text.find("Abort START") != std::string::npos;
+  return fmt::format("the {} of a communicator begins and is not shown to end",
+                     aborts ? "abort" : "destruction");
+}
+
+/// Exceptions that the program did not outlive, without those that somebody asked for.
+std::vector<std::pair<int, SourceRef>> uncaught_exceptions(const Job& job) {
+  std::vector<std::pair<int, SourceRef>> all;
+  for_each_said<PythonException>(job, [&](const auto& said) {
+    const std::string_view type = said.message.type;
+    const bool asked = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
+    if (!asked && !went_on(job, said.record.where)) {
+      all.emplace_back(said.process, said.record.where);
+    }
+  });
+  return all;
+}
+
 /// The kept line at that place of the process; its text is empty if it was not kept.
 Evidence line_at(const Job& job, const Process& process, SourceRef where) {
   Evidence line{where, {}};
@@ -144,11 +186,22 @@ bool is_nccl_line(const Evidence& line) {
 
 class Deriver {
  public:
-  explicit Deriver(const Job& job) : job_(job), marks_(end_marks(job)), failures_(job) {
+  explicit Deriver(const Job& job)
+      : job_(job),
+        marks_(end_marks(job)),
+        failures_(job),
+        exceptions_(uncaught_exceptions(job)),
+        any_was_up_(
+            std::any_of(job.processes.begin(), job.processes.end(),
+                        [&](const Process& process) { return teardown_of(job, process).was_up; })) {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndMark& mark) {
-      return mark.state == EndState::Finished && mark.process < 0 &&
-             work_follows(job, mark.line.where);
+      if (mark.state != EndState::Finished || mark.process >= 0) return false;
+      if (auto test = test_begun_behind(job, mark.line.where)) {
+        open_test_ = std::move(test);
+        return true;
+      }
+      return work_follows(job, mark.line.where);
     });
   }
 
@@ -187,15 +240,30 @@ class Deriver {
     for (const EndState state : {EndState::Failed, EndState::Stopped}) {
       if (const EndMark* mark = mark_of(state, number)) return by_mark(*mark);
     }
-    if (teardown.done) {
+    const std::optional<Evidence> open = open_end(job_, process);
+    if (teardown.done && !open && proves_an_end(number, teardown)) {
       return {EndState::Finished,
               teardown.aborted ? "it aborted its communicators without an error before that"
                                : "it destroyed its communicators",
               {line_at(job_, process, teardown.last)}};
     }
     if (const EndMark* mark = mark_of(EndState::Finished, number)) return by_mark(*mark);
-    if (!teardown.was_up) return {};
-    return {EndState::Unfinished, "no end is in the logs", {{process.last, process.last_text}}};
+    if (open) return {EndState::Unfinished, open_end_words(*open), {*open}};
+    if (!teardown.was_up || teardown.done) return {};
+    return {EndState::Unfinished, std::string(kNoEnd), {{process.last, process.last_text}}};
+  }
+
+  /// Whoever aborts a communicator may be done, or may have given up: that it was done is told by
+  /// work before, and by no exception. Behind a destruction an exception shows that it was not.
+  bool proves_an_end(int process, const Teardown& teardown) const {
+    if (teardown.aborted && !any_was_up_) return false;
+    return std::none_of(exceptions_.begin(), exceptions_.end(), [&](const auto& exception) {
+      const auto& [raised_by, where] = exception;
+      const bool may_be_its = raised_by == process || raised_by < 0 ||
+                              !job_.processes[static_cast<size_t>(raised_by)].has_nccl;
+      return may_be_its && (is_behind(job_, teardown.last, where) ||
+                            (teardown.aborted && is_behind(job_, where, teardown.last)));
+    });
   }
 
   /// NCCL warns of it in a process that had taken its communicators down: peers leave as well.
@@ -252,6 +320,11 @@ class Deriver {
     if (finish != nullptr) return by_mark(*finish);
     if (auto all = end_of_all(processes)) return *all;
     if (const EndMark* stop = mark_of(EndState::Stopped, -1)) return by_mark(*stop);
+    if (auto test = open_test(processes)) {
+      return {EndState::Unfinished,
+              "a test of nccl-tests begins, and no result of it is in the logs",
+              {std::move(*test)}};
+    }
     return mixed_end(processes);
   }
 
@@ -267,11 +340,21 @@ class Deriver {
                          last.evidence.front().where < processes[p].evidence.front().where;
       if (later) last = processes[p];
     }
-    if (finished == 0) return std::nullopt;
+    if (finished == 0 || test_begun_behind(job_, last.evidence.front().where)) return std::nullopt;
     last.what = finished == 1 ? "the process that speaks NCCL here ended well: " + last.what
                               : fmt::format("all {} processes ended well, the last one here: {}",
                                             finished, last.what);
     return last;
+  }
+
+  /// A test that begins behind the summary or the processes of another one.
+  std::optional<Evidence> open_test(const std::vector<EndOf>& processes) const {
+    if (open_test_) return open_test_;
+    for (const EndOf& end : processes) {
+      if (end.state != EndState::Finished) continue;
+      if (auto test = test_begun_behind(job_, end.evidence.front().where)) return test;
+    }
+    return std::nullopt;
   }
 
   /// The worst end of a process; one that is not finished makes the job unfinished.
@@ -292,6 +375,9 @@ class Deriver {
   const Job& job_;
   std::vector<EndMark> marks_;
   OwnFailures failures_;
+  std::vector<std::pair<int, SourceRef>> exceptions_;  ///< By process; where they stand.
+  bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
+  std::optional<Evidence> open_test_;  ///< Begins behind the summary of another one.
 };
 
 /// Where the work was over; empty unless the job finished.

@@ -12,11 +12,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagnose/outcome/end_marks.h"
 
 namespace ncclog {
+
+/// Of what is unfinished for no other reason.
+inline constexpr std::string_view kNoEnd = "no end is in the logs";
 
 /// How the job or a process ended, and the lines that show it.
 struct EndOf {

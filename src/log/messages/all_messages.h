@@ -41,6 +41,7 @@
 #include "log/messages/proxy_failed.h"
 #include "log/messages/ras.h"
 #include "log/messages/ras_client.h"
+#include "log/messages/rccl_notes.h"
 #include "log/messages/rdma_library.h"
 #include "log/messages/rma.h"
 #include "log/messages/scheduling.h"
@@ -75,19 +76,18 @@ struct JoinKinds<Kinds<A...>, Kinds<B...>, More...> {
 };
 
 /// Common messages first: wordings that share a first word are tried in this order.
-using AllMessages =
-    JoinKinds<LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages,
-              EnvironmentMessages, NetworkMessages, VersionMessages, BootstrapMessages,
-              ProxyMessages, ErrorMessages, TopologyMessages, TuningMessages, PluginMessages,
-              ExternalPluginMessages, ShmMessages, SocketMessages, IbMessages, IbPortMessages,
-              AllocMessages, RasMessages, RasClientMessages, CudaMessages, UserMessages,
-              CommMisuseMessages, GraphFailedMessages, NicMergeMessages, IbRequestMessages,
-              IbFailoverMessages, IbNoteMessages, RdmaLibraryMessages, GinMessages, RmaMessages,
-              WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
-              SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
-              FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages,
-              TorchrunMessages, ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages,
-              PastedMessages, ProgressMessages, WorkEndMessages, OfiFailedMessages>::Type;
+using AllMessages = JoinKinds<
+    LifecycleMessages, TransportMessages, NvlsMessages, CollectiveMessages, EnvironmentMessages,
+    NetworkMessages, VersionMessages, BootstrapMessages, ProxyMessages, ErrorMessages,
+    TopologyMessages, TuningMessages, PluginMessages, ExternalPluginMessages, ShmMessages,
+    SocketMessages, IbMessages, IbPortMessages, AllocMessages, RasMessages, RasClientMessages,
+    CudaMessages, UserMessages, CommMisuseMessages, GraphFailedMessages, NicMergeMessages,
+    IbRequestMessages, IbFailoverMessages, IbNoteMessages, RdmaLibraryMessages, GinMessages,
+    RmaMessages, WindowMessages, MemoryManagerMessages, ProxyFailedMessages, PluginFailedMessages,
+    SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
+    FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages,
+    ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages, PastedMessages, ProgressMessages,
+    WorkEndMessages, OfiFailedMessages, RcclNotes, StoreNotes>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

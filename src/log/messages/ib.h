@@ -170,7 +170,19 @@ struct IbCompletion {
                   "len=0 vendor err 129 (GIN) localGid ::ffff:10.1",
        .quotable = true,
        .general = true},
-
+      // Cut by a page or a collector: the status stands first.
+      {.text = "NET/IB : Got completion from peer {peer:word} with error {status}, opcode "
+               "{opcode:int}, len {len}, {...}",
+       .example = "NET/IB : Got completion from peer 10.1.2.3<41822> with error 12, opcode 0, len "
+                  "0, vend",
+       .quotable = true,
+       .general = true},
+      {.text = "NET/IB: Got completion from peer {peer:word} with status={status} "
+               "opcode={opcode:int} len={len} {...}",
+       .example = "NET/IB: Got completion from peer 10.1.2.3<41822> with status=12 opcode=0 len=0 "
+                  "vendor e",
+       .quotable = true,
+       .general = true},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("peer", self.peer);

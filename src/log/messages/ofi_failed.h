@@ -1,4 +1,4 @@
-// Calls of Libfabric that fail before any transfer, as its plugin reports them.
+// Calls of Libfabric, and of its plugin's own, that fail before any transfer.
 //
 //   NET/OFI Unable to register memory (type = 2) for device 3. RC: -22, Error: Invalid argument
 //   NET/OFI Unable to insert remote address into address vector for device 0. RC: 0
@@ -88,6 +88,36 @@ struct OfiAddressFailed {
   }
 };
 
-using OfiFailedMessages = Kinds<OfiRegisterFailed, OfiAddressFailed>;
+/// The tuner of the plugin for Libfabric does not load beside NCCL_ALGO or NCCL_PROTO
+/// (aws-ofi-nccl: nccl_ofi_tuner_init). A WARN up to 1.16, where the communicator then fails with
+/// ncclInvalidArgument; from 1.17 on a note, and NCCL's own tuner is used.
+struct OfiTunerRefused {
+  static constexpr std::string_view kKind = "ofi_tuner_refused";
+  static constexpr Source kSource = Source::Nccl;
+  static constexpr Subsystem kSubsystem = Subsystem::Tuning;
+  static constexpr Warning kWarning{
+      WarnSeverity::Fatal, WarnOrigin::User,
+      "The tuner of the plugin for Libfabric does not load while NCCL_ALGO or NCCL_PROTO is set, "
+      "and the communicator is not made. Unset both, or do without the tuner."};
+  static constexpr Wording kWordings[] = {
+      {.text =
+           "NET/OFI The tuner plugin can not be loaded when explicitly choosing an algorithm or "
+           "protocol with NCCL_ALGO/NCCL_PROTO",
+       .example =
+           "NET/OFI The tuner plugin can not be loaded when explicitly choosing an algorithm "
+           "or protocol with NCCL_ALGO/NCCL_PROTO",
+       .quotable = true},
+      {.text =
+           "NET/OFI The tuner plugin can not be loaded when explicitly choosing an algorithm or "
+           "protocol with NCCL_ALGO/NCCL_PROTO. Defaulting to internal tuner.",
+       .example =
+           "NET/OFI The tuner plugin can not be loaded when explicitly choosing an algorithm "
+           "or protocol with NCCL_ALGO/NCCL_PROTO. Defaulting to internal tuner.",
+       .warning = kNeverWarned},
+  };
+  static void each_field(auto&, auto&&) {}
+};
+
+using OfiFailedMessages = Kinds<OfiRegisterFailed, OfiAddressFailed, OfiTunerRefused>;
 
 }  // namespace ncclog

@@ -103,6 +103,11 @@ struct IterationLine {
        .example = "iter 10: loss 10.8123, time 512.34ms, mfu 41.20%"},
       {.text = "Training epoch {:int}, iteration {iteration}/{total} |{...}",
        .example = "Training epoch 0, iteration 9/99 | lr: 0.0003 | global_step: 9"},
+      {.text = "Train Epoch: {:int} [{iteration}/{total} ({...}",
+       .example = "Train Epoch: 1 [640/60000 (1%)]\tLoss: 0.8613"},
+      // Of scripts that print what each epoch, or part of it, came to.
+      {.text = "epoch is: {:int} and {:train|training} loss is {...}",
+       .example = "epoch is: 2 and train loss is 0.0731"},
       {.text = "[step={iteration}/{total},epoch={...}", .example = "[step=10/1000,epoch=0]"},
       {.text = "[step={iteration}/{total}]{...}", .example = "[step=10/1000]"},
       {.text = "[batch={iteration}/{total}]{...}", .example = "[batch=10/500]:"},

@@ -73,5 +73,15 @@ TEST(BrokenMessage, AWarningThatAnExceptionQuotesIsReadAsOne) {
   EXPECT_EQ(join({label}), (Records{"1+1 last_error_label: " + label}));
 }
 
+TEST(BrokenMessage, ACutCompletionIsReadByItsBeginningAndJoinedWhereItGoesOn) {
+  const std::string begin =
+      "ib4:7:8 [0] transport/net_ib.cc:1238 NCCL WARN NET/IB : Got completion from peer "
+      "ib9<40312> with error 12, opcode 1, len 0, vendor";
+  EXPECT_EQ(join({begin}), (Records{"1+1 ib_completion: " + begin}));
+  EXPECT_EQ(join({begin, "err 129 (Send)"}),
+            (Records{"1+2 ib_completion: " + begin + " err 129 (Send)"}));
+  EXPECT_EQ(join({begin, "text"}), (Records{"1+1 ib_completion: " + begin, "2+1 ?: text"}));
+}
+
 }  // namespace
 }  // namespace ncclog

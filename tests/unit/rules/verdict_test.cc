@@ -79,6 +79,14 @@ TEST(Verdict, AFailureThatNoRuleNamesIsSuspicious) {
             "The job failed, and these logs do not say why: a process ended: signal 6.");
 }
 
+TEST(Verdict, AFailureIsToldWhereNoLineIsOfNccl) {
+  const Verdict verdict = verdict_of({}, "srun: error: n1: task 1: Exited with exit code 1\n");
+  EXPECT_EQ(verdict.status, VerdictStatus::Suspicious);
+  EXPECT_EQ(verdict.headline,
+            "The job failed, and these logs do not say why: a process ended: Exited with exit code "
+            "1.");
+}
+
 TEST(Verdict, TheHeadlineSaysThatTheJobFinished) {
   EXPECT_EQ(verdict_of({graded("a", "warning", "Odd.")}, kDone).headline, "Odd; the job finished.");
 }

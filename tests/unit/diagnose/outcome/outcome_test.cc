@@ -34,6 +34,14 @@ std::string end(int rank, std::string_view action = "Destroy") {
                                 rank, rank, rank, action));
 }
 
+std::string begins_end(int rank, std::string_view action) {
+  return line(rank, fmt::format("comm 0x5a{} rank {} nRanks 2 cudaDev {} busId 3d000 - {} START",
+                                rank, rank, rank, action));
+}
+
+const std::string kTest =
+    "# nThread 1 nGpus 1 minBytes 8 maxBytes 4096 step: 2(factor) warmup iters: 5 iters: 20 agg "
+    "iters: 1 validation: 1 graph: 0\n";
 const std::string kDestroyed = end(0) + end(1);
 const std::string kSummary = "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 96.4\n";
 const std::string kNoise =
@@ -68,6 +76,20 @@ const Row kRows[] = {
     {"all destroyed", up() + kDestroyed, EndState::Finished, "rank 1"},
     {"all aborted without an error", up() + end(0, "Abort") + end(1, "Abort"), EndState::Finished,
      "rank 1"},
+    {"an abort without anything before", end(0, "Abort"), EndState::Unknown, ""},
+    {"an exception behind an abort",
+     up() + end(0, "Abort") + end(1, "Abort") +
+         "torch.AcceleratorError: CUDA error: device not ready\n",
+     EndState::Unknown, ""},
+    {"an exception behind a destruction", up() + kDestroyed + "RuntimeError: no such file\n",
+     EndState::Unknown, ""},
+    {"an abort that is not shown to end", up() + end(0) + begins_end(1, "Abort"),
+     EndState::Unfinished, "Abort START"},
+    {"a destruction that is not shown to end", up() + end(0) + begins_end(1, "Destroy"),
+     EndState::Unfinished, "Destroy START"},
+    {"a destruction from its beginning to its end",
+     up() + begins_end(0, "Destroy") + begins_end(1, "Destroy") + kDestroyed, EndState::Finished,
+     "rank 1"},
     {"one of two destroyed", up() + end(0), EndState::Unfinished, "rank 1"},
     {"a child that is left to the end of the process",
      up() +
@@ -83,6 +105,12 @@ const Row kRows[] = {
               "commId 0x78 - Init START"),
      EndState::Unfinished, "commId 0x78"},
     {"nccl-tests", up() + kSummary, EndState::Finished, "# Out of bounds"},
+    {"nccl-tests, and a test without results", up() + kSummary + kTest, EndState::Unfinished,
+     "# nThread"},
+    {"nccl-tests, and a test without results behind the end of the processes",
+     up() + kTest + kSummary + kDestroyed + kTest, EndState::Unfinished, "# nThread"},
+    {"two tests", up() + kTest + kSummary + kTest + kSummary, EndState::Finished,
+     "# Out of bounds"},
     {"nccl-tests, and the next test", kSummary + up(), EndState::Unfinished, "Init COMPLETE"},
     {"MLPerf, and noise", up() + kRunStop + kNoise, EndState::Finished, "run_stop"},
     {"MLPerf, and a WARN that would be fatal elsewhere", up() + kRunStop + kFullShm,
@@ -160,6 +188,8 @@ const ExtentRow kExtents[] = {
     {init(0, "START") + init(1, "START"), "the start of 2 ranks, no end"},
     {up(), "2 ranks at work, no end"},
     {up() + kCancelled, "2 ranks at work, the scheduler ended it at its time limit"},
+    {up() + begins_end(1, "Destroy"),
+     "2 ranks at work, the destruction of a communicator begins and is not shown to end"},
     {line(0, "Using network Socket"), "the start of 1 process, no end"},
 };
 
