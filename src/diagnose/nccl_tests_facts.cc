@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
 namespace {
@@ -175,8 +176,16 @@ std::string ran_phrase(const NcclTestsRun& run) {
   return fmt::format("{}{}: {}", name_of(run), ranks, join(parts, ", "));
 }
 
+/// A test printed no summary, and yet the job is taken for finished: by the summary of another.
+bool is_end_in_doubt(const Job& job) {
+  const bool all_ended = std::all_of(
+      job.nccl_tests.begin(), job.nccl_tests.end(),
+      [](const NcclTestsRun& run) { return run.out_of_bounds >= 0 || !run.busbw.empty(); });
+  return !all_ended && outcome_of(job).job.state == EndState::Finished;
+}
+
 FactValue nccl_tests_ran(const Job& job, const Instance&) {
-  if (job.nccl_tests.empty()) return unknown();
+  if (job.nccl_tests.empty() || is_end_in_doubt(job)) return unknown();
   constexpr size_t kMostNames = 4;
   std::vector<std::string> parts;
   for (const NcclTestsRun& run : job.nccl_tests) {
