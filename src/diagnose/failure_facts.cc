@@ -17,6 +17,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/first_exception.h"
+#include "diagnose/store_barrier.h"
 #include "diagnose/store_name.h"
 #include "diagnose/within_runs.h"
 
@@ -187,6 +188,9 @@ constexpr std::array kFacts = {
          "The program raised an exception before anything else failed.", raised_first},
     Fact{"job.segfaulted", Scope::Job, FactType::Bool, "Processes ended by a segmentation fault.",
          segfaulted},
+    Fact{"job.store_barrier_absent", Scope::Job, FactType::Bool,
+         "Ranks wait at the creation of a process group for ranks that never came to it.",
+         within_runs<store_barrier_absent>},
     Fact{"job.store_name_unresolvable", Scope::Job, FactType::Bool,
          "PyTorch looked the store's host up in vain for half a minute, and nothing else began.",
          store_name_unresolvable},

@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "diagnose/outcome/outcome.h"
 
 namespace ncclog {
 namespace {
@@ -159,12 +160,61 @@ FactValue bandwidth_seen(const Job& job, const Instance&) {
   return yes(words + ".");
 }
 
+/// "all_reduce_perf on 8 ranks: 12 rows, 0 values out of bounds, 3.71 GB/s on average".
+std::string ran_phrase(const NcclTestsRun& run) {
+  const std::string ranks =
+      run.nranks < 0 ? "" : fmt::format(" on {} rank{}", run.nranks, run.nranks == 1 ? "" : "s");
+  std::vector<std::string> parts;
+  parts.push_back(fmt::format("{} row{}", run.rows.size(), run.rows.size() == 1 ? "" : "s"));
+  if (run.validation == 0) {
+    parts.emplace_back("results not checked");
+  } else if (run.out_of_bounds == 0) {
+    parts.emplace_back("all results right");
+  }
+  if (!run.busbw.empty()) parts.push_back(fmt::format("{} GB/s on average", run.busbw));
+  if (run.out_of_bounds < 0 && run.busbw.empty()) parts.emplace_back("no summary");
+  return fmt::format("{}{}: {}", name_of(run), ranks, join(parts, ", "));
+}
+
+/// A test printed no summary, and yet the job is taken for finished: by the summary of another.
+bool is_end_in_doubt(const Job& job) {
+  const bool all_ended = std::all_of(
+      job.nccl_tests.begin(), job.nccl_tests.end(),
+      [](const NcclTestsRun& run) { return run.out_of_bounds >= 0 || !run.busbw.empty(); });
+  return !all_ended && outcome_of(job).job.state == EndState::Finished;
+}
+
+FactValue nccl_tests_ran(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty() || is_end_in_doubt(job)) return unknown();
+  constexpr size_t kMostNames = 4;
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (parts.size() < kMostNames) parts.push_back(ran_phrase(run));
+  }
+  std::string what = join(parts, "; ");
+  if (job.nccl_tests.size() > kMostNames) {
+    what += fmt::format("; and {} more", job.nccl_tests.size() - kMostNames);
+  }
+  FactValue value = yes(std::move(what));
+  const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record)); };
+  for_each_said<NcclTestsConfig>(job, add);
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    for (const NcclTestsRow& row : run.rows) value.evidence.push_back({row.where, row.text});
+  }
+  for_each_said<NcclTestsOutOfBounds>(job, add);
+  for_each_said<NcclTestsBandwidth>(job, add);
+  return value;
+}
+
 constexpr std::array kFacts = {
     Fact{"job.bandwidth_seen", Scope::Job, FactType::Bool,
          "A table of nccl-tests is there, and how far its bus bandwidth comes.", bandwidth_seen},
     Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
          "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.",
          nccl_tests_normal},
+    Fact{"job.nccl_tests_ran", Scope::Job, FactType::Bool,
+         "Output of nccl-tests is there; in words, how far each of its tables comes.",
+         nccl_tests_ran},
     Fact{"job.nccl_tests_single_ranks", Scope::Job, FactType::Integer,
          "How many processes nccl-tests lists, where each of them has one rank only.",
          nccl_tests_single_ranks},

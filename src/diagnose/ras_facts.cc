@@ -145,6 +145,40 @@ FactValue ras_contradicts(const Job& job, const Instance&) {
   return no();
 }
 
+/// "2 ranks (12,13) 641", as far as RAS lists them.
+std::string count_words(const RasStatement& statement) {
+  std::vector<int> ranks;
+  for (const RasMember& member : statement.members) {
+    if (member.rank >= 0) ranks.push_back(member.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  const std::string value = to_valid_utf8(statement.value);
+  const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
+  if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
+  return fmt::format("{} rank{} {}", statement.count, statement.count == 1 ? "" : "s", value);
+}
+
+/// What the last answer says of operations that ranks launched. It accuses nobody: those with more
+/// wait as likely as those with less are late.
+FactValue ras_mismatch(const Job& job, const Instance&) {
+  if (job.ras_reports.empty()) return unknown();
+  const RasReport& report = job.ras_reports.back();
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> parts;
+  for (const RasStatement& statement : report.statements) {
+    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
+    parts[{statement.communicator, statement.what}].push_back(count_words(statement));
+  }
+  if (parts.empty()) return no();
+  std::vector<std::string> phrases;
+  for (const auto& [key, counts] : parts) {
+    const std::string_view what = key.second;
+    phrases.push_back(fmt::format("{} on communicator {}: {}",
+                                  to_valid_utf8(what.substr(0, what.size() - kCounts.size())),
+                                  to_valid_utf8(key.first), join(counts, ", ")));
+  }
+  return yes(join(phrases, "; "));
+}
+
 /// Ranks of the lowest count, if all others have one higher count; empty if it is not so.
 std::vector<int> behind_in(const RasCounts& counts) {
   std::map<int64_t, std::vector<int>> by_count;
@@ -196,6 +230,10 @@ constexpr std::array kFacts = {
          "NCCL's RAS service counted more operations of a rank than its log shows, and as many as "
          "the logs show of others.",
          ras_contradicts},
+    Fact{"job.ras_mismatch", Scope::Job, FactType::Bool,
+         "NCCL's RAS service found ranks of a communicator that launched different numbers of an "
+         "operation.",
+         ras_mismatch},
 };
 
 }  // namespace

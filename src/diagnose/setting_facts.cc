@@ -149,7 +149,32 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
   return names.empty() ? no() : yes(few(names, ", "), std::move(evidence));
 }
 
+/// " for Broadcast of ncclInt8; NCCL_ALGO was set to NVLS": what a sentence ends with. Of many
+/// operations the first.
+FactValue algorithm_unavailable(const Job& job, const Instance&) {
+  FactValue value;
+  for_each_said<AlgorithmUnavailable>(job, [&](const Said<AlgorithmUnavailable>& said) {
+    const AlgorithmUnavailable& lack = said.message;
+    if (!value.evidence.empty() && !(said.record.where < value.evidence.front().where)) return;
+    std::string words;
+    words += fmt::format(" for {}", lack.function.empty() ? "an operation" : lack.function);
+    if (!lack.datatype.empty()) words += fmt::format(" of {}", lack.datatype);
+    std::string_view settings = trim(lack.settings);
+    if (settings.ends_with('.')) settings.remove_suffix(1);
+    // Full stops would end the sentence.
+    std::string set = to_valid_utf8(settings);
+    std::replace(set.begin(), set.end(), '.', ',');
+    if (!set.empty()) words += fmt::format("; {}", set);
+    value = yes(to_valid_utf8(words), {evidence_of(said.record)});
+  });
+  return value;
+}
+
 constexpr std::array kFacts = {
+    Fact{"job.algorithm_unavailable", Scope::Job, FactType::Bool,
+         "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
+         "and what was set.",
+         algorithm_unavailable},
     Fact{"job.contradictory_settings", Scope::Job, FactType::Bool,
          "A setting has no effect because of another one of the same process or command.",
          contradictory_settings},

@@ -4,6 +4,7 @@
 //   job.unknown_warning  = yes, node4: "NET/Ours : rail 3 went dark" is a WARN that no wording fits
 //   job.unknown_failure  = yes, "srun: error: n7: task 9: Exited with exit code 134"
 //   job.error_trail      = yes, rank 2: init.cc:1309 -> 5
+//   job.init_trail       = yes, rank 2: graph/paths.cc:297 -> 3, init.cc:840 -> 3, group.cc:73 -> 3
 //
 // Rules of last resort stand on these, so that whatever reports an error is quoted and never ends
 // in a clean verdict. Trails of a socket that closes are left out: every orderly end leaves some.
@@ -13,7 +14,9 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
@@ -21,6 +24,7 @@
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
 #include "diagnose/outcome/outcome.h"
+#include "log/nccl_names.h"
 
 namespace ncclog {
 namespace {
@@ -204,6 +208,93 @@ FactValue error_trail(const Job& job, const Instance&) {
       "a call of NCCL returned an error");
 }
 
+/// "init.cc" in NCCL's source, wherever it was built.
+bool is_source(const ErrorTrace& trace, std::string_view name) {
+  return trace.file == name ||
+         (trace.file.ends_with(name) &&
+          trace.file.substr(0, trace.file.size() - name.size()).ends_with("src/"));
+}
+
+/// Only an initialisation comes through these.
+bool is_of_setup(const ErrorTrace& trace) {
+  constexpr std::string_view kFiles[] = {"bootstrap.c", "graph/",     "transport.c",
+                                         "transport/",  "channel.cc", "collnet"};
+  return std::any_of(std::begin(kFiles), std::end(kFiles),
+                     [&](auto file) { return trace.file.find(file) != trace.file.npos; });
+}
+
+/// A trail that went from NCCL's set-up through init.cc to the thread that init runs in.
+struct InitTrail {
+  std::vector<const Record*> lines;  ///< Of one error, innermost first.
+  bool through_setup = false;
+  bool through_init = false;
+  std::string first;  ///< "graph/paths.cc:297".
+  int code = 0;
+
+  /// Takes the next line of the process. True where it is the end of a failed initialisation.
+  bool add(const Record& record, const ErrorTrace& trace) {
+    constexpr int kInProgress = 7;
+    const bool is_error = trace.code > 0 && trace.code < kInProgress;
+    if (trace.code != code || (through_init && is_of_setup(trace))) *this = {};
+    if (!is_error) return false;
+    if (lines.empty()) first = fmt::format("{}:{}", trace.file, trace.line);
+    code = trace.code;
+    lines.push_back(&record);
+    through_setup |= is_of_setup(trace);
+    const bool ends = through_init && is_source(trace, "group.cc");
+    through_init |= is_source(trace, "init.cc");
+    return ends;
+  }
+};
+
+/// No communicator of the process was there before that line: what went through init.cc then is
+/// no destruction.
+bool is_first_communicator(const Job& job, const Process& process, SourceRef where) {
+  return std::none_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(), [&](const CommSegment& segment) {
+      const bool complete = segment.completed.line != 0 && segment.completed < where;
+      return complete || calls_of(segment).total > 0;
+    });
+  });
+}
+
+std::optional<InitTrail> init_trail_of(const Job& job, const Process& process) {
+  for (const size_t log : process.logs) {
+    const RecordList* list = job.logs[log].records.find(kKindIndex<ErrorTrace>);
+    if (list == nullptr) continue;
+    InitTrail trail;
+    for (const Record& record : list->kept) {
+      const Event event = parse_record(record);
+      if (!trail.add(record, read_message<ErrorTrace>(event.message))) continue;
+      const bool is_init = trail.through_setup || is_first_communicator(job, process, record.where);
+      const bool is_over =
+          is_after_end(job, evidence_of(record)) || went_on_after(job, process, record.where);
+      if (is_init && !is_over) return trail;
+      trail = {};
+    }
+  }
+  return std::nullopt;
+}
+
+FactValue init_trail(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const auto trail = init_trail_of(job, job.processes[p]);
+    if (!trail) continue;
+    if (value.processes.empty()) {
+      value.what = fmt::format(
+          "the initialisation of a communicator failed with {}, which the call at {} returned "
+          "first. ",
+          result_name(trail->code), to_valid_utf8(trail->first));
+    }
+    value.processes.push_back(static_cast<int>(p));
+    value.evidence.push_back(evidence_of(*trail->lines.front()));
+    value.evidence.push_back(evidence_of(*trail->lines.back()));
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
 /// Processes that print a WARN after which the call fails, mere victims among them.
 FactValue warned_fatally(const Job& job, const Instance&) {
   FactValue value = yes({});
@@ -227,6 +318,14 @@ FactValue warned_fatally(const Job& job, const Instance&) {
   if (value.evidence.empty()) return unknown();
   value.what = warned(job, {}).what;
   return value;
+}
+
+/// The same where nothing else says why.
+FactValue silent_init_failure(const Job& job, const Instance& instance) {
+  for (const auto told_by : {warned_fatally, unknown_warning, unknown_failure}) {
+    if (told_by(job, instance).known()) return no();
+  }
+  return init_trail(job, instance);
 }
 
 /// Ended on purpose by whoever ran it.
@@ -314,6 +413,11 @@ constexpr std::array kFacts = {
     Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
          "GPU memory was refused, and training steps are printed behind every such line.",
          memory_shortage_outlived},
+    Fact{"job.init_trail", Scope::Job, FactType::Bool,
+         "Errors of checked calls went up to the call that makes a communicator, which so failed.",
+         init_trail},
+    Fact{"job.silent_init_failure", Scope::Job, FactType::Bool,
+         "The same, and no WARN or error of another kind says more.", silent_init_failure},
     Fact{"job.uncaught", Scope::Job, FactType::Bool,
          "A Python exception or traceback stands there, and the program did not go on after it.",
          uncaught},

@@ -326,10 +326,39 @@ std::string quiet_ranks_phrase(const Job& job) {
   return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
 }
 
+/// A status that says itself that the work timed out; others are printed for any failure.
+bool tells_timeout(std::string_view message) {
+  message = trim(message);
+  return message.starts_with("Timeout at NCCL work: ") ||
+         message.starts_with("Work timeout is detected by watchdog at work: ");
+}
+
+/// What is known where the line that names the operation is not there, and only the status is.
+FactValue first_status(const Job& job) {
+  FactValue value;
+  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    if (!tells_timeout(said.header.message)) return;
+    if (value.known() && !(said.record.where < value.evidence.front().where)) return;
+    const int rank = rank_of(job, said.process, said.header);
+    const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
+    value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
+                              said.message.seq, on, said.message.last_completed);
+    value.evidence = {evidence_of(said.record)};
+  });
+  value.what = quiet_ranks_phrase(job);
+  return value.known() ? value : unknown();
+}
+
+FactValue watchdog_status_only(const Job& job, const Instance&) {
+  if (first_timeout(job)) return no();
+  const FactValue status = first_status(job);
+  return status.known() ? yes(status.what, status.evidence) : unknown();
+}
+
 /// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
 FactValue watchdog_first(const Job& job, const Instance&) {
   const auto timeout = first_timeout(job);
-  if (!timeout) return unknown();
+  if (!timeout) return first_status(job);
   const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
   const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
   const std::string group =
@@ -365,6 +394,10 @@ constexpr std::array kFacts = {
          "How it is known that the job stood still: a clause.", standstill},
     Fact{"job.watchdog_first", Scope::Job, FactType::Text,
          "The collective that timed out first, in words.", watchdog_first},
+    Fact{
+        "job.watchdog_status_only", Scope::Job, FactType::Bool,
+        "A watchdog says how far its work came when it timed out, and no line names the operation.",
+        watchdog_status_only},
     Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
          "Ranks of one process group timed out in different collectives at one SeqNum.",
          within_runs<watchdog_mismatch>},

@@ -110,11 +110,39 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
   });
 }
 
+/// "Original reason for failure was: [Rank 0] Watchdog caught …": who uses a communicator after the
+/// watchdog aborted it quotes what the watchdog said. The line names no group.
+void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
+  constexpr std::string_view kBegin = "Watchdog caught collective operation timeout: ";
+  for_each_said<CommAborted>(job, [&](const Said<CommAborted>& said) {
+    const size_t begin = said.message.reason.find(kBegin);
+    if (begin == std::string_view::npos) return;
+    const Event quoted = parse_event(said.message.reason.substr(begin), all_wordings());
+    if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
+    const auto timeout = read_message<WatchdogTimeout>(quoted.message);
+    TimedOutWork work;
+    work.process = said.process;
+    work.rank = rank_of(job, said.process, said.header);
+    if (work.rank < 0) work.rank = said.message.rank;
+    work.seq = timeout.seq;
+    work.op = timeout.op;
+    work.size = agreed_size(timeout);
+    work.numel_in = timeout.shape.empty() ? timeout.numel_in : elements_in(timeout.shape);
+    work.numel_out = timeout.numel_out;
+    work.timeout_ms = timeout.timeout_ms;
+    work.line = evidence_of(said.record);
+    work.in_unnamed_group = true;
+    const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
+    if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
+  });
+}
+
 std::vector<TimedOutWork> find_timed_out_work(const Job& job) {
   const auto known = statuses(job);
   std::vector<TimedOutWork> works;
   add_timeouts<WatchdogTimeout>(job, known, works);
   add_timeouts<BlockingWaitTimeout>(job, known, works);
+  if (works.empty()) add_quoted_timeouts(job, works);
   return works;
 }
 

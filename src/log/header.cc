@@ -282,6 +282,35 @@ bool read_plain_head(std::string_view line, Header& header) {
   return true;
 }
 
+/// Takes "INFO " or "include/socket.h:360 WARN " off the front.
+bool take_bare_level(std::string_view text, Header& header) {
+  constexpr std::string_view kInfo = "INFO ";
+  constexpr std::string_view kWarn = "WARN ";
+  if (text.starts_with(kInfo)) {
+    header.level = Level::Info;
+    header.message = text.substr(kInfo.size());
+    return true;
+  }
+  const size_t blank = text.find(' ');
+  if (blank == text.npos || !text.substr(blank + 1).starts_with(kWarn)) return false;
+  if (!read_location(text.substr(0, blank), header)) return false;
+  header.level = Level::Warn;
+  header.message = text.substr(blank + 1 + kWarn.size());
+  return true;
+}
+
+/// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …": up to 2.3 NCCL does not name
+/// itself. False, and `header` is spoilt, for everything else.
+bool read_old_head(std::string_view line, Header& header) {
+  header.prefix = parse_prefix(line);
+  const std::string_view text = line.substr(header.prefix.length);
+  const size_t blank = text.find(' ');
+  if (blank == text.npos || process_before(text, blank, header) != 0) return false;
+  const std::string_view rest = text.substr(blank + 1);
+  const size_t device = device_length(rest, header);
+  return device > 0 && take_bare_level(rest.substr(device), header);
+}
+
 }  // namespace
 
 std::string_view to_string(Level level) {
@@ -336,7 +365,11 @@ bool read_nccl_header(std::string_view line, Header& header) {
   if (!read_plain_head(line, header)) {
     header = {};
     const auto anchor = find_anchor(line);
-    if (!anchor) return false;
+    if (!anchor) {
+      if (read_old_head(line, header)) return true;
+      header = {};
+      return false;
+    }
     read_head(line, *anchor, header);
   }
   if (auto whole = torn_in_by(header)) {
@@ -374,13 +407,29 @@ void take_repetition(Header& header) {
   header.message = text.substr(0, begin);
 }
 
+/// "[1,19]<stderr>:RuntimeError[1,19]<stderr>:: text" → "text". Python writes the name of an
+/// exception and what follows it in two steps, and mpirun tags both.
+std::string_view behind_second_tag(std::string_view prefix, std::string_view message) {
+  const std::string_view tag = trim(prefix);
+  if (!tag.starts_with('[') || !tag.ends_with(">:")) return message;
+  const size_t at = message.find(tag);
+  if (at == message.npos || at == 0) return message;
+  const std::string_view name = message.substr(0, at);
+  const bool is_name =
+      std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '.'; }) &&
+      (name.ends_with("Error") || name.ends_with("Exception"));
+  const std::string_view behind = message.substr(at + tag.size());
+  return is_name && behind.starts_with(": ") ? behind.substr(2) : message;
+}
+
 void read_other_header(std::string_view line, Header& header) {
   if (const auto framework = parse_framework_header(line)) {
     header = *framework;
     return;
   }
   header.prefix = parse_prefix(line);
-  header.message = line.substr(header.prefix.length);
+  header.message =
+      behind_second_tag(line.substr(0, header.prefix.length), line.substr(header.prefix.length));
 }
 
 }  // namespace

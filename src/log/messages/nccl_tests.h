@@ -208,6 +208,9 @@ struct NcclTestsOutOfBounds {
   static constexpr Wording kWordings[] = {
       {.text = "# Out of bounds values : {count} {verdict:OK|FAILED}",
        .example = "# Out of bounds values : 0 OK"},
+      // Up to 1.0.
+      {.text = "Out of bounds values : {count} {verdict:OK|FAILED}",
+       .example = "Out of bounds values : 0 OK"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("count", self.count);
@@ -229,6 +232,10 @@ struct NcclTestsBandwidth {
        .example = "# Avg bus bandwidth    : 3.71538 FAILED"},
       {.text = "# Avg bus bandwidth    : {busbw:word}",
        .example = "# Avg bus bandwidth    : 3.71538"},
+      // Up to 1.0.
+      {.text = "Avg bus bandwidth    : {busbw:word} {verdict:OK|FAILED}",
+       .example = "Avg bus bandwidth    : 3.71538 FAILED"},
+      {.text = "Avg bus bandwidth    : {busbw:word}", .example = "Avg bus bandwidth    : 3.71538"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("busbw", self.busbw);

@@ -188,6 +188,78 @@ struct StoreBarrierTimeout {
   }
 };
 
+/// A rank waits for the others at the creation of a process group, and says so every ten seconds.
+struct StoreBarrierWait {
+  int rank = -1;  ///< The rank that waits.
+  std::string_view key;
+  int world_size = -1;
+  int joined = -1;
+  std::string_view timeout;  ///< "0:30:00"
+
+  static constexpr std::string_view kKind = "store_barrier_wait";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Waiting in store based barrier to initialize process group for rank: {rank}, key: "
+               "{key:word} (world_size={world_size}, {:num_workers_joined|worker_count}={joined}, "
+               "timeout={timeout:word})",
+       .example = "Waiting in store based barrier to initialize process group for rank: 3, key: "
+                  "store_based_barrier_key:1 (world_size=8, worker_count=7, timeout=0:30:00)"},
+      {.text = "Waiting in store based barrier to initialize process group for {:word} "
+               "secondsrank: {rank}, key: {key:word} (world_size={world_size}, "
+               "num_workers_joined={joined}, timeout={timeout:word} error={...}",
+       .example = "Waiting in store based barrier to initialize process group for 20.01 "
+                  "secondsrank: 3, key: store_based_barrier_key:1 (world_size=8, "
+                  "num_workers_joined=7, timeout=0:30:00 error=Timeout waiting for key)"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("key", self.key);
+    visit("world_size", self.world_size);
+    visit("joined", self.joined);
+    visit("timeout", self.timeout);
+  }
+};
+
+/// A rank came to the creation of a process group.
+struct StoreBarrierJoined {
+  int rank = -1;
+  std::string_view key;
+
+  static constexpr std::string_view kKind = "store_barrier_joined";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Added key: {key:word} to store for rank: {rank}",
+       .example = "Added key: store_based_barrier_key:1 to store for rank: 3"},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("key", self.key);
+  }
+};
+
+/// All ranks came to the creation of a process group, says one of them.
+struct StoreBarrierPassed {
+  int rank = -1;
+  std::string_view key;
+  int nodes = -1;  ///< Ranks, in spite of the word.
+
+  static constexpr std::string_view kKind = "store_barrier_passed";
+  static constexpr Source kSource = Source::Framework;
+  static constexpr Subsystem kSubsystem = Subsystem::None;
+  static constexpr Wording kWordings[] = {
+      {.text = "Rank {rank}: Completed store-based barrier for key:{key:word} with {nodes} nodes.",
+       .example =
+           "Rank 3: Completed store-based barrier for key:store_based_barrier_key:1 with 8 nodes."},
+  };
+  static void each_field(auto& self, auto&& visit) {
+    visit("rank", self.rank);
+    visit("key", self.key);
+    visit("nodes", self.nodes);
+  }
+};
+
 /// Rank 0's store could not be reached: it does not listen, the address is wrong, or a firewall
 /// drops.
 struct StoreConnectTimeout {
@@ -329,8 +401,9 @@ struct StoreListenFailed {
 
 using StoreMessages =
     Kinds<StoreWaitFailed, StoreHint, StoreTimeout, StoreClientsMissing, StoreBarrierTimeout,
-          StoreConnectTimeout, StoreConnectRetry, StoreConnectionLost, StorePollTimeout,
-          StoreHostnameUnknown, StoreListenFailed>;
+          StoreBarrierWait, StoreBarrierJoined, StoreBarrierPassed, StoreConnectTimeout,
+          StoreConnectRetry, StoreConnectionLost, StorePollTimeout, StoreHostnameUnknown,
+          StoreListenFailed>;
 
 /// A rank waits for the others at the creation of a process group. Printed every ten seconds
 /// (PyTorch 1.8 to 2.1): progress, and no failure.

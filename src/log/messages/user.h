@@ -338,6 +338,7 @@ struct VersionMismatch {
 struct AlgorithmUnavailable {
   std::string_view function;  ///< Empty up to 2.23.
   std::string_view datatype;  ///< Empty up to 2.23.
+  std::string_view settings;  ///< "NCCL_ALGO was set to NVLS."; empty where nothing is set.
 
   static constexpr std::string_view kKind = "algorithm_unavailable";
   static constexpr Source kSource = Source::Nccl;
@@ -348,14 +349,20 @@ struct AlgorithmUnavailable {
       "is too narrow, or a tuner plugin forbids the rest."};
   static constexpr Wording kWordings[] = {
       {.text = "{:Error : no|No} algorithm/protocol available for function {function:word} with "
-               "datatype {datatype}.{}",
+               "datatype {datatype}.{settings...}",
        .example = "No algorithm/protocol available for function AllReduce with datatype "
                   "ncclFloat8e4m3. NCCL_ALGO was set to NVLS.",
+       .quotable = true},
+      // 2.31.
+      {.text = "No algorithm/protocol nor symKernelId available for function {function:word} with "
+               "datatype {datatype}.{settings...}",
+       .example = "No algorithm/protocol nor symKernelId available for function Reduce with "
+                  "datatype ncclFloat64. NCCL_ALGO was set to allgather:ring.",
        .quotable = true},
       {.text = "Error : no algorithm/protocol available",
        .example = "Error : no algorithm/protocol available",
        .quotable = true},
-      {.text = "Error: no symmetric kernel available for function {function:word}.{}",
+      {.text = "Error: no symmetric kernel available for function {function:word}.{settings...}",
        .example =
            "Error: no symmetric kernel available for function AllReduce. NCCL_SYM_KERNEL was set.",
        .quotable = true,
@@ -366,6 +373,7 @@ struct AlgorithmUnavailable {
   static void each_field(auto& self, auto&& visit) {
     visit("function", self.function);
     visit("datatype", self.datatype);
+    visit("settings", self.settings);
   }
 };
 

@@ -79,6 +79,11 @@ TEST(Header, ReadsEveryEra) {
       {"1,3:07:4121:4188 [3] NCCL INFO x", "INFO 07:4121:4188 [3] :-1 | x"},
       // The last record counts: it cut the first one off, and is whole but for its host's name.
       {"a:1:2 [0] NCCL INFO Channb:3:4 [1] NCCL INFO y", "INFO Channb:3:4 [1] :-1 | y"},
+      // Up to 2.3 NCCL does not name itself.
+      {"node07:4121:4188 [3] INFO NET/Socket : 1 interfaces found",
+       "INFO node07:4121:4188 [3] :-1 | NET/Socket : 1 interfaces found"},
+      {"[1,3]<stdout>:node07:4121:4188 [3] include/socket.h:360 WARN Call to connect failed",
+       "WARN node07:4121:4188 [3] include/socket.h:360 | Call to connect failed"},
       // Addresses in a message are no header.
       {"a:1:2 [0] NCCL INFO via 10.1.2.3:4:5 [7]", "INFO a:1:2 [0] :-1 | via 10.1.2.3:4:5 [7]"},
       // Numbers that do not fit are no process.
@@ -91,7 +96,8 @@ TEST(Header, ReadsEveryEra) {
 TEST(Header, NeedsTheAnchorAsWordsOfTheirOwn) {
   for (const std::string_view line :
        {"", "NCCL", "NCCL ", "NCCL INFORMATION x", "a:1:2 [0]NCCL INFO x", "NCCL version 2.20.5",
-        "a:1:2 [0] nccl info x", "ENCCL INFO x", "NCCL\xFFINFO x"}) {
+        "a:1:2 [0] nccl info x", "a:1:2 INFO x", "a:1:2 [0] INFORMATION x", "a:1:2 [0] see WARN x",
+        "ENCCL INFO x", "NCCL\xFFINFO x"}) {
     EXPECT_EQ(show_nccl(line), "none") << line;
   }
 }
@@ -100,6 +106,17 @@ TEST(Header, TakesTheRankFromAPrefix) {
   const Header header = parse_header("[1,3]<stdout>:node07:4121:4188 [0] NCCL INFO x");
   EXPECT_EQ(header.prefix.rank, 3);
   EXPECT_EQ(header.cuda_dev, 0);
+}
+
+TEST(Header, ReadsBehindTheTagThatMpirunRepeatsInALine) {
+  const Header header = parse_header("[1,19]<stderr>:RuntimeError[1,19]<stderr>:: it is over");
+  EXPECT_EQ(header.prefix.rank, 19);
+  EXPECT_EQ(header.message, "it is over");
+  // Another task's record, and what is no exception, stay as they are.
+  for (const std::string_view line : {"[1,19]<stderr>:RuntimeError[1,2]<stderr>:: it is over",
+                                      "[1,19]<stderr>:see [1,19]<stderr>:: it is over"}) {
+    EXPECT_NE(parse_header(line).message, "it is over") << line;
+  }
 }
 
 TEST(Header, TakesRaysCountOfLeftOutLinesOffTheMessage) {
