@@ -115,10 +115,10 @@ Setting make_setting(const Layout& layout, bool is_healthy, Seeded& seeded) {
   setting.files = seeded.pick<Files>(kFiles);
   setting.prefix = seeded.pick<LauncherPrefix>(kPrefixes);
   setting.steps = seeded.pick<StepStyle>(kStyles);
-  setting.logs_init = !seeded.chance(4);
-  setting.logs_calls = !seeded.chance(4);
+  setting.logs_init = !seeded.chance(2);
+  setting.logs_calls = !seeded.chance(2);
   setting.logs_traces = seeded.chance(12);
-  setting.stamps = seeded.chance(95);
+  setting.stamps = seeded.chance(98);
   setting.shares_process = layout.world <= 64 && seeded.chance(6);
   setting.uses_ib = seeded.chance(50);
   setting.has_dump_signals = seeded.chance(80);
