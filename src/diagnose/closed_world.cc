@@ -142,7 +142,9 @@ Proof all_of_job(const Job& job) {
 Proof silence_proves(const Job& job, int process, const Kind* kind,
                      const std::vector<PrintedBy>& others) {
   const Process& speaker = job.processes[static_cast<size_t>(process)];
-  if (speaker.torn) return gap(job, process, "its lines are torn or in doubt");
+  if (speaker.torn) {
+    return gap(job, process, speaker.cut ? "its log is cut" : "its lines are torn or in doubt");
+  }
   if (speaker.restarted) return gap(job, process, "its pid may have had two lives");
   if (job.losses.count(Loss::LineLeftOut) > 0) return {false, "Ray left lines out"};
   if (kind != nullptr && !would_show(job, speaker, *kind)) {

@@ -82,23 +82,11 @@ bool was_perhaps_still(const Job& job) {
   return !silence || !silence->is_usual;
 }
 
-/// Several processes write into a stream that ends inside a line: it was copied while they did, or
-/// lost its end, and of each of them lines are missing.
-bool is_stream_cut(const Job& job) {
-  const auto input_of = [&](const Process& process) {
-    const JobUnit* unit = unit_of(job, process.last);
-    return unit == nullptr ? int64_t{-1} : int64_t{unit->input};
-  };
-  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& cut) {
-    if (!cut.cut) return false;
-    bool is_shared = false;
-    for (const Process& other : job.processes) {
-      if (&other == &cut || !other.has_nccl || input_of(other) != input_of(cut)) continue;
-      if (cut.last < other.last) return false;
-      is_shared = true;
-    }
-    return is_shared;
-  });
+/// A log that ends inside a line was copied while somebody wrote, or lost its end: who is behind
+/// there may have gone on.
+bool is_any_cut(const Job& job) {
+  return std::any_of(job.processes.begin(), job.processes.end(),
+                     [](const Process& process) { return process.cut; });
 }
 
 /// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
@@ -112,7 +100,7 @@ FactValue ends_at_work(const Job& job, const Instance&) {
                {stop->line});
   }
   if (stop && stop->by != StopBy::Stated) return no();
-  if (outcome_of(job).job.state != EndState::Unfinished || is_stream_cut(job)) return unknown();
+  if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut(job)) return unknown();
   size_t open = 0;
   for (const EndOf& end : outcome_of(job).processes) open += end.state == EndState::Unfinished;
   return yes(

@@ -47,7 +47,7 @@ constexpr Row kRows[] = {
      "progress_bar title=Loading checkpoint shards percent=25 done=1 total=4"},
     {"***** Running Evaluation *****", "eval_progress text=***** Running Evaluation *****"},
     {"2026-02-09 11:22:33,123 - INFO - Evaluating on 2000 samples",
-     "eval_progress text=- INFO - Evaluating on 2000 samples"},
+     "eval_progress text=Evaluating on 2000 samples"},
     {"[INFO|trainer.py:3719] 2026-02-09 11:22:33,123 >> ***** Running Evaluation *****",
      "eval_progress text=***** Running Evaluation *****"},
     {"saving checkpoint at iteration 500", "eval_progress text=saving checkpoint at iteration 500"},

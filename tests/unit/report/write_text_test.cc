@@ -40,7 +40,7 @@ TEST(WriteText, PutsTheVerdictFirstAndFoldsWhatFollows) {
             "  - Collect the files of all ranks.\n"
             "  - Log size: about 30 kB a rank to begin with; it rests on usual logs.\n"
             "\n"
-            "Read 3 lines from 1 file: processes on 1 host, network Socket.\n"
+            "Read 3 lines from 1 file: 3 processes on 1 host, network Socket.\n"
             "Ended: unknown; these logs do not show how.\n");
 }
 
