@@ -176,10 +176,10 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
   });
 }
 
-/// One rank entered a call to which none of three or more others came, and only its own watchdog
-/// gave up: it made one too many.
+/// One rank entered a call to which none of four or more others came, and only its own watchdog
+/// gave up: it made one too many. Fewer may all be kept by one thing, so nobody is named.
 bool is_alone_ahead(const Job& job, const CallFront& front) {
-  if (front.ahead.size() != 1 || front.behind.size() < 3 || !front.counts_all()) return false;
+  if (front.ahead.size() != 1 || front.behind.size() < 4 || !front.counts_all()) return false;
   const std::vector<TimedOutWork> works = timed_out_work(job);
   const CommRank& rank = job.communicators[static_cast<size_t>(front.communicator)]
                              .ranks[static_cast<size_t>(front.ahead.front())];

@@ -303,7 +303,8 @@ bool take_bare_level(std::string_view text, Header& header) {
 /// itself. False, and `header` is spoilt, for everything else.
 bool read_old_head(std::string_view line, Header& header) {
   header.prefix = parse_prefix(line);
-  const std::string_view text = line.substr(header.prefix.length);
+  std::string_view text = line.substr(header.prefix.length);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
   const size_t blank = text.find(' ');
   if (blank == text.npos || process_before(text, blank, header) != 0) return false;
   const std::string_view rest = text.substr(blank + 1);

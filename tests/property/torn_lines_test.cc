@@ -69,7 +69,7 @@ bool is_vague(std::string_view accusation) {
   const std::string_view id = accusation.substr(0, accusation.find(' '));
   return id.ends_with("-unexplained") || id == "init-unfinished" || id == "engine-fatal-error" ||
          id == "log-ends-mid-job" || id == "job-stopped-while-stalled" ||
-         id == "bootstrap-connect-refused";
+         id == "bootstrap-connect-refused" || id == "watchdog-timeout-elsewhere";
 }
 
 struct Reader {

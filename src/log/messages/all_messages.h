@@ -87,7 +87,7 @@ using AllMessages = JoinKinds<
     SchedulingMessages, WindowsMessages, MiscMessages, TraceMessages, WatchdogMessages,
     FlightRecordMessages, DesyncMessages, StoreMessages, ExceptionMessages, TorchrunMessages,
     ShellMessages, KernelMessages, TorchNotes, NcclTestsMessages, PastedMessages, ProgressMessages,
-    WorkEndMessages, OfiFailedMessages, RcclNotes, StoreNotes>::Type;
+    WorkEndMessages, OfiFailedMessages, RcclNotes>::Type;
 
 template <typename T, typename... A>
 constexpr uint16_t position_of(Kinds<A...>) {

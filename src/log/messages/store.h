@@ -405,35 +405,4 @@ using StoreMessages =
           StoreConnectRetry, StoreConnectionLost, StorePollTimeout, StoreHostnameUnknown,
           StoreListenFailed>;
 
-/// A rank waits for the others at the creation of a process group. Printed every ten seconds
-/// (PyTorch 1.8 to 2.1): progress, and no failure.
-struct StoreBarrierWaiting {
-  int rank = -1;  ///< The rank that waits.
-  std::string_view key;
-  int world_size = -1;
-  int joined = -1;
-  std::string_view timeout;  ///< "0:30:00"
-
-  static constexpr std::string_view kKind = "store_barrier_waiting";
-  static constexpr Source kSource = Source::Framework;
-  static constexpr Subsystem kSubsystem = Subsystem::None;
-  static constexpr Wording kWordings[] = {
-      {.text = "Waiting in store based barrier to initialize process group for rank: {rank}, key: "
-               "{key:word} (world_size={world_size}, {:num_workers_joined|worker_count}={joined}, "
-               "timeout={timeout:word})",
-       .example = "Waiting in store based barrier to initialize process group for rank: 3, key: "
-                  "store_based_barrier_key:1 (world_size=8, worker_count=7, timeout=0:30:00)"},
-  };
-  static void each_field(auto& self, auto&& visit) {
-    visit("rank", self.rank);
-    visit("key", self.key);
-    visit("world_size", self.world_size);
-    visit("joined", self.joined);
-    visit("timeout", self.timeout);
-  }
-};
-
-/// What the store's users print while nothing is wrong.
-using StoreNotes = Kinds<StoreBarrierWaiting>;
-
 }  // namespace ncclog

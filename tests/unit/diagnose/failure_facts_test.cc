@@ -186,7 +186,7 @@ TEST(FailureFacts, QuoteTheWarnNearestToACause) {
        "NCCL warns: \"Invalid rank requested : 8/8\". "},
       {"the same words as INFO are no WARN", "", info, "No WARN of NCCL says more."},
       {"a WARN that nobody knows", "", "n1:7:9 [0] init.cc:57 NCCL WARN Frobnicated\n",
-       "No WARN of NCCL says more."},
+       "A WARN in unknown words says: \"Frobnicated\"."},
       {"no WARN", "", kRank1, "No WARN of NCCL says more."},
   };
   for (const GuiltyCase& row : rows) {
