@@ -200,9 +200,10 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
 
 /// True if `later` stands behind `where` in the same input.
 bool is_behind(const Job& job, SourceRef where, SourceRef later) {
+  if (!(where < later)) return false;
   const JobUnit* at = unit_of(job, where);
   const JobUnit* then = unit_of(job, later);
-  return at != nullptr && then != nullptr && at->input == then->input && where < later;
+  return at != nullptr && then != nullptr && at->input == then->input;
 }
 
 bool steps_go_on(const Job& job, SourceRef where) {
@@ -213,10 +214,13 @@ bool steps_go_on(const Job& job, SourceRef where) {
          {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
       const RecordList* list = log.records.find(kind);
       if (list == nullptr) continue;
-      for (const Record& record : list->kept) steps += is_behind(job, where, record.where);
+      for (const Record& record : list->kept) {
+        steps += is_behind(job, where, record.where);
+        if (steps >= kSteps) return true;
+      }
     }
   }
-  return steps >= kSteps;
+  return false;
 }
 
 /// Every rank of the largest communicator goes on calling. Some calls prove nothing: the host runs

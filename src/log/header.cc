@@ -302,6 +302,10 @@ bool take_bare_level(std::string_view text, Header& header) {
 /// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …": up to 2.3 NCCL does not name
 /// itself. False, and `header` is spoilt, for everything else.
 bool read_old_head(std::string_view line, Header& header) {
+  // Most lines of other programs have neither.
+  const bool may_be = line.find("] INFO ") != line.npos ||
+                      (line.find(" WARN ") != line.npos && line.find("] ") != line.npos);
+  if (!may_be) return false;
   header.prefix = parse_prefix(line);
   std::string_view text = line.substr(header.prefix.length);
   text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));

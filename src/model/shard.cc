@@ -212,7 +212,10 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
     losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
-  note_time(where, line.text);
+  // An NCCL line that begins with its host carries no time, and says no step.
+  const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
+                       event.header.host.data() == line.text.data();
+  if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
   keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, limit_);
   limit_records();

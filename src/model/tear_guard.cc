@@ -143,7 +143,8 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
 /// The process with whose host and pid `text` begins; nullptr if it is not known.
 const TearGuard::Known* TearGuard::speaker_before(std::string_view text) const {
   const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const Known& one) {
-    return one.pid >= 0 && text.starts_with(name_of(one.host, one.pid));
+    return one.pid >= 0 && text.starts_with(one.host) &&
+           text.starts_with(name_of(one.host, one.pid));
   });
   return known == recent_.end() ? nullptr : &*known;
 }
@@ -262,6 +263,8 @@ bool TearGuard::is_in_strange_comm(const Event& event) {
   constexpr std::string_view kPointer = "comm 0x";
   constexpr size_t kMaxComms = 256;
   const Header& header = event.header;
+  // Most lines of an initialisation are of channels, which name no communicator.
+  if (header.message.starts_with("Channel ")) return false;
   const size_t at = header.message.find(kPointer);
   if (at == header.message.npos || !names_process(header) || !is_known(header)) return false;
   std::set<uint64_t>& comms = known_as(header.pid).comms;
