@@ -72,7 +72,8 @@ std::map<uint32_t, SourceRef> first_timeouts(const Job& job) {
 std::vector<LateEntry> late_by_order(const Job& job) {
   std::vector<LateEntry> result;
   const std::map<uint32_t, SourceRef> timeouts = first_timeouts(job);
-  if (timeouts.size() != 1) return result;
+  // Pieces of torn lines may stand anywhere.
+  if (timeouts.size() != 1 || is_torn(job)) return result;
   const auto& [input, gave_up] = *timeouts.begin();
   for (const CallFront& front : call_fronts(job)) {
     if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
@@ -84,6 +85,8 @@ std::vector<LateEntry> late_by_order(const Job& job) {
       const JobUnit* unit = unit_of(job, calls->last);
       if (unit == nullptr || unit->input != input) return false;
       if (gave_up < calls->last) {
+        // Files of several ranks, one put behind the other, have no order.
+        if (!(job.processes[static_cast<size_t>(rank.process)].first < gave_up)) return false;
         late.push_back({waiter_of(rank), front.communicator, front.furthest - 1, -1, calls->last});
       }
       return true;
