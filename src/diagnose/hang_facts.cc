@@ -176,28 +176,6 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
   });
 }
 
-/// One rank entered a call to which none of four or more others came, and only its own watchdog
-/// gave up: it made one too many. Fewer may all be kept by one thing, so nobody is named.
-bool is_alone_ahead(const Job& job, const CallFront& front) {
-  if (front.ahead.size() != 1 || front.behind.size() < 4 || !front.counts_all()) return false;
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  const CommRank& rank = job.communicators[static_cast<size_t>(front.communicator)]
-                             .ranks[static_cast<size_t>(front.ahead.front())];
-  return !works.empty() && std::all_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-    return work.process == rank.process;
-  });
-}
-
-FactValue alone_ahead(const Job& job, const CallFront& front) {
-  FactValue value = yes(fmt::format("{}, and none of the {} others did", front_words(job, front),
-                                    front.behind.size()));
-  place_in(job, front.communicator, value);
-  add_front_evidence(job, front, value);
-  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
-  blame(job, waiter_of(ranks[static_cast<size_t>(front.ahead.front())]), value);
-  return value;
-}
-
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
@@ -212,7 +190,6 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   if (timed_out_work(job).empty() && others_departed_from_twins(job, late)) return unknown();
   if (timed_out_work(job).empty() && !message_conflicts(job).empty()) return unknown();
-  if (is_alone_ahead(job, *front)) return alone_ahead(job, *front);
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);

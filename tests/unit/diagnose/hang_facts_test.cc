@@ -118,6 +118,16 @@ CallLog with_sends_ahead() {
   return log.timeout(0, 6, "SEND");
 }
 
+/// The logs of three ranks that made the same calls; only rank 1's has its watchdog.
+std::string one_behind_the_other() {
+  CallLog log;
+  for (int rank = 0; rank < 3; ++rank) {
+    log.init(rank, 3, 1).call(rank, 1).call(rank, 1);
+    if (rank == 1) log.timeout(1, 2);
+  }
+  return log.text();
+}
+
 std::vector<GuiltyCase> cases() {
   return {
       {"who did not enter is named where somebody waited until a limit", kMissing,
@@ -130,6 +140,12 @@ std::vector<GuiltyCase> cases() {
        world(3).call(0, 1).call(2, 1).timeout(0, 2).timeout(1, 1).text(), "unknown"},
       {"where most are behind, nobody says that they are to blame", kMissing,
        world(4).call(0, 1).timeout(0, 2).text(), "unknown"},
+      {"nor is who waits alone, however many the others are", kMissing,
+       world(6).call(0, 1).timeout(0, 2).text(), "unknown"},
+      {"who entered only when the others had given up came too late", kMissing,
+       world(3).call(0, 1).call(2, 1).timeout(0, 2).timeout(2, 2).call(1, 1).text(), "yes 1"},
+      {"files that were put one behind the other have no order", kMissing, one_behind_the_other(),
+       "unknown"},
       {"one that is behind because it waits elsewhere is no reason for silence", kMissing,
        world_with_pair().call(0, 2).call(2, 1).call(3, 1).timeout(0, 2).timeout(2, 2).text(),
        "yes 1"},
