@@ -55,11 +55,11 @@ void for_each_said(const Job& job, Use&& use) {
 }
 
 /// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
-/// that PyTorch up to 2.1 prints as "[Rank 6]". -1: unknown.
+/// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
+/// only where the job was built so (model/build_processes.cc). -1: unknown.
 inline int rank_of(const Job& job, int process, const Header& header) {
   const int rank = job.processes[static_cast<size_t>(process)].rank;
-  if (rank >= 0 || header.prefix.rank >= 0) return rank >= 0 ? rank : header.prefix.rank;
-  return header.group_rank;
+  return rank >= 0 ? rank : header.group_rank;
 }
 
 /// "rank 3", "ranks 0-3", or "" for no ranks.

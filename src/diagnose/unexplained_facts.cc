@@ -25,6 +25,7 @@
 #include "diagnose/first_warning.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/nccl_names.h"
+#include "log/task_label.h"
 
 namespace ncclog {
 namespace {
@@ -129,10 +130,20 @@ bool is_mere_warning(std::string_view line) {
   return line.find("NCCL WARN ") != line.npos || line.find("gai error:") != line.npos;
 }
 
-/// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there.
-int process_that_printed(const Job& job, const Header& header) {
+/// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there. A launcher's
+/// number is a rank only where the process of that rank bears it, too.
+int process_that_printed(const Job& job, std::string_view line) {
+  const Header header = parse_event(line, all_wordings()).header;
   if (!header.host.empty() && header.pid >= 0) return process_of_pid(job, header.pid);
-  return header.prefix.rank >= 0 ? process_of_rank(job, header.prefix.rank) : -1;
+  if (header.prefix.rank < 0) return -1;
+  const int process = process_of_rank(job, header.prefix.rank);
+  if (process < 0 || task_label(line).rank >= 0) return process;
+  const std::vector<size_t>& logs = job.processes[static_cast<size_t>(process)].logs;
+  const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
+    return job.logs[log].task_rank == header.prefix.rank ||
+           job.logs[log].speaker.rank == header.prefix.rank;
+  });
+  return bears_it ? process : -1;
 }
 
 /// Lines of other programs that report an error in unknown words.
@@ -148,7 +159,7 @@ FactValue unknown_lines(const Job& job, Wanted wanted) {
   std::sort(value.evidence.begin(), value.evidence.end(),
             [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
   for (const Evidence& line : value.evidence) {
-    const int process = process_that_printed(job, parse_event(line.text, all_wordings()).header);
+    const int process = process_that_printed(job, line.text);
     if (process >= 0) value.processes.push_back(process);
   }
   if (value.evidence.empty()) return unknown();

@@ -119,6 +119,23 @@ int rank_of_paths(const SpeakerLog& log) {
   return ranks.size() == 1 ? *ranks.begin() : -1;
 }
 
+/// The one rank by which NCCL or the framework calls who prints, in its own lines: "Duplicate GPU
+/// detected : rank 6 and rank 0 …", "NCCL communicator was aborted on rank 2"; -1: none, or
+/// several.
+int rank_told(const SpeakerLog& log) {
+  std::set<int> ranks;
+  const auto add = [&]<typename T>(const T*) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) return;
+    for (const Record& record : list->kept) {
+      ranks.insert(read_message<T>(parse_record(record).message).rank);
+    }
+  };
+  add(static_cast<const DuplicateGpu*>(nullptr));
+  add(static_cast<const CommAborted*>(nullptr));
+  return ranks.size() == 1 ? *ranks.begin() : -1;
+}
+
 void set_rank(Process& process, const SpeakerLog& log,
               const std::map<HostPid, std::set<int>>& listed) {
   const CommSegment* largest = largest_segment(log);
@@ -135,6 +152,8 @@ void set_rank(Process& process, const SpeakerLog& log,
     return;
   }
   process.rank = rank_of_paths(log);
+  // It may be a rank of a part of the job, unless the launcher's number is the same.
+  if (process.rank < 0 && rank_told(log) == log.task_rank) process.rank = rank_told(log);
 }
 
 /// What a voice without host and pid was told apart by: a number that its launcher gave, and
@@ -143,7 +162,8 @@ bool is_label_only(const SpeakerLog& log) {
   if (log.speaker.rank < 0) return false;
   const TaskLabel label = task_label(log.last_text);
   return label.task == log.speaker.rank && label.rank < 0 &&
-         parse_header(log.last_text).level != Level::Framework;
+         parse_header(log.last_text).level != Level::Framework &&
+         rank_told(log) != log.speaker.rank;
 }
 
 /// Of the processes of each host, the difference between the launcher's number and that of the GPU.

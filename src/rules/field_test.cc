@@ -33,7 +33,7 @@ std::string header_text(const Job& job, const ReadRecord& read, HeaderField fiel
     case HeaderField::Host:
       return header.host.empty() ? process.host : std::string(header.host);
     case HeaderField::Rank:
-      return number_text(process.rank >= 0 ? process.rank : header.prefix.rank);
+      return number_text(process.rank);
     case HeaderField::Pid:
       return number_text(header.pid >= 0 ? header.pid : process.pid);
     case HeaderField::ProcessGroup:
