@@ -168,7 +168,9 @@ Json rule_key_value(std::string_view key) {
   if (key == "confidence") return words(std::vector{"certain", "likely", "possible"});
   if (key == "role") return words(std::vector{"cause", "symptom", "advice"});
   if (key == "per") return scopes();
-  if (key == "last_resort" || key == "halves_bandwidth") return {{"type", "boolean"}};
+  if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
+    return {{"type", "boolean"}};
+  }
   if (key == "needs") return one_or_list(offered(need_names(), "^[$][a-z0-9_]+$"));
   if (key == "when") return ref("condition");
   if (key == "blame") return blame();

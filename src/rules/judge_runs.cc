@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -13,15 +12,6 @@
 
 namespace ncclog {
 namespace {
-
-/// Findings about the runs themselves, which only the whole shows.
-constexpr std::string_view kAboutRuns[] = {"several-runs-info", "pid-started-twice-info",
-                                           "restart-stale-unique-id"};
-
-bool is_about_runs(const Finding& finding) {
-  return std::find(std::begin(kAboutRuns), std::end(kAboutRuns), finding.id) !=
-         std::end(kAboutRuns);
-}
 
 /// One run with all that is said of it.
 struct Judged {
@@ -153,11 +143,12 @@ void weigh(const Finding& finding, Verdict& verdict) {
   verdict = {status, first_sentence(finding.message), finding.id};
 }
 
-/// Adds what is about the runs themselves, or was made by no rule, as a profile's finding.
+/// Adds what rules say of all runs together, or was made by no rule, as a profile's finding.
 void add_of_whole(const Rulebook& rulebook, std::vector<Finding> whole,
                   std::vector<Finding>& findings, Verdict& verdict) {
   for (Finding& finding : whole) {
-    if (!is_about_runs(finding) && find_rule(rulebook, finding.id) != nullptr) continue;
+    const Rule* rule = find_rule(rulebook, finding.id);
+    if (rule != nullptr && !rule->of_all_runs) continue;
     weigh(finding, verdict);
     findings.push_back(std::move(finding));
   }

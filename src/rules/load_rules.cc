@@ -30,6 +30,7 @@ const Names kKeys = {"id",
                      "examples",
                      "last_resort",
                      "halves_bandwidth",
+                     "of_all_runs",
                      "applies_to"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
@@ -164,6 +165,9 @@ void load_grades(const RuleFile& file, Rule& rule) {
   }
   if (const RuleNode* halves = root.find("halves_bandwidth")) {
     rule.halves_bandwidth = word_of(file, *halves, "halves_bandwidth", {"false", "true"}) == 1;
+  }
+  if (const RuleNode* all = root.find("of_all_runs")) {
+    rule.of_all_runs = word_of(file, *all, "of_all_runs", {"false", "true"}) == 1;
   }
   rule.severity = static_cast<Severity>(
       word_of(file, required(file, root, "severity"), "severity", {"error", "warning", "info"}));

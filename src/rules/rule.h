@@ -184,6 +184,9 @@ struct Rule {
   bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
   /// As advice, it stays a warning on a job that finished (rules/end_of_work.h).
   bool halves_bandwidth = false;
+  /// It is about the runs that the logs hold, so it is judged over all of them together, and not
+  /// within each (rules/judge_runs.h).
+  bool of_all_runs = false;
   std::vector<const CoverageQuestion*> needs;
   std::vector<VersionDemand> applies_to;  ///< Empty: any version.
   Condition when;

@@ -83,6 +83,7 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   if (rule.per != Scope::Job) out += text_block("per", std::string(to_string(rule.per)));
   if (rule.last_resort)
     out += text_block("judged", "where no other rule found an error or a warning");
+  if (rule.of_all_runs) out += text_block("over", "all runs of the logs together");
   if (rule.halves_bandwidth) out += text_block("cost", "at least half of the bandwidth");
   out += text_block("applies to", applies_to_text(rule.applies_to));
   out += text_block("needs", needs_text(rule)) + text_block("when", rule.when_text);
