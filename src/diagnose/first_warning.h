@@ -25,11 +25,16 @@ struct ExplainedWarning {
   Warning warning;
 };
 
-/// The WARN that is nearest to a cause; nullopt if there is none whose meaning is known.
+/// The thread that printed the WARN went on with the initialisation: it printed rings, trees or
+/// Init COMPLETE after it, and no error before those. So what failed was done without.
+bool is_outlived_in_init(const SpeakerLog& log, const Record& warning);
+
+/// The WARN that is nearest to a cause; nullopt if there is none whose meaning is known. One that
+/// its initialisation outlived is no more than degraded.
 std::optional<ExplainedWarning> first_warning(const Job& job);
 
 /// The process prints a WARN after which its call fails, and not because of an earlier error: it is
-/// no mere victim.
+/// no mere victim, and did not outlive it.
 bool reports_own_failure(const Job& job, const Process& process);
 
 }  // namespace ncclog

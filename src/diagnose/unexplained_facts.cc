@@ -306,9 +306,11 @@ FactValue init_trail(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
-/// Processes that print a WARN after which the call fails, mere victims among them.
+/// Processes that print a WARN after which the call fails, mere victims among them. What only its
+/// initialisation outlived is told where the job finished, as what it did without.
 FactValue warned_fatally(const Job& job, const Instance&) {
   FactValue value = yes({});
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     if (ended_well(job, job.processes[p])) continue;
     for (const size_t log : job.processes[p].logs) {
@@ -318,6 +320,7 @@ FactValue warned_fatally(const Job& job, const Instance&) {
           const Warning* warning = warning_of(event);
           if (warning == nullptr || warning->severity != WarnSeverity::Fatal) continue;
           if (is_after_end(job, evidence_of(record))) continue;
+          if (!finished && is_outlived_in_init(job.logs[log], record)) continue;
           value.evidence.push_back(evidence_of(record));
           if (value.processes.empty() || value.processes.back() != static_cast<int>(p)) {
             value.processes.push_back(static_cast<int>(p));

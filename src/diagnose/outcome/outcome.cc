@@ -10,6 +10,7 @@
 #include "diagnose/deaths.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/first_exception.h"
+#include "diagnose/first_warning.h"
 #include "diagnose/stop_evidence.h"
 
 namespace ncclog {
@@ -161,7 +162,9 @@ class OwnFailures {
             const Warning* warning = warning_of(parse_record(record));
             const bool fails = warning != nullptr && warning->severity == WarnSeverity::Fatal &&
                                warning->origin != WarnOrigin::Symptom;
-            if (fails) add(static_cast<int>(p), evidence_of(record));
+            if (fails && !is_outlived_in_init(job_.logs[log], record)) {
+              add(static_cast<int>(p), evidence_of(record));
+            }
           }
         }
       }
