@@ -1,4 +1,4 @@
-// Did a process change its GPU between two communicators?
+// Did a process change its GPU between two communicators, and do two ranks have the same one?
 //
 //   n1:77:77 [3] NCCL INFO … rank 3 nranks 4 cudaDev 3 nvmlDev 3 busId 90 commId 0x51 - Init
 //   COMPLETE n1:77:77 [2] NCCL INFO ENV/Plugin: Closing env plugin ncclEnvDefault [rank3]: … [3] is
@@ -9,6 +9,10 @@
 // one, which the others never join. Only the thread that initialised counts, and only where it is
 // the main one: service threads show any device, and their numbers come back.
 //
+//   n1:42:42 … rank 0 nranks 2 … busId 100000 commId 0xaa - Init START
+//   n1:43:43 … rank 1 nranks 2 … busId 100000 commId 0xaa - Init START
+//       → job.gpu_shared = yes: NCCL refuses two ranks of a communicator on one GPU of a host
+//
 // A process may drive several GPUs on purpose: it has several ranks in one communicator, or all
 // ranks of a communicator do it alike, or the second communicator came up. Then nothing hangs from
 // it, and nobody is accused.
@@ -17,6 +21,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +33,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
+#include "log/bus_id.h"
 #include "log/header.h"
 #include "model/rank_segment.h"
 
@@ -237,6 +243,56 @@ FactValue answer(const Job& job, bool surely) {
 
 FactValue device_changed(const Job& job, const Instance&) { return answer(job, true); }
 
+/// Ranks of a communicator by host and GPU. A name that every machine may have is no host.
+std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_by_gpu(
+    const Job& job, const Communicator& comm) {
+  std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> all;
+  for (const CommRank& rank : comm.ranks) {
+    const auto bus = bus_number(rank.bus_id);
+    if (rank.process < 0 || rank.segment < 0 || !bus) continue;
+    const std::string& host = process_at(job, rank.process).host;
+    if (!host.empty() && host != "localhost") all[{host, *bus}].push_back(&rank);
+  }
+  return all;
+}
+
+/// Nobody completed it: NCCL would have, had it not refused.
+bool began_in_vain(const Job& job, const Communicator& comm) {
+  return std::none_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    return rank.segment >= 0 && segment_of(job, rank).completed.line != 0;
+  });
+}
+
+FactValue gpu_shared(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.inferred || !began_in_vain(job, comm)) continue;
+    for (const auto& [gpu, ranks] : ranks_by_gpu(job, comm)) {
+      if (ranks.size() < 2) continue;
+      std::vector<int> numbers;
+      for (const CommRank* rank : ranks) {
+        numbers.push_back(rank->rank);
+        value.processes.push_back(rank->process);
+        value.evidence.push_back(
+            line_at(job, process_at(job, rank->process), begin_of(segment_of(job, *rank))));
+      }
+      phrases.push_back(fmt::format("{} of communicator {} are all on the GPU with bus id {} of {}",
+                                    ranks_phrase(numbers), to_valid_utf8(comm.id),
+                                    printable(to_valid_utf8(ranks.front()->bus_id)),
+                                    printable(to_valid_utf8(gpu.first))));
+    }
+  }
+  if (phrases.empty()) return unknown();
+  constexpr size_t kMost = 3;
+  if (phrases.size() > kMost) {
+    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
+    phrases.resize(kMost + 1);
+  }
+  value.what = join(phrases, "; ");
+  return value;
+}
+
 FactValue device_changed_perhaps(const Job& job, const Instance&) { return answer(job, false); }
 
 constexpr std::array kFacts = {
@@ -248,6 +304,9 @@ constexpr std::array kFacts = {
          "A process went on with another GPU than that of its communicator, and nothing hangs from "
          "it.",
          within_runs<device_changed_perhaps>},
+    Fact{"job.gpu_shared", Scope::Job, FactType::Bool,
+         "Ranks of a communicator that nobody completed print the same host and bus id.",
+         within_runs<gpu_shared>},
 };
 
 }  // namespace
