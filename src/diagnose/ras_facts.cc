@@ -3,6 +3,9 @@
 //   AllReduce operation counts: 7 ranks 29, rank 5 28; the lines name rank 5      → confirmed
 //   rank 5 launched 31, the others as many as their logs show; its log shows 28   → contradicted
 //
+//   Missing communicator data from 1 job process; process 6004 on node 10.4.1.3    → incomplete
+//   Missing communicator data from 255 ranks, of communicators with 2              → no such ranks
+//
 // The answer is of the moment in which somebody asked, and counts of a healthy job differ by a few.
 // So a lower count alone names nobody; a higher count than a log shows, where those of other ranks
 // are what their logs show, proves that this log lacks lines.
@@ -179,6 +182,80 @@ FactValue ras_mismatch(const Job& job, const Instance&) {
   return yes(join(phrases, "; "));
 }
 
+/// "process 6004 on node 10.4.1.3 (GPU 0)", "rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
+std::string member_words(const RasMember& member) {
+  std::vector<std::string> parts;
+  if (member.pid >= 0) parts.push_back(fmt::format("process {}", member.pid));
+  if (!member.node.empty()) parts.push_back("on node " + printable(to_valid_utf8(member.node)));
+  std::string place = join(parts, " ");
+  const std::string gpu = member.gpu.empty() ? "" : "GPU " + printable(to_valid_utf8(member.gpu));
+  if (member.rank < 0) return gpu.empty() ? place : fmt::format("{} ({})", place, gpu);
+  if (!gpu.empty()) place += place.empty() ? gpu : ", " + gpu;
+  return place.empty() ? fmt::format("rank {}", member.rank)
+                       : fmt::format("rank {} ({})", member.rank, place);
+}
+
+/// More ranks than any communicator of the answer has, or a rank that none has: in such an answer
+/// the service itself is wrong.
+bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
+  if (statement.communicator.empty() || most_ranks <= 0) return false;
+  return statement.count > most_ranks ||
+         std::any_of(statement.members.begin(), statement.members.end(),
+                     [&](const RasMember& member) { return member.rank >= most_ranks; });
+}
+
+/// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
+std::string lacking_words(const RasStatement& statement) {
+  constexpr size_t kMost = 3;
+  const bool of_job = statement.communicator.empty();
+  const std::string_view unit = of_job ? (statement.count == 1 ? "process" : "processes")
+                                       : (statement.count == 1 ? "rank" : "ranks");
+  std::string words = of_job ? "" : "communicator " + to_valid_utf8(statement.communicator) + ": ";
+  words += statement.problem == "DEAD" ? "no way to reach " : "no data from ";
+  words += fmt::format("{} {}", statement.count, unit);
+  std::vector<std::string> members;
+  for (const RasMember& member : statement.members) {
+    if (members.size() == kMost) break;
+    members.push_back(member_words(member));
+  }
+  if (statement.members.size() > kMost) members.push_back("…");
+  return members.empty() ? words : fmt::format("{}: {}", words, join(members, ", "));
+}
+
+/// Of whom the last answer has nothing. The service itself may be late or wrong, so nobody is
+/// called dead.
+FactValue ras_incomplete(const Job& job, const Instance&) {
+  if (job.ras_reports.empty()) return unknown();
+  constexpr size_t kMost = 3;
+  const RasReport& report = job.ras_reports.back();
+  int64_t most_ranks = -1;
+  for (const RasCommunicators& row : report.communicators) {
+    most_ranks = std::max(most_ranks, row.nranks);
+  }
+  std::vector<std::string> phrases;
+  std::string doubt;
+  for (const RasStatement& statement : report.statements) {
+    const bool lacks = statement.problem == "DEAD" ||
+                       (statement.problem == "INCOMPLETE" && statement.what == "communicator data");
+    if (!lacks) continue;
+    if (!is_impossible(statement, most_ranks)) {
+      phrases.push_back(lacking_words(statement));
+    } else if (doubt.empty()) {
+      doubt = fmt::format(
+          ". It also misses {} ranks of {}, and no communicator of its table has more than {}: "
+          "that part is an error of the service",
+          statement.count, to_valid_utf8(statement.communicator), most_ranks);
+    }
+  }
+  if (phrases.empty() && doubt.empty()) return no();
+  if (phrases.empty()) phrases.push_back("what it lacks cannot be");
+  if (phrases.size() > kMost) {
+    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
+    phrases.resize(kMost + 1);
+  }
+  return yes(join(phrases, "; ") + doubt);
+}
+
 /// Ranks of the lowest count, if all others have one higher count; empty if it is not so.
 std::vector<int> behind_in(const RasCounts& counts) {
   std::map<int64_t, std::vector<int>> by_count;
@@ -230,6 +307,8 @@ constexpr std::array kFacts = {
          "NCCL's RAS service counted more operations of a rank than its log shows, and as many as "
          "the logs show of others.",
          ras_contradicts},
+    Fact{"job.ras_incomplete", Scope::Job, FactType::Bool,
+         "NCCL's RAS service had no data of processes or ranks when it was asked.", ras_incomplete},
     Fact{"job.ras_mismatch", Scope::Job, FactType::Bool,
          "NCCL's RAS service found ranks of a communicator that launched different numbers of an "
          "operation.",
