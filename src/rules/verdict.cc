@@ -112,10 +112,17 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
 
 }  // namespace
 
+/// A quotation is open at that place, and closed after it.
+static bool is_quoted(std::string_view message, size_t at) {
+  return std::count(message.begin(), message.begin() + static_cast<ptrdiff_t>(at), '"') % 2 == 1 &&
+         message.find('"', at) != message.npos;
+}
+
 std::string first_sentence(std::string_view message) {
   for (size_t dot = message.find(". "); dot != message.npos; dot = message.find(". ", dot + 1)) {
     const size_t next = dot + 2;
-    if (next < message.size() && message[next] >= 'A' && message[next] <= 'Z') {
+    const bool begins = next < message.size() && message[next] >= 'A' && message[next] <= 'Z';
+    if (begins && !is_quoted(message, dot)) {
       return std::string(message.substr(0, dot + 1));
     }
   }

@@ -140,6 +140,9 @@ constexpr SentenceRow kSentences[] = {
     {"NCCL 2.20.5 runs. Here", "NCCL 2.20.5 runs."},
     {"About 2.5 GB, e.g. here", "About 2.5 GB, e.g. here"},
     {"One.", "One."},
+    {"A WARN says: \"NET/X cannot open it. RC: -22\". Two.",
+     "A WARN says: \"NET/X cannot open it. RC: -22\"."},
+    {"A rail of 5\" length. Two.", "A rail of 5\" length."},
     {"", ""},
 };
 
