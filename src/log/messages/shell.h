@@ -16,7 +16,7 @@
 
 namespace ncclog {
 
-/// A process ended by a signal, says the shell, mpirun or srun that ran it.
+/// A process ended by a signal, says the shell, mpirun or srun that ran it, or its own handler.
 struct ProcessEnded {
   int64_t pid = -1;         ///< -1 if not printed.
   std::string_view status;  ///< "Killed", "Segmentation fault", "Exited with exit code 1"
@@ -57,6 +57,16 @@ struct ProcessEnded {
       {.text = "=   PID {pid} RUNNING AT {host:word}", .example = "=   PID 4242 RUNNING AT node-b"},
       {.text = "=   KILLED BY SIGNAL: {signal} ({status})",
        .example = "=   KILLED BY SIGNAL: 9 (Killed)"},
+      // The handlers of UCX and Open MPI, in the process that dies.
+      {.text = "[{host:word}:{pid}:{:int}:{:int}] Caught signal {signal} ({status}:{...}",
+       .example =
+           "[node-b:4242:0:4250] Caught signal 11 (Segmentation fault: address not mapped to "
+           "object at address 0x10)"},
+      {.text = "[{host:word}:{pid}:{:int}:{:int}] Caught signal {signal} ({status})",
+       .example = "[node-b:4242:0:4250] Caught signal 6 (Aborted)",
+       .general = true},
+      {.text = "[{host:word}:{pid}] Signal: {status} ({signal})",
+       .example = "[node-b:04242] Signal: Segmentation fault (11)"},
   };
   static void each_field(auto& self, auto&& visit) {
     visit("pid", self.pid);
