@@ -105,6 +105,9 @@ bool kernel_stamp(Scanner& scan, PrefixReading& reading) {
          scan.skip("] ");
 }
 
+/// "kernel: ", all that is left of the journal's line where time and host were taken off.
+bool kernel_name(Scanner& scan, PrefixReading&) { return scan.skip("kernel: "); }
+
 /// "nodea slurmstepd[77]: ", "nodea kernel: " behind a time.
 bool skip_journal_names(Scanner& scan, std::string_view& host, bool names_process) {
   host = scan.take_while(is_host_char);
@@ -200,6 +203,7 @@ constexpr PrefixForm kForms[] = {
     {"0123456789", epoch_stamp, kStamp},
     {.first_bytes = "|", .recognise = stamp_in_columns, .mark = '|'},
     {"[<k", kernel_stamp},
+    {.first_bytes = "k", .recognise = kernel_name, .mark = ':'},
     {kMonths, journal},
     {"<", syslog},
     {"M", exported_message},

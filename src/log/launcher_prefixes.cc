@@ -43,13 +43,14 @@ bool mpi_stamp(Scanner& scan, PrefixReading& reading) {
 bool mpi_stream(Scanner& scan, PrefixReading& reading) { return skip_stream_tag(scan, reading); }
 
 /// "[rank3]: " of Python's excepthook, "[rank: 3] " of Lightning. Without the blank it is
-/// torchrun's "--role rank": a local rank.
+/// torchrun's "--role rank": a local rank. So it is in "[rank3]:  what():", where the C++ runtime
+/// prints the blanks.
 bool framework_rank(Scanner& scan, PrefixReading& reading) {
   int rank = -1;
   if (!scan.skip("[rank")) return false;
   const bool lightning = scan.skip(": ");
   if (!scan.number(rank) || !scan.skip(lightning ? "] " : "]:")) return false;
-  const bool global = lightning || scan.skip(' ');
+  const bool global = lightning || (!scan.rest().starts_with("  what():") && scan.skip(' '));
   if (global) {
     note_global_rank(reading, rank);
   } else {

@@ -1,5 +1,5 @@
-// Prefixes that lines get on their way into a mail, an issue or a terminal: quotes, line numbers,
-// bare numbers of ranks.
+// Prefixes that lines get on their way into a mail, an issue, a diff or a terminal: quotes, line
+// numbers, borders, bare numbers of ranks.
 //
 //   > > 12 | [3] node07:41:42 [3] NCCL INFO …
 //
@@ -35,6 +35,16 @@ bool list_item(Scanner& scan, PrefixReading&) {
   return scan.skip("- ") || scan.skip("* ") || scan.skip("| ");
 }
 
+/// "│ " at the left of a pane of tmux.
+bool border(Scanner& scan, PrefixReading&) { return scan.skip("│") && scan.blanks() > 0; }
+
+/// "+" of a diff in front of a table's rows and of what nccl-tests comments: "+   1048576  …".
+bool added_row(Scanner& scan, PrefixReading&) {
+  if (!scan.skip('+')) return false;
+  Scanner behind = scan;
+  return behind.peek() == '#' || (behind.blanks() > 1 && is_digit(behind.peek()));
+}
+
 /// "[3] " of Intel MPI and MPICH, "[11]: " of torchrun's template.
 bool bare_rank(Scanner& scan, PrefixReading& reading) {
   int rank = -1;
@@ -60,6 +70,8 @@ constexpr PrefixForm kForms[] = {
     {.first_bytes = " >", .recognise = quote},
     {.first_bytes = " 0123456789", .recognise = line_number, .needs_record = true},
     {.first_bytes = " -*|", .recognise = list_item, .needs_record = true},
+    {.first_bytes = "\xE2", .recognise = border, .needs_record = true},
+    {.first_bytes = "+", .recognise = added_row},
     {.first_bytes = "[", .recognise = bare_rank, .needs_record = true},
     {.first_bytes = kLetters, .recognise = stern_names, .needs_record = true, .mark = '-'},
 };

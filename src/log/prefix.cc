@@ -154,6 +154,7 @@ bool begins_record(std::string_view text) {
                                           "[default",
                                           "Traceback (most recent call last)",
                                           "terminate called after",
+                                          "what():  ",
                                           "NCCL version ",
                                           "NCCL INFO",
                                           "NCCL WARN",

@@ -60,6 +60,7 @@ const std::vector<Row> kPrefixes = {
     {"GPUBOX: Traceback (most recent call last):", "Traceback (most recent call last):", -1, -1,
      "GPUBOX"},
     {"alpha: [rank3]: text", "text", 3, -1, "alpha"},
+    {"[rank3]:  what():  text", "  what():  text", -1, 3},
     // Kubernetes, containerd, docker, journald, the kernel.
     {"[pod/train-worker-3/pytorch] text", "text", -1, -1, "train-worker-3"},
     {"2026-01-05T12:00:00.000000001Z stderr F text", "text"},
@@ -105,7 +106,12 @@ const std::vector<Row> kPrefixes = {
     {"INFO 01-05 12:00:00 llm_engine.py:98] text", "text"},
     {"INFO:train.loop:text", "text"},
     {"[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> text", "text"},
-    // What mails, issues and terminals add.
+    {"kernel: NVRM: text", "NVRM: text"},
+    // What mails, issues, diffs and terminals add.
+    {"│ [rank9]: text", "text", 9},
+    {"│   what():  text", "what():  text"},
+    {"+   1048576  262144 text", "   1048576  262144 text"},
+    {"+#  Rank  0", "#  Rank  0"},
     {"> text", "text"},
     {"> > >> text", "text"},
     {"> 3: [rank9]: text", "text", 9},
@@ -162,6 +168,9 @@ TEST(ParsePrefix, LeavesOrdinaryOutputAlone) {
       "  key1: value",
       "12 text",
       "- text",
+      "│ text",
+      "+ 12 text",
+      "+ mpirun text",
       ">=2.0",
       "worker-3 is ready",
       "{\"a\"} text",
