@@ -26,10 +26,29 @@ bool concerns_job(const KernelEvent& event) {
   return event.relation != KernelRelation::OtherGpu && event.relation != KernelRelation::OtherHost;
 }
 
+bool is_in(std::span<const int> codes, int code) {
+  return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+/// 45: the driver tears a channel down, after another Xid or after the process was killed. Newer
+/// drivers name the other one, and its own line may be missing: "Ch 00000001 caused by previous
+/// Xid 149".
+constexpr int kConsequence[] = {45};
+
+/// The Xid that an event is about.
+int cause_code(const KernelEvent& event) {
+  constexpr std::string_view kCause = "caused by previous Xid ";
+  const size_t at = event.text.find(kCause);
+  if (!is_in(kConsequence, event.code) || at == std::string::npos) return event.code;
+  const std::string_view rest = std::string_view(event.text).substr(at + kCause.size());
+  const auto code = parse_int(rest.substr(0, rest.find_first_not_of("0123456789")));
+  return code ? static_cast<int>(*code) : event.code;
+}
+
 /// "Xid 79 on node-a, GPU 0000:1b:00 (rank 2, pid 4242)", as far as known.
 std::string event_phrase(std::string_view what, const KernelEvent& event) {
   std::string phrase(what);
-  if (event.code >= 0) phrase += fmt::format(" {}", event.code);
+  if (event.code >= 0) phrase += fmt::format(" {}", cause_code(event));
   if (!event.host.empty()) phrase += " on " + event.host;
   if (!event.bus_id.empty()) phrase += ", " + event.bus_id;
   std::vector<std::string> who;
@@ -68,16 +87,10 @@ constexpr int kNvlink[] = {74, 144, 145, 146, 147, 148, 149, 150};
 constexpr int kMemory[] = {48, 63, 64, 94, 95, 140};
 constexpr int kDriver[] = {38, 61, 62, 109, 119, 120};
 constexpr int kProgram[] = {13, 31, 43};
-/// 45: the driver tears a channel down, after another Xid or after the process was killed.
-constexpr int kConsequence[] = {45};
-
-bool is_in(std::span<const int> codes, int code) {
-  return std::find(codes.begin(), codes.end(), code) != codes.end();
-}
 
 FactValue xid_answer(const Job& job, std::span<const int> codes) {
   return events_answer<Xid>(job, "Xid", [&](const KernelEvent& event) {
-    return concerns_job(event) && is_in(codes, event.code);
+    return concerns_job(event) && is_in(codes, cause_code(event));
   });
 }
 
@@ -92,7 +105,7 @@ FactValue xid_other(const Job& job, const Instance&) {
     const std::initializer_list<std::span<const int>> known = {kOffBus, kNvlink,  kMemory,
                                                                kDriver, kProgram, kConsequence};
     return concerns_job(event) && std::none_of(known.begin(), known.end(), [&](auto codes) {
-             return is_in(codes, event.code);
+             return is_in(codes, cause_code(event));
            });
   });
 }

@@ -32,6 +32,14 @@ const GuiltyCase kCases[] = {
     {"firmware", "job.xid_driver", kJob + kOnA + xid(119), "yes 1"},
     {"the program", "job.xid_program", kJob + kOnA + xid(31), "yes 1"},
     {"a consequence", "job.xid_other", kJob + kOnA + xid(45), "no"},
+    {"a consequence of a link", "job.xid_nvlink",
+     kOnA +
+         "NVRM: Xid (PCI:0000:3d:00): 45, pid=77, name=python3, Ch 01 caused by previous Xid 149\n",
+     "yes"},
+    {"a consequence of what has no class", "job.xid_other",
+     kOnA +
+         "NVRM: Xid (PCI:0000:3d:00): 45, pid=77, name=python3, Ch 01 caused by previous Xid 137\n",
+     "yes"},
     {"a number without class", "job.xid_other", kJob + kOnA + xid(137), "yes 1"},
     {"of another class", "job.xid_other", kJob + kOnA + xid(79), "no"},
     {"a switch", "job.sxid_fatal",
