@@ -85,6 +85,10 @@ void find_timeouts(Search& search) {
   constexpr StopBy kBy = StopBy::Timeout;
   search.add_said<WatchdogTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
   search.add_said<BlockingWaitTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
+  search.add_said<CppWhat>(kBy, [](const auto& what) {
+    const bool quotes = what.text.find("collective operation timeout: WorkNCCL(") != what.text.npos;
+    return quotes ? op_timed_out({}) : std::string();
+  });
   search.add_all<HeartbeatTimeout>(kBy, "reports that its watchdog is stuck");
   search.add_said<DesyncTimeout>(kBy, [](const auto& desync) { return op_timed_out(desync.op); });
   search.add_all<StoreWaitFailed>(kBy, "waited in the store for an ncclUniqueId in vain");

@@ -110,30 +110,57 @@ void add_timeouts(const Job& job, const std::vector<std::pair<int64_t, WorkProgr
   });
 }
 
-/// "Original reason for failure was: [Rank 0] Watchdog caught …": who uses a communicator after the
-/// watchdog aborted it quotes what the watchdog said. The line names no group.
+constexpr std::string_view kQuotedTimeout = "Watchdog caught collective operation timeout: ";
+
+/// The number in "[Rank 4] " right before a quotation, which is a rank of its group; -1: none.
+int rank_before(std::string_view text) {
+  constexpr std::string_view kTag = "[Rank ";
+  text = trim(text);
+  const size_t at = text.rfind(kTag);
+  if (at == text.npos || !text.ends_with(']')) return -1;
+  const auto rank = parse_int(text.substr(at + kTag.size(), text.size() - at - kTag.size() - 1));
+  return rank ? static_cast<int>(*rank) : -1;
+}
+
+/// Adds the timeout that a line of kind T quotes in `text`. Such a quotation names no group, so its
+/// rank is the job's only where nothing else says which.
+template <typename T>
+void add_quoted(const Said<T>& said, int rank, std::string_view text,
+                std::vector<TimedOutWork>& works) {
+  const size_t begin = text.find(kQuotedTimeout);
+  if (begin == text.npos) return;
+  const Event quoted = parse_event(text.substr(begin), all_wordings());
+  if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
+  const auto timeout = read_message<WatchdogTimeout>(quoted.message);
+  TimedOutWork work;
+  work.process = said.process;
+  work.rank = rank >= 0 ? rank : rank_before(text.substr(0, begin));
+  work.seq = timeout.seq;
+  work.op = timeout.op;
+  work.size = agreed_size(timeout);
+  work.numel_in = timeout.shape.empty() ? timeout.numel_in : elements_in(timeout.shape);
+  work.numel_out = timeout.numel_out;
+  work.timeout_ms = timeout.timeout_ms;
+  work.line = evidence_of(said.record);
+  work.in_unnamed_group = true;
+  const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
+  if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
+}
+
+/// What the watchdog said, as others quote it: who uses a communicator after the watchdog aborted
+/// it ("Original reason for failure was: [Rank 0] Watchdog caught …"), and the exception that ends
+/// the process ("what():  [Rank 0] Watchdog caught …").
 void add_quoted_timeouts(const Job& job, std::vector<TimedOutWork>& works) {
-  constexpr std::string_view kBegin = "Watchdog caught collective operation timeout: ";
   for_each_said<CommAborted>(job, [&](const Said<CommAborted>& said) {
-    const size_t begin = said.message.reason.find(kBegin);
-    if (begin == std::string_view::npos) return;
-    const Event quoted = parse_event(said.message.reason.substr(begin), all_wordings());
-    if (quoted.message.kind != &all_kinds()[kKindIndex<WatchdogTimeout>]) return;
-    const auto timeout = read_message<WatchdogTimeout>(quoted.message);
-    TimedOutWork work;
-    work.process = said.process;
-    work.rank = rank_of(job, said.process, said.header);
-    if (work.rank < 0) work.rank = said.message.rank;
-    work.seq = timeout.seq;
-    work.op = timeout.op;
-    work.size = agreed_size(timeout);
-    work.numel_in = timeout.shape.empty() ? timeout.numel_in : elements_in(timeout.shape);
-    work.numel_out = timeout.numel_out;
-    work.timeout_ms = timeout.timeout_ms;
-    work.line = evidence_of(said.record);
-    work.in_unnamed_group = true;
-    const auto repeated = [&](const TimedOutWork& other) { return same_work(work, other); };
-    if (std::none_of(works.begin(), works.end(), repeated)) works.push_back(std::move(work));
+    const int rank = rank_of(job, said.process, said.header);
+    add_quoted(said, rank >= 0 ? rank : said.message.rank, said.message.reason, works);
+  });
+  for_each_said<WatchdogTerminated>(job, [&](const Said<WatchdogTerminated>& said) {
+    add_quoted(said, rank_of(job, said.process, said.header), said.message.reason, works);
+  });
+  if (!works.empty()) return;  // The same process may have said it before it ended.
+  for_each_said<CppWhat>(job, [&](const Said<CppWhat>& said) {
+    add_quoted(said, rank_of(job, said.process, said.header), said.message.text, works);
   });
 }
 
