@@ -2,8 +2,10 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
+#include "log/event.h"
 #include "log/foreign_needs.h"
 #include "log/header.h"
 
@@ -25,6 +27,20 @@ bool asks_for_memlock(std::string_view line) {
 bool is_memlock_answer(std::string_view line) {
   line = trim(line);
   return line == "unlimited" || parse_int(line).has_value();
+}
+
+bool is_understood(std::string_view record) {
+  return parse_event(record, all_wordings()).message.kind != nullptr;
+}
+
+/// A record of PyTorch's C++ side, as wide as a terminal, whose message says nothing so far. Few
+/// lines begin like that, so it may be read twice.
+bool may_be_wrapped(std::string_view line) {
+  constexpr size_t kNarrowest = 60;
+  constexpr size_t kWidest = 300;
+  if (line.size() < kNarrowest || line.size() > kWidest || line[0] != '[') return false;
+  if (line.substr(0, kNarrowest + 20).find(".cpp:") == line.npos) return false;
+  return parse_header(line).level == Level::Framework && !is_understood(line);
 }
 
 bool is_same_voice(const Prefix& a, const Prefix& b) {
@@ -50,6 +66,23 @@ bool RecordJoiner::completes_header(std::string_view text) const {
   return header && !header->host.empty() && !header->message.empty();
 }
 
+/// Takes the line in if held_ and it are a message that neither is alone. A terminal cuts words
+/// where its width ends; the blank that stood there may be gone.
+bool RecordJoiner::add_wrapped(const Line& line, int lines) {
+  const auto rest = rest_of_record(line.text, held_);
+  if (!rest || line.text.size() > held_.size() + 1 || is_understood(line.text)) return false;
+  for (const std::string_view between : {"", " "}) {
+    std::string joined = held_ + std::string(between) + std::string(trim(line.text));
+    if (!is_understood(joined)) continue;
+    held_ = std::move(joined);
+    ++pieces_;
+    lines_ += lines;
+    finish();
+    return true;
+  }
+  return false;
+}
+
 void RecordJoiner::add(const Line& line, int lines) {
   switch (waiting_) {
     case Waiting::Nothing:
@@ -67,11 +100,15 @@ void RecordJoiner::add(const Line& line, int lines) {
       if (const auto rest = rest_of_record(line.text, held_); rest && is_memlock_answer(*rest))
         return append(*rest, lines, Waiting::Nothing);
       break;
+    case Waiting::ForMessage:
+      if (add_wrapped(line, lines)) return;
+      break;
   }
   finish();
   if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
   if (line.text.size() < kLongestStub && is_header_stub(line.text))
     return hold(line, lines, Waiting::ForLevel);
+  if (may_be_wrapped(line.text)) return hold(line, lines, Waiting::ForMessage);
   receive_(line, lines);
 }
 

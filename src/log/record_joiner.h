@@ -5,6 +5,10 @@
 //   NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-x
 //   (size 0), error: No such file or directory (2)
 //
+//   [rank6]:[E429 13:55:49.384372190 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG
+//   GUID 0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck for 480
+//   seconds without making progress in monitoring enqueued collectives.
+//
 //   $ mpirun -np 1 bash -c 'ulimit -l'
 //   8192
 //
@@ -46,11 +50,12 @@ class RecordJoiner {
   void finish();
 
  private:
-  enum class Waiting { Nothing, ForLevel, ForRest, ForAnswer };
+  enum class Waiting { Nothing, ForLevel, ForRest, ForAnswer, ForMessage };
 
   void hold(const Line& line, int lines, Waiting waiting);
   void append(std::string_view text, int lines, Waiting waiting);
   bool completes_header(std::string_view text) const;
+  bool add_wrapped(const Line& line, int lines);
 
   Receiver receive_;
   Waiting waiting_ = Waiting::Nothing;

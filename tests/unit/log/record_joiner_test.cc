@@ -51,6 +51,29 @@ TEST(RecordJoiner, JoinsAHeaderThatWasWrappedAnywhereBehindItsProcess) {
             (Records{"1+1: node:1:2 [1]", "2+1: node:1:2 [1] NCCL INFO x"}));
 }
 
+TEST(RecordJoiner, JoinsAFrameworkRecordThatATerminalCut) {
+  const std::string begin =
+      "[rank6]:[E429 13:55:49.384372190 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID ";
+  const std::string stuck = "0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck for 480 ";
+  const std::string seconds = "seconds without making progress in monitoring enqueued collectives.";
+  const std::string whole = begin + "0(default_pg) Rank 6] ProcessGroupNCCL's watchdog got stuck ";
+  // In the middle of a word, and where the blank at the line's end was lost.
+  EXPECT_EQ(
+      join({whole + "for 480 secon", "ds without making progress in monitoring enqueued col"}),
+      (Records{"1+1: " + whole + "for 480 secon",
+               "2+1: ds without making progress in monitoring enqueued col"}));
+  EXPECT_EQ(join({whole + "for 480 secon",
+                  "ds without making progress in monitoring enqueued "
+                  "collectives. Then"}),
+            (Records{"1+2: " + whole + "for 480 " + seconds + " Then"}));
+  EXPECT_EQ(join({whole + "for 480", seconds}), (Records{"1+2: " + whole + "for 480 " + seconds}));
+  // What is understood alone, or begins a record, is no rest.
+  EXPECT_EQ(join({whole, "Traceback (most recent call last):"}),
+            (Records{"1+1: " + whole, "2+1: Traceback (most recent call last):"}));
+  EXPECT_EQ(join({begin + stuck, "node:1:2 [0] NCCL INFO x"}),
+            (Records{"1+1: " + begin + stuck, "2+1: node:1:2 [0] NCCL INFO x"}));
+}
+
 TEST(RecordJoiner, JoinsBehindTheSamePrefixOnly) {
   EXPECT_EQ(join({"3: node:1:2 [1] a.cc:9", "3: NCCL WARN x", "3: y"}),
             (Records{"1+3: 3: node:1:2 [1] a.cc:9 NCCL WARN x y"}));
