@@ -40,8 +40,9 @@ struct CommMisused {
        .example = "Attempt to use communicator before the previous operation returned ncclSuccess",
        .quotable = true,
        .warning = {WarnSeverity::Fatal, WarnOrigin::User,
-                   "A non-blocking communicator was used before its last call had finished. Poll "
-                   "ncclCommGetAsyncError until it is no longer in progress."}},
+                   "A communicator was used before its last call had finished well. Non-blocking: "
+                   "poll ncclCommGetAsyncError. Else that call failed, or two releases of NCCL "
+                   "are mixed."}},
       {.text = "comm {:hex} {text:has already been destroyed}",
        .example = "comm 0x7f10a0 has already been destroyed",
        .quotable = true,

@@ -25,8 +25,8 @@ struct CudaFailure {
   static constexpr Subsystem kSubsystem = Subsystem::None;
   static constexpr Warning kWarning{
       WarnSeverity::Fatal, WarnOrigin::System,
-      "A CUDA call failed. Often a kernel of the application failed before and NCCL is the first "
-      "to notice; else look at GPU memory, driver and error text."};
+      "A CUDA call failed, for the reason quoted. At work a kernel of the application often failed "
+      "before; in an initialisation look at driver, container and the GPUs that are visible."};
   static constexpr Wording kWordings[] = {
       {.text = "Cuda failure '{error}'",
        .example = "Cuda failure 'out of memory'",

@@ -252,8 +252,8 @@ struct IbCallFailed {
       "5.12 and the open GPU driver; test with NCCL_DMABUF_ENABLE=0."};
   static constexpr Warning kNoRoom{
       WarnSeverity::Fatal, WarnOrigin::System,
-      "The NIC or its driver has no room for another queue or protection domain. Fewer "
-      "connections, a higher memlock limit or newer firmware help."};
+      "The NIC or its driver refused another queue or protection domain. Most often too little "
+      "memory may be locked (ulimit -l); else there are too many connections for the NIC."};
   static constexpr Warning kQueueBroken{
       WarnSeverity::Fatal, WarnOrigin::Internal,
       "Work was given to a queue that is broken already. Look for the completion error before it."};

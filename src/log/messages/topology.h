@@ -197,9 +197,10 @@ struct TopologyNote {
   static constexpr Wording kWordings[] = {
       {.text = "Could not find real path of {text...}",
        .example = "Could not find real path of /sys/class/pci_bus/fffffff/../../fffffff:ff:f",
-       .warning = {WarnSeverity::Degraded, WarnOrigin::System,
-                   "A device's place on PCI cannot be read from sysfs, so paths are guessed. Make "
-                   "/sys visible in the container, or give NCCL_TOPO_FILE."}},
+       .warning =
+           {WarnSeverity::Degraded, WarnOrigin::System,
+            "A device's place on PCI cannot be read from sysfs, so paths are guessed, or, up "
+            "to 2.8, the initialisation fails. Make /sys visible, or give NCCL_TOPO_FILE."}},
       {.text = "Topology detection : could not read {text}, ignoring",
        .example = "Topology detection : could not read "
                   "/sys/devices/pci0000:00/0000:00:08.0/../max_link_speed, ignoring"},
