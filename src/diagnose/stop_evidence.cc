@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -22,16 +23,32 @@ std::string subject_of(int rank) {
   return rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process");
 }
 
+/// Of units in which launchers started their workers again: where the last time, if workers speak
+/// behind it.
+std::map<uint64_t, SourceRef> restarts_of(const Job& job) {
+  std::map<uint64_t, SourceRef> restarts;
+  std::set<int> launchers;
+  for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
+    SourceRef& last = restarts[said.record.where.unit];
+    last = std::max(last, said.record.where);
+    launchers.insert(said.process);
+  });
+  std::erase_if(restarts, [&](const auto& restart) {
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      const SourceRef last = job.processes[p].last;
+      const bool is_worker = !launchers.contains(static_cast<int>(p));
+      if (is_worker && last.unit == restart.first && restart.second < last) return false;
+    }
+    return true;
+  });
+  return restarts;
+}
+
 /// The best evidence so far. What stands before a restart of the workers in the same unit is about
-/// workers that are no more.
+/// workers that are no more, unless these lines are of their run alone.
 class Search {
  public:
-  explicit Search(const Job& job) : job_(job) {
-    for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
-      SourceRef& last = restarts_[said.record.where.unit];
-      last = std::max(last, said.record.where);
-    });
-  }
+  explicit Search(const Job& job) : job_(job), restarts_(restarts_of(job)) {}
 
   bool found() const { return best_.has_value(); }
   std::optional<StopEvidence> take() { return std::move(best_); }
@@ -72,7 +89,7 @@ class Search {
 
  private:
   const Job& job_;
-  std::map<uint64_t, SourceRef> restarts_;  ///< By unit: the last restart.
+  std::map<uint64_t, SourceRef> restarts_;  ///< By unit.
   std::optional<StopEvidence> best_;
 };
 

@@ -58,6 +58,8 @@ const Row kRows[] = {
      "bash: line 1:  9 Aborted                 python3 train.py\n", "a process ended: Aborted"},
     {"torchrun", kFailed, "a process ended with exit code 1"},
     {"torchrun that starts the workers anew", kFailed + kRestart + kStart, ""},
+    {"the lines of one run end where the next one starts", kStart + kWatchdog + kFailed + kRestart,
+     "rank 0 reports that ALLREDUCE timed out"},
     {"what comes after the new start", kFailed + kRestart + kStart + kWatchdog,
      "rank 0 reports that ALLREDUCE timed out"},
     {"the scheduler",
