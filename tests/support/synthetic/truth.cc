@@ -163,10 +163,10 @@ class Evidence {
   }
 
   /// Every process prints what it had enqueued on the first group when it hears of a time-out; the
-  /// dead do not.
+  /// dead do not, and who has come meanwhile tells the same as the others.
   bool tells_its_progress() const {
     return setting_.release->torch == TorchEra::V27 && setting_.has_dump_signals &&
-           planted_.act != Fault::Killed && planted_.group == 0;
+           planted_.act != Fault::Killed && planted_.act != Fault::Late && planted_.group == 0;
   }
 
   bool all_others_wait() const {
