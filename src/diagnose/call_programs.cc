@@ -67,8 +67,12 @@ std::vector<int> numbers_of(const Program& program) {
 
 }  // namespace
 
-std::optional<bool> departs_from_past(const Job& job, const Waiter& waiter) {
-  const std::vector<int> steps = numbers_of(program_of(job, waiter));
+std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller) {
+  Program program = program_of(job, caller.waiter);
+  if (caller.last.line != 0) {
+    std::erase_if(program, [&](const Step& step) { return caller.last < step.where; });
+  }
+  const std::vector<int> steps = numbers_of(program);
   std::optional<bool> answer;
   const size_t first = steps.size() > kLookedAt ? steps.size() - kLookedAt : 0;
   for (size_t at = std::max(first, kStepContext); at < steps.size(); ++at) {
@@ -80,16 +84,22 @@ std::optional<bool> departs_from_past(const Job& job, const Waiter& waiter) {
   return answer;
 }
 
-std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters) {
+std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers) {
   std::vector<Waiter> result;
-  for (const Waiter& waiter : waiters) {
-    const std::optional<bool> departs = departs_from_past(job, waiter);
+  for (const CallerUntil& caller : callers) {
+    const std::optional<bool> departs = departs_from_past(job, caller);
     if (!departs) return {};
-    if (*departs) result.push_back(waiter);
+    if (*departs) result.push_back(caller.waiter);
   }
   const bool are_few =
-      2 * result.size() < waiters.size() || (result.size() == 1 && waiters.size() == 2);
+      2 * result.size() < callers.size() || (result.size() == 1 && callers.size() == 2);
   return are_few ? result : std::vector<Waiter>{};
+}
+
+std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters) {
+  std::vector<CallerUntil> callers;
+  for (const Waiter& waiter : waiters) callers.push_back({waiter, {}});
+  return departed(job, callers);
 }
 
 }  // namespace ncclog

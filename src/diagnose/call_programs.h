@@ -18,12 +18,21 @@
 
 namespace ncclog {
 
-/// True if one of the last calls of `waiter` departs from its own past, false if all of them follow
-/// from it; nullopt if there is too little of a past to tell.
-std::optional<bool> departs_from_past(const Job& job, const Waiter& waiter);
+/// A rank, and the last of its calls that is looked at.
+struct CallerUntil {
+  Waiter waiter;
+  SourceRef last;  ///< Line 0: all calls are.
+};
 
-/// Of `waiters`, those that departed from their programs, if they are fewer than the others; none
+/// True if one of the last calls of a rank departs from its own past, false if all of them follow
+/// from it; nullopt if there is too little of a past to tell.
+std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller);
+
+/// Of `callers`, those that departed from their programs, if they are fewer than the others; none
 /// if that cannot be told.
+std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers);
+
+/// The same of all that `waiters` called.
 std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters);
 
 }  // namespace ncclog

@@ -136,10 +136,15 @@ std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
   std::vector<Waiter> odd = outvoted(comm);
   if (odd.empty()) odd = alone_among_alike(job, comm);
   if (!odd.empty()) return odd;
-  std::vector<Waiter> all;
+  // What they called behind the difference says nothing about it.
+  std::vector<CallerUntil> all;
   for (const CallCamp& camp : comm.difference->camps) {
-    const std::vector<Waiter> waiters = waiters_of(comm, camp.members);
-    all.insert(all.end(), waiters.begin(), waiters.end());
+    for (const int member : camp.members) {
+      const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
+      const PlacedCall* call = calls_of(job, rank)->collectives.call(comm.difference->index);
+      if (call == nullptr) return {};
+      all.push_back({waiter_of(rank), call->where});
+    }
   }
   return departed(job, all);
 }
