@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -95,6 +96,27 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
   return comm;
 }
 
+/// The lines of some calls name no GPU: it is the one that all other lines of the process name.
+void add_known_gpus(std::vector<Communicator>& comms) {
+  constexpr int kSeveral = -2;
+  std::map<int, int> gpus;  // By process.
+  for (const Communicator& comm : comms) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.cuda_dev < 0) continue;
+      const auto [known, is_new] = gpus.try_emplace(rank.process, rank.cuda_dev);
+      if (!is_new && known->second != rank.cuda_dev) known->second = kSeveral;
+    }
+  }
+  for (Communicator& comm : comms) {
+    for (CommRank& rank : comm.ranks) {
+      const auto known = gpus.find(rank.process);
+      if (rank.cuda_dev < 0 && known != gpus.end() && known->second != kSeveral) {
+        rank.cuda_dev = known->second;
+      }
+    }
+  }
+}
+
 /// "0x9c1b2f0a77d01e55", or "inferred-1" with the next number.
 std::string id_of(const CommGroup& group, int& inferred) {
   if (group.comm_id != 0) return fmt::format("{:#x}", group.comm_id);
@@ -124,6 +146,7 @@ void build_communicators(Job& job) {
     sort_ranks(comm);
     job.communicators.push_back(std::move(comm));
   }
+  add_known_gpus(job.communicators);
 }
 
 }  // namespace ncclog

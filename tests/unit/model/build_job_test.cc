@@ -1,5 +1,6 @@
 #include "model/build_job.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -86,6 +87,22 @@ TEST(BuildJob, CommunicatorsWithoutCommIdAreInferredAndKeptApart) {
   EXPECT_EQ(job.communicators[0].ranks.size(), 2u);
   const auto other = static_cast<size_t>(job.communicators[1].ranks[0].process);
   EXPECT_EQ(job.processes[other].pid, 3);
+}
+
+TEST(BuildJob, LinesOfCallsAreOfTheOnlyGpuThatTheProcessNames) {
+  constexpr std::string_view kCall =
+      "node-a:10:10 NCCL CALL ncclAllReduce(7f2100,7f2100,1,7,0,0,0x99,(nil))\n";
+  constexpr std::string_view kOtherGpu =
+      "node-a:10:12 [3] NCCL INFO ncclCommInitRank comm 0xd rank 3 nranks 4 cudaDev 3 nvmlDev 3 "
+      "busId 90 commId 0xbeef - Init START\n";
+  const auto gpu = [](const std::string& text) {
+    for (const Communicator& comm : job_from_text(text).communicators) {
+      if (comm.inferred) return comm.ranks.front().cuda_dev;
+    }
+    return -2;
+  };
+  EXPECT_EQ(gpu(fmt::format("{}{}", kTwoRanks, kCall)), 0);
+  EXPECT_EQ(gpu(fmt::format("{}{}{}", kTwoRanks, kOtherGpu, kCall)), -1);
 }
 
 TEST(BuildJob, ChildrenOfASplitAreJoinedByParentCountAndColor) {
