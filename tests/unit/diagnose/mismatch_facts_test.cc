@@ -49,6 +49,28 @@ CallLog loop_that_breaks() {
   return log.call(0, 1).call(1, 1, "AllReduce", 256);
 }
 
+/// Two ranks in loops of 8 or 10 large calls and a small one. In the last one rank 1 makes a large
+/// call smaller, where a small one would do as well; behind it both leave the loop.
+CallLog loop_that_ends_behind() {
+  CallLog log = inits(2);
+  const auto both = [&](int times, int64_t count) {
+    for (int i = 0; i < times; ++i) {
+      for (int rank = 0; rank < 2; ++rank) log.call(rank, 1, "AllReduce", count);
+    }
+  };
+  for (const int length : {8, 10, 8, 10}) {
+    both(length, 512);
+    both(1, 8);
+  }
+  both(8, 512);
+  log.call(0, 1).call(1, 1, "AllReduce", 256);
+  both(1, 512);
+  both(1, 8);
+  both(3, 512);
+  both(1, 64);
+  return log;
+}
+
 std::vector<GuiltyCase> cases() {
   return {
       {"three against one", kMismatched, counts({8, 8, 8, 4}).text(), "yes 3"},
@@ -67,6 +89,8 @@ std::vector<GuiltyCase> cases() {
        "yes"},
       {"communicators alike decide between two", kMismatched, pairs(3).text(), "yes 1"},
       {"the past decides between two", kMismatched, loop_that_breaks().text(), "yes 1"},
+      {"what they call behind the difference does not", kMismatched, loop_that_ends_behind().text(),
+       "yes"},
       {"a lost line looks like a skipped call and is only told", kMismatched,
        inits(2).call(0, 1).call(0, 1, "AllGather").call(1, 1, "AllGather").text(), "unknown"},
       {"told as such", kDiffer,
