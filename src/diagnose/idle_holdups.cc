@@ -26,20 +26,6 @@ bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& wa
          !std::binary_search(waits.waiting.begin(), waits.waiting.end(), waiter);
 }
 
-/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
-/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
-bool timeouts_name_no_process(const Job& job) {
-  const bool ranks_are_known =
-      std::none_of(job.processes.begin(), job.processes.end(),
-                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-    const Process& process = job.processes[static_cast<size_t>(work.process)];
-    if (process.rank < 0 && process.pid < 0) return true;
-    return !process.has_nccl && !ranks_are_known;
-  });
-}
-
 /// On communicators with collectives.
 bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
   return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
@@ -117,6 +103,18 @@ bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) 
 bool ranks_contradict_each_other(const Job& job) {
   return std::any_of(job.communicators.begin(), job.communicators.end(),
                      [](const Communicator& comm) { return comm.difference.has_value(); });
+}
+
+bool timeouts_name_no_process(const Job& job) {
+  const bool ranks_are_known =
+      std::none_of(job.processes.begin(), job.processes.end(),
+                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    const Process& process = job.processes[static_cast<size_t>(work.process)];
+    if (process.rank < 0 && process.pid < 0) return true;
+    return !process.has_nccl && !ranks_are_known;
+  });
 }
 
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {

@@ -22,6 +22,10 @@ bool ranks_contradict_each_other(const Job& job);
 /// have made until its own watchdog fired.
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter);
 
+/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
+/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
+bool timeouts_name_no_process(const Job& job);
+
 /// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired.
 std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits);
 

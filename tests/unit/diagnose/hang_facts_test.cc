@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "diagnose/fact.h"
+#include "model/job_from_text.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/guilty.h"
@@ -292,6 +294,27 @@ TEST(HangFacts, SomeSecondsApartAreNoLateness) {
   log.stamp("[2026-02-03 04:05:46] ").call(1, 1).timeout(0, 1);
   EXPECT_EQ(guilty_answer(kMissing, log.text()), "unknown");
   EXPECT_EQ(guilty_answer(kAllEntered, log.text()), "yes");
+}
+
+TEST(HangFacts, WithoutAWatchdogThoseWhoStoppedElsewhereMayWait) {
+  const auto stopped = [](int elsewhere) {
+    CallLog log = world(5);
+    log.init(1, 2, 2, 0).init(elsewhere, 2, 2, 1);
+    log.call(1, 2, "AllGather", 64)
+        .call(elsewhere, 2, "AllGather", 64)
+        .call(0, 1)
+        .call(1, 1)
+        .call(4, 1);
+    return log.text();
+  };
+  const auto blamed = [](const std::string& text) {
+    Job job = job_from_text(text);
+    job.stated = StatedOutcome::Hung;
+    return find_fact(kMissing)->derive(job, {}).processes.size();
+  };
+  EXPECT_EQ(blamed(stopped(3)), 0u);
+  EXPECT_EQ(blamed(world(5).call(0, 1).call(1, 1).call(4, 1).text()), 2u);
+  EXPECT_EQ(fact_of(kMissing, stopped(3) + CallLog().timeout(0, 2).text()).processes.size(), 2u);
 }
 
 TEST(HangFacts, SayWhichCallWhereAndWhatTheLateRankDidLast) {
