@@ -5,6 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "diagnose/step_past.h"
+
 namespace ncclog {
 namespace {
 
@@ -49,6 +51,22 @@ size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b)
 /// Fewer calls in common may be a start that all ranks share.
 constexpr size_t kFewestAlike = 8;
 
+/// Both go on alike from those places until one of them ends, and for long enough.
+bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<CommonCall>& b,
+            size_t from_b) {
+  size_t n = 0;
+  while (from_a + n < a.size() && from_b + n < b.size() && a[from_a + n] == b[from_b + n]) ++n;
+  return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
+}
+
+/// They share the first `n` calls, and so much that they are of one stage: half of what is known,
+/// or all but a call that one of them left out.
+bool are_of_one_stage(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b,
+                      size_t n) {
+  if (n < kFewestAlike) return false;
+  return n >= std::min(a.size(), b.size()) / 2 || rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1);
+}
+
 std::vector<Waiter> find_departed(const Job& job) {
   constexpr size_t kMostCompared = 256;
   std::vector<Waiter> departed;
@@ -57,6 +75,14 @@ std::vector<Waiter> find_departed(const Job& job) {
     if (departure_from_twins(job, program.waiter)) departed.push_back(program.waiter);
   }
   return departed;
+}
+
+/// What stood behind the same calls of the program before.
+Past past_at(const RankProgram& program, size_t at) {
+  if (at < kStepContext) return Past::Unknown;
+  std::vector<int> kinds;
+  for (size_t i = 0; i <= at; ++i) kinds.push_back(program.calls[i].kind);
+  return past_of_step(kinds, at, at - kStepContext + 1).past;
 }
 
 }  // namespace
@@ -79,11 +105,14 @@ std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& 
     const size_t n = alike(common[o], common[p]);
     const size_t shorter = std::min(common[o].size(), common[p].size());
     if (n == shorter && n >= kFewestAlike) return std::nullopt;
-    if (n < std::max(kFewestAlike, shorter / 2) || n <= most) continue;
+    if (n <= most || !are_of_one_stage(common[o], common[p], n)) continue;
     most = n;
     twin = p;
   }
   if (!twin) return std::nullopt;
+  // Of two that differ, it is the twin that left the order that it had kept itself.
+  const bool twin_left = past_at(programs[*twin], most) == Past::Other;
+  if (twin_left && past_at(*own, most) != Past::Other) return std::nullopt;
   return TwinDeparture{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
 }
 

@@ -6,6 +6,8 @@
 //
 // Ranks of one stage run one program over their own communicators. Whoever waits has made a part
 // of it, from its beginning; who left a call out, or made one too many, has made something else.
+// Where a stage has two ranks, each of them differs from the other: then who did not do as it
+// always had, if one of them did.
 
 #pragma once
 
@@ -26,7 +28,7 @@ struct TwinDeparture {
 };
 
 /// Where the rank made something else than all ranks like it; nullopt: it has none, or it is only
-/// behind or ahead of one of them. Pure.
+/// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter);
 
 /// All ranks that departed from ranks like them. Empty for jobs of very many ranks, where nobody
