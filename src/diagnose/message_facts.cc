@@ -6,7 +6,8 @@
 //
 // NCCL takes the messages from one rank to another in their order, so that numbers tell which ones
 // meet. A rank that owes a message because it waits for somebody else itself is no news. Named is
-// who did not do as it always had, or else who owes and waits for nobody.
+// who left the order of ranks like it where its messages went out of step, or who did not do as it
+// always had, or else who owes and waits for nobody.
 
 #include <fmt/format.h>
 
@@ -23,11 +24,13 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/idle_holdups.h"
+#include "diagnose/message_balance.h"
 #include "diagnose/message_circles.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/message_sizes.h"
 #include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
 
@@ -64,6 +67,13 @@ std::string departure_words(const Job& job, const UnmatchedMessages& messages,
                      members_words(job, messages.communicator, {peer}));
 }
 
+/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send".
+std::string departure_words(const Job& job, const Waiter& waiter, const TwinDeparture& departure) {
+  return fmt::format("{} called {} where {}, which is at the same place of its groups, called {}",
+                     waiter_words(job, waiter), to_valid_utf8(departure.made.op.view()),
+                     waiter_words(job, departure.twin), to_valid_utf8(departure.usual.op.view()));
+}
+
 /// An answer while it is put together.
 struct Telling {
   const Job& job;
@@ -89,11 +99,47 @@ struct Telling {
     if (std::ranges::none_of(value.evidence, is_last)) value.evidence.push_back({calls->last, {}});
   }
 
+  void add(const OutOfStep& messages) {
+    const CallLine& line = messages.messages;
+    const Communicator& comm = job.communicators[static_cast<size_t>(line.communicator)];
+    value.communicator = comm.id;
+    value.inferred |= comm.inferred;
+    const auto words_of = [&](int rank) {
+      const auto member = std::ranges::find(comm.ranks, rank, &CommRank::rank);
+      const auto index = static_cast<int>(member - comm.ranks.begin());
+      show_last_call(comm, index);
+      return members_words(job, line.communicator, {index});
+    };
+    const std::string sender = words_of(line.sender);
+    phrases.push_back(fmt::format(
+        "when both entered call {} of {}, {} had sent {} messages to {}, which had received {}",
+        messages.index + 1, communicator_words(job, messages.collective.communicator), sender,
+        messages.sent, words_of(line.receiver), messages.received));
+  }
+
   FactValue end() {
     value.what = join(phrases, "; ");
     return value;
   }
 };
+
+/// The only rank whose messages went out of step where it left the order of ranks like it. False if
+/// there is none, or several, or if another one left the order of collectives.
+bool tell_out_of_step(Telling& telling) {
+  const std::vector<OutOfStepRank> ranks = ranks_out_of_step(telling.job);
+  if (ranks.size() != 1) return false;
+  const auto& [messages, waiter] = ranks.front();
+  const std::vector<Departure> odd = find_departures(telling.job).odd;
+  if (std::ranges::any_of(odd, [&](const Departure& one) { return one.waiter != waiter; })) {
+    return false;
+  }
+  const auto departure = departure_from_twins(telling.job, waiter);
+  if (!departure) return false;
+  telling.add(messages);
+  blame(telling.job, waiter, telling.value);
+  telling.phrases.push_back(departure_words(telling.job, waiter, *departure));
+  return true;
+}
 
 /// Messages that a rank left out where it had always made them, and by which it holds others up.
 bool tell_departures(const Waits& waits, Telling& telling) {
@@ -112,8 +158,8 @@ bool tell_departures(const Waits& waits, Telling& telling) {
 }
 
 /// Of those at the ends of messages that lack one, the rank that left the order of ranks like it.
-/// Where nobody did, and all such messages are between two ranks, these are what has to be looked
-/// at: one of them left a message out, or made one too many.
+/// Where nobody did, all such messages are between two ranks, and nobody else holds the job up,
+/// these are what has to be looked at: one of them left a message out, or made one too many.
 void name_ends(const Waits& waits, Telling& telling) {
   std::set<Waiter> ends;
   for (const Holdup& holdup : waits.holdups) {
@@ -135,13 +181,14 @@ void name_ends(const Waits& waits, Telling& telling) {
   if (departed.size() == 1) {
     const auto& [waiter, departure] = departed.front();
     blame(telling.job, waiter, telling.value);
-    telling.phrases.push_back(fmt::format(
-        "{} called {} where {}, which is at the same place of its groups, called {}",
-        waiter_words(telling.job, waiter), to_valid_utf8(departure.made.op.view()),
-        waiter_words(telling.job, departure.twin), to_valid_utf8(departure.usual.op.view())));
+    telling.phrases.push_back(departure_words(telling.job, waiter, departure));
     return;
   }
-  if (ends.size() > 2) return;
+  const bool others_hold_up = std::ranges::any_of(waits.holdups, [&](const Holdup& holdup) {
+    return std::ranges::none_of(holdup.waiters,
+                                [&](const auto& one) { return ends.contains(one); });
+  });
+  if (ends.size() > 2 || others_hold_up) return;
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
 }
 
@@ -152,7 +199,9 @@ bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
 }
 
 /// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
-/// any did: hosts run ahead, so the others may wait behind these.
+/// any did: hosts run ahead, so the others may wait behind these. After a silence, where no
+/// watchdog tells who waits, one of several may wait in calls that no line shows, as those of CUDA
+/// graphs.
 std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   std::vector<Holdup> idle = idle_holdups(job, waits);
   std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
@@ -160,6 +209,7 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
     std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
   }
+  if (idle.size() > 1 && timed_out_work(job).empty()) idle.clear();
   return idle;
 }
 
@@ -195,6 +245,7 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
+  if (tell_out_of_step(telling)) return telling.end();
   const bool told = tell_departures(waits, telling);
   if (!told && has_departed_elsewhere(job, waits)) return unknown();
   if (!told) tell_holdups(waits, telling);

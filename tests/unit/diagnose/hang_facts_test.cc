@@ -23,6 +23,12 @@ constexpr std::string_view kCircle = "job.collective_order_inverted";
 constexpr std::string_view kMessages = "job.messages_unmatched";
 constexpr std::string_view kAllEntered = "job.collectives_all_entered";
 
+/// As PyTorch 2.0 prints it: the rank is that in some group.
+constexpr std::string_view kUnnamedTimeout =
+    "[E ProcessGroupNCCL.cpp:828] [Rank 0] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600011 milliseconds before "
+    "timing out.";
+
 /// `nranks` ranks that made one call together.
 CallLog world(int nranks) {
   CallLog log;
@@ -118,6 +124,15 @@ CallLog with_sends_ahead() {
   for (int i = 0; i < 8; ++i) log.call(0, 1, "Send", 64, 1);
   for (int i = 0; i < 5; ++i) log.call(1, 1, "Recv", 64, 0);
   return log.timeout(0, 6, "SEND");
+}
+
+/// Two pairs of ranks; in each the first rank sends to the second one, which has not received.
+CallLog two_sends() {
+  CallLog log = world(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    log.init(rank, 2, static_cast<uint64_t>(2 + rank / 2), rank % 2);
+  }
+  return log.call(0, 2, "Send", 8, 1).call(2, 3, "Send", 8, 1);
 }
 
 /// The logs of three ranks that made the same calls; only rank 1's has its watchdog.
@@ -226,6 +241,17 @@ std::vector<GuiltyCase> cases() {
            .timeout(1, 2, "SEND")
            .text(),
        "yes 0,1"},
+      {"beside somebody else who is late, neither end of a message is named", kMessages,
+       world_with_pair()
+           .init(2, 2, 3, 0)
+           .init(3, 2, 3, 1)
+           .call(0, 2, "Send", 8, 1)
+           .call(2, 3)
+           .line(kUnnamedTimeout)
+           .text(),
+       "yes"},
+      {"a watchdog tells of several that they do not wait", kMessages,
+       two_sends().timeout(0, 1, "SEND").timeout(2, 1, "SEND").text(), "yes 1,3"},
       {"messages and a collective in a circle are no inversion of collectives", kCircle,
        two_communicators(1)
            .call(0, 1)
@@ -263,6 +289,15 @@ TEST(HangFacts, NameWhoHoldsTheJobUpAndNobodyElse) {
   for (const GuiltyCase& one : cases()) {
     EXPECT_EQ(guilty_answer(one.fact, one.log), one.answer) << one.what << "\n" << one.log;
   }
+}
+
+/// Calls that no line shows, as those of CUDA graphs, may be what one of them waits in.
+TEST(HangFacts, WithoutAWatchdogNoneOfSeveralThatOweMessagesIsNamed) {
+  Job job = job_from_text(two_sends().text());
+  job.stated = StatedOutcome::Hung;
+  const FactValue value = find_fact(kMessages)->derive(job, job_instance(job));
+  EXPECT_EQ(fact_text(value), "yes");
+  EXPECT_TRUE(value.processes.empty());
 }
 
 TEST(HangFacts, ARankThatCameAfterTheLimitIsNamedWhereLinesCarryTimes) {
