@@ -13,9 +13,11 @@
 #include "diagnose/call_programs.h"
 #include "diagnose/call_waits.h"
 #include "diagnose/fact_answers.h"
+#include "diagnose/message_balance.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/program_twins.h"
 #include "diagnose/rank_programs.h"
+#include "diagnose/step_past.h"
 #include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
 
@@ -152,6 +154,18 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   return {};
 }
 
+/// One of its last calls stands where another one always stood.
+bool left_its_past(const RankProgram& program) {
+  constexpr size_t kLookedAt = 96;
+  std::vector<int> kinds;
+  for (const RankCall& call : program.calls) kinds.push_back(call.kind);
+  const size_t first = kinds.size() - std::min(kinds.size(), kLookedAt);
+  for (size_t at = std::max(first, kStepContext); at < kinds.size(); ++at) {
+    if (past_of_step(kinds, at, at - kStepContext + 1).past == Past::Other) return true;
+  }
+  return false;
+}
+
 /// Some rank of the circle is known to have left out a message of that communicator, or made
 /// another call than those like it, or than it always did.
 bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
@@ -161,9 +175,19 @@ bool was_left_out(const Job& job, int communicator, const std::vector<int>& circ
       })) {
     return true;
   }
+  // Where all did, their program changed.
+  const auto left = std::count_if(circle.begin(), circle.end(),
+                                  [&](int rank) { return left_its_past(*stuck.at(rank).program); });
+  if (left > 0 && static_cast<size_t>(left) < circle.size()) return true;
   std::vector<Waiter> waiters;
   for (const int rank : circle) waiters.push_back(stuck.at(rank).program->waiter);
   if (!departed(job, waiters).empty()) return true;
+  const auto& apart = messages_out_of_step(job);
+  if (std::any_of(apart.begin(), apart.end(), [&](const OutOfStep& messages) {
+        return messages.messages.communicator == communicator;
+      })) {
+    return true;
+  }
   const auto& unmatched = find_waits(job).unmatched;
   return std::any_of(unmatched.begin(), unmatched.end(), [&](const UnmatchedMessages& messages) {
     return messages.communicator == communicator && message_departure(job, messages);

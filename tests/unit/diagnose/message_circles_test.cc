@@ -70,6 +70,35 @@ TEST(MessageCircles, HoldWhereHostsWaitBeforeTheyPostTheOtherEnd) {
   EXPECT_EQ(guilty_answer(kCircle, log.text()), "yes 0-2");
 }
 
+/// Three times there and three times back in each step, and then without a Recv of rank 1.
+TEST(MessageCircles, DoNotHoldWhereOneRankLeftAMessageOut) {
+  CallLog log = inits(2);
+  for (int step = 0; step < 5; ++step) {
+    const int received = step < 4 ? 3 : 2;
+    for (int i = 0; i < 3; ++i) log.call(0, 1, "Send", 512, 1);
+    for (int i = 0; i < received; ++i) log.call(1, 1, "Recv", 512, 0);
+    for (int i = 0; i < 3; ++i) log.call(1, 1, "Send", 512, 0);
+    if (step < 4) {
+      for (int i = 0; i < 3; ++i) log.call(0, 1, "Recv", 512, 1);
+      log.call(0, 1).call(1, 1);
+    }
+  }
+  log.timeout(0, 27, "SEND").timeout(1, 27, "SEND");
+  EXPECT_EQ(guilty_answer(kCircle, log.text()), "unknown");
+}
+
+/// The same where both had gone on since: rank 1 left its first Recv out.
+TEST(MessageCircles, DoNotHoldWhereMessagesWentOutOfStep) {
+  CallLog log = inits(2);
+  for (int step = 0; step < 4; ++step) {
+    log.call(0, 1, "Send", 512, 1).call(0, 1, "Recv", 512, 1).call(0, 1).call(0, 1);
+    if (step < 3) log.call(1, 1, "Recv", 512, 0);
+    log.call(1, 1, "Send", 512, 0).call(1, 1).call(1, 1);
+  }
+  log.timeout(0, 7, "SEND").timeout(1, 7, "SEND");
+  EXPECT_EQ(guilty_answer(kCircle, log.text()), "unknown");
+}
+
 TEST(MessageCircles, NeedNoLinesOfCallsWhereEveryRankGaveUpOnASend) {
   CallLog log = inits(4);
   all_time_out(log, 4, "SEND");
