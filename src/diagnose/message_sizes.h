@@ -10,8 +10,9 @@
 // Single messages are not kept, but how often each size came, and a hash of all sizes in order
 // (PeerMessages). Where one message differs, the sizes say which two, and as the hash is a
 // polynomial, the difference of both ends' hashes says where: (x - y) * base^(messages behind it).
-// Where one end made more messages, one that was left out shifts all that follow: then only a size
-// that the other end never had tells.
+// Where one end made more messages, or messages went out of step (diagnose/message_balance.h), one
+// that was left out shifts all that follow: then only a size that the other end never had tells, in
+// a message that the other end came to.
 
 #pragma once
 

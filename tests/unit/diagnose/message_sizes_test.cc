@@ -86,6 +86,42 @@ TEST(MessageSizes, TakeALeftOutMessageForNoOtherSize) {
   EXPECT_EQ(guilty_answer(kSizes, cut.text()), "yes 0,1");
 }
 
+/// Rank 0 sent `more` times more than rank 1 received, and its message `odd` in another size.
+std::string ahead(int received, int more, int odd) {
+  CallLog log = inits(2);
+  for (int i = 0; i < received + more; ++i) {
+    log.call(0, 1, "Send", i == odd ? 16 : 8, 1);
+    if (i < received) log.call(1, 1, "Recv", 8, 0);
+  }
+  return log.text();
+}
+
+TEST(MessageSizes, TellASizeThatTheOtherEndCameTo) {
+  const GuiltyCase cases[] = {
+      {"the sender ran ahead behind it", kSizes, ahead(5, 1, 4), "yes 0"},
+      {"by several messages", kSizes, ahead(5, 3, 2), "yes 0"},
+      {"nobody has come to it", kSizes, ahead(5, 1, 5), "unknown"},
+      {"nobody has come to the first of them", kSizes, ahead(5, 3, 5), "unknown"},
+  };
+  for (const GuiltyCase& test : cases) {
+    EXPECT_EQ(guilty_answer(test.fact, test.log), test.answer) << test.what;
+  }
+  EXPECT_EQ(fact_of(kSizes, ahead(5, 1, 4)).what.substr(0, 85),
+            "rank 0 sends 16 float32 to rank 1, which receives 8 float32 (message 5 between them)");
+}
+
+/// As many were sent as received, but the fourth Recv was left out: those behind it meet others.
+TEST(MessageSizes, AreNotThoseOfMessagesThatWentOutOfStep) {
+  CallLog log = inits(2);
+  for (int step = 0; step < 6; ++step) {
+    const int size = 8 << step % 3;
+    if (step < 5) log.call(0, 1, "Send", size, 1);
+    if (step != 3) log.call(1, 1, "Recv", size, 0);
+    if (step < 5) log.call(0, 1).call(1, 1);
+  }
+  EXPECT_EQ(guilty_answer(kSizes, log.text()), "unknown");
+}
+
 TEST(MessageSizes, SayWhoSendsWhatToWhom) {
   EXPECT_EQ(fact_of(kSizes, pair_of({{8, 8}, {6, 8}})).what,
             "rank 0 sends 6 float32 to rank 1, which receives 8 float32 (message 2 between them)");
