@@ -4,6 +4,7 @@
 #include <set>
 
 #include "diagnose/message_counts.h"
+#include "diagnose/program_twins.h"
 #include "diagnose/watchdog_records.h"
 #include "model/call_coverage.h"
 
@@ -98,6 +99,39 @@ bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) 
   });
 }
 
+bool is_one_of(const std::vector<Holdup>& idle, const Waiter& waiter) {
+  return std::any_of(idle.begin(), idle.end(),
+                     [&](const Holdup& one) { return one.waiters.front() == waiter; });
+}
+
+/// Another rank of the communicator waits itself, or is one of those that seem to wait for nobody,
+/// and has come less far.
+bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+                const Communicator& comm, const Waiter& waiter) {
+  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    const Waiter mate = waiter_of(rank);
+    if (mate == waiter || !made_no_more(job, mate, waiter)) return false;
+    if (is_one_of(idle, mate)) return !made_no_more(job, waiter, mate);
+    return std::binary_search(waits.waiting.begin(), waits.waiting.end(), mate);
+  });
+}
+
+/// It may wait for a rank of one of its groups in a call that no line shows, as the calls of a CUDA
+/// graph are: that rank is at no later place of the same program, and waits for somebody else.
+bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+                     const Waiter& waiter) {
+  int largest = 0;
+  for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    const bool is_member =
+        std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+          const CollectiveCalls* calls = calls_of(job, rank);
+          return waiter_of(rank) == waiter && calls != nullptr && calls->collectives.size() > 0;
+        });
+    return is_member && comm.nranks < largest && is_kept_in(job, waits, idle, comm, waiter);
+  });
+}
+
 }  // namespace
 
 bool ranks_contradict_each_other(const Job& job) {
@@ -132,6 +166,13 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
     if (may_wait_for_unknown(job, waits, waiter)) continue;
     if (waits_for_itself(job, waits, waiter)) continue;
     result.push_back(holdup);
+  }
+  // Without a watchdog nobody says of several that they do not wait.
+  if (result.size() > 1 && gave_up.empty()) {
+    const std::vector<Holdup> idle = result;
+    std::erase_if(result, [&](const Holdup& holdup) {
+      return may_wait_unseen(job, waits, idle, holdup.waiters.front());
+    });
   }
   // Some of several may be among those that gave up.
   const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);

@@ -26,7 +26,8 @@ bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& wait
 /// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
 bool timeouts_name_no_process(const Job& job);
 
-/// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired.
+/// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired. Where none
+/// fired at all, none of several that may wait for a rank beside it in a call that no line shows.
 std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits);
 
 }  // namespace ncclog

@@ -30,7 +30,6 @@
 #include "diagnose/message_sizes.h"
 #include "diagnose/program_twins.h"
 #include "diagnose/stop_evidence.h"
-#include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
 
@@ -199,9 +198,7 @@ bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
 }
 
 /// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
-/// any did: hosts run ahead, so the others may wait behind these. After a silence, where no
-/// watchdog tells who waits, one of several may wait in calls that no line shows, as those of CUDA
-/// graphs.
+/// any did: hosts run ahead, so the others may wait behind these.
 std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   std::vector<Holdup> idle = idle_holdups(job, waits);
   std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
@@ -209,7 +206,6 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
     std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
   }
-  if (idle.size() > 1 && timed_out_work(job).empty()) idle.clear();
   return idle;
 }
 

@@ -77,6 +77,12 @@ std::vector<Waiter> find_departed(const Job& job) {
   return departed;
 }
 
+std::vector<RankProgram>::const_iterator program_of(const std::vector<RankProgram>& programs,
+                                                    const Waiter& waiter) {
+  return std::find_if(programs.begin(), programs.end(),
+                      [&](const RankProgram& one) { return one.waiter == waiter; });
+}
+
 /// What stood behind the same calls of the program before.
 Past past_at(const RankProgram& program, size_t at) {
   if (at < kStepContext) return Past::Unknown;
@@ -91,11 +97,20 @@ const std::vector<Waiter>& departed_from_twins(const Job& job) {
   return job.answers.of<&find_departed>(job);
 }
 
+bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const auto own = program_of(programs, a);
+  const auto other = program_of(programs, b);
+  if (own == programs.end() || other == programs.end()) return false;
+  const auto& calls = common[static_cast<size_t>(own - programs.begin())];
+  return alike(calls, common[static_cast<size_t>(other - programs.begin())]) == calls.size();
+}
+
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
   const std::vector<RankProgram>& programs = rank_programs(job);
   const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
-  const auto own = std::find_if(programs.begin(), programs.end(),
-                                [&](const RankProgram& one) { return one.waiter == waiter; });
+  const auto own = program_of(programs, waiter);
   if (own == programs.end()) return std::nullopt;
   const auto o = static_cast<size_t>(own - programs.begin());
   std::optional<size_t> twin;

@@ -31,6 +31,10 @@ struct TwinDeparture {
 /// behind or ahead of one of them, or of the two that differ the other one left its own past. Pure.
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter);
 
+/// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.
+/// False where either's calls are not known. Pure.
+bool made_no_more(const Job& job, const Waiter& a, const Waiter& b);
+
 /// All ranks that departed from ranks like them. Empty for jobs of very many ranks, where nobody
 /// compares them all. Valid as long as the job.
 const std::vector<Waiter>& departed_from_twins(const Job& job);
