@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "diagnose/step_past.h"
@@ -33,6 +35,15 @@ std::vector<CommonCall> common_calls(const RankProgram& program) {
   return calls;
 }
 
+/// It begins where the rank began. Where only the last calls of a process are kept, the programs of
+/// its ranks begin at different places.
+bool is_whole(const RankProgram& program) {
+  std::set<std::pair<CallLine, bool>> seen;
+  return std::all_of(program.calls.begin(), program.calls.end(), [&](const RankCall& call) {
+    return !seen.insert({call.line, call.receives}).second || call.index == 0;
+  });
+}
+
 using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
 
 CommonPrograms find_common_programs(const Job& job) {
@@ -59,12 +70,9 @@ bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<C
   return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
 }
 
-/// They share the first `n` calls, and so much that they are of one stage: half of what is known,
-/// or all but a call that one of them left out.
-bool are_of_one_stage(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b,
-                      size_t n) {
-  if (n < kFewestAlike) return false;
-  return n >= std::min(a.size(), b.size()) / 2 || rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1);
+/// They share the first `n` calls, and all the others but one that one of them left out.
+bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b, size_t n) {
+  return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
 }
 
 std::vector<Waiter> find_departed(const Job& job) {
@@ -103,6 +111,7 @@ bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
   const auto own = program_of(programs, a);
   const auto other = program_of(programs, b);
   if (own == programs.end() || other == programs.end()) return false;
+  if (!is_whole(*own) || !is_whole(*other)) return false;
   const auto& calls = common[static_cast<size_t>(own - programs.begin())];
   return alike(calls, common[static_cast<size_t>(other - programs.begin())]) == calls.size();
 }
@@ -120,7 +129,12 @@ std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& 
     const size_t n = alike(common[o], common[p]);
     const size_t shorter = std::min(common[o].size(), common[p].size());
     if (n == shorter && n >= kFewestAlike) return std::nullopt;
-    if (n <= most || !are_of_one_stage(common[o], common[p], n)) continue;
+    if (n <= most) continue;
+    // They are of one stage if they share half of what is known, or all but one call.
+    const bool share_half = n >= std::max(kFewestAlike, shorter / 2);
+    const bool is_twin = share_half || (differ_by_one(common[o], common[p], n) && is_whole(*own) &&
+                                        is_whole(programs[p]));
+    if (!is_twin) continue;
     most = n;
     twin = p;
   }

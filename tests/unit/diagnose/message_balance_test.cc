@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "diagnose/program_twins.h"
 #include "model/job_from_text.h"
 #include "support/call_log.h"
 #include "support/fact_of.h"
@@ -95,6 +96,39 @@ TEST(MessageBalance, TellsWhoLeftAMessageOutThatLaterOnesHide) {
 TEST(MessageBalance, TellsItAlsoOfAnEarlyStep) {
   CallLog log = steps(12, {1, 3});
   EXPECT_EQ(guilty_answer(kMessages, all_time_out(log).text()), "yes 1");
+}
+
+/// Four GPUs of one process, of which the last calls are kept: as rank 3 is a call behind, they
+/// begin at different places of a step.
+std::string last_calls_of_four_threads() {
+  CallLog log = two_stages();
+  constexpr int kSteps = 30;
+  constexpr int kCalls = 26;  ///< Forth, back, and calls of all.
+  for (int call = 0; call < kSteps * kCalls; ++call) {
+    for (int rank = 0; rank < 4; ++rank) {
+      const auto pair = static_cast<uint64_t>(2 + rank % 2);
+      const bool sends = (call % kCalls == 0) == (rank < 2);
+      if (call % kCalls < 2) {
+        log.call(rank, pair, sends ? "Send" : "Recv", 8, rank < 2 ? 1 : 0);
+      } else if (rank != 3 || call + 1 < kSteps * kCalls) {
+        log.call(rank, 1);
+      }
+    }
+  }
+  std::string text = log.text();
+  for (const std::string thread : {"51", "52", "53"}) {
+    const std::string head = "n3:" + thread + ":" + thread;
+    for (size_t at = text.find(head); at != std::string::npos; at = text.find(head, at)) {
+      text.replace(at, head.size(), "n3:50:" + thread);
+    }
+  }
+  return text;
+}
+
+TEST(MessageBalance, TakesNoProgramThatBeginsElsewhereForAnother) {
+  const Job job = job_from_text(last_calls_of_four_threads());
+  EXPECT_EQ(rank_programs(job).size(), 4u);
+  EXPECT_TRUE(departed_from_twins(job).empty());
 }
 
 /// Rank 2 and rank 3 differ from each other; rank 3 did what it always had done.
