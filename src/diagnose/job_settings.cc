@@ -55,10 +55,20 @@ std::map<NameAndValue, Evidence> first_lines(const Job& job) {
   return lines;
 }
 
+/// False where only one process prints a value and some of its lines are torn: what another one
+/// wrote may stand in it.
+bool is_certain(const Job& job, const EnvironmentSetting& setting) {
+  return setting.processes.size() > 1 ||
+         std::none_of(setting.processes.begin(), setting.processes.end(), [&](int process) {
+           return job.processes[static_cast<size_t>(process)].torn;
+         });
+}
+
 /// The different sets of settings that processes read, each as indices into Job::environment.
 std::set<std::vector<size_t>> distinct_sets(const Job& job) {
   std::map<int, std::vector<size_t>> of_process;
   for (size_t i = 0; i < job.environment.size(); ++i) {
+    if (!is_certain(job, job.environment[i])) continue;
     for (const int process : job.environment[i].processes) of_process[process].push_back(i);
   }
   std::set<std::vector<size_t>> sets;

@@ -88,28 +88,47 @@ bool TearGuard::is_known_host(std::string_view host) const {
                      [&](const Known& known) { return known.pid >= 0 && known.host == host; });
 }
 
-/// A name that is almost the known one is taken for torn until it has come often: containers share
-/// pids.
-void TearGuard::note_speaker(const Header& header) {
-  if (!names_process(header) || is_known(header)) return;
-  Known& known = known_as(header.pid);
-  const bool alike = known.pid == header.pid &&
+/// True for a name that is almost the known one. It is taken for torn, and its line for the known
+/// process's, until it has come often: containers share pids.
+bool TearGuard::is_torn_form(Known& known, const Header& header) {
+  const bool alike = known.pid == header.pid && !shared_pids_.contains(header.pid) &&
                      (known.host.ends_with(header.host) || header.host.ends_with(known.host) ||
                       is_interrupted(header.host, known.host));
-  is_damaged_ |= alike;
-  if (alike && ++known.others < kOften) return;
-  known = {std::string(header.host), header.pid, nullptr, 0, false, {}};
+  if (!alike) return false;
+  is_damaged_ = true;
+  if (known.other != header.host) {
+    known.other = header.host;
+    known.others = 0;
+  }
+  const std::string names[] = {name_of(known.host, known.pid), name_of(header.host, header.pid)};
+  if (alike_.size() < kMaxLost) alike_.insert(std::begin(names), std::end(names));
+  if (++known.others < kOften) return true;
+  if (known.lines >= kOften && shared_pids_.size() < kMaxLost) {
+    for (const std::string& name : names) alike_.erase(name);
+    shared_pids_.insert(header.pid);
+  }
+  return false;
+}
+
+void TearGuard::note_speaker(const Header& header) {
+  if (!names_process(header)) return;
+  Known& known = known_as(header.pid);
+  if (is_known(header)) {
+    known.lines = std::min(known.lines + 1, kOften);
+    return;
+  }
+  if (is_torn_form(known, header)) return;
+  known = {std::string(header.host), header.pid, nullptr, 1, {}, 0, false, {}};
 }
 
 /// Notes who speaks in known lines; false if another host has that pid.
 bool TearGuard::note_speaker(const KnownHead& head) {
   Known& known = known_as(head.pid);
   if (known.pid == head.pid && known.host != head.host) return false;
-  if (known.pid != head.pid) known.comms.clear();
+  if (known.pid != head.pid) known = {};
   known.host = head.host;
   known.pid = head.pid;
   known.head = &head;
-  known.others = 0;
   known.owes = false;
   return true;
 }
@@ -238,17 +257,44 @@ void TearGuard::add_cut_piece(const Line& piece) {
   open(header, piece.text);
 }
 
+/// "ite4121:4188": the rest of a header behind what is left of another line.
+bool TearGuard::ends_with_pid(std::string_view text) const {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr size_t kFewest = 3;  // Digits; times have two.
+  const std::string_view left = trim(text);
+  const size_t mark = left.find_last_not_of(kDigits);
+  if (mark == left.npos || left[mark] != ':' || mark + 1 == left.size()) return false;
+  const std::string_view before = left.substr(0, mark);
+  const std::string_view number = before.substr(before.find_last_not_of(kDigits) + 1);
+  return number.size() >= kFewest &&
+         std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+           return known.pid >= 0 && std::to_string(known.pid).ends_with(number);
+         });
+}
+
+/// "gpu-node-1:", behind which a host of digits is a pid.
+bool TearGuard::ends_with_host(std::string_view text) const {
+  if (!text.ends_with(':')) return false;
+  text.remove_suffix(1);
+  return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+    return known.pid >= 0 && text.ends_with(known.host);
+  });
+}
+
 /// The rest of a header, or a host that another process's words stand in: "fabr1" for "node-1".
 bool TearGuard::is_torn_header(const Header& header) const {
   const std::string_view before = header.unexplained;
   if (header.host.empty()) {
     // "::41:41" is a host without a name.
-    const bool is_rest = !before.empty() && !before.starts_with("::") &&
-                         before.find_first_not_of("0123456789:") == before.npos;
+    const bool is_rest =
+        !before.empty() && !before.starts_with("::") &&
+        (before.find_first_not_of("0123456789:") == before.npos || ends_with_pid(before));
     return header.cuda_dev >= 0 && (is_rest || !open_.empty()) &&
            std::any_of(recent_.begin(), recent_.end(),
                        [](const Known& known) { return known.pid >= 0; });
   }
+  const bool is_number = header.host.find_first_not_of("0123456789") == header.host.npos;
+  if (is_number && ends_with_host(before)) return true;
   const Known& known = known_as(header.pid);
   if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
   // No launcher writes its label up to the host without a mark.
@@ -493,6 +539,7 @@ bool TearGuard::has_lost(const Speaker& speaker) const {
   if (lost_pids_.contains(speaker.pid)) return true;
   if (is_damaged_ && shard_.speakers().at(speaker).unrecognised.total > 0) return true;
   const std::string name = name_of(speaker.host, speaker.pid);
+  if (alike_.contains(name)) return true;
   return std::any_of(lost_.begin(), lost_.end(),
                      [&](const std::string& lost) { return name.starts_with(lost); });
 }

@@ -78,7 +78,9 @@ class TearGuard {
     std::string host;
     int64_t pid = -1;
     const KnownHead* head = nullptr;  ///< One that names this process.
-    int others = 0;                   ///< Lines since that call the pid's host almost the same.
+    int lines = 0;                    ///< That name it, counted up to a few.
+    std::string other;         ///< Almost the same host, to which lines since then give the pid.
+    int others = 0;            ///< How many lines do.
     bool owes = false;         ///< Its last line was not whole: the rest comes where it goes on.
     std::set<uint64_t> comms;  ///< Pointers that its lines name as communicators.
   };
@@ -105,6 +107,7 @@ class TearGuard {
   const Known* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
   bool note_speaker(const KnownHead& head);
+  bool is_torn_form(Known& known, const Header& header);
 
   size_t glued_host(const Header& header) const;
   size_t record_begin(const Header& header, std::string_view text) const;
@@ -112,6 +115,8 @@ class TearGuard {
   void add_pieces(const Line& record, const Event& event, int lines);
   void add_cut_piece(const Line& piece);
   void add_whole(const Line& record, const Event& event, int lines);
+  bool ends_with_pid(std::string_view text) const;
+  bool ends_with_host(std::string_view text) const;
   bool is_torn_header(const Header& header) const;
 
   bool completes(const OpenRecord& open, std::string_view rest);
@@ -143,6 +148,8 @@ class TearGuard {
       lost_;  ///< How lines begin of which some are lost: "node-a:41:", "node-a:", "".
 
   std::set<int64_t> lost_pids_;  ///< Of lines whose host may be a piece of a name.
+  std::set<std::string> alike_;  ///< Names of one pid, of which one may be a torn form of another.
+  std::set<int64_t> shared_pids_;  ///< That hosts of almost the same name are known to share.
 
   Held held_;
   std::string head_;   ///< What stood before the host of the last NCCL line that was handed on.

@@ -109,6 +109,12 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
        "node-a:41:41 [0] NCCL INFO MNNVL busId 0x70 fabr1:63:63 [2] NCCL INFO Connected all "
        "rings\n",
        ""},
+      {"the rest of a header behind a program's words",
+       "node-c:4121:4121 [2] NCCL INFO Connected all rings\n"
+       "ite4121:4121 [2] NCCL INFO cudaDriverVersion 13000\n",
+       "node-c:4121:4121 [2] NCCL INFO Connected all rings\n"},
+      {"the number of a thread stands in a header",
+       "01node-b:52:5:2 [1] NCCL INFO cudaDriverVersion 13000\n", ""},
       {"the rest never comes",
        "node-a:41:41 [0] NCCL INFO cudaDrivernode-b:52:52 [1] NCCL INFO Connected all rings\n",
        "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
@@ -147,6 +153,27 @@ TEST(TearGuard, ContainersMayHaveSimilarNamesAndOnePid) {
   const Shard shard = read_text(text);
   EXPECT_EQ(shard.speakers().size(), 2u);
   EXPECT_LT(shard.losses().count(Loss::LineInDoubt), 300u);
+}
+
+// A program had begun a line: "iteration: 3".
+TEST(TearGuard, LineThatNamesAlmostTheSameHostMayBeTheKnownProcesss) {
+  const Shard shard = read_text(std::string(kStart) +
+                                "itenode-a:41:41 [0] NCCL INFO Connected all rings\n"
+                                "node-b:52:52 [1] NCCL INFO Connected all rings\n");
+  for (const auto& [speaker, log] : shard.speakers()) {
+    EXPECT_EQ(log.torn, speaker.pid == 41) << speaker.host;
+  }
+}
+
+TEST(TearGuard, HostsThatShareAPidAreNotTorn) {
+  std::string text;
+  for (const std::string_view host : {"llm-0", "llm-worker-0", "llm-0", "llm-worker-0"}) {
+    for (int i = 0; i < 10; ++i)
+      text += std::string(host) + ":7:7 [0] NCCL INFO Connected all rings\n";
+  }
+  const Shard shard = read_text(text);
+  EXPECT_EQ(shard.speakers().size(), 2u);
+  for (const auto& [speaker, log] : shard.speakers()) EXPECT_FALSE(log.torn) << speaker.host;
 }
 
 TEST(TearGuard, DoubtIsLocal) {
