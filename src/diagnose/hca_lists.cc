@@ -17,7 +17,8 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
                  {},
                  evidence_of(said.record)};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
-      if (!device.name.empty()) {
+      // One with an address is the interface behind a list that another process's words broke.
+      if (!device.name.empty() && device.address.empty()) {
         list.hcas.push_back({std::string(device.name), std::string(device.link)});
       }
     }

@@ -231,6 +231,8 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   // "exiting" alone is what programs print of all that they do.
   constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
   if (rank.empty() && holds_any(text, kPlain)) return false;
+  // NCCL's words for ncclRemoteError are about another process.
+  if (text.find("remote process exiting") != text.npos) return false;
   message.set("rank", rank);
   message.set("text", text);
   return true;

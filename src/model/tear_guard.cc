@@ -289,7 +289,9 @@ bool TearGuard::is_torn_header(const Header& header) const {
     const bool is_rest =
         !before.empty() && !before.starts_with("::") &&
         (before.find_first_not_of("0123456789:") == before.npos || ends_with_pid(before));
-    return header.cuda_dev >= 0 && (is_rest || !open_.empty()) &&
+    const bool is_cut = header.level != Level::Version &&
+                        (header.cuda_dev >= 0 || !header.file.empty() || !trim(before).empty());
+    return ((header.cuda_dev >= 0 && is_rest) || (is_cut && (is_damaged_ || !open_.empty()))) &&
            std::any_of(recent_.begin(), recent_.end(),
                        [](const Known& known) { return known.pid >= 0; });
   }
@@ -365,9 +367,12 @@ bool TearGuard::join(const Line& record, const Event& event, int lines) {
   const auto fits = [&](const OpenRecord& open) { return completes(open, record.text); };
   const auto first = std::find_if(open_.begin(), open_.end(), fits);
   if (first == open_.end()) return false;
+  // Any words would fit behind one that ends with a name or number of any length.
+  const bool is_proven = !may_go_on(trim(first->text));
   const bool only = std::none_of(first + 1, open_.end(), fits) &&
                     !(held_.any && is_record(held_.text + std::string(record.text)));
   const std::string whole = first->text + std::string(record.text);
+  if (only && !is_proven) return false;
   if (!only) {
     // One of them is whole now, and nobody knows which.
     for (size_t i = open_.size(); i-- > 0;) {
@@ -448,18 +453,29 @@ void TearGuard::hold(const Line& record, const Event& event, int lines) {
   held_.any = true;
 }
 
+/// Loses the records of others whose beginning stands in a line that fits no wording.
+void TearGuard::lose_named_in(const Header& header) {
+  for (const Known& known : recent_) {
+    const bool is_other = known.pid >= 0 && known.pid != header.pid;
+    if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
+      lose(known.host, known.pid);
+  }
+}
+
 /// Notes whether the line of a process is whole; if not, what it printed is lost, and the rest of
 /// it stands where the process goes on.
 void TearGuard::note_whole(std::string_view text, const Event& event) {
   const Header& header = event.header;
   if (!is_nccl(header)) {
     const Known* known = speaker_before(text);
+    if (known == nullptr) known = speaker_before(header.message);
     if (known != nullptr) lose(known->host, known->pid);
     return;
   }
   if (!names_process(header)) return;
   const bool is_whole = event.fate == LineFate::Recognised;
   if (!is_whole && is_call(header)) lose(header.host, header.pid);
+  if (!is_whole) lose_named_in(header);
   if (is_known(header)) known_as(header.pid).owes = !is_whole;
 }
 

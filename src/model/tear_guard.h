@@ -130,6 +130,7 @@ class TearGuard {
 
   void hold(const Line& record, const Event& event, int lines);
   void note_whole(std::string_view text, const Event& event);
+  void lose_named_in(const Header& header);
   bool may_hold_rest(std::string_view host, int64_t pid) const;
   bool is_in_strange_comm(const Event& event);
   void lose_whole(const Event& event, int lines);

@@ -95,13 +95,26 @@ std::set<std::string_view> usual_hosts(const Logs& logs) {
   return hosts.size() > kMost ? std::set<std::string_view>{} : hosts;
 }
 
+/// True if the end of `known` stands in `host` before its beginning: "pu-node-01gp".
+bool is_turned_round(std::string_view host, std::string_view known) {
+  for (size_t cut = 1; cut <= known.size() / 2; ++cut) {
+    const std::string_view rest = known.substr(cut);
+    const size_t at = host.find(rest);
+    if (at == host.npos || host.starts_with(known[0])) continue;
+    const std::string_view behind = host.substr(at + rest.size());
+    if (!behind.empty() && known.starts_with(behind)) return true;
+  }
+  return false;
+}
+
 /// True if hardly any line names the process, on a host whose name is a usual one with something
-/// inside or in front: "gpugpu-no-node-01", "959gpu-node-01".
+/// inside or in front, or turned round: "gpugpu-no-node-01", "959gpu-node-01", "node-01gpu-".
 bool is_on_torn_host(const SpeakerLog& log, const std::set<std::string_view>& hosts) {
   const std::string_view own = log.speaker.host;
   if (log.lines > kFewLines || hosts.contains(own)) return false;
   return std::any_of(hosts.begin(), hosts.end(), [&](std::string_view host) {
-    return is_interrupted(own, host) || own.ends_with(host) || own.starts_with(host);
+    return is_interrupted(own, host) || own.ends_with(host) || own.starts_with(host) ||
+           is_turned_round(own, host);
   });
 }
 

@@ -109,6 +109,21 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
        "node-a:41:41 [0] NCCL INFO MNNVL busId 0x70 fabr1:63:63 [2] NCCL INFO Connected all "
        "rings\n",
        ""},
+      {"anything fits behind a number",
+       "node-a:41:41 [0] NCCL INFO NCCL_BUFFSIZE set by environment to 1048node-b:52:52 [1] NCCL "
+       "INFO Connected all rings\n"
+       "1/-1/-1->1->0\n",
+       ""},
+      {"a header lost all of its process after another was torn",
+       "node-a:41:41 [0] NCCL INFO Inonde-b:52:52 [1] NCCL INFO Connected all rings\n"
+       " [1] NCCL INFO cudaDriverVersion 13000\n",
+       ""},
+      {"a warning behind another record's words",
+       "node-a:41:41 [0] NCCL INFO Innode-b:52:52 [1] NCCL INFO Connected all rings\n"
+       "[rank3]:   File \"lib/dshmutils.cc:132 NCCL WARN Error while creating shared memory "
+       "segment "
+       "/dev/shm/nccl-T2EFKg (size 9637888), error: No space left on device (28)\n",
+       "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
       {"the rest of a header behind a program's words",
        "node-c:4121:4121 [2] NCCL INFO Connected all rings\n"
        "ite4121:4121 [2] NCCL INFO cudaDriverVersion 13000\n",
@@ -174,6 +189,24 @@ TEST(TearGuard, HostsThatShareAPidAreNotTorn) {
   const Shard shard = read_text(text);
   EXPECT_EQ(shard.speakers().size(), 2u);
   for (const auto& [speaker, log] : shard.speakers()) EXPECT_FALSE(log.torn) << speaker.host;
+}
+
+TEST(TearGuard, BeginningOfAHeaderInsideAnotherProcesssWordsIsMissed) {
+  const Shard shard = read_text(std::string(kStart) +
+                                "node-b:52:52 [1] NCCL INFO Ininode-a:41:4tialized NET plugin IB\n"
+                                "node-b:52:52 [1] NCCL INFO Connected all rings\n");
+  bool is_missed = false;
+  for (const auto& [speaker, log] : shard.speakers()) is_missed |= log.torn && speaker.pid == 41;
+  EXPECT_TRUE(is_missed);
+}
+
+TEST(TearGuard, HeaderThatALaunchersTagHidesIsMissed) {
+  const Shard shard = read_text(std::string(kStart) +
+                                "[default0]:node-a:41:41 [0] NCC/workspace/train.py FAILED\n"
+                                "L INFO NCCL_NVLS_ENABLE set by environment to 0.\n");
+  for (const auto& [speaker, log] : shard.speakers()) {
+    EXPECT_EQ(log.torn, speaker.pid == 41) << speaker.host;
+  }
 }
 
 TEST(TearGuard, DoubtIsLocal) {
