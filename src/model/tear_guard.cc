@@ -431,6 +431,11 @@ void TearGuard::give_up(size_t open) {
 /// any, if the host is empty.
 void TearGuard::lose(std::string_view host, int64_t pid) {
   is_damaged_ = true;
+  note_lost(host, pid);
+}
+
+/// The same where nothing of it can stand in other lines.
+void TearGuard::note_lost(std::string_view host, int64_t pid) {
   // What is taken for its host may be a piece of it.
   const bool is_other = pid >= 0 && (known_as(pid).pid != pid || known_as(pid).host != host);
   if (is_other && lost_pids_.size() < kMaxLost) lost_pids_.insert(pid);
@@ -458,7 +463,7 @@ void TearGuard::lose_named_in(const Header& header) {
   for (const Known& known : recent_) {
     const bool is_other = known.pid >= 0 && known.pid != header.pid;
     if (is_other && header.message.find(name_of(known.host, known.pid)) != std::string_view::npos)
-      lose(known.host, known.pid);
+      note_lost(known.host, known.pid);
   }
 }
 
@@ -468,8 +473,9 @@ void TearGuard::note_whole(std::string_view text, const Event& event) {
   const Header& header = event.header;
   if (!is_nccl(header)) {
     const Known* known = speaker_before(text);
-    if (known == nullptr) known = speaker_before(header.message);
-    if (known != nullptr) lose(known->host, known->pid);
+    if (known != nullptr) return lose(known->host, known->pid);
+    known = speaker_before(header.message);
+    if (known != nullptr) note_lost(known->host, known->pid);
     return;
   }
   if (!names_process(header)) return;

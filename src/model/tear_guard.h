@@ -127,6 +127,7 @@ class TearGuard {
   void close(std::string_view host, int64_t pid);
   void give_up(size_t open);
   void lose(std::string_view host, int64_t pid);
+  void note_lost(std::string_view host, int64_t pid);
 
   void hold(const Line& record, const Event& event, int lines);
   void note_whole(std::string_view text, const Event& event);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "log/messages/all_messages.h"
@@ -52,10 +53,17 @@ Votes count_votes(const std::vector<SpeakerLog>& logs) {
   return votes;
 }
 
+/// True for what nobody sets: "3).", "0.0, type NVL/PHB,", "[0.".
+bool is_broken(std::string_view value) {
+  constexpr std::string_view kEnds = ".,)]>";
+  return !value.empty() && (kEnds.find(value.back()) != kEnds.npos || value.front() == '[');
+}
+
 bool is_contradicted(const Record& record, const Votes& votes) {
   const Stated one = stated(record);
   const auto& values = votes.at(one.what);
-  return values.size() > 1 && values.at(one.value) == 1;
+  if (values.at(one.value) > 1) return false;
+  return values.size() > 1 || (record.kind == kKindIndex<EnvSet> && is_broken(one.value));
 }
 
 /// The list without what others contradict; nullopt: all of it stays.

@@ -56,6 +56,13 @@ TEST(TornValues, WhatNobodyContradictsStays) {
   EXPECT_EQ(left(logs_of(all, {1, 2, 3})), all);
 }
 
+TEST(TornValues, WhatNobodySetsIsForgottenOfATornLog) {
+  const std::string odd = "n:3:3 [2] NCCL INFO NCCL_BUFFSIZE set by environment to 3).\n";
+  const std::string all = std::string(kAlike) + odd;
+  EXPECT_EQ(left(logs_of(all, {3})), kAlike);
+  EXPECT_EQ(left(logs_of(all, {})), all);
+}
+
 TEST(TornValues, ANetworkThatOnlyOneNamesIsForgottenWhereAnyLogIsTorn) {
   const std::string alike =
       "n:1:1 [0] NCCL INFO Using network Socket\n"
