@@ -14,9 +14,21 @@ namespace {
 
 constexpr size_t kMaxNamed = 4;
 
+/// True if a list has its first device at its beginning, behind "[0]" at most: another process's
+/// words may stand in a torn one.
+bool begins_with_device(std::string_view devices, const NetDevice& first) {
+  const auto before = static_cast<size_t>(first.name.data() - devices.data());
+  const std::string_view index = trim(devices.substr(0, before));
+  return index.empty() ||
+         (index.front() == '[' && index.find(']') == index.size() - 1 && index.size() > 2 &&
+          index.find_first_not_of("0123456789", 1) == index.size() - 1);
+}
+
 void add_addresses(const Job& job, int process, const Record& record, std::string_view devices,
                    bool bootstrap, std::vector<HostAddress>& addresses) {
-  for (const NetDevice& device : parse_device_list(devices)) {
+  const std::vector<NetDevice> list = parse_device_list(devices);
+  if (list.empty() || !begins_with_device(devices, list.front())) return;
+  for (const NetDevice& device : list) {
     const std::string_view ip = parse_address(device.address).ip;
     if (ip.empty()) continue;
     const std::string& host = job.processes[static_cast<size_t>(process)].host;

@@ -15,6 +15,9 @@ void keep_known(T& known, const T& news, const T& unknown) {
 
 /// Fills what `segment` does not know from what a later line of the same life says.
 void add_facts(CommSegment& segment, const CommSegment& news) {
+  // "rank 16" of four: a torn line that took another one's digit in.
+  const bool is_misread = news.nranks >= 0 && segment.rank >= news.nranks;
+  if (is_misread) segment.rank = -1;
   keep_known(segment.rank, news.rank, -1);
   keep_known(segment.nranks, news.nranks, -1);
   keep_known(segment.cuda_dev, news.cuda_dev, -1);

@@ -76,6 +76,11 @@ const AddressCase kCases[] = {
      "red1:10:10 [0] NCCL INFO Bootstrap : Using ib0:fe80::9a03:9bff:fe11:2233%ib0<0>\n"
      "red2:20:20 [0] NCCL INFO Bootstrap : Using ib0:fe80::9a03:9bff:fe11:4455%ib0<0>\n",
      "no"},
+    {"another process's time in place of an address", "job.address_families_differ",
+     "red1:10:10 [0] NCCL INFO Bootstrap: Using eno1:10.4.4.1<0>\n"
+     "red2:20:20 [0] NCCL INFO Bootstrap: Using [W1120 20:52:01.573355371 socket.cpp:207] [c10d] "
+     "The hostname of the client socket cannot be retrieved. err=-3\n",
+     "no"},
     {"no bootstrap line", "job.address_families_differ",
      "red1:10:10 [0] NCCL INFO Using network Socket\n", "unknown"},
 

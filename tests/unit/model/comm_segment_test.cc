@@ -171,5 +171,16 @@ TEST(CommSegments, CuttingAnywhereAndMergingGivesTheSameLives) {
   }
 }
 
+TEST(CommSegments, RankThatTheCommunicatorDoesNotHaveWasMisread) {
+  CommSegments comms;
+  CommLayout torn;
+  torn.comm = {0x1};
+  torn.rank = 16;
+  comms.add(torn);
+  comms.add({0, 2}, init(0x1, "COMPLETE", 1));
+  ASSERT_EQ(comms.all.size(), 1u);
+  EXPECT_EQ(comms.all[0].rank, 1);
+}
+
 }  // namespace
 }  // namespace ncclog
