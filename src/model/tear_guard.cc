@@ -63,6 +63,25 @@ bool is_call(const Header& header) {
   return header.message.find(": opCount ") != header.message.npos;
 }
 
+/// "gpu-no" of "AllReducegpu-no: opCount 5c …": what stands behind a function's name; empty if
+/// there is nothing, or the function is not known.
+std::string_view behind_function(const Header& header) {
+  constexpr std::string_view kFunctions[] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast",
+                                             "Reduce",    "AlltoAll",  "Gather",        "Scatter",
+                                             "Send",      "Recv"};
+  const size_t end = header.message.find(':');
+  if (end == header.message.npos || !header.message.substr(end).starts_with(": opCount "))
+    return {};
+  const std::string_view name = header.message.substr(0, end);
+  std::string_view rest;
+  for (const std::string_view function : kFunctions) {
+    if (name == function) return {};
+    if (name.starts_with(function)) rest = name.substr(function.size());
+    if (!rest.empty()) break;
+  }
+  return rest;
+}
+
 /// "node-a:41:", with which the lines of a process begin.
 std::string name_of(std::string_view host, int64_t pid) {
   return std::string(host) + ':' + std::to_string(pid) + ':';
@@ -304,6 +323,15 @@ bool TearGuard::is_torn_header(const Header& header) const {
   return known.host.back() == header.host.back() || (is_glued && !is_known_host(header.host));
 }
 
+/// True for a call behind whose function another process's line begins.
+bool TearGuard::has_torn_function(const Header& header) const {
+  if (!names_process(header)) return false;
+  const std::string_view rest = behind_function(header);
+  return !rest.empty() && std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
+    return known.pid >= 0 && known.host.starts_with(rest);
+  });
+}
+
 /// True for a call in a communicator that no other line of its process names, in a damaged stretch:
 /// of the pieces of two calls a third one can be made. Such a pointer counts from its second line
 /// on.
@@ -335,7 +363,7 @@ void TearGuard::add_whole(const Line& record, const Event& event, int lines) {
     return doubt(event, lines);
   }
   if (!open_.empty() && join(record, event, lines)) return;
-  if (is_in_strange_comm(event)) return lose_whole(event, lines);
+  if (is_in_strange_comm(event) || has_torn_function(header)) return lose_whole(event, lines);
   hold(record, event, lines);
   last_is_whole_ = names_process(header) && is_known(header) && open_.empty();
 }
@@ -389,7 +417,7 @@ bool TearGuard::join(const Line& record, const Event& event, int lines) {
   Line joined = record;
   joined.text = whole;
   const Event both = parse_event(joined.text, all_wordings());
-  if (is_in_strange_comm(both)) {
+  if (is_in_strange_comm(both) || has_torn_function(both.header)) {
     lose_whole(both, lines);
   } else {
     hold(joined, both, lines);

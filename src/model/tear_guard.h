@@ -134,6 +134,7 @@ class TearGuard {
   void lose_named_in(const Header& header);
   bool may_hold_rest(std::string_view host, int64_t pid) const;
   bool is_in_strange_comm(const Event& event);
+  bool has_torn_function(const Header& header) const;
   void lose_whole(const Event& event, int lines);
   void release(std::string_view host, int64_t pid);
   void hand_on(const Line& record, const Event& event, int lines);

@@ -105,6 +105,15 @@ TEST(TearGuard, OnlyWholeRecordsAreEvidence) {
        "sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0x57e0 [nranks=2] stream "
        "(nil)\n",
        ""},
+      {"the beginning of another record inside a function's name",
+       "node-a:41:41 [0] NCCL INFO AllReducenode: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 "
+       "datatype 7 op 0 root 0 comm 0x7f10 [nranks=2] stream (nil)\n",
+       ""},
+      {"the same where the rest is joined",
+       "node-a:41:41 [0] NCCL INFO AllReducenode-b:52:52 [1] NCCL INFO Connected all rings\n"
+       "node: opCount 0 sendbuff 0x1 recvbuff 0x1 count 8 datatype 7 op 0 root 0 comm 0x7f10 "
+       "[nranks=2] stream (nil)\n",
+       "node-b:52:52 [1] NCCL INFO Connected all rings\n"},
       {"a host whose name may be a piece of another's",
        "node-a:41:41 [0] NCCL INFO MNNVL busId 0x70 fabr1:63:63 [2] NCCL INFO Connected all "
        "rings\n",
