@@ -291,7 +291,7 @@ bool TearGuard::ends_with_pid(std::string_view text) const {
          });
 }
 
-/// "gpu-node-1:", behind which a host of digits is a pid.
+/// "gpu-node-1:", behind which a host that is not known is a piece of a header.
 bool TearGuard::ends_with_host(std::string_view text) const {
   if (!text.ends_with(':')) return false;
   text.remove_suffix(1);
@@ -315,7 +315,11 @@ bool TearGuard::is_torn_header(const Header& header) const {
                        [](const Known& known) { return known.pid >= 0; });
   }
   const bool is_number = header.host.find_first_not_of("0123456789") == header.host.npos;
-  if (is_number && ends_with_host(before)) return true;
+  const bool is_pid =
+      is_number && std::any_of(recent_.begin(), recent_.end(), [&](const Known& one) {
+        return one.pid >= 0 && std::to_string(one.pid) == header.host;
+      });
+  if (is_pid || (!is_known_host(header.host) && ends_with_host(before))) return true;
   const Known& known = known_as(header.pid);
   if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
   // No launcher writes its label up to the host without a mark.
