@@ -72,18 +72,6 @@ bool ended_well(const Job& job, const Process& process) {
   });
 }
 
-/// Names those whose own call failed. What the WARN means is told by job.warned.
-FactValue warned_of_failure(const Job& job, const Instance&) {
-  std::vector<int> processes;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (!reports_own_failure(job, job.processes[p]) || ended_well(job, job.processes[p])) continue;
-    processes.push_back(static_cast<int>(p));
-  }
-  const auto first = first_warning(job);
-  if (processes.empty() || !first) return unknown();
-  return yes(first->text, {first->line}, std::move(processes));
-}
-
 /// Lines of all processes that `lists` gives and `wanted` accepts.
 template <typename Lists, typename Wanted>
 FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
@@ -332,6 +320,17 @@ FactValue warned_fatally(const Job& job, const Instance&) {
   if (value.evidence.empty()) return unknown();
   value.what = warned(job, {}).what;
   return value;
+}
+
+/// Names those whose own call failed. What the WARN means is told by job.warned.
+FactValue warned_of_failure(const Job& job, const Instance& instance) {
+  std::vector<int> processes = warned_fatally(job, instance).processes;
+  std::erase_if(processes, [&](int process) {
+    return !reports_own_failure(job, job.processes[static_cast<size_t>(process)]);
+  });
+  const auto first = first_warning(job);
+  if (processes.empty() || !first) return unknown();
+  return yes(first->text, {first->line}, std::move(processes));
 }
 
 /// The same where nothing else says why.

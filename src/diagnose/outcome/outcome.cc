@@ -383,7 +383,21 @@ class Deriver {
   std::optional<Evidence> open_test_;  ///< Begins behind the summary of another one.
 };
 
-/// Where the work was over; empty unless the job finished.
+/// Every process ended well, as far as its log goes on: those that did not are cut.
+bool all_but_cut_finished(const Job& job, const JobOutcome& outcome) {
+  if (outcome.job.state != EndState::Unfinished) return false;
+  bool any = false;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl || !is_named(process)) continue;
+    const bool finished = outcome.processes[p].state == EndState::Finished;
+    if (!finished && !process.cut) return false;
+    any |= finished;
+  }
+  return any;
+}
+
+/// Where the work was over; empty unless the job finished, or all of it whose end can be seen.
 struct EndPlaces {
   std::map<int64_t, SourceRef> by_input;
   std::map<std::pair<std::string, int64_t>, SourceRef> by_process;  ///< By host and pid.
@@ -391,7 +405,8 @@ struct EndPlaces {
 
 EndPlaces derive_end_places(const Job& job) {
   EndPlaces places;
-  if (outcome_of(job).job.state != EndState::Finished) return places;
+  const JobOutcome& outcome = outcome_of(job);
+  if (outcome.job.state != EndState::Finished && !all_but_cut_finished(job, outcome)) return places;
   for (const EndMark& mark : end_marks(job)) {
     const SourceRef where = mark.line.where;
     if (mark.state != EndState::Finished) continue;

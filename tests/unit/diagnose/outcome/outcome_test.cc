@@ -179,6 +179,15 @@ TEST(Outcome, WhatAProcessPrintsAfterItsOwnDestroyIsNoise) {
   EXPECT_TRUE(is_after_end(job, {{0, 6}, kNoise.substr(0, kNoise.size() - 1)}));
 }
 
+TEST(Outcome, TheEndOfAProcessIsItsOwnWhereOnlyCutOnesAreLeft) {
+  const Evidence noise = {{0, 6}, kNoise.substr(0, kNoise.size() - 1)};
+  const std::string text = up() + end(1) + kNoise;
+  EXPECT_FALSE(is_after_end(job_from_text(text), noise));
+  Job cut = job_from_text(text);
+  cut.processes[0].cut = true;
+  EXPECT_TRUE(is_after_end(cut, noise));
+}
+
 struct ExtentRow {
   std::string log;
   std::string_view words;
