@@ -29,6 +29,7 @@
 #include "diagnose/message_departures.h"
 #include "diagnose/message_sizes.h"
 #include "diagnose/program_twins.h"
+#include "diagnose/rank_programs.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
@@ -156,6 +157,35 @@ bool tell_departures(const Waits& waits, Telling& telling) {
   return !who.empty();
 }
 
+/// Behind two calls behind which so far the same one stood, the rank made another one lately, and
+/// one of these is a collective: what it left out, or made too many, is no message.
+bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
+  constexpr size_t kLately = 24;
+  const auto& programs = rank_programs(job);
+  const auto own = std::ranges::find(programs, waiter, &RankProgram::waiter);
+  if (own == programs.end()) return false;
+  const std::vector<RankCall>& calls = own->calls;
+  const size_t first = calls.size() > kLately ? calls.size() - kLately : 0;
+  for (size_t at = std::max<size_t>(first, 2); at < calls.size(); ++at) {
+    size_t times = 0;
+    const RankCall* usual = nullptr;
+    for (size_t before = 2; before < at; ++before) {
+      if (calls[before - 1].kind != calls[at - 1].kind) continue;
+      if (calls[before - 2].kind != calls[at - 2].kind) continue;
+      const bool is_same = calls[before].kind == calls[at].kind;
+      if (is_same || (usual != nullptr && usual->kind != calls[before].kind)) {
+        times = 0;
+        break;
+      }
+      usual = &calls[before];
+      ++times;
+    }
+    if (times == 0) continue;
+    if (!usual->line.is_message() || !calls[at].line.is_message()) return true;
+  }
+  return false;
+}
+
 /// Of those at the ends of messages that lack one, the rank that left the order of ranks like it.
 /// Where nobody did, all such messages are between two ranks, and nobody else holds the job up,
 /// these are what has to be looked at: one of them left a message out, or made one too many.
@@ -188,6 +218,10 @@ void name_ends(const Waits& waits, Telling& telling) {
                                 [&](const auto& one) { return ends.contains(one); });
   });
   if (ends.size() > 2 || others_hold_up) return;
+  const auto departs = [&](const Waiter& end) {
+    return left_order_of_collectives(telling.job, end);
+  };
+  if (std::ranges::any_of(ends, departs)) return;
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
 }
 

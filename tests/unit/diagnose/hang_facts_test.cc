@@ -149,6 +149,23 @@ std::string one_behind_the_other() {
   return log.text();
 }
 
+/// A Send from rank 0 to rank 1, and two calls of all; in the third step rank 0 leaves out the
+/// second of these and sends again.
+CallLog step_without_call() {
+  CallLog log;
+  for (int rank = 0; rank < 4; ++rank) log.init(rank, 4, 1);
+  for (int step = 0; step < 3; ++step) {
+    log.call(0, 1, "Send", 8, 1).call(1, 1, "Recv", 8, 0);
+    for (int rank = 0; rank < 4; ++rank) {
+      log.call(rank, 1, "AllReduce", 1);
+      if (rank > 0 || step < 2) log.call(rank, 1, "AllReduce", 2);
+    }
+  }
+  log.call(0, 1, "Send", 8, 1).timeout(0, 4, "SEND");
+  for (int rank = 1; rank < 4; ++rank) log.timeout(rank, 6);
+  return log;
+}
+
 std::vector<GuiltyCase> cases() {
   return {
       {"who did not enter is named where somebody waited until a limit", kMissing,
@@ -279,6 +296,8 @@ std::vector<GuiltyCase> cases() {
       {"a rank that has not received", kMessages, with_sends_ahead().text(), "yes 1"},
       {"one that waits itself, in a message that both made, may not have come to it", kMessages,
        with_sends_ahead().timeout(1, 6, "RECV").text(), "unknown"},
+      {"who left out a call of all sends too early, and who waits in it owes nothing", kMessages,
+       step_without_call().text(), "yes"},
       {"messages that match are no news", kMessages,
        world(2).call(0, 1, "Send", 512, 1).call(1, 1, "Recv", 512, 0).timeout(0, 2, "SEND").text(),
        "unknown"},
