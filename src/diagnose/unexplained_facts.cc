@@ -201,7 +201,9 @@ FactValue error_trail(const Job& job, const Instance&) {
           [&](size_t process, const Event& event, const Record& record) {
             const auto trace = read_message<ErrorTrace>(event.message);
             constexpr int kInProgress = 7;
-            return trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
+            // A word without an extension is a piece of another line, and no file.
+            const bool is_file = trace.file.find('.') != trace.file.npos;
+            return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
                    !went_on_after(job, job.processes[process], record.where);
           }),
       "a call of NCCL returned an error");
