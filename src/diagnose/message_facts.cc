@@ -31,6 +31,7 @@
 #include "diagnose/program_twins.h"
 #include "diagnose/rank_programs.h"
 #include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
 #include "model/call_coverage.h"
 
@@ -240,6 +241,8 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
     std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
   }
+  // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
+  if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
   return idle;
 }
 

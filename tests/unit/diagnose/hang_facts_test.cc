@@ -374,6 +374,18 @@ TEST(HangFacts, WithoutAWatchdogThoseWhoStoppedElsewhereMayWait) {
   EXPECT_EQ(fact_of(kMissing, stopped(3) + CallLog().timeout(0, 2).text()).processes.size(), 2u);
 }
 
+TEST(HangFacts, WithoutAWatchdogManyWhoOweMessagesMayWait) {
+  const auto blamed = [](int owers) {
+    CallLog log = world(2 * owers);
+    for (int rank = 0; rank < owers; ++rank) log.call(rank, 1, "Recv", 8, owers + rank);
+    Job job = job_from_text(log.text());
+    job.stated = StatedOutcome::Hung;
+    return find_fact(kMessages)->derive(job, {}).processes.size();
+  };
+  EXPECT_EQ(blamed(1), 1u);
+  EXPECT_EQ(blamed(5), 0u);
+}
+
 TEST(HangFacts, SayWhichCallWhereAndWhatTheLateRankDidLast) {
   const CallLog log =
       world(3).call(0, 1, "AllGather", 64).call(2, 1, "AllGather", 64).timeout(0, 2);
