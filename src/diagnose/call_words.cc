@@ -106,27 +106,12 @@ std::string waiter_words(const Job& job, const Waiter& waiter) {
   return parts.empty() ? name : fmt::format("{} ({})", name, join(parts, ", "));
 }
 
-namespace {
-
-/// Where it called last; without calls if it never did.
-Membership last_called(const Job& job, const Waiter& waiter) {
+std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line) {
   Membership last;
   for (const Membership& membership : memberships(job, waiter)) {
     if (membership.calls == nullptr || membership.calls->total == 0) continue;
     if (last.calls == nullptr || last.calls->last < membership.calls->last) last = membership;
   }
-  return last;
-}
-
-}  // namespace
-
-const CallSignature* last_call(const Job& job, const Waiter& waiter) {
-  const Membership last = last_called(job, waiter);
-  return last.calls == nullptr ? nullptr : &last.calls->last_call;
-}
-
-std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line) {
-  const Membership last = last_called(job, waiter);
   if (last.calls == nullptr) return {};
   if (line != nullptr) *line = {last.calls->last, {}};
   std::string words = fmt::format("{} on {}", call_words(last.calls->last_call),

@@ -30,9 +30,6 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
 /// One process with all that names it.
 std::string waiter_words(const Job& job, const Waiter& waiter);
 
-/// What the waiter called last; nullptr: nothing. Lives as long as the job.
-const CallSignature* last_call(const Job& job, const Waiter& waiter);
-
 /// What it called last, on whatever communicator, and when if the line says so; empty if it made no
 /// call. `line`, if not nullptr, becomes that call's.
 std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line);

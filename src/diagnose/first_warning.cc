@@ -11,11 +11,6 @@ namespace {
 
 constexpr size_t kMostBytes = 160;
 
-bool has_warnings(const Kind& kind) {
-  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
-}
-
 /// Lower is nearer to a cause.
 int distance(const Warning& warning) {
   const bool symptom = warning.origin == WarnOrigin::Symptom;
@@ -64,6 +59,11 @@ std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t t
 }
 
 }  // namespace
+
+bool has_warnings(const Kind& kind) {
+  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
+                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
+}
 
 bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
   const int64_t tid = parse_record(warning).header.tid;

@@ -25,6 +25,9 @@ struct ExplainedWarning {
   Warning warning;
 };
 
+/// Some wording of the kind is a WARN whose meaning is known.
+bool has_warnings(const Kind& kind);
+
 /// The thread that printed the WARN went on with the initialisation: it printed rings, trees or
 /// Init COMPLETE after it, and no error before those. So what failed was done without.
 bool is_outlived_in_init(const SpeakerLog& log, const Record& warning);

@@ -176,16 +176,6 @@ bool others_departed_in_message(const Job& job, const Waits& waits,
   });
 }
 
-/// Whoever came to one place together made the same call last.
-bool stopped_alike(const Job& job, const std::vector<Holdup>& late) {
-  const CallSignature* first = last_call(job, late.front().waiters.front());
-  return std::all_of(late.begin(), late.end(), [&](const Holdup& holdup) {
-    const CallSignature* other = last_call(job, holdup.waiters.front());
-    if (first == nullptr || other == nullptr) return first == other;
-    return first->op == other->op && first->count == other->count;
-  });
-}
-
 FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
@@ -201,7 +191,7 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   const bool is_silent = timed_out_work(job).empty();
   if (is_silent && others_departed_from_twins(job, late)) return unknown();
   if (timeouts_name_no_process(job) && !message_conflicts(job).empty()) return unknown();
-  if (is_silent && (!message_conflicts(job).empty() || !stopped_alike(job, late))) return unknown();
+  if (is_silent && !message_conflicts(job).empty()) return unknown();
   if (!are_few(late.size(), *front)) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);

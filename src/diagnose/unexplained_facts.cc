@@ -305,6 +305,7 @@ FactValue warned_fatally(const Job& job, const Instance&) {
     if (ended_well(job, job.processes[p])) continue;
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [kind, list] : job.logs[log].records) {
+        if (!has_warnings(all_kinds()[kind])) continue;
         for (const Record& record : list.kept) {
           const Event event = parse_record(record);
           const Warning* warning = warning_of(event);

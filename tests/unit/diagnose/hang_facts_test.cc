@@ -353,27 +353,6 @@ TEST(HangFacts, SomeSecondsApartAreNoLateness) {
   EXPECT_EQ(guilty_answer(kAllEntered, log.text()), "yes");
 }
 
-TEST(HangFacts, WithoutAWatchdogThoseWhoStoppedElsewhereMayWait) {
-  const auto stopped = [](int elsewhere) {
-    CallLog log = world(5);
-    log.init(1, 2, 2, 0).init(elsewhere, 2, 2, 1);
-    log.call(1, 2, "AllGather", 64)
-        .call(elsewhere, 2, "AllGather", 64)
-        .call(0, 1)
-        .call(1, 1)
-        .call(4, 1);
-    return log.text();
-  };
-  const auto blamed = [](const std::string& text) {
-    Job job = job_from_text(text);
-    job.stated = StatedOutcome::Hung;
-    return find_fact(kMissing)->derive(job, {}).processes.size();
-  };
-  EXPECT_EQ(blamed(stopped(3)), 0u);
-  EXPECT_EQ(blamed(world(5).call(0, 1).call(1, 1).call(4, 1).text()), 2u);
-  EXPECT_EQ(fact_of(kMissing, stopped(3) + CallLog().timeout(0, 2).text()).processes.size(), 2u);
-}
-
 TEST(HangFacts, WithoutAWatchdogManyWhoOweMessagesMayWait) {
   const auto blamed = [](int owers) {
     CallLog log = world(2 * owers);
