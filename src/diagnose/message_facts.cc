@@ -30,6 +30,7 @@
 #include "diagnose/message_sizes.h"
 #include "diagnose/program_twins.h"
 #include "diagnose/rank_programs.h"
+#include "diagnose/step_past.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
@@ -162,27 +163,18 @@ bool tell_departures(const Waits& waits, Telling& telling) {
 /// one of these is a collective: what it left out, or made too many, is no message.
 bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
   constexpr size_t kLately = 24;
+  constexpr PastWanted kFew = {.context = 2, .times = 1};
   const auto& programs = rank_programs(job);
   const auto own = std::ranges::find(programs, waiter, &RankProgram::waiter);
   if (own == programs.end()) return false;
   const std::vector<RankCall>& calls = own->calls;
+  std::vector<int> kinds;
+  for (const RankCall& call : calls) kinds.push_back(call.kind);
   const size_t first = calls.size() > kLately ? calls.size() - kLately : 0;
-  for (size_t at = std::max<size_t>(first, 2); at < calls.size(); ++at) {
-    size_t times = 0;
-    const RankCall* usual = nullptr;
-    for (size_t before = 2; before < at; ++before) {
-      if (calls[before - 1].kind != calls[at - 1].kind) continue;
-      if (calls[before - 2].kind != calls[at - 2].kind) continue;
-      const bool is_same = calls[before].kind == calls[at].kind;
-      if (is_same || (usual != nullptr && usual->kind != calls[before].kind)) {
-        times = 0;
-        break;
-      }
-      usual = &calls[before];
-      ++times;
-    }
-    if (times == 0) continue;
-    if (!usual->line.is_message() || !calls[at].line.is_message()) return true;
+  for (size_t at = std::max(first, kFew.context); at < calls.size(); ++at) {
+    const StepPast step = past_of_step(kinds, at, at, kFew);
+    if (step.past != Past::Other) continue;
+    if (!calls[step.usual].line.is_message() || !calls[at].line.is_message()) return true;
   }
   return false;
 }

@@ -25,8 +25,14 @@ struct StepPast {
 /// How many steps have to be the same.
 inline constexpr size_t kStepContext = 8;
 
-/// Compares step `at` of a program, which is at least kStepContext, with those before `end`, which
-/// is at most `at`. Equal steps have equal numbers.
-StepPast past_of_step(std::span<const int> steps, size_t at, size_t end);
+/// How little of a past is enough.
+struct PastWanted {
+  size_t context = kStepContext;  ///< Steps that have to be the same.
+  size_t times = 2;               ///< How often another step has to have followed.
+};
+
+/// Compares step `at` of a program, which is at least `wanted.context`, with those before `end`,
+/// which is at most `at`. Equal steps have equal numbers.
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted = {});
 
 }  // namespace ncclog
