@@ -179,20 +179,28 @@ bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
   return false;
 }
 
-/// Of those at the ends of messages that lack one, the rank that left the order of ranks like it.
-/// Where nobody did, all such messages are between two ranks, and nobody else holds the job up,
-/// these are what has to be looked at: one of them left a message out, or made one too many.
+/// Of those at the ends of messages that lack one, the rank that lacks one of its own to itself, or
+/// else that left the order of ranks like it. Where nobody did, all such messages are between two
+/// ranks, and nobody else holds the job up, these are what has to be looked at: one of them left a
+/// message out, or made one too many.
 void name_ends(const Waits& waits, Telling& telling) {
   std::set<Waiter> ends;
+  std::set<Waiter> with_themselves;
   for (const Holdup& holdup : waits.holdups) {
     for (const size_t m : holdup.unmatched) {
       const UnmatchedMessages& messages = waits.unmatched[m];
       const auto& ranks =
           telling.job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+      if (messages.sender == messages.receiver) {
+        with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
+      }
       for (const int end : {messages.sender, messages.receiver}) {
         ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
       }
     }
+  }
+  if (with_themselves.size() == 1) {
+    return blame(telling.job, *with_themselves.begin(), telling.value);
   }
   std::vector<std::pair<Waiter, TwinDeparture>> departed;
   for (const Waiter& end : ends) {

@@ -298,6 +298,15 @@ std::vector<GuiltyCase> cases() {
        with_sends_ahead().timeout(1, 6, "RECV").text(), "unknown"},
       {"who left out a call of all sends too early, and who waits in it owes nothing", kMessages,
        step_without_call().text(), "yes"},
+      {"a message to oneself that lacks its end tells whose fault the others are", kMessages,
+       world(2)
+           .call(0, 1, "Send", 8, 1)
+           .call(0, 1, "Recv", 8, 1)
+           .call(1, 1, "Send", 8, 1)
+           .timeout(0, 2, "SEND")
+           .timeout(1, 2, "SEND")
+           .text(),
+       "yes 1"},
       {"messages that match are no news", kMessages,
        world(2).call(0, 1, "Send", 512, 1).call(1, 1, "Recv", 512, 0).timeout(0, 2, "SEND").text(),
        "unknown"},
