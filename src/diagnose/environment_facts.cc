@@ -57,14 +57,14 @@ struct Reader {
   int process = -1;
   Settings settings;
   SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
-  bool damaged = false;  ///< Lines of it are torn, unknown or left out: maybe the missing one.
+  bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
 };
 
+/// Of a torn line nobody may be able to tell whose it was.
 bool is_damaged(const Job& job, const Process& process) {
-  if (job.losses.count(Loss::LineLeftOut) > 0) return true;
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    return job.logs[log].torn || job.logs[log].unrecognised.total > 0;
-  });
+  if (job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job)) return true;
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
 }
 
 SourceRef first_complete(const Job& job, const Process& process) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "diagnose/fact.h"
+#include "model/job_from_text.h"
 #include "support/guilty.h"
 
 namespace ncclog {
@@ -72,6 +74,19 @@ TEST(EnvironmentFacts, CallSettingsDifferentOnlyWithProof) {
   for (const GuiltyCase& row : kDifferences) {
     EXPECT_EQ(guilty_answer(row.fact, row.log), row.answer) << row.what;
   }
+}
+
+TEST(EnvironmentFacts, TakeASettingForMissingOnlyWhereNoLineIsTorn) {
+  Job job = job_from_text(both("a", 0) + both("a", 1) + init("a", 2, "START") +
+                          env("a", 2, "NCCL_P2P_DISABLE", "1.") + init("a", 2, "COMPLETE"));
+  const auto differs = [&] {
+    const FactValue value = find_fact(kDiffers)->derive(job, {});
+    const bool* yes = std::get_if<bool>(&value.value);
+    return yes != nullptr && *yes;
+  };
+  EXPECT_TRUE(differs());
+  job.logs[2].torn = true;
+  EXPECT_FALSE(differs());
 }
 
 TEST(EnvironmentFacts, SayWhoHasWhat) {
