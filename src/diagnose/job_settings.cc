@@ -55,13 +55,10 @@ std::map<NameAndValue, Evidence> first_lines(const Job& job) {
   return lines;
 }
 
-/// False where only one process prints a value and some of its lines are torn: what another one
-/// wrote may stand in it.
+/// False where only one process prints a value and lines are torn: what another one wrote may stand
+/// in it.
 bool is_certain(const Job& job, const EnvironmentSetting& setting) {
-  return setting.processes.size() > 1 ||
-         std::none_of(setting.processes.begin(), setting.processes.end(), [&](int process) {
-           return job.processes[static_cast<size_t>(process)].torn;
-         });
+  return setting.processes.size() > 1 || !is_torn(job);
 }
 
 /// The different sets of settings that processes read, each as indices into Job::environment.

@@ -1,11 +1,14 @@
 #include "diagnose/environment_lint.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "diagnose/job_settings.h"
 #include "diagnose/nccl_variables.h"
 #include "diagnose/nccl_version.h"
 #include "diagnose/other_variables.h"
 #include "log/shell_settings.h"
+#include "model/job_from_text.h"
 
 namespace ncclog {
 namespace {
@@ -151,6 +154,21 @@ TEST(EnvironmentLint, KnowsThatACompleteEnvironmentLacksNcclDebug) {
   EXPECT_EQ(linted("export NCCL_DEBUG_SUBSYS=NET", context),
             "warning contradictory NCCL_DEBUG_SUBSYS: has no effect: NCCL_DEBUG is not set (set "
             "NCCL_DEBUG=INFO)\n");
+}
+
+TEST(EnvironmentLint, DoubtsAValueThatOneProcessPrintsWhereLinesAreTorn) {
+  const auto line = [](int pid) {
+    return fmt::format("n1:{}:{} [0] NCCL INFO NCCL_IB_TIMEOUT set by environment to 3600.\n", pid,
+                       pid);
+  };
+  const auto remarks = [](const std::string& text, bool is_torn) {
+    Job job = job_from_text(text);
+    job.logs.front().torn = is_torn;
+    return lint_job(job, {}).size();
+  };
+  EXPECT_EQ(remarks(line(7), false), 1u);
+  EXPECT_EQ(remarks(line(7), true), 0u);
+  EXPECT_EQ(remarks(line(7) + line(8), true), 1u);
 }
 
 TEST(EnvironmentLint, AsksForExportsInScripts) {
