@@ -48,15 +48,16 @@ TEST(Segments, AreRemovedUnlessTheyWereThereOrAreUsed) {
 }
 
 TEST(Segments, ThatNoRankWasSeenToUseMayBeAnotherJobs) {
+  // Names of their own: users are looked for by name, and other tests run beside this one.
   TempDir folder;
-  folder.add("nccl-foreign", "x");
-  folder.add("nccl-used", "x");
+  folder.add("nccl-another", "x");
+  folder.add("nccl-seen", "x");
   const std::string path = folder.path().native();
   EXPECT_EQ(
-      remove_segments({}, {"nccl-used"}, path),
-      (Found{path + "/nccl-foreign (came up meanwhile; perhaps another job's, so it was left)",
-             path + "/nccl-used (removed)"}));
-  EXPECT_EQ(segments_in(path), std::set<std::string>{"nccl-foreign"});
+      remove_segments({}, {"nccl-seen"}, path),
+      (Found{path + "/nccl-another (came up meanwhile; perhaps another job's, so it was left)",
+             path + "/nccl-seen (removed)"}));
+  EXPECT_EQ(segments_in(path), std::set<std::string>{"nccl-another"});
 }
 
 TEST(Segments, OfAProcessThatIsGoneAreNone) { EXPECT_TRUE(segments_of(0x7ffffff0).empty()); }
