@@ -75,8 +75,9 @@ bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCal
   return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
 }
 
+constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
+
 std::vector<Waiter> find_departed(const Job& job) {
-  constexpr size_t kMostCompared = 256;
   std::vector<Waiter> departed;
   if (rank_programs(job).size() > kMostCompared) return departed;
   for (const RankProgram& program : rank_programs(job)) {
@@ -107,6 +108,7 @@ const std::vector<Waiter>& departed_from_twins(const Job& job) {
 
 bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
   const std::vector<RankProgram>& programs = rank_programs(job);
+  if (programs.size() > kMostCompared) return false;
   const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
   const auto own = program_of(programs, a);
   const auto other = program_of(programs, b);

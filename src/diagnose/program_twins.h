@@ -32,7 +32,7 @@ struct TwinDeparture {
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter);
 
 /// What `a` called is a beginning of what `b` called, each on its own communicators, or the same.
-/// False where either's calls are not known. Pure.
+/// False where either's calls are not known, and in jobs of very many ranks. Pure.
 bool made_no_more(const Job& job, const Waiter& a, const Waiter& b);
 
 /// All ranks that departed from ranks like them. Empty for jobs of very many ranks, where nobody
