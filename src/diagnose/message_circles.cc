@@ -81,13 +81,6 @@ std::optional<size_t> place_of(const RankProgram& program, int communicator, uin
   return last == places.rend() ? std::nullopt : std::optional(*last);
 }
 
-const RankProgram* program_of(const Job& job, const Waiter& waiter) {
-  const std::vector<RankProgram>& programs = rank_programs(job);
-  const auto found = std::find_if(programs.begin(), programs.end(),
-                                  [&](const RankProgram& one) { return one.waiter == waiter; });
-  return found == programs.end() ? nullptr : &*found;
-}
-
 /// By rank in the communicator.
 std::map<int, Stuck> stuck_in(const Job& job, int communicator,
                               const std::map<int, TimedOutWork>& works) {
@@ -157,8 +150,7 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
 /// One of its last calls stands where another one always stood.
 bool left_its_past(const RankProgram& program) {
   constexpr size_t kLookedAt = 96;
-  std::vector<int> kinds;
-  for (const RankCall& call : program.calls) kinds.push_back(call.kind);
+  const std::vector<int> kinds = kinds_of(program);
   const size_t first = kinds.size() - std::min(kinds.size(), kLookedAt);
   for (size_t at = std::max(first, kStepContext); at < kinds.size(); ++at) {
     if (past_of_step(kinds, at, at - kStepContext + 1).past == Past::Other) return true;

@@ -164,12 +164,10 @@ bool tell_departures(const Waits& waits, Telling& telling) {
 bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
   constexpr size_t kLately = 24;
   constexpr PastWanted kFew = {.context = 2, .times = 1};
-  const auto& programs = rank_programs(job);
-  const auto own = std::ranges::find(programs, waiter, &RankProgram::waiter);
-  if (own == programs.end()) return false;
-  const std::vector<RankCall>& calls = own->calls;
-  std::vector<int> kinds;
-  for (const RankCall& call : calls) kinds.push_back(call.kind);
+  const RankProgram* program = program_of(job, waiter);
+  if (program == nullptr) return false;
+  const std::vector<RankCall>& calls = program->calls;
+  const std::vector<int> kinds = kinds_of(*program);
   const size_t first = calls.size() > kLately ? calls.size() - kLately : 0;
   for (size_t at = std::max(first, kFew.context); at < calls.size(); ++at) {
     const StepPast step = past_of_step(kinds, at, at, kFew);

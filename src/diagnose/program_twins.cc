@@ -86,18 +86,10 @@ std::vector<Waiter> find_departed(const Job& job) {
   return departed;
 }
 
-std::vector<RankProgram>::const_iterator program_of(const std::vector<RankProgram>& programs,
-                                                    const Waiter& waiter) {
-  return std::find_if(programs.begin(), programs.end(),
-                      [&](const RankProgram& one) { return one.waiter == waiter; });
-}
-
 /// What stood behind the same calls of the program before.
 Past past_at(const RankProgram& program, size_t at) {
   if (at < kStepContext) return Past::Unknown;
-  std::vector<int> kinds;
-  for (size_t i = 0; i <= at; ++i) kinds.push_back(program.calls[i].kind);
-  return past_of_step(kinds, at, at - kStepContext + 1).past;
+  return past_of_step(kinds_of(program), at, at - kStepContext + 1).past;
 }
 
 }  // namespace
@@ -110,20 +102,19 @@ bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
   const std::vector<RankProgram>& programs = rank_programs(job);
   if (programs.size() > kMostCompared) return false;
   const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
-  const auto own = program_of(programs, a);
-  const auto other = program_of(programs, b);
-  if (own == programs.end() || other == programs.end()) return false;
-  if (!is_whole(*own) || !is_whole(*other)) return false;
-  const auto& calls = common[static_cast<size_t>(own - programs.begin())];
-  return alike(calls, common[static_cast<size_t>(other - programs.begin())]) == calls.size();
+  const RankProgram* own = program_of(job, a);
+  const RankProgram* other = program_of(job, b);
+  if (own == nullptr || other == nullptr || !is_whole(*own) || !is_whole(*other)) return false;
+  const auto& calls = common[static_cast<size_t>(own - programs.data())];
+  return alike(calls, common[static_cast<size_t>(other - programs.data())]) == calls.size();
 }
 
 std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
   const std::vector<RankProgram>& programs = rank_programs(job);
   const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
-  const auto own = program_of(programs, waiter);
-  if (own == programs.end()) return std::nullopt;
-  const auto o = static_cast<size_t>(own - programs.begin());
+  const RankProgram* own = program_of(job, waiter);
+  if (own == nullptr) return std::nullopt;
+  const auto o = static_cast<size_t>(own - programs.data());
   std::optional<size_t> twin;
   size_t most = 0;
   for (size_t p = 0; p < programs.size(); ++p) {

@@ -106,6 +106,19 @@ const std::vector<RankProgram>& rank_programs(const Job& job) {
   return job.answers.of<&make_programs>(job);
 }
 
+const RankProgram* program_of(const Job& job, const Waiter& waiter) {
+  const std::vector<RankProgram>& all = rank_programs(job);
+  const auto own = std::ranges::find(all, waiter, &RankProgram::waiter);
+  return own == all.end() ? nullptr : &*own;
+}
+
+std::vector<int> kinds_of(const RankProgram& program) {
+  std::vector<int> kinds;
+  kinds.reserve(program.calls.size());
+  for (const RankCall& call : program.calls) kinds.push_back(call.kind);
+  return kinds;
+}
+
 uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives) {
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr) return 0;

@@ -47,6 +47,12 @@ inline constexpr size_t kProgramCalls = 2048;  ///< Of each process, at most.
 /// The programs of all ranks whose calls are counted and in one order. Valid as long as the job.
 const std::vector<RankProgram>& rank_programs(const Job& job);
 
+/// The program of a rank; nullptr: it has none. Valid as long as the job.
+const RankProgram* program_of(const Job& job, const Waiter& waiter);
+
+/// RankCall::kind of each call, in order.
+std::vector<int> kinds_of(const RankProgram& program);
+
 /// How often that rank, which has a program, called in that line, at that end.
 uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives);
 
