@@ -11,7 +11,7 @@
 #include "log/foreign_needs.h"
 #include "log/framework_header.h"
 #include "log/header_marks.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "log/prefix.h"
 #include "log/prefix_glance.h"
 #include "log/record_marks.h"
@@ -57,7 +57,7 @@ constexpr KnownNeedle kNeedles[] = {
 };
 
 /// Texts one of which stands in everything that fits: its rarest literal, or the words of a choice.
-std::vector<std::string_view> needles_of(const WordingPattern& pattern) {
+std::vector<std::string_view> needles_of(const Wording& wording) {
   std::vector<std::string_view> best;
   int64_t least = INT64_MAX;
   const auto offer = [&](std::vector<std::string_view> texts) {
@@ -66,18 +66,18 @@ std::vector<std::string_view> needles_of(const WordingPattern& pattern) {
     if (sum < least) best = std::move(texts);
     least = std::min(least, sum);
   };
-  for (const PatternStep& step : pattern.steps) {
+  for (const PatternStep& step : wording.steps) {
     // The last literal may be printed without its blanks.
     if (!trim(step.literal).empty()) offer({trim(step.literal)});
-    if (!step.choices.empty()) offer(step.choices);
+    if (!step.choices.empty()) offer({step.choices.begin(), step.choices.end()});
   }
   return best;
 }
 
 /// With what everything begins that fits; empty: with anything.
-std::vector<std::string> beginnings_of(const WordingPattern& pattern) {
-  const PatternStep& first = pattern.steps.front();
-  const bool is_last = pattern.steps.size() == 1;
+std::vector<std::string> beginnings_of(const Wording& wording) {
+  const PatternStep& first = wording.steps.front();
+  const bool is_last = wording.steps.size() == 1;
   const auto without_end_blanks = [](std::string_view text) {
     return std::string(text.substr(0, text.find_last_not_of(" \t") + 1));
   };
@@ -86,7 +86,7 @@ std::vector<std::string> beginnings_of(const WordingPattern& pattern) {
     if (first.literal.empty()) return {};
     return {std::string(first.literal)};
   }
-  const std::string_view next = is_last ? std::string_view{} : pattern.steps[1].literal;
+  const std::string_view next = is_last ? std::string_view{} : wording.steps[1].literal;
   std::vector<std::string> beginnings;
   for (const std::string_view choice : first.choices) {
     beginnings.push_back(
@@ -96,8 +96,8 @@ std::vector<std::string> beginnings_of(const WordingPattern& pattern) {
 }
 
 /// What stands behind the first blank of everything that fits; empty: that differs.
-std::string_view behind_first_blank(const WordingPattern& pattern) {
-  for (const PatternStep& step : pattern.steps) {
+std::string_view behind_first_blank(const Wording& wording) {
+  for (const PatternStep& step : wording.steps) {
     const size_t blank = step.literal.find_first_of(" \t");
     if (blank != step.literal.npos) {
       const std::string_view rest = step.literal.substr(blank + 1);
@@ -135,7 +135,7 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) 
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
       if (kind.source == Source::Nccl && !wording.quotable) continue;
-      add_wording(compile_wording(kind, wording));
+      add_wording(wording);
     }
   }
   drop_longer_needles();
@@ -153,40 +153,40 @@ void ForeignFilter::add(std::string_view needle, Question question) {
 
 /// Enters by what a message of this wording is told best: its beginning, unless that is a byte or
 /// two, what stands behind its first blank, or a needle.
-void ForeignFilter::add_wording(const WordingPattern& pattern) {
+void ForeignFilter::add_wording(const Wording& wording) {
   constexpr size_t kCertain = 3;
-  if (pattern.wording->recognise != nullptr) return add_recogniser(pattern);
+  if (wording.recognise != nullptr) return add_recogniser(wording);
   const auto holds_certain_needle = [&](const PatternStep& step) {
     return std::ranges::any_of(needles_, [&](const auto& needle) {
       return needle.second.front() == nullptr &&
              trim(step.literal).find(needle.first) != std::string_view::npos;
     });
   };
-  if (std::ranges::any_of(pattern.steps, holds_certain_needle)) return;
-  const std::vector<std::string> beginnings = beginnings_of(pattern);
-  const std::string_view second = behind_first_blank(pattern);
+  if (std::ranges::any_of(wording.steps, holds_certain_needle)) return;
+  const std::vector<std::string> beginnings = beginnings_of(wording);
+  const std::string_view second = behind_first_blank(wording);
   const bool is_long =
       !beginnings.empty() &&
       std::ranges::all_of(beginnings, [&](const auto& text) { return text.size() >= kCertain; });
   if (!is_long && !second.empty()) return second_beginnings_.add(second);
   for (const std::string& text : beginnings) beginnings_.add(text);
   if (!beginnings.empty()) return;
-  const std::vector<std::string_view> needles = needles_of(pattern);
+  const std::vector<std::string_view> needles = needles_of(wording);
   for (const std::string_view needle : needles) add(needle, is_message);
   wants_all_ |= needles.empty();
 }
 
 /// A recogniser that says nothing of its needs is asked by the first word of its text, or by the
 /// first byte, as log/wording_table.h does.
-void ForeignFilter::add_recogniser(const WordingPattern& pattern) {
-  const auto needs =
-      std::ranges::find(foreign_needs(), pattern.wording->recognise, &ForeignNeeds::recognise);
-  if (needs != foreign_needs().end()) {
+void ForeignFilter::add_recogniser(const Wording& wording) {
+  const auto needs = std::ranges::find(known_recognisers(), wording.recognise,
+                                       &KnownRecogniser::recognise);
+  if (!needs->needles.empty() || !needs->begins.empty()) {
     for (const std::string_view needle : needs->needles) add(needle, is_message);
     for (const std::string_view text : needs->begins) beginnings_.add(text);
     return;
   }
-  const PatternStep& first = pattern.steps.front();
+  const PatternStep& first = wording.steps.front();
   const size_t word = first.literal.find_first_of(" \t");
   if (!first.literal.empty()) {
     beginnings_.add(first.literal.substr(0, word == first.literal.npos ? 1 : word));

@@ -26,7 +26,7 @@
 
 #include "log/beginnings.h"
 #include "log/needle_filter.h"
-#include "log/wording_pattern.h"
+#include "log/wording_table.h"
 
 namespace ncclog {
 
@@ -58,8 +58,8 @@ class ForeignFilter {
   using Questions = std::vector<Question>;
 
   void add(std::string_view needle, Question question);
-  void add_wording(const WordingPattern& pattern);
-  void add_recogniser(const WordingPattern& pattern);
+  void add_wording(const Wording& wording);
+  void add_recogniser(const Wording& wording);
   void drop_longer_needles();
   bool matters_by_start(std::string_view line, std::string_view& message) const;
   bool holds_certain_needle(std::string_view line, size_t from) const;

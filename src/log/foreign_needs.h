@@ -91,14 +91,17 @@ inline constexpr std::string_view kBarePrompt[] = {"$ "};
 
 inline constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
-/// A recogniser, and what every text that it accepts holds one of, or begins with one of.
-struct ForeignNeeds {
+/// A recogniser, and what every text that it accepts holds one of, or begins with one of. One that
+/// lists neither is found by its wording's first word or byte, or, without that, asked about every
+/// line.
+struct KnownRecogniser {
+  std::string_view name;  ///< By which a message file names it.
   Recogniser recognise = nullptr;
   std::span<const std::string_view> needles;  ///< As log/needle_filter.h reads them.
   std::span<const std::string_view> begins;
 };
 
-/// All that are known. A recogniser that is missing here is right, but makes every line matter.
-std::span<const ForeignNeeds> foreign_needs();
+/// All that there are. Valid for the whole program.
+std::span<const KnownRecogniser> known_recognisers();
 
 }  // namespace ncclog

@@ -44,6 +44,43 @@ std::string_view to_string(Subsystem subsystem) {
   return "";
 }
 
+std::string_view to_string(Library library) {
+  switch (library) {
+    case Library::Nccl:
+      return "nccl";
+    case Library::Rccl:
+      return "rccl";
+    case Library::Ofi:
+      return "ofi";
+    case Library::Sharp:
+      return "sharp";
+    case Library::NcclPlugins:
+      return "nccl-plugins";
+    case Library::Framework:
+      return "framework";
+    case Library::RasClient:
+      return "ras-client";
+    case Library::NcclTests:
+      return "nccl-tests";
+    case Library::Pasted:
+      return "pasted";
+  }
+  return "";
+}
+
+Source source_of(Library library) {
+  switch (library) {
+    case Library::Framework:
+      return Source::Framework;
+    case Library::RasClient:
+    case Library::NcclTests:
+    case Library::Pasted:
+      return Source::Pasted;
+    default:
+      return Source::Nccl;
+  }
+}
+
 std::string_view Message::field(std::string_view name) const {
   if (kind == nullptr) return {};
   for (size_t i = 0; i < kind->fields.size(); ++i) {
@@ -52,14 +89,12 @@ std::string_view Message::field(std::string_view name) const {
   return {};
 }
 
-const Warning* warning_of(const Kind& kind, const Wording& wording) {
-  const bool of_its_own = wording.warning.severity != WarnSeverity::None;
-  const Warning& warning = of_its_own ? wording.warning : kind.warning;
-  return warning.severity > WarnSeverity::Never ? &warning : nullptr;
+const Warning* warning_of(const Wording& wording) {
+  return wording.warning.severity == WarnSeverity::None ? nullptr : &wording.warning;
 }
 
 const Warning* warning_of(const Message& message) {
-  return message.wording == nullptr ? nullptr : warning_of(*message.kind, *message.wording);
+  return message.wording == nullptr ? nullptr : warning_of(*message.wording);
 }
 
 void Message::set(std::string_view name, std::string_view text) {

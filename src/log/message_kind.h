@@ -1,19 +1,14 @@
-// What a kind of message is: one struct with its wordings, an example of each, and its fields.
+// What a kind of message is: its fields, its wordings, an example of each.
 //
-//   struct NetworkSelected {
-//     std::string_view network;
-//     static constexpr std::string_view kKind = "network_selected";
-//     static constexpr Source kSource = Source::Nccl;
-//     static constexpr Subsystem kSubsystem = Subsystem::Init;
-//     static constexpr Wording kWordings[] = {
-//         {.text = "Using network {network...}", .example = "Using network AWS Libfabric"},
-//     };
-//     static void each_field(auto& self, auto&& visit) { visit("network", self.network); }
-//   };
+//   network_selected  nccl INIT  typed
+//     network:text  "Socket", "IB", or what a plugin calls itself.
+//     = Using network {network...}
+//     > Using network AWS Libfabric
 //
-// The member, the hole in the wording, the name that a rule uses and the JSON key are one word.
-// Adding a kind is adding such a struct to a family list in log/messages/; nothing else changes. A
-// kind of WARNs also has `static constexpr Warning kWarning` (log/warning.h).
+// Kinds are data: log/messages/*.messages, which the build turns into one constant table and, for
+// the kinds that code asks for by type, into structs (log/messages.h). The field, the hole in the
+// wording, the name that a rule uses and the JSON key are one word. src/log/messages/README.md has
+// the whole language.
 
 #pragma once
 
@@ -22,16 +17,28 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "log/warning.h"
 
 namespace ncclog {
 
-/// Who prints a message, and so in which lines it is looked for.
+/// Who prints a message.
+enum class Library {
+  Nccl,
+  Rccl,         ///< AMD's NCCL.
+  Ofi,          ///< aws-ofi-nccl, the network plugin for EFA.
+  Sharp,        ///< nccl-rdma-sharp-plugins.
+  NcclPlugins,  ///< NCCL's own inspector and example plugins.
+  Framework,    ///< PyTorch, Python, a launcher or the shell.
+  RasClient,    ///< ncclras, the answer to a question about a running job.
+  NcclTests,    ///< The tables of nccl-tests.
+  Pasted,       ///< Other commands whose output people keep beside their logs.
+};
+
+/// In which lines a message is looked for.
 enum class Source {
-  Nccl,       ///< NCCL or a plugin, after an NCCL header.
-  Framework,  ///< PyTorch, Python, a launcher or the shell.
+  Nccl,       ///< After an NCCL header: of NCCL, RCCL or a plugin.
+  Framework,  ///< Of Library::Framework.
   Pasted,     ///< Output of a command that people keep beside their logs.
 };
 
@@ -60,34 +67,60 @@ enum class Subsystem {
 /// As NCCL_DEBUG_SUBSYS spells it; "" for None.
 std::string_view to_string(Subsystem subsystem);
 
+/// As message files spell it: "nccl", "ras-client".
+std::string_view to_string(Library library);
+
+Source source_of(Library library);
+
+struct Kind;
 struct Message;
 
 /// Takes a text apart where holes cannot: a table's row, a class name, a progress bar. Sets the
 /// fields of `message`, whose kind is set already, and answers whether the text is of that kind.
 using Recogniser = bool (*)(std::string_view text, Message& message);
 
+/// What a hole accepts.
+enum class HoleType { None, Text, Word, Integer, Integers, Hex, Number, Choice, Rest };
+
+/// The first bytes of a text as one number, to be compared at once.
+struct LeadingBytes {
+  uint64_t bytes = 0;
+  uint64_t mask = 0;  ///< 0xFF for each byte that the text has, eight at most.
+};
+
+/// A literal of a wording and the hole that follows it.
+struct PatternStep {
+  std::string_view literal;  ///< Must stand here; may be empty only before the first hole.
+  LeadingBytes leading;      ///< Of `literal`.
+  HoleType hole = HoleType::None;
+  int field = -1;            ///< Index of the kind's field to fill; -1: matched and forgotten.
+  std::string_view next;     ///< The literal behind the hole; empty: there is none.
+  bool before_last = false;  ///< The hole is text, and `next` ends the wording.
+  std::span<const std::string_view> choices;  ///< For Choice; longer words before their prefixes.
+};
+
 /// One wording of a message: NCCL's format string turned round.
 ///
-/// Holes: `{field}` is text up to the next literal, or a number where the member is one;
+/// Holes: `{field}` is text up to the next literal, or a number where the field is one;
 /// `{field...}` takes the rest of the line; `{field:word}` text without blanks; `{field:A|B}` one
-/// of the listed words; `{field:ints}` blank-separated numbers to the end. `{}`, `{:word}`,
-/// `{:int}`, `{:hex}`, `{...}` match and forget. Matching is one linear scan: text ends at the
-/// FIRST occurrence of the next literal, before the last literal at the end. Blanks around a
-/// field's text do not belong to it.
+/// of the listed words; `{field:number}` a decimal number such as "1e-05"; `{field:ints}`
+/// blank-separated numbers to the end. `{}`, `{:word}`, `{:int}`, `{:hex}`, `{...}` match and
+/// forget; `{{` and `}}` are braces. Matching is one linear scan (log/wording_pattern.h).
 struct Wording {
   std::string_view text;
-  std::string_view example;  ///< A real line's message; a test proves that it
-                             ///< fits this kind only.
+  std::string_view example;  ///< A real line's message; the generator proves that it fits this
+                             ///< kind only.
   /// The message is also recognised where no NCCL header stands before it, as in "Last error:".
   bool quotable = false;
   /// Fits what no wording before it in its kind fits, and so also fits their examples: cut lines,
   /// names of plugins that nobody has listed. Nothing else may fit another wording's example.
   bool general = false;
-  /// Matches instead of the holes (log/foreign_lines.h); `text` then only shows the shape, and its
+  /// Matches instead of the holes (log/foreign_needs.h); `text` then only shows the shape, and its
   /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
   Recogniser recognise = nullptr;
-  /// What it means at level WARN, where that is not what the kind's kWarning says.
-  Warning warning{};
+  Warning warning{};  ///< What it means at level WARN; severity None: NCCL never warns with it.
+  const Kind* kind = nullptr;
+  std::span<const PatternStep> steps;  ///< `text`, compiled.
 };
 
 /// A number that the log prints in hexadecimal, with or without 0x; "(nil)" is 0.
@@ -101,25 +134,27 @@ enum class FieldType { Text, Integer, Hex };
 struct Field {
   std::string_view name;
   FieldType type = FieldType::Text;
+  std::string_view meaning;  ///< For `ncclog messages show`; may be empty.
 };
 
 inline constexpr size_t kMaxFields = 16;
 
-/// A message kind as data, made from its struct.
+/// A message kind. Valid, with all that it views, for the whole program.
 struct Kind {
   std::string_view name;
   uint16_t index = 0;  ///< Position in all_kinds().
-  Source source = Source::Nccl;
+  Library library = Library::Nccl;
+  Source source = Source::Nccl;  ///< source_of(library).
   Subsystem subsystem = Subsystem::None;
+  std::string_view meaning;  ///< When it is printed; lines are separated by '\n'.
+  std::span<const Field> fields;
   std::span<const Wording> wordings;
-  std::vector<Field> fields;
-  Warning warning;  ///< Of the wordings that have none of their own; severity None: no WARN.
 };
 
 /// A line's message, taken apart.
 struct Message {
   const Kind* kind = nullptr;        ///< nullptr: no wording fits.
-  const Wording* wording = nullptr;  ///< The wording that fits; static like the kind's texts.
+  const Wording* wording = nullptr;  ///< The wording that fits.
   /// By field index of the kind; empty where the wording has no such hole. Views into the line.
   std::array<std::string_view, kMaxFields> fields{};
 
@@ -130,15 +165,11 @@ struct Message {
   void set(std::string_view name, std::string_view text);
 };
 
-/// What the wording means at level WARN; nullptr if NCCL never warns with it. Valid for the whole
-/// program.
-const Warning* warning_of(const Kind& kind, const Wording& wording);
-
 /// What the message means if its line is a WARN; nullptr if no release warns with that wording.
+/// Valid for the whole program.
 const Warning* warning_of(const Message& message);
 
-/// A family of kinds: what one header of log/messages/ adds.
-template <typename... T>
-struct Kinds {};
+/// What the wording means at level WARN; nullptr if NCCL never warns with it.
+const Warning* warning_of(const Wording& wording);
 
 }  // namespace ncclog

@@ -2,8 +2,10 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "base/text.h"
@@ -11,53 +13,50 @@
 
 namespace ncclog {
 
-template <typename M>
-constexpr FieldType field_type() {
-  if constexpr (std::is_same_v<M, std::string_view>) {
-    return FieldType::Text;
-  } else if constexpr (std::is_same_v<M, Hex>) {
-    return FieldType::Hex;
-  } else {
-    static_assert(std::is_integral_v<M>, "a message field is text, an integer or Hex");
-    return FieldType::Integer;
-  }
-}
+enum class MemberType { Text, Integer, Wide, Hex };
 
-/// The kind that struct T describes, at position `index` of the list of all
-/// kinds.
+/// Where a struct keeps a field.
+struct FieldPlace {
+  uint16_t offset = 0;
+  MemberType type = MemberType::Text;
+};
+
+/// An array by field index of the kind that struct T is made of (log/messages.h).
 template <typename T>
-Kind make_kind(uint16_t index) {
-  Kind kind{T::kKind, index, T::kSource, T::kSubsystem, T::kWordings, {}, {}};
-  if constexpr (requires { T::kWarning; }) kind.warning = T::kWarning;
-  T sample{};
-  T::each_field(sample, [&](std::string_view name, auto& member) {
-    kind.fields.push_back({name, field_type<std::remove_cvref_t<decltype(member)>>()});
-  });
-  return kind;
-}
+extern const FieldPlace kFieldPlaces;
 
-inline void read_field(std::string_view text, std::string_view& member) { member = text; }
-inline void read_field(std::string_view text, Hex& member) {
-  if (const auto value = parse_hex(text)) member.value = *value;
-}
-template <typename M>
-requires std::is_integral_v<M>
-void read_field(std::string_view text, M& member) {
-  if (const auto value = parse_int(text); value && std::in_range<M>(*value)) {
-    member = static_cast<M>(*value);
+/// Position of struct T's kind in all_kinds().
+template <typename T>
+extern const uint16_t kKindIndex;
+
+/// Sets a member to what the field's text says; a number that does not fit it leaves it as it is.
+inline void read_field(std::string_view text, MemberType type, void* member) {
+  switch (type) {
+    case MemberType::Text:
+      *static_cast<std::string_view*>(member) = text;
+      break;
+    case MemberType::Hex:
+      if (const auto value = parse_hex(text)) static_cast<Hex*>(member)->value = *value;
+      break;
+    case MemberType::Wide:
+      if (const auto value = parse_int(text)) *static_cast<int64_t*>(member) = *value;
+      break;
+    case MemberType::Integer:
+      if (const auto value = parse_int(text); value && std::in_range<int>(*value))
+        *static_cast<int*>(member) = static_cast<int>(*value);
+      break;
   }
 }
+
+/// Sets the members of `result`, which has these places, to the fields that `message` has.
+void read_fields(const Message& message, std::span<const FieldPlace> places, void* result);
 
 /// The message as its struct. Members whose hole the wording lacks, and numbers that do not fit
 /// their member, keep their defaults. Text members are views into the line that `message` views.
 template <typename T>
 T read_message(const Message& message) {
   T result{};
-  size_t index = 0;
-  T::each_field(result, [&](std::string_view, auto& member) {
-    const std::string_view text = message.fields[index++];
-    if (text.data() != nullptr) read_field(text, member);
-  });
+  read_fields(message, kFieldPlaces<T>, &result);
   return result;
 }
 
@@ -66,13 +65,17 @@ T read_message(const Message& message) {
 template <typename T, auto... kMembers>
 T read_members(const Message& message) {
   T result{};
-  size_t index = 0;
-  T::each_field(result, [&](std::string_view, auto& member) {
-    const std::string_view text = message.fields[index++];
-    const void* place = &member;
-    const bool wanted = ((place == &(result.*kMembers)) || ...);
-    if (wanted && text.data() != nullptr) read_field(text, member);
-  });
+  char* const begin = reinterpret_cast<char*>(&result);
+  const auto read = [&](size_t index, FieldPlace place) {
+    void* const member = begin + place.offset;
+    const bool wanted = ((member == &(result.*kMembers)) || ...);
+    const std::string_view text = message.fields[index];
+    if (wanted && text.data() != nullptr) read_field(text, place.type, member);
+  };
+  // Unrolled, so that what is not wanted costs nothing.
+  [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
+    (read(kIndex, kFieldPlaces<T>[kIndex]), ...);
+  }(std::make_index_sequence<kFieldPlaces<T>.size()>());
   return result;
 }
 

@@ -5,7 +5,6 @@ namespace ncclog {
 std::string_view to_string(WarnSeverity severity) {
   switch (severity) {
     case WarnSeverity::None:
-    case WarnSeverity::Never:
       return "";
     case WarnSeverity::Info:
       return "info";

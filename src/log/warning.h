@@ -3,8 +3,7 @@
 //   Error: failed to extend /dev/shm/nccl-x to 9637892 bytes
 //   → fatal, of the system: "/dev/shm has no room for the segment, …"
 //
-// A WARN is stated where its wording is: in the kind (`kWarning`) when all of its wordings mean the
-// same, else in the wording itself. Severities follow from what NCCL's source does next. Some WARNs
+// It stands in the message files (log/messages/), before the wordings that mean it. Severities follow from what NCCL's source does next. Some WARNs
 // became INFO in later releases and some the other way; a wording fits at both levels.
 
 #pragma once
@@ -15,8 +14,7 @@ namespace ncclog {
 
 /// What becomes of the call or the communicator.
 enum class WarnSeverity {
-  None,      ///< In a kind: it is no WARN. In a wording: whatever the kind says.
-  Never,     ///< In a wording of a kind that warns: NCCL never warns with this one.
+  None,      ///< NCCL never warns with it.
   Info,      ///< No effect by itself.
   Degraded,  ///< NCCL goes on without a feature or with another value.
   Fatal,     ///< The call or the communicator fails.
@@ -38,10 +36,7 @@ struct Warning {
   std::string_view meaning;
 };
 
-/// For wordings at INFO in a kind of WARNs.
-inline constexpr Warning kNeverWarned{WarnSeverity::Never, WarnOrigin::System, {}};
-
-/// "fatal", "degraded", "info"; "" for the others.
+/// "fatal", "degraded", "info"; "" for None.
 std::string_view to_string(WarnSeverity severity);
 
 /// "system", "user", "internal", "symptom".

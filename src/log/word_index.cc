@@ -1,7 +1,5 @@
 #include "log/word_index.h"
 
-#include <utility>
-
 #include "base/text.h"
 
 namespace ncclog {
@@ -24,33 +22,44 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, n);
 }
 
-void WordIndex::add(std::string_view word, const WordingPattern& pattern, std::string_view behind) {
-  if (2 * (used_ + 1) > slots_.size()) grow();
-  Slot& slot = slots_[place_of(word)];
-  if (slot.word.empty()) {
-    slot.word = word;
-    ++used_;
-  }
-  slot.candidates.push_back({&pattern, leading_bytes(behind)});
-}
-
 std::span<const Candidate> WordIndex::find(std::string_view word) const {
-  return slots_[place_of(word)].candidates;
+  size_t place = hash_of(word) & (slots.size() - 1);
+  while (!slots[place].word.empty() && slots[place].word != word) {
+    place = (place + 1) & (slots.size() - 1);
+  }
+  return slots[place].candidates;
 }
 
-size_t WordIndex::place_of(std::string_view word) const {
-  size_t place = hash_of(word) & (slots_.size() - 1);
-  while (!slots_[place].word.empty() && slots_[place].word != word) {
-    place = (place + 1) & (slots_.size() - 1);
+void WordIndexBuilder::add(std::string_view word, const Wording& wording,
+                           std::string_view behind) {
+  const auto place_of = [&](std::string_view wanted) {
+    size_t place = hash_of(wanted) & (places_.size() - 1);
+    while (places_[place] != 0 && entries_[places_[place] - 1].word != wanted) {
+      place = (place + 1) & (places_.size() - 1);
+    }
+    return place;
+  };
+  size_t place = place_of(word);
+  if (places_[place] == 0) {
+    entries_.push_back({word, {}});
+    places_[place] = entries_.size();
+    if (2 * entries_.size() > places_.size()) {
+      places_.assign(2 * places_.size(), 0);
+      for (size_t i = 0; i < entries_.size(); ++i) places_[place_of(entries_[i].word)] = i + 1;
+      place = place_of(word);
+    }
   }
-  return place;
+  entries_[places_[place] - 1].candidates.push_back({&wording, leading_bytes(behind)});
 }
 
-void WordIndex::grow() {
-  std::vector<Slot> before = std::exchange(slots_, std::vector<Slot>(2 * slots_.size()));
-  for (Slot& slot : before) {
-    if (!slot.word.empty()) slots_[place_of(slot.word)] = std::move(slot);
+WordIndex WordIndexBuilder::index() {
+  slots_.assign(places_.size(), {});
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] == 0) continue;
+    const Entry& entry = entries_[places_[i] - 1];
+    slots_[i] = {entry.word, entry.candidates};
   }
+  return {slots_};
 }
 
 }  // namespace ncclog

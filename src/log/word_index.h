@@ -19,7 +19,7 @@ namespace ncclog {
 
 /// A wording that texts with a certain word may have.
 struct Candidate {
-  const WordingPattern* pattern = nullptr;
+  const Wording* wording = nullptr;
   LeadingBytes behind;  ///< What always stands behind the word; may be nothing.
 
   /// `bytes`: bytes_at(text, end of the word).
@@ -29,28 +29,36 @@ struct Candidate {
 /// The bytes of `text` up to the first blank.
 std::string_view first_word(std::string_view text);
 
-/// Candidates by word. Filled once, then only read: any number of threads may ask.
-class WordIndex {
- public:
-  /// `behind`: what texts of this pattern always have behind the word; may be empty. The bytes of
-  /// `word` must outlive the index.
-  void add(std::string_view word, const WordingPattern& pattern, std::string_view behind);
-
-  /// Those that were added under `word`, in that order. Valid until the next add.
-  std::span<const Candidate> find(std::string_view word) const;
-
- private:
+/// Candidates by word: a hash table that is a constant, or was made by WordIndexBuilder.
+struct WordIndex {
   struct Slot {
     std::string_view word;  ///< Empty: a free slot.
+    std::span<const Candidate> candidates;
+  };
+  std::span<const Slot> slots;  ///< A power of two, at most half of them used.
+
+  /// Those of `word`, in their order.
+  std::span<const Candidate> find(std::string_view word) const;
+};
+
+/// Fills an index. What it made views into it and lives as long.
+class WordIndexBuilder {
+ public:
+  /// `behind`: what texts of this wording always have behind the word; may be empty. The bytes of
+  /// `word` must outlive the index.
+  void add(std::string_view word, const Wording& wording, std::string_view behind);
+
+  /// Valid until the next add.
+  WordIndex index();
+
+ private:
+  struct Entry {
+    std::string_view word;
     std::vector<Candidate> candidates;
   };
-
-  /// Where `word` is, or would be.
-  size_t place_of(std::string_view word) const;
-  void grow();
-
-  std::vector<Slot> slots_ = std::vector<Slot>(16);  ///< A power of two, at most half of them used.
-  size_t used_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<size_t> places_ = std::vector<size_t>(16);  ///< In entries_, plus one; 0: free.
+  std::vector<WordIndex::Slot> slots_;
 };
 
 }  // namespace ncclog

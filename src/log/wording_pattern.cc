@@ -2,16 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
+#include <functional>
+#include <utility>
 
 #include "base/text.h"
 
 namespace ncclog {
 namespace {
-
-[[noreturn]] void malformed(const Wording& wording, const char* why) {
-  throw std::logic_error(std::string(why) + " in wording: " + std::string(wording.text));
-}
 
 HoleType hole_type_of(FieldType type) {
   switch (type) {
@@ -25,48 +22,108 @@ HoleType hole_type_of(FieldType type) {
   return HoleType::Text;
 }
 
-int field_index(const Kind& kind, std::string_view name) {
-  for (size_t i = 0; i < kind.fields.size(); ++i) {
-    if (kind.fields[i].name == name) return static_cast<int>(i);
-  }
-  return -1;
-}
+struct HoleName {
+  std::string_view spec;
+  HoleType type;
+};
+constexpr HoleName kHoleNames[] = {{"word", HoleType::Word},
+                                   {"int", HoleType::Integer},
+                                   {"hex", HoleType::Hex},
+                                   {"ints", HoleType::Integers},
+                                   {"number", HoleType::Number}};
 
-void apply_spec(const Wording& wording, PatternStep& step, std::string_view spec) {
-  if (spec == "word") {
-    step.hole = HoleType::Word;
-  } else if (spec == "int") {
-    step.hole = HoleType::Integer;
-  } else if (spec == "hex") {
-    step.hole = HoleType::Hex;
-  } else if (spec == "ints") {
-    step.hole = HoleType::Integers;
-  } else {
+/// Compiles one wording from left to right.
+class Compiler {
+ public:
+  Compiler(std::string_view text, std::span<const Field> fields, WordingStore& store)
+      : text_(text), fields_(fields), store_(store) {}
+
+  std::vector<PatternStep> steps() {
+    std::vector<PatternStep> steps;
+    while (at_ < text_.size()) {
+      PatternStep step;
+      step.literal = literal();
+      step.leading = leading_bytes(step.literal);
+      if (at_ < text_.size()) {
+        if (step.literal.empty() && !steps.empty())
+          throw MalformedWording("two holes side by side", at_, "put a literal between them");
+        hole(step);
+      }
+      steps.push_back(step);
+    }
+    if (steps.empty()) throw MalformedWording("the wording is empty", 0);
+    return steps;
+  }
+
+ private:
+  /// Up to the next hole or the end; "{{" and "}}" are braces.
+  std::string_view literal() {
+    const size_t begin = at_;
+    std::string text;
+    bool is_escaped = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      const bool is_brace = c == '{' || c == '}';
+      const bool is_double = is_brace && at_ + 1 < text_.size() && text_[at_ + 1] == c;
+      if (c == '{' && !is_double) break;
+      if (is_double) ++at_;
+      is_escaped |= is_double;
+      text += c;
+    }
+    if (!is_escaped) return text_.substr(begin, at_ - begin);
+    return store_.keep(std::move(text));
+  }
+
+  void hole(PatternStep& step) {
+    const size_t close = text_.find('}', at_);
+    if (close == text_.npos) throw MalformedWording("unclosed hole", at_, "write '{{' for a brace");
+    std::string_view inside = text_.substr(at_ + 1, close - at_ - 1);
+    const size_t begin = at_ + 1;
+    at_ = close + 1;
+    step.hole = HoleType::Text;
+    const bool rest = inside.ends_with("...");
+    if (rest) inside.remove_suffix(3);
+    const size_t colon = inside.find(':');
+    const std::string_view name = inside.substr(0, colon);
+    if (!name.empty()) {
+      step.field = field(name, begin);
+      step.hole = hole_type_of(fields_[static_cast<size_t>(step.field)].type);
+    }
+    if (colon != inside.npos) apply(inside.substr(colon + 1), begin + colon + 1, step);
+    if (rest) step.hole = HoleType::Rest;
+  }
+
+  int field(std::string_view name, size_t at) const {
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      if (fields_[i].name == name) return static_cast<int>(i);
+      known.push_back(fields_[i].name);
+    }
+    const auto near = nearest_name(name, known);
+    throw MalformedWording("unknown field '" + std::string(name) + "'", at,
+                           near ? "did you mean '" + std::string(*near) + "'?"
+                                : "list it, with its type, below the kind's name");
+  }
+
+  void apply(std::string_view spec, size_t at, PatternStep& step) {
+    const auto known = std::ranges::find(kHoleNames, spec, &HoleName::spec);
+    if (known != std::end(kHoleNames)) {
+      step.hole = known->type;
+      return;
+    }
     step.hole = HoleType::Choice;
-    step.choices = split(spec, '|');
-    if (std::find(step.choices.begin(), step.choices.end(), "") != step.choices.end())
-      malformed(wording, "empty choice");
-    std::stable_sort(step.choices.begin(), step.choices.end(),
-                     [](auto a, auto b) { return a.size() > b.size(); });
+    std::vector<std::string_view>& choices = store_.choices.emplace_back(split(spec, '|'));
+    if (std::ranges::find(choices, "") != choices.end())
+      throw MalformedWording("empty choice", at);
+    std::ranges::stable_sort(choices, std::ranges::greater(), &std::string_view::size);
+    step.choices = choices;
   }
-}
 
-/// Fills `step` from what stands between the braces.
-void parse_hole(const Kind& kind, const Wording& wording, std::string_view inside,
-                PatternStep& step) {
-  step.hole = HoleType::Text;
-  const bool rest = inside.ends_with("...");
-  if (rest) inside.remove_suffix(3);
-  const size_t colon = inside.find(':');
-  const std::string_view name = inside.substr(0, colon);
-  if (!name.empty()) {
-    step.field = field_index(kind, name);
-    if (step.field < 0) malformed(wording, "unknown field");
-    step.hole = hole_type_of(kind.fields[static_cast<size_t>(step.field)].type);
-  }
-  if (colon != inside.npos) apply_spec(wording, step, inside.substr(colon + 1));
-  if (rest) step.hole = HoleType::Rest;
-}
+  std::string_view text_;
+  std::span<const Field> fields_;
+  WordingStore& store_;
+  size_t at_ = 0;
+};
 
 size_t integer_length(std::string_view text) {
   size_t n = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
@@ -97,6 +154,23 @@ size_t word_length(std::string_view text, std::string_view next) {
   if (!next.empty()) {
     const size_t found = text.substr(0, n + next.size()).find(next);
     if (found != text.npos) n = std::min(n, found);
+  }
+  return n;
+}
+
+/// "2.5", "-1e-05", "inf", "nan": what printf writes for %f and %g.
+size_t number_length(std::string_view text) {
+  size_t n = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  for (const std::string_view word : {"inf", "nan"}) {
+    if (text.substr(n).starts_with(word)) return n + word.size();
+  }
+  bool any = false;
+  for (; n < text.size() && (is_digit(text[n]) || (text[n] == '.' && any)); ++n) any = true;
+  if (!any) return 0;
+  if (text[n - 1] == '.') return n - 1;
+  if (n < text.size() && text[n] == 'e') {
+    const size_t exponent = integer_length(text.substr(n + 1));
+    if (exponent > 0) n += 1 + exponent;
   }
   return n;
 }
@@ -152,6 +226,8 @@ size_t hole_length(const PatternStep& step, std::string_view text) {
       return some(hex_length(text));
     case HoleType::Word:
       return some(word_length(text, next));
+    case HoleType::Number:
+      return some(number_length(text));
     case HoleType::Integers:
       return some(integers_length(text));
     case HoleType::Choice:
@@ -165,63 +241,15 @@ size_t hole_length(const PatternStep& step, std::string_view text) {
   return kNoMatch;
 }
 
-}  // namespace
-
-LeadingBytes leading_bytes(std::string_view text) {
-  text = text.substr(0, sizeof(uint64_t));
-  return {bytes_at(text, 0), bytes_at(std::string(text.size(), '\xFF'), 0)};
-}
-
-WordingPattern compile_wording(const Kind& kind, const Wording& wording) {
-  WordingPattern pattern{&kind, &wording, {}};
-  std::string_view rest = wording.text;
-  while (!rest.empty()) {
-    PatternStep step;
-    const size_t open = rest.find('{');
-    step.literal = rest.substr(0, open);
-    step.leading = leading_bytes(step.literal);
-    if (open == rest.npos) {
-      rest = {};
-    } else {
-      if (open == 0 && !pattern.steps.empty()) malformed(wording, "two holes side by side");
-      const size_t close = rest.find('}', open);
-      if (close == rest.npos) malformed(wording, "unclosed hole");
-      parse_hole(kind, wording, rest.substr(open + 1, close - open - 1), step);
-      rest.remove_prefix(close + 1);
-    }
-    pattern.steps.push_back(std::move(step));
-  }
-  if (pattern.steps.empty()) malformed(wording, "nothing to match");
-  for (size_t i = 0; i + 1 < pattern.steps.size(); ++i) {
-    PatternStep& step = pattern.steps[i];
-    const bool is_end =
-        i + 2 == pattern.steps.size() && pattern.steps[i + 1].hole == HoleType::None;
-    step.next = pattern.steps[i + 1].literal;
-    step.before_last = step.hole == HoleType::Text && is_end;
-  }
-  return pattern;
-}
-
-bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message) {
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  // Most candidates of a long list end here, before any field is touched.
-  const PatternStep& first = pattern.steps.front();
-  const bool by_holes = pattern.wording->recognise == nullptr && first.hole != HoleType::None;
-  if (by_holes && !begins_with_literal(text, first)) return false;
-  std::fill_n(message.fields.begin(), pattern.kind->fields.size(), std::string_view{});
-  if (pattern.wording->recognise != nullptr) {
-    message.kind = pattern.kind;
-    message.wording = pattern.wording;
-    return pattern.wording->recognise(text, message);
-  }
-  for (size_t i = 0; i < pattern.steps.size(); ++i) {
-    const PatternStep& step = pattern.steps[i];
+/// Takes the wording's steps from the front of `text`; true if nothing is left.
+bool take_steps(const Wording& wording, std::string_view& text, Message& message) {
+  for (const PatternStep& step : wording.steps) {
     if (!begins_with_literal(text, step)) {
       // The last literal may end in blanks that were taken off the text's end.
-      const bool last = i + 1 == pattern.steps.size() && step.hole == HoleType::None;
+      const bool last = &step == &wording.steps.back() && step.hole == HoleType::None;
       if (!last || text != trim(step.literal)) return false;
       text = {};
-      break;
+      return true;
     }
     text.remove_prefix(step.literal.size());
     const size_t length = hole_length(step, text);
@@ -234,10 +262,53 @@ bool match_wording(const WordingPattern& pattern, std::string_view text, Message
     }
     text.remove_prefix(length);
   }
-  if (!text.empty()) return false;
-  message.kind = pattern.kind;
-  message.wording = pattern.wording;
+  return text.empty();
+}
+
+}  // namespace
+
+LeadingBytes leading_bytes(std::string_view text) {
+  text = text.substr(0, sizeof(uint64_t));
+  return {bytes_at(text, 0), bytes_at(std::string(text.size(), '\xFF'), 0)};
+}
+
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             WordingStore& store) {
+  std::vector<PatternStep>& steps =
+      store.steps.emplace_back(Compiler(text, fields, store).steps());
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    PatternStep& step = steps[i];
+    const bool is_end = i + 2 == steps.size() && steps[i + 1].hole == HoleType::None;
+    step.next = steps[i + 1].literal;
+    step.before_last = step.hole == HoleType::Text && is_end;
+  }
+  return steps;
+}
+
+bool match_wording(const Wording& wording, std::string_view text, Message& message) {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  // Most candidates of a long list end here, before any field is touched.
+  const PatternStep& first = wording.steps.front();
+  const bool by_holes = wording.recognise == nullptr && first.hole != HoleType::None;
+  if (by_holes && !begins_with_literal(text, first)) return false;
+  std::fill_n(message.fields.begin(), wording.kind->fields.size(), std::string_view{});
+  if (wording.recognise != nullptr) {
+    message.kind = wording.kind;
+    message.wording = &wording;
+    return wording.recognise(text, message);
+  }
+  if (!take_steps(wording, text, message)) return false;
+  message.kind = wording.kind;
+  message.wording = &wording;
   return true;
+}
+
+size_t matched_bytes(const Wording& wording, std::string_view text) {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  const size_t size = text.size();
+  Message ignored;
+  take_steps(wording, text, ignored);
+  return size - text.size();
 }
 
 }  // namespace ncclog

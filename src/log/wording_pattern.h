@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,15 +21,6 @@
 #include "log/message_kind.h"
 
 namespace ncclog {
-
-/// What a hole accepts.
-enum class HoleType { None, Text, Word, Integer, Integers, Hex, Choice, Rest };
-
-/// The first bytes of a text as one number, to be compared at once.
-struct LeadingBytes {
-  uint64_t bytes = 0;
-  uint64_t mask = 0;  ///< 0xFF for each byte that the text has, eight at most.
-};
 
 /// Those of `text`.
 LeadingBytes leading_bytes(std::string_view text);
@@ -43,30 +36,34 @@ inline uint64_t bytes_at(std::string_view text, size_t at) {
   return bytes;
 }
 
-/// A literal and the hole that follows it.
-struct PatternStep {
-  std::string_view literal;  ///< Must stand here; may be empty only before the first hole.
-  LeadingBytes leading;      ///< Of `literal`.
-  HoleType hole = HoleType::None;
-  int field = -1;            ///< Index of the kind's field to fill; -1: matched and forgotten.
-  std::string_view next;     ///< The literal behind the hole; empty: there is none.
-  bool before_last = false;  ///< The hole is text, and `next` ends the wording.
-  std::vector<std::string_view> choices;  ///< For Choice; longer words before their prefixes.
+/// What the views of compiled wordings point into, where they are no constants. Grows only.
+struct WordingStore {
+  std::deque<std::string> texts;
+  std::deque<std::vector<std::string_view>> choices;
+  std::deque<std::vector<PatternStep>> steps;
+
+  std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
 };
 
-/// A compiled wording. Its views point into the kind's static texts.
-struct WordingPattern {
-  const Kind* kind = nullptr;
-  const Wording* wording = nullptr;
-  std::vector<PatternStep> steps;
+/// A wording that cannot be compiled.
+struct MalformedWording : std::runtime_error {
+  MalformedWording(const std::string& what, size_t at, std::string hint = {})
+      : std::runtime_error(what), offset(at), hint(std::move(hint)) {}
+  size_t offset = 0;  ///< Byte of the wording that is to blame.
+  std::string hint;   ///< May be empty.
 };
 
-/// Compiles one wording of `kind`. A malformed wording is a defect of the program: it throws
-/// std::logic_error naming the wording, and a test compiles them all.
-WordingPattern compile_wording(const Kind& kind, const Wording& wording);
+/// The steps of a wording of a kind with these fields; they live as long as the store. Throws
+/// MalformedWording. The bytes of `text` must outlive the store.
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             WordingStore& store);
 
 /// True if all of `text` fits; then `message` holds the kind and the captured fields. `message` is
 /// unspecified after false. Trailing blanks of `text` are ignored.
-bool match_wording(const WordingPattern& pattern, std::string_view text, Message& message);
+bool match_wording(const Wording& wording, std::string_view text, Message& message);
+
+/// How much of `text` the wording takes before it no longer fits: where an example and its wording
+/// part.
+size_t matched_bytes(const Wording& wording, std::string_view text);
 
 }  // namespace ncclog

@@ -6,16 +6,15 @@
 #include <string>
 
 #include "base/text.h"
-#include "log/word_index.h"
 #include "log/wording_pattern.h"
 
 namespace ncclog {
 namespace {
 
-/// First words under which texts of this pattern are found; empty: they cannot
+/// First words under which texts of this wording are found; empty: they cannot
 /// be listed.
-std::vector<std::string_view> first_words(const WordingPattern& pattern) {
-  const PatternStep& step = pattern.steps.front();
+std::vector<std::string_view> first_words(const Wording& wording) {
+  const PatternStep& step = wording.steps.front();
   const std::string_view word = first_word(step.literal);
   const bool complete = word.size() < step.literal.size() || step.hole == HoleType::None;
   if (!word.empty() && complete) return {word};
@@ -24,16 +23,16 @@ std::vector<std::string_view> first_words(const WordingPattern& pattern) {
 
 /// Words made of a literal and one of the choices behind it: "NET/" + "IB" for " : Using",
 /// "AllReduce" + ":" for ": opCount". Their text is kept in `storage`.
-std::vector<std::string_view> choice_words(const WordingPattern& pattern,
+std::vector<std::string_view> choice_words(const Wording& wording,
                                            std::deque<std::string>& storage) {
-  const PatternStep& step = pattern.steps.front();
+  const PatternStep& step = wording.steps.front();
   const bool in_first_word = step.literal.find_first_of(" \t") == std::string_view::npos;
   if (!in_first_word || step.hole != HoleType::Choice) return {};
-  const bool last = pattern.steps.size() == 1;
-  const std::string_view next = last ? std::string_view{} : pattern.steps[1].literal;
+  const bool last = wording.steps.size() == 1;
+  const std::string_view next = last ? std::string_view{} : wording.steps[1].literal;
   const std::string_view tail = first_word(next);
   const bool complete = last || tail.size() < next.size() ||
-                        (pattern.steps.size() == 2 && pattern.steps[1].hole == HoleType::None);
+                        (wording.steps.size() == 2 && wording.steps[1].hole == HoleType::None);
   std::vector<std::string_view> result;
   for (const std::string_view choice : step.choices) {
     const std::string word = std::string(step.literal) + std::string(choice) + std::string(tail);
@@ -46,10 +45,10 @@ std::vector<std::string_view> choice_words(const WordingPattern& pattern,
   return result;
 }
 
-/// The word behind the first blank of texts of this pattern; empty: it is not always the same.
-std::string_view second_word(const WordingPattern& pattern) {
-  if (pattern.wording->recognise != nullptr) return {};
-  for (const PatternStep& step : pattern.steps) {
+/// The word behind the first blank of texts of this wording; empty: it is not always the same.
+std::string_view second_word(const Wording& wording) {
+  if (wording.recognise != nullptr) return {};
+  for (const PatternStep& step : wording.steps) {
     const size_t blank = step.literal.find_first_of(" \t");
     if (blank != step.literal.npos) {
       const std::string_view rest = step.literal.substr(blank + 1);
@@ -63,9 +62,9 @@ std::string_view second_word(const WordingPattern& pattern) {
   return {};
 }
 
-/// Bytes with which texts of this pattern begin; empty: any.
-std::string first_bytes(const WordingPattern& pattern) {
-  const PatternStep& step = pattern.steps.front();
+/// Bytes with which texts of this wording begin; empty: any.
+std::string first_bytes(const Wording& wording) {
+  const PatternStep& step = wording.steps.front();
   if (!step.literal.empty()) return std::string(1, step.literal.front());
   std::string bytes;
   for (const std::string_view choice : step.choices) {
@@ -74,58 +73,33 @@ std::string first_bytes(const WordingPattern& pattern) {
   return bytes;
 }
 
-/// What always stands behind the first word of texts of this pattern.
-std::string_view behind_first_word(const WordingPattern& pattern) {
-  if (pattern.wording->recognise != nullptr) return {};
-  std::string_view literal = pattern.steps.front().literal;
+/// What always stands behind the first word of texts of this wording.
+std::string_view behind_first_word(const Wording& wording) {
+  if (wording.recognise != nullptr) return {};
+  std::string_view literal = wording.steps.front().literal;
   // Blanks at a text's end are no part of it.
   while (!literal.empty() && is_blank(literal.back())) literal.remove_suffix(1);
   return literal.substr(first_word(literal).size());
 }
 
-/// Tries the patterns in turn that may fit; true when one does. `at`: where the word ends by which
+/// Tries the wordings in turn that may fit; true when one does. `at`: where the word ends by which
 /// they were found.
 bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
                Message& message) {
   if (candidates.empty()) return false;
   const uint64_t behind = bytes_at(text, at);
   for (const Candidate& candidate : candidates) {
-    if (candidate.may_fit(behind) && match_wording(*candidate.pattern, text, message)) return true;
+    if (candidate.may_fit(behind) && match_wording(*candidate.wording, text, message)) return true;
   }
   return false;
 }
 
-/// Tries the patterns in turn; true when one fits.
-bool match_any(const std::vector<const WordingPattern*>& patterns, std::string_view text,
-               Message& message) {
-  for (const WordingPattern* pattern : patterns) {
-    if (match_wording(*pattern, text, message)) return true;
+/// Tries the wordings in turn; true when one fits.
+bool match_any(std::span<const Wording* const> wordings, std::string_view text, Message& message) {
+  for (const Wording* wording : wordings) {
+    if (match_wording(*wording, text, message)) return true;
   }
   return false;
-}
-
-/// Patterns in the order in which they are tried: under the text's first word, its second word, its
-/// first byte, and those that may begin with anything.
-struct Dispatch {
-  WordIndex by_first_word;
-  WordIndex by_second_word;
-  std::array<std::vector<const WordingPattern*>, 256> by_first_byte;
-  std::vector<const WordingPattern*> open;
-};
-
-/// `storage` keeps the texts of words that no wording spells whole.
-void add(Dispatch& dispatch, const WordingPattern& pattern, std::deque<std::string>& storage) {
-  std::vector<std::string_view> words = first_words(pattern);
-  const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(pattern);
-  if (words.empty()) words = choice_words(pattern, storage);
-  for (const std::string_view word : words) dispatch.by_first_word.add(word, pattern, behind);
-  if (!words.empty()) return;
-  const std::string_view second = second_word(pattern);
-  if (!second.empty()) return dispatch.by_second_word.add(second, pattern, {});
-  const std::string bytes = first_bytes(pattern);
-  for (const char byte : bytes)
-    dispatch.by_first_byte[static_cast<unsigned char>(byte)].push_back(&pattern);
-  if (bytes.empty()) dispatch.open.push_back(&pattern);
 }
 
 bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
@@ -147,38 +121,35 @@ void read(const Dispatch& dispatch, std::string_view text, Message& message) {
 
 }  // namespace
 
-struct WordingTable::Patterns {
-  std::deque<std::string> words;    ///< Texts of dispatch words that no wording spells whole.
-  std::vector<WordingPattern> all;  ///< Never resized after construction: others point here.
-  Dispatch nccl;
-  Dispatch foreign;
-};
-
-WordingTable::WordingTable(std::span<const Kind> kinds) {
-  auto patterns = std::make_unique<Patterns>();
-  size_t count = 0;
-  for (const Kind& kind : kinds) count += kind.wordings.size();
-  patterns->all.reserve(count);
-  for (const Kind& kind : kinds) {
-    for (const Wording& wording : kind.wordings) {
-      const WordingPattern& pattern = patterns->all.emplace_back(compile_wording(kind, wording));
-      if (kind.source == Source::Nccl) add(patterns->nccl, pattern, patterns->words);
-      if (kind.source != Source::Nccl || wording.quotable) {
-        add(patterns->foreign, pattern, patterns->words);
-      }
-    }
-  }
-  patterns_ = std::move(patterns);
+void DispatchBuilder::add(const Wording& wording) {
+  std::vector<std::string_view> words = first_words(wording);
+  const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(wording);
+  if (words.empty()) words = choice_words(wording, words_);
+  for (const std::string_view word : words) by_first_word_.add(word, wording, behind);
+  if (!words.empty()) return;
+  const std::string_view second = second_word(wording);
+  if (!second.empty()) return by_second_word_.add(second, wording, {});
+  const std::string bytes = first_bytes(wording);
+  for (const char byte : bytes)
+    by_first_byte_[static_cast<unsigned char>(byte)].push_back(&wording);
+  if (bytes.empty()) open_.push_back(&wording);
 }
 
-WordingTable::~WordingTable() = default;
+Dispatch DispatchBuilder::dispatch() {
+  Dispatch result;
+  result.by_first_word = by_first_word_.index();
+  result.by_second_word = by_second_word_.index();
+  for (size_t i = 0; i < by_first_byte_.size(); ++i) result.by_first_byte[i] = by_first_byte_[i];
+  result.open = open_;
+  return result;
+}
 
 void WordingTable::read_nccl(std::string_view text, Message& message) const {
-  read(patterns_->nccl, text, message);
+  read(nccl, text, message);
 }
 
 void WordingTable::read_foreign(std::string_view text, Message& message) const {
-  read(patterns_->foreign, text, message);
+  read(foreign, text, message);
 }
 
 Message WordingTable::parse_nccl(std::string_view text) const {
@@ -193,14 +164,15 @@ Message WordingTable::parse_foreign(std::string_view text) const {
   return message;
 }
 
-std::vector<const WordingPattern*> WordingTable::all_matches(std::string_view text,
-                                                             Source source) const {
-  std::vector<const WordingPattern*> matches;
+std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Source source) const {
+  std::vector<const Wording*> matches;
   Message message;
-  for (const WordingPattern& pattern : patterns_->all) {
-    const bool nccl = pattern.kind->source == Source::Nccl;
-    const bool looked_at = source == Source::Nccl ? nccl : !nccl || pattern.wording->quotable;
-    if (looked_at && match_wording(pattern, text, message)) matches.push_back(&pattern);
+  for (const Kind& kind : kinds) {
+    for (const Wording& wording : kind.wordings) {
+      const bool is_nccl = kind.source == Source::Nccl;
+      const bool looked_at = source == Source::Nccl ? is_nccl : !is_nccl || wording.quotable;
+      if (looked_at && match_wording(wording, text, message)) matches.push_back(&wording);
+    }
   }
   return matches;
 }

@@ -1,0 +1,314 @@
+// Makes C++ of the message files when the project is built.
+//
+//   ncclog_make_messages messages.h messages.cc lifecycle.messages bootstrap.messages …
+//
+// messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds with
+// its dispatch, as constants: nothing is parsed, allocated or sorted when ncclog starts. Typed kinds
+// come first, so that a kind that no code asks for by type changes no header.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "log/build_messages.h"
+#include "log/foreign_needs.h"
+
+namespace ncclog {
+namespace {
+
+/// "comm_init" → "CommInit"
+std::string struct_name(std::string_view kind) {
+  std::string name;
+  bool is_start = true;
+  for (const char c : kind) {
+    const bool is_small = c >= 'a' && c <= 'z';
+    if (c != '_') name += is_start && is_small ? static_cast<char>(c - 'a' + 'A') : c;
+    is_start = c == '_';
+  }
+  return name;
+}
+
+/// A C++ literal of any bytes.
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (c < ' ' || c > '~') {
+      result += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+/// A string_view of that literal, whose length the compiler need not count.
+std::string view(std::string_view text) {
+  return text.empty() ? "{}" : fmt::format("{{{}, {}}}", literal(text), text.size());
+}
+
+std::string member_type(const FieldText& field) {
+  if (field.type == FieldType::Text) return "std::string_view";
+  if (field.type == FieldType::Hex) return "Hex";
+  return field.wide ? "int64_t" : "int";
+}
+
+/// The field's name; errno is a macro.
+std::string member_name(const FieldText& field) {
+  return field.name == "errno" ? "error_number" : field.name;
+}
+
+void write_comment(std::string& out, std::string_view text, std::string_view indent) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    out += fmt::format("{}/// {}\n", indent, text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+void write_struct(std::string& out, const KindText& kind) {
+  const std::string name = struct_name(kind.name);
+  out += '\n';
+  write_comment(out, kind.meaning, "");
+  out += fmt::format("struct {} {{\n", name);
+  for (const FieldText& field : kind.fields) {
+    write_comment(out, field.meaning, "  ");
+    const std::string_view value = field.type == FieldType::Integer ? " = -1" : "";
+    out += fmt::format("  {} {}{};\n", member_type(field), member_name(field), value);
+  }
+  out += "};\ntemplate <>\n";
+  out += fmt::format("inline constexpr std::array<FieldPlace, {}> kFieldPlaces<{}> = {{{{\n",
+                     kind.fields.size(), name);
+  for (const FieldText& field : kind.fields) {
+    const char* type = field.type == FieldType::Text  ? "Text"
+                       : field.type == FieldType::Hex ? "Hex"
+                       : field.wide                   ? "Wide"
+                                                      : "Integer";
+    out += fmt::format("    FieldPlace{{offsetof({}, {}), MemberType::{}}},\n", name,
+                       member_name(field), type);
+  }
+  out += "}};\n";
+}
+
+/// `kinds`: all of them, the typed ones first.
+std::string header_of(const std::vector<KindText>& kinds) {
+  std::string out =
+      "// Made of src/log/messages/ by the build.\n\n#pragma once\n\n#include <array>\n#include <cstddef>\n#include "
+      "<cstdint>\n#include <string_view>\n\n#include \"log/known_messages.h\"\n#include "
+      "\"log/read_message.h\"\n\nnamespace ncclog {\n";
+  for (const KindText& kind : kinds) {
+    if (kind.typed) write_struct(out, kind);
+  }
+  out += "\n";
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    if (!kinds[i].typed) break;
+    out += fmt::format("template <>\ninline constexpr uint16_t kKindIndex<{}> = {};\n",
+                       struct_name(kinds[i].name), i);
+  }
+  return out + "\n}  // namespace ncclog\n";
+}
+
+constexpr std::string_view kLibraries[] = {"Nccl",      "Rccl",      "Ofi",       "Sharp", "NcclPlugins",
+                                           "Framework", "RasClient", "NcclTests", "Pasted"};
+constexpr std::string_view kSources[] = {"Nccl", "Framework", "Pasted"};
+constexpr std::string_view kTypes[] = {"Text", "Integer", "Hex"};
+constexpr std::string_view kHoles[] = {"None", "Text",   "Word",   "Integer", "Integers",
+                                       "Hex",  "Number", "Choice", "Rest"};
+constexpr std::string_view kSeverities[] = {"None", "Info", "Degraded", "Fatal"};
+constexpr std::string_view kOrigins[] = {"System", "User", "Internal", "Symptom"};
+
+template <typename Enum, size_t kSize>
+std::string_view spelled(const std::string_view (&names)[kSize], Enum value) {
+  return names[static_cast<size_t>(value)];
+}
+
+/// Writes a table whose parts are arrays of constants that refer to each other by place.
+class TableWriter {
+ public:
+  explicit TableWriter(const OwnedWordingTable& owned) : owned_(owned) {
+    for (const Kind& kind : owned.kinds) {
+      for (const Wording& wording : kind.wordings) {
+        wording_numbers_.try_emplace(&wording, wording_numbers_.size());
+      }
+    }
+  }
+
+  std::string text() {
+    std::string fields, choices, steps, wordings, kinds;
+    for (const Kind& kind : owned_.kinds) {
+      const size_t first_field = fields_;
+      const size_t first_wording = wordings_;
+      for (const Field& field : kind.fields) {
+        ++fields_;
+        fields += fmt::format("    {{{}, FieldType::{}, {}}},\n", view(field.name),
+                              spelled(kTypes, field.type), view(field.meaning));
+      }
+      for (const Wording& wording : kind.wordings) write_wording(wordings, steps, choices, wording);
+      const std::string subsystem = std::to_string(static_cast<int>(kind.subsystem));
+      kinds += fmt::format(
+          "    {{{}, {}, Library::{}, Source::{}, static_cast<Subsystem>({}), {}, {{kFields + {}, "
+          "{}}}, {{kWordings + {}, {}}}}},\n",
+          view(kind.name), kind.index, spelled(kLibraries, kind.library),
+          spelled(kSources, kind.source), subsystem, view(kind.meaning), first_field,
+          kind.fields.size(), first_wording, kind.wordings.size());
+    }
+    const std::string nccl = dispatch("Nccl", owned_.table.nccl);
+    const std::string foreign = dispatch("Foreign", owned_.table.foreign);
+    std::string out =
+        "// Made of src/log/messages/ by the build.\n\n#include \"log/foreign_lines.h\"\n#include "
+        "\"log/known_messages.h\"\n#include \"log/nccl_tests_lines.h\"\n#include "
+        "\"log/pasted_lines.h\"\n\nnamespace ncclog {\nnamespace {\n\n";
+    out += "extern const Kind kKinds[];\nextern const Wording kWordings[];\n\n";
+    out += "constexpr Field kFields[] = {\n" + fields + "};\n\n";
+    out += "constexpr std::string_view kChoices[] = {\n" + choices + "    {},\n};\n\n";
+    out += "constexpr PatternStep kSteps[] = {\n" + steps + "};\n\n";
+    out += "constinit const Wording kWordings[] = {\n" + wordings + "};\n\n";
+    out += "constinit const Kind kKinds[] = {\n" + kinds + "};\n\n";
+    out += lists_ + "\n}  // namespace\n\n";
+    out += fmt::format(
+        "constinit const WordingTable kBuiltInMessages = {{\n    {{kKinds, {}}},\n    {},\n    "
+        "{}}};\n\n}}  // namespace ncclog\n",
+        owned_.kinds.size(), nccl, foreign);
+    return out;
+  }
+
+ private:
+  void write_wording(std::string& wordings, std::string& steps, std::string& choices,
+                     const Wording& wording) {
+    const size_t first_step = steps_;
+    for (const PatternStep& step : wording.steps) {
+      ++steps_;
+      steps += fmt::format("    {{{}, {}, HoleType::{}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
+                           view(step.literal), leading(step.leading), spelled(kHoles, step.hole),
+                           step.field, view(step.next), step.before_last, choices_,
+                           step.choices.size());
+      for (const std::string_view choice : step.choices) {
+        ++choices_;
+        choices += fmt::format("    {},\n", view(choice));
+      }
+    }
+    std::string recogniser = "nullptr";
+    for (const KnownRecogniser& known : known_recognisers()) {
+      if (known.recognise == wording.recognise) recogniser = fmt::format("recognise_{}", known.name);
+    }
+    ++wordings_;
+    wordings += fmt::format(
+        "    {{{}, {}, {}, {}, {}, {{WarnSeverity::{}, WarnOrigin::{}, {}}}, kKinds + {}, {{kSteps "
+        "+ {}, {}}}}},\n",
+        view(wording.text), view(wording.example), wording.quotable, wording.general, recogniser,
+        spelled(kSeverities, wording.warning.severity), spelled(kOrigins, wording.warning.origin),
+        view(wording.warning.meaning), wording.kind->index, first_step, wording.steps.size());
+  }
+
+  static std::string leading(const LeadingBytes& bytes) {
+    return fmt::format("{{{:#x}u, {:#x}u}}", bytes.bytes, bytes.mask);
+  }
+
+  /// The expression of a word index; its arrays are added to lists_.
+  std::string word_index(const std::string& name, const WordIndex& index) {
+    std::string slots, candidates;
+    size_t count = 0;
+    for (const WordIndex::Slot& slot : index.slots) {
+      if (slot.word.empty()) {
+        slots += "    {},\n";
+        continue;
+      }
+      slots += fmt::format("    {{{}, {{kCandidates{} + {}, {}}}}},\n", view(slot.word), name, count,
+                           slot.candidates.size());
+      for (const Candidate& candidate : slot.candidates) {
+        ++count;
+        candidates += fmt::format("    {{kWordings + {}, {}}},\n",
+                                  wording_numbers_.at(candidate.wording), leading(candidate.behind));
+      }
+    }
+    lists_ += fmt::format("constexpr Candidate kCandidates{}[] = {{\n{}    {{}},\n}};\n", name,
+                          candidates);
+    lists_ += fmt::format("constexpr WordIndex::Slot kSlots{}[] = {{\n{}}};\n", name, slots);
+    return fmt::format("{{{{kSlots{}, {}}}}}", name, index.slots.size());
+  }
+
+  /// The expression of a list of wordings within `kLists`name.
+  std::string dispatch(const std::string& name, const Dispatch& dispatch) {
+    std::string pointers;
+    size_t count = 0;
+    const auto list = [&](std::span<const Wording* const> wordings) {
+      const std::string expression =
+          wordings.empty() ? "{}" : fmt::format("{{kList{} + {}, {}}}", name, count, wordings.size());
+      for (const Wording* wording : wordings) {
+        ++count;
+        pointers += fmt::format("    kWordings + {},\n", wording_numbers_.at(wording));
+      }
+      return expression;
+    };
+    std::string bytes;
+    for (const auto& wordings : dispatch.by_first_byte) bytes += list(wordings) + ", ";
+    const std::string open = list(dispatch.open);
+    const std::string first = word_index(name + "First", dispatch.by_first_word);
+    const std::string second = word_index(name + "Second", dispatch.by_second_word);
+    lists_ += fmt::format("constexpr const Wording* kList{}[] = {{\n{}    nullptr,\n}};\n", name,
+                          pointers);
+    return fmt::format("{{{}, {}, {{{{{}}}}}, {}}}", first, second, bytes, open);
+  }
+
+  const OwnedWordingTable& owned_;
+  std::map<const Wording*, size_t> wording_numbers_;
+  std::string lists_;
+  size_t fields_ = 0;
+  size_t choices_ = 0;
+  size_t steps_ = 0;
+  size_t wordings_ = 0;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error("cannot read the file", path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Leaves a file alone that holds `text` already: nothing that includes it is compiled again.
+void write_file(const std::string& path, const std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  if (in && std::string(std::istreambuf_iterator<char>(in), {}) == text) return;
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  if (!out.flush()) throw Error("cannot write the file", path);
+}
+
+void make_messages(const std::vector<std::string>& arguments) {
+  std::vector<KindText> kinds;
+  for (size_t i = 2; i < arguments.size(); ++i) {
+    for (KindText& kind : parse_message_file(read_file(arguments[i]), arguments[i]))
+      kinds.push_back(std::move(kind));
+  }
+  std::ranges::stable_sort(kinds, std::greater(), &KindText::typed);
+  OwnedWordingTable table;
+  build_messages({}, kinds, table);
+  write_file(arguments[0], header_of(kinds));
+  write_file(arguments[1], TableWriter(table).text());
+}
+
+}  // namespace
+}  // namespace ncclog
+
+int main(int argc, char** argv) {
+  try {
+    ncclog::make_messages({argv + 1, argv + argc});
+    return 0;
+  } catch (const ncclog::Error& error) {
+    std::cerr << error.where() << ": " << error.what() << "\n";
+    if (!error.hint().empty()) std::cerr << "  hint: " << error.hint() << "\n";
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+  }
+  return 1;
+}
