@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "diagnose/line_distance.h"
 #include "log/message_kind.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {
@@ -39,7 +39,7 @@ bool belongs_to_init(const Kind& kind) {
 /// Every wording is a WARN, which any NCCL_DEBUG prints that prints at all.
 bool is_warning(const Kind& kind) {
   return std::all_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
 }
 
 bool speaks_for_framework(const Job& job, const Process& process) {

@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "diagnose/fact_answers.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

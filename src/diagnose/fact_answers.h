@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diagnose/fact.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

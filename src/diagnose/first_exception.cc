@@ -211,7 +211,7 @@ bool steps_go_on(const Job& job, SourceRef where) {
   size_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
     for (const uint16_t kind :
-         {kKindIndex<IterationLine>, kKindIndex<ProgressBarSeen>, kKindIndex<CommInit>}) {
+         {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
       const RecordList* list = log.records.find(kind);
       if (list == nullptr) continue;
       for (const Record& record : list->kept) {

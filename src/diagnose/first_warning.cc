@@ -62,7 +62,7 @@ std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t t
 
 bool has_warnings(const Kind& kind) {
   return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
 }
 
 bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {

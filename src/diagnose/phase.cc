@@ -38,7 +38,7 @@ LastBefore last_before(const Job& job, SourceRef where) {
 std::string title_of(const Record& record) {
   const Event event = parse_record(record);
   const std::string_view text = trim(event.header.message);
-  const ProgressBar bar = parse_progress_bar(text);
+  const TqdmBar bar = parse_progress_bar(text);
   return to_valid_utf8(bar.length > 0 ? bar.title : text.substr(0, 80));
 }
 
@@ -50,7 +50,7 @@ std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line) {
 
   const LastBefore rare = last_before<EvalProgress>(job, line.where);
   if (rare.record == nullptr) return std::nullopt;
-  const LastBefore bar = last_before<ProgressBarSeen>(job, line.where);
+  const LastBefore bar = last_before<ProgressBar>(job, line.where);
   const LastBefore step = last_before<IterationLine>(job, line.where);
   for (const LastBefore& training : {bar, step}) {
     if (training.record != nullptr && rare.record->where < training.record->where) {

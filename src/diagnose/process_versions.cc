@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

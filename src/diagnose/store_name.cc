@@ -24,7 +24,7 @@ bool is_said(const Job& job) {
 /// NCCL or the training began.
 bool came_further(const Job& job) {
   return !job.communicators.empty() || is_said<BootstrapInterface>(job) ||
-         is_said<IterationLine>(job) || is_said<ProgressBarSeen>(job) ||
+         is_said<IterationLine>(job) || is_said<ProgressBar>(job) ||
          is_said<NcclVersion>(job) || is_said<RendezvousComplete>(job);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 bool may_warn(const Kind& kind) {
   return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
 }
 
 std::string shape_of(const Job& job, std::string_view message) {

@@ -1,7 +1,7 @@
 #include "log/broken_message.h"
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/record_joiner.h"
 
 namespace ncclog {

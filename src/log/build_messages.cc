@@ -12,7 +12,7 @@ namespace {
 /// Where each wording of a file stands; those of known kinds are not here.
 using Places = std::map<const Wording*, const WordingText*>;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 std::string place_text(const FilePlace& place) {
   return place.file + ":" + std::to_string(place.line);
@@ -61,7 +61,7 @@ class Builder {
 
   void add(const KindText& kind) {
     Plan& plan = plan_of(kind.name);
-    const std::string name = "the kind " + quoted(kind.name);
+    const std::string name = "the kind " + in_quotes(kind.name);
     if (!plan.added.empty()) {
       fail_at(kind.place, name + " stands twice",
               "the other is at " + place_text(plan.added.front()->place));
@@ -90,8 +90,8 @@ class Builder {
     std::vector<std::string_view> names;
     for (const auto& [name, plan] : by_name_) names.push_back(name);
     const auto near = nearest_name(kind.replaces, names);
-    fail_at(kind.place, "replaces the kind " + quoted(kind.replaces) + ", which is not built in",
-            near ? "did you mean " + quoted(*near) + "?" : "");
+    fail_at(kind.place, "replaces the kind " + in_quotes(kind.replaces) + ", which is not built in",
+            near ? "did you mean " + in_quotes(*near) + "?" : "");
   }
 
   Kind kind_of(const Plan& plan) {
@@ -197,7 +197,7 @@ class Prover {
     const size_t fits = matched_bytes(wording, wording.example);
     place.column += static_cast<int>(fits);
     fail_at(place, "the example does not fit its wording from here on",
-            "the wording is " + quoted(wording.text));
+            "the wording is " + in_quotes(wording.text));
   }
 
   /// No other wording fits the example, but for a general one behind it in its kind.
@@ -207,8 +207,8 @@ class Prover {
       const bool may_fit = other == &wording || (other->kind == wording.kind && other->general &&
                                                  other > &wording);
       if (may_fit) continue;
-      fail_at(text.example_place, "the example also fits " + quoted(other->text) + " of the kind " +
-                                      quoted(other->kind->name),
+      fail_at(text.example_place, "the example also fits " + in_quotes(other->text) + " of the kind " +
+                                      in_quotes(other->kind->name),
               places_.contains(other)
                   ? "make one of them narrower, or a later one of the same kind 'general'"
                   : "built-in wordings are tried first; say 'replaces: " +
@@ -236,13 +236,13 @@ class Prover {
       const std::string_view taken = own.fields[index];
       const bool may_be_empty = step.hole == HoleType::Text || step.hole == HoleType::Rest;
       if (taken.empty() && !may_be_empty)
-        fail_at(text.example_place, "the example leaves the field " + quoted(field.name) + " empty");
+        fail_at(text.example_place, "the example leaves the field " + in_quotes(field.name) + " empty");
       const bool is_number = field.type == FieldType::Text || taken.empty() || taken == "(nil)" ||
                              (field.type == FieldType::Integer ? parse_int(taken).has_value()
                                                                : parse_hex(taken).has_value());
       if (!is_number)
-        fail_at(text.example_place, quoted(taken) + " is no number for the field " +
-                                        quoted(field.name));
+        fail_at(text.example_place, in_quotes(taken) + " is no number for the field " +
+                                        in_quotes(field.name));
     }
   }
 
@@ -266,8 +266,8 @@ class Prover {
                });
       });
       if (!is_filled)
-        fail_at(text.place, "no wording of the kind " + quoted(kind.name) + " fills its field " +
-                                quoted(kind.fields[i].name));
+        fail_at(text.place, "no wording of the kind " + in_quotes(kind.name) + " fills its field " +
+                                in_quotes(kind.fields[i].name));
     }
   }
 

@@ -1,7 +1,7 @@
 #include "log/event.h"
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {
@@ -86,11 +86,6 @@ Event moved(const Event& event, std::string_view from, std::string_view to) {
   if (result.message.kind == nullptr) return result;
   for (size_t i = 0; i < result.message.kind->fields.size(); ++i) move(result.message.fields[i]);
   return result;
-}
-
-const WordingTable& all_wordings() {
-  static const WordingTable table(all_kinds());
-  return table;
 }
 
 bool may_start_unit(std::string_view line) {

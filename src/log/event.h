@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "log/header.h"
-#include "log/wording_table.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 
@@ -29,9 +29,6 @@ const Warning* warning_of(const Event& event);
 
 /// The event over a copy of its line: `to` holds what `from`, which `event` views, holds.
 Event moved(const Event& event, std::string_view from, std::string_view to);
-
-/// The wordings of all kinds that this program knows, built on first use; safe from any thread.
-const WordingTable& all_wordings();
 
 /// True if a stretch of a log may be read from this line on without having seen the lines before:
 /// it carries a whole NCCL INFO header, so nothing earlier can continue into it.

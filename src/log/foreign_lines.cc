@@ -192,7 +192,7 @@ bool is_eval_title(std::string_view title) {
 }
 
 bool recognise_progress_bar(std::string_view text, Message& message) {
-  const ProgressBar bar = parse_progress_bar(text);
+  const TqdmBar bar = parse_progress_bar(text);
   if (bar.length == 0 || is_eval_title(bar.title)) return false;
   message.set("title", bar.title);
   message.set("percent", bar.percent);
@@ -202,7 +202,7 @@ bool recognise_progress_bar(std::string_view text, Message& message) {
 }
 
 bool recognise_eval_progress(std::string_view text, Message& message) {
-  const ProgressBar bar = parse_progress_bar(text);
+  const TqdmBar bar = parse_progress_bar(text);
   const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
                                          : starts_with_any(behind_logger(text), kEvalPrints) ||
                                                starts_with_any(text, kEvalPrints);

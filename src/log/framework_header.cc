@@ -152,7 +152,7 @@ Header finish(Header header, std::string_view left, std::string_view message) {
   const int rank = take_rank_before(left);
   header.level = Level::Framework;
   header.prefix = parse_prefix(left);
-  const ProgressBar bar = parse_progress_bar(left.substr(header.prefix.length));
+  const TqdmBar bar = parse_progress_bar(left.substr(header.prefix.length));
   if (bar.length > 0) header.prefix.progress_title = bar.title;
   header.unexplained = trim(left.substr(header.prefix.length + bar.length));
   if (rank >= 0) header.prefix.rank = rank;

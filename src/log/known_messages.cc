@@ -1,6 +1,7 @@
 #include "log/known_messages.h"
 
 #include <memory>
+#include <vector>
 
 #include "log/build_messages.h"
 
@@ -8,6 +9,15 @@ namespace ncclog {
 namespace {
 
 constinit const WordingTable* current = &kBuiltInMessages;
+constinit uint64_t added_hash = 0;
+
+/// FNV-1a, with an end mark: "ab", "c" is not "a", "bc".
+void hash_text(std::string_view text) {
+  constexpr uint64_t kPrime = 0x100000001b3u;
+  if (added_hash == 0) added_hash = 0xcbf29ce484222325u;
+  for (const char c : text) added_hash = (added_hash ^ static_cast<unsigned char>(c)) * kPrime;
+  added_hash = (added_hash ^ 0xFFu) * kPrime;
+}
 
 }  // namespace
 
@@ -27,6 +37,15 @@ void add_messages(std::span<const KindText> kinds) {
   build_messages(all_kinds(), kinds, *table);
   current = &table->table;
   tables.push_back(std::move(table));
+  for (const KindText& kind : kinds) {
+    hash_text(kind.name + " " + kind.replaces + " " + std::string(to_string(kind.library)));
+    for (const WordingText& wording : kind.wordings) {
+      hash_text(wording.text);
+      hash_text(std::string(to_string(wording.severity)) + " " + wording.meaning);
+    }
+  }
 }
+
+uint64_t added_messages_hash() { return added_hash; }
 
 }  // namespace ncclog

@@ -2,15 +2,15 @@
 
 #pragma once
 
+#include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
-#include "log/message_file.h"
 #include "log/wording_table.h"
 
 namespace ncclog {
+
+struct KindText;
 
 /// The built-in kinds, as the build made them of src/log/messages/.
 extern const WordingTable kBuiltInMessages;
@@ -27,5 +27,8 @@ const Kind* find_kind(std::string_view name);
 /// Adds the kinds of files to the built-in ones. Called before the first line is read, and by one
 /// thread. Throws Error, and adds nothing, if one of them is wrong.
 void add_messages(std::span<const KindText> kinds);
+
+/// A hash of all that was added, which tells reports of other knowledge apart; 0: nothing was.
+uint64_t added_messages_hash();
 
 }  // namespace ncclog

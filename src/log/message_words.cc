@@ -4,7 +4,7 @@
 
 #include "base/letters.h"
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

@@ -17,7 +17,7 @@ constexpr int kMaxPrefixes = 64;  ///< A line of many progress bars has that man
 /// A tqdm bar that got no newline, with something behind it on the same line. Where quotes stand
 /// before it, it is a collector's record of one.
 bool bar_without_newline(Scanner& scan, PrefixReading& reading) {
-  const ProgressBar bar = parse_progress_bar(scan.rest());
+  const TqdmBar bar = parse_progress_bar(scan.rest());
   if (bar.length == 0 || trim(scan.rest().substr(bar.length)).empty()) return false;
   if (bar.title.find('"') != bar.title.npos) return false;
   scan.skip(scan.rest().substr(0, bar.length));

@@ -38,7 +38,7 @@ Prefix parse_prefix(std::string_view line);
 std::string_view strip_ansi(std::string_view line, std::string& buffer);
 
 /// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
-struct ProgressBar {
+struct TqdmBar {
   size_t length = 0;       ///< Bytes up to and with the closing bracket; 0: no bar.
   std::string_view title;  ///< Before the percentage, without ": "; may be empty.
   std::string_view percent;
@@ -47,6 +47,6 @@ struct ProgressBar {
 };
 
 /// The bar with which `text` begins; length 0 if it does not.
-ProgressBar parse_progress_bar(std::string_view text);
+TqdmBar parse_progress_bar(std::string_view text);
 
 }  // namespace ncclog

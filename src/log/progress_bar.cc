@@ -9,7 +9,7 @@ namespace {
 constexpr bool is_size_char(char c) { return is_digit(c) || c == '.' || is_alpha(c); }
 
 /// " 4/10 [00:01<00:02,  2.9it/s, loss=0.5]" behind the bar's second "|".
-bool read_counts(Scanner& scan, ProgressBar& bar) {
+bool read_counts(Scanner& scan, TqdmBar& bar) {
   scan.blanks();
   bar.done = scan.take_while(is_size_char);
   if (bar.done.empty() || !scan.skip('/')) return false;
@@ -21,12 +21,12 @@ bool read_counts(Scanner& scan, ProgressBar& bar) {
 
 }  // namespace
 
-ProgressBar parse_progress_bar(std::string_view text) {
+TqdmBar parse_progress_bar(std::string_view text) {
   const size_t mark = text.find("%|");
   if (mark == text.npos || mark == 0 || !is_digit(text[mark - 1])) return {};
   size_t begin = mark;
   while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-  ProgressBar bar;
+  TqdmBar bar;
   bar.percent = text.substr(begin, mark - begin);
   bar.title = trim(text.substr(0, begin));
   if (bar.title.ends_with(':')) bar.title.remove_suffix(1);

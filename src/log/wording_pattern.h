@@ -47,8 +47,8 @@ struct WordingStore {
 
 /// A wording that cannot be compiled.
 struct MalformedWording : std::runtime_error {
-  MalformedWording(const std::string& what, size_t at, std::string hint = {})
-      : std::runtime_error(what), offset(at), hint(std::move(hint)) {}
+  MalformedWording(const std::string& what, size_t at, std::string advice = {})
+      : std::runtime_error(what), offset(at), hint(std::move(advice)) {}
   size_t offset = 0;  ///< Byte of the wording that is to blame.
   std::string hint;   ///< May be empty.
 };

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "model/build_steps.h"
 #include "model/comm_groups.h"
 

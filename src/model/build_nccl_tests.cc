@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
 #include "model/nccl_tests.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "log/device_list.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
 

@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 #include "log/header.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "log/task_label.h"
 #include "model/build_steps.h"

@@ -23,7 +23,7 @@
 
 #include "log/header.h"
 #include "log/line_time.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "model/build_steps.h"
 #include "model/file_names.h"
 #include "model/run_parts.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "log/device_list.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/build_steps.h"
 

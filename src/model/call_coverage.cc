@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "model/rank_segment.h"
 
 namespace ncclog {

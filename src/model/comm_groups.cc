@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -95,7 +95,7 @@ size_t CommSegments::add(CommSegment&& news) {
 
 void CommSegments::add(SourceRef where, const CommInit& init) { add(facts_of(where, init)); }
 
-void CommSegments::add(SourceRef where, const CommRankStarted& announced) {
+void CommSegments::add(SourceRef where, const CommAnnounced& announced) {
   CommInit init;
   init.comm = announced.comm;
   init.rank = announced.rank;

@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "base/source_ref.h"
-#include "log/messages/collective.h"
-#include "log/messages/lifecycle.h"
+#include "log/messages.h"
 #include "model/collective_calls.h"
 
 namespace ncclog {
@@ -58,7 +57,7 @@ struct CommSegments {
   std::vector<CommSegment> all;
 
   void add(SourceRef where, const CommInit& init);
-  void add(SourceRef where, const CommRankStarted& announced);  ///< 2.4.2's Init START.
+  void add(SourceRef where, const CommAnnounced& announced);  ///< 2.4.2's Init START.
   void add(SourceRef where, const CommEnd& ended);
   void add(SourceRef where, const CallInit& call);
   void add(const CommLayout& layout);

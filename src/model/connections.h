@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include "base/source_ref.h"
-#include "log/messages/transport.h"
+#include "log/messages.h"
 
 namespace ncclog {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "log/record_marks.h"
 #include "model/connections.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {
@@ -65,7 +65,7 @@ enum class Part { None, Milestone, Graph, Rings, Table };
 Part part_of(const Event& event) {
   switch (event.message.kind->index) {
     case kKindIndex<CommInit>:
-    case kKindIndex<CommRankStarted>:
+    case kKindIndex<CommAnnounced>:
     case kKindIndex<CommLayout>:
     case kKindIndex<InitTimings>:
       return Part::Milestone;
@@ -99,8 +99,8 @@ InitSection read_milestone(SourceRef where, const Event& event) {
     const bool start = init.phase == "START";
     (start ? section.started : section.completed) = where;
     section.closed = !start;
-  } else if (is_a<CommRankStarted>(event)) {
-    const auto started = as<CommRankStarted>(event);
+  } else if (is_a<CommAnnounced>(event)) {
+    const auto started = as<CommAnnounced>(event);
     set_pointer(section, started.comm, started.rank);
     section.started = where;
   } else if (is_a<CommLayout>(event)) {

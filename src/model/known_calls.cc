@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

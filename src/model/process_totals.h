@@ -11,8 +11,7 @@
 #include <map>
 #include <string>
 
-#include "log/messages/alloc.h"
-#include "log/messages/collective.h"
+#include "log/messages.h"
 
 namespace ncclog {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

@@ -1,6 +1,6 @@
 #include "model/read_call.h"
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "log/line_time.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {
@@ -243,7 +243,7 @@ class Territory {
     signs_.resize(job_.inputs.size());
     for (const SpeakerLog& log : job_.logs) {
       if (log.speaker.pid >= 0) continue;
-      add_all<IterationLine, ProgressBarSeen, EvalProgress>(log, Sign::Type::Work);
+      add_all<IterationLine, ProgressBar, EvalProgress>(log, Sign::Type::Work);
       add_all<WorkFinished, MlperfRunStop, WorkerFinished>(log, Sign::Type::Finish);
       add_all<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, WorkStatus,
               WatchdogTerminated, CppTerminate, FatalPythonError, PythonException, NcclException,

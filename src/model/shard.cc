@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "log/error_line.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/foreign_run.h"
 #include "model/known_calls.h"
@@ -74,8 +74,8 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
     log.starts.push_back(where);
   }
   if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
-  if (kind == kKindIndex<CommRankStarted>) {
-    log.comms.add(where, read_message<CommRankStarted>(message));
+  if (kind == kKindIndex<CommAnnounced>) {
+    log.comms.add(where, read_message<CommAnnounced>(message));
   }
   if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
   if (kind == kKindIndex<CallInit>) log.comms.add(where, read_message<CallInit>(message));
@@ -95,9 +95,7 @@ void note_task(int& known, int said) {
 }
 
 /// Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
-bool is_nccl_tests(uint16_t kind) {
-  return kind >= kKindIndex<NcclTestsVersion> && kind <= kKindIndex<NcclTestsBandwidth>;
-}
+bool is_nccl_tests(const Kind& kind) { return kind.library == Library::NcclTests; }
 
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
@@ -123,7 +121,7 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
     log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, limit.most);
   }
   if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, limit.most);
-  if (recognised && is_nccl_tests(event.message.kind->index)) log.nccl_tests.add(record);
+  if (recognised && is_nccl_tests(*event.message.kind)) log.nccl_tests.add(record);
   if (recognised && !summed_up) {
     const uint16_t kind = event.message.kind->index;
     log.records[kind].add(hash, record, limit.of(kind));

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 
 namespace ncclog {

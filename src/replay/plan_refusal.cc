@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {

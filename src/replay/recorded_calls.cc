@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/call_coverage.h"
 #include "model/rank_segment.h"
@@ -80,8 +80,8 @@ void CallRecorder::follow_lives(Speaker& speaker, const Message& message) {
   if (kind == kKindIndex<CommEnd>) lives.add({0, 1}, read_message<CommEnd>(message));
   if (kind == kKindIndex<CommLayout>) lives.add(read_message<CommLayout>(message));
   if (kind == kKindIndex<CallInit>) lives.add({0, 1}, read_message<CallInit>(message));
-  if (kind == kKindIndex<CommRankStarted>) {
-    lives.add({0, 1}, read_message<CommRankStarted>(message));
+  if (kind == kKindIndex<CommAnnounced>) {
+    lives.add({0, 1}, read_message<CommAnnounced>(message));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "rules/condition_keys.h"
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "rules/field_test.h"
 
 namespace ncclog {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_lines.h"
 #include "rules/load_members.h"

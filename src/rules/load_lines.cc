@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_tests.h"
 #include "rules/quantity.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "diagnose/nccl_variables.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_lines.h"
 #include "rules/load_tests.h"
@@ -55,7 +55,7 @@ void load_setting(const RuleFile& file, Place place, DiffersCondition& differs) 
     fail_unknown(file, place, "variable '{}'", differs.variable, known);
   }
   EventCondition line;
-  line.kind = &load_kind(file, place, std::string(EnvSet::kKind));
+  line.kind = &all_kinds()[kKindIndex<EnvSet>];
   FieldTest name{load_field(file, place, *line.kind, "name"), {}};
   ValueTest same;
   same.values = {differs.variable};

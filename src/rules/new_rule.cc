@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

@@ -119,6 +119,8 @@ std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays
   for (const Overlay& overlay : overlays) {
     for (const std::string& text : {overlay.rule, overlay.text}) hash = hash_text(hash, text);
   }
+  if (const uint64_t added = added_messages_hash(); added != 0)
+    hash = (hash ^ added) * 0x100000001b3u;
   return fmt::format("{:016x}", hash);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "rules/evaluate.h"
 #include "rules/example_trials.h"
 #include "rules/rule_tools.h"

@@ -7,7 +7,7 @@
 
 #include "diagnose/outcome/extent.h"
 #include "diagnose/outcome/outcome.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

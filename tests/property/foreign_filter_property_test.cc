@@ -17,7 +17,7 @@
 #include "log/foreign_filter.h"
 #include "log/header.h"
 #include "log/marker_needles.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "log/prefix_glance.h"
 #include "log/record_marks.h"
 #include "log/unwrapper.h"

@@ -15,7 +15,7 @@
 
 #include "input/find_inputs.h"
 #include "input/read_unit.h"
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "log/prefix.h"
 #include "log/prefix_forms.h"
 #include "model/job_from_text.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "support/describe_ras.h"
 
 namespace ncclog {

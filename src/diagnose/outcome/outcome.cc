@@ -173,7 +173,7 @@ class OwnFailures {
 
   static bool may_warn(const Kind& kind) {
     return std::any_of(kind.wordings.begin(), kind.wordings.end(), [&](const Wording& wording) {
-      const Warning* warning = warning_of(kind, wording);
+      const Warning* warning = warning_of(wording);
       return warning != nullptr && warning->severity == WarnSeverity::Fatal;
     });
   }

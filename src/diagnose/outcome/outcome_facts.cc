@@ -22,7 +22,7 @@ FactValue outcome(const Job& job, const Instance&) {
 
 bool may_warn(const Kind& kind) {
   return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(kind, wording) != nullptr; });
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
 }
 
 /// WARN lines after the end of the work, and the first few of them.

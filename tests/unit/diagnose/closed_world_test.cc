@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "model/job_from_text.h"
 
 namespace ncclog {

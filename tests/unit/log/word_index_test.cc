@@ -8,42 +8,44 @@
 namespace ncclog {
 namespace {
 
-std::vector<const WordingPattern*> fitting(const WordIndex& index, std::string_view text) {
+std::vector<const Wording*> fitting(const WordIndex& index, std::string_view text) {
   const std::string_view word = first_word(text);
-  std::vector<const WordingPattern*> patterns;
+  std::vector<const Wording*> wordings;
   for (const Candidate& candidate : index.find(word)) {
-    if (candidate.may_fit(bytes_at(text, word.size()))) patterns.push_back(candidate.pattern);
+    if (candidate.may_fit(bytes_at(text, word.size()))) wordings.push_back(candidate.wording);
   }
-  return patterns;
+  return wordings;
 }
 
 TEST(WordIndex, FindsByWordAndByWhatStandsBehindIt) {
-  const WordingPattern rings;
-  const WordingPattern trees;
-  const WordingPattern any;
-  WordIndex index;
-  index.add("Connected", rings, " all rings");
-  index.add("Connected", any, "");
-  index.add("Connected", trees, " all trees");
-  using Patterns = std::vector<const WordingPattern*>;
-  EXPECT_EQ(fitting(index, "Connected all rings"), (Patterns{&rings, &any}));
-  EXPECT_EQ(fitting(index, "Connected all trees"), (Patterns{&any, &trees}));
-  EXPECT_EQ(fitting(index, "Connected al"), (Patterns{&any}));
-  EXPECT_EQ(fitting(index, "Connected"), (Patterns{&any}));
-  EXPECT_EQ(fitting(index, "Connecte"), Patterns{});
-  EXPECT_EQ(fitting(index, "Connected2 all rings"), Patterns{});
-  EXPECT_EQ(fitting(index, ""), Patterns{});
+  const Wording rings;
+  const Wording trees;
+  const Wording any;
+  WordIndexBuilder builder;
+  builder.add("Connected", rings, " all rings");
+  builder.add("Connected", any, "");
+  builder.add("Connected", trees, " all trees");
+  const WordIndex index = builder.index();
+  using Wordings = std::vector<const Wording*>;
+  EXPECT_EQ(fitting(index, "Connected all rings"), (Wordings{&rings, &any}));
+  EXPECT_EQ(fitting(index, "Connected all trees"), (Wordings{&any, &trees}));
+  EXPECT_EQ(fitting(index, "Connected al"), (Wordings{&any}));
+  EXPECT_EQ(fitting(index, "Connected"), (Wordings{&any}));
+  EXPECT_EQ(fitting(index, "Connecte"), Wordings{});
+  EXPECT_EQ(fitting(index, "Connected2 all rings"), Wordings{});
+  EXPECT_EQ(fitting(index, ""), Wordings{});
 }
 
 TEST(WordIndex, KeepsEveryWordWhileItGrows) {
   std::vector<std::string> words;
   for (int i = 0; i < 2000; ++i) words.push_back("word/" + std::to_string(i) + "/with/a/tail");
-  const std::vector<WordingPattern> patterns(words.size());
-  WordIndex index;
-  for (size_t i = 0; i < words.size(); ++i) index.add(words[i], patterns[i], "");
+  const std::vector<Wording> wordings(words.size());
+  WordIndexBuilder builder;
+  for (size_t i = 0; i < words.size(); ++i) builder.add(words[i], wordings[i], "");
+  const WordIndex index = builder.index();
   for (size_t i = 0; i < words.size(); ++i) {
     ASSERT_EQ(index.find(words[i]).size(), 1u) << words[i];
-    EXPECT_EQ(index.find(words[i]).front().pattern, &patterns[i]);
+    EXPECT_EQ(index.find(words[i]).front().wording, &wordings[i]);
   }
 }
 

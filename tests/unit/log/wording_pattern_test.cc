@@ -2,30 +2,29 @@
 
 #include <gtest/gtest.h>
 
-#include <stdexcept>
+#include <iterator>
 #include <string>
 
 namespace ncclog {
 namespace {
 
-/// A kind with a field of every type.
-const Kind kKind{"sample",
-                 0,
-                 Source::Nccl,
-                 Subsystem::None,
-                 {},
-                 {{"text", FieldType::Text},
-                  {"number", FieldType::Integer},
-                  {"pointer", FieldType::Hex},
-                  {"more", FieldType::Text}}};
+/// A field of every type.
+constexpr Field kFields[] = {{"text", FieldType::Text, {}},
+                             {"number", FieldType::Integer, {}},
+                             {"pointer", FieldType::Hex, {}},
+                             {"more", FieldType::Text, {}}};
 
 /// "no", or the fields separated by "|".
 std::string match(std::string_view wording_text, std::string_view text) {
-  const Wording wording{.text = wording_text, .example = ""};
+  const Kind kind{.name = "sample", .fields = kFields};
+  WordingStore store;
+  const Wording wording{.text = wording_text,
+                        .kind = &kind,
+                        .steps = compile_wording(wording_text, kFields, store)};
   Message message;
-  if (!match_wording(compile_wording(kKind, wording), text, message)) return "no";
+  if (!match_wording(wording, text, message)) return "no";
   std::string result;
-  for (size_t i = 0; i < kKind.fields.size(); ++i) {
+  for (size_t i = 0; i < std::size(kFields); ++i) {
     result += (i > 0 ? "|" : "") + std::string(message.fields[i]);
   }
   return result;
@@ -69,6 +68,12 @@ TEST(WordingPattern, TakesTextsApart) {
       {"rank {:int} of {number}, {} at {:hex} {...}", "rank 1 of 2, x at 0x3 y", "|2||"},
       {"Using{text...}", "Using", "|||"},
       {"trailing {text}  ", "trailing x", "x|||"},
+      {"timeout {text:number}s", "timeout 2.5s", "2.5|||"},
+      {"timeout {text:number}s", "timeout 1e-05s", "1e-05|||"},
+      {"timeout {text:number}s", "timeout -infs", "-inf|||"},
+      {"timeout {text:number}s", "timeout .5s", "no"},
+      {"took {text:number}.", "took 3.", "3|||"},
+      {"channel{{Lo..Hi}}={{{number}..{:int}}}", "channel{Lo..Hi}={0..31}", "|0||"},
   };
   for (const Case& c : cases) {
     EXPECT_EQ(match(c.wording, c.text), c.fields) << c.wording << " on " << c.text;
@@ -76,10 +81,41 @@ TEST(WordingPattern, TakesTextsApart) {
 }
 
 TEST(WordingPattern, RefusesMalformedWordings) {
-  for (const std::string_view text : {"", "{text}{more}", "{unknown}", "open {text"}) {
-    const Wording wording{.text = text, .example = ""};
-    EXPECT_THROW(compile_wording(kKind, wording), std::logic_error) << text;
+  struct Row {
+    std::string_view text;
+    size_t offset;
+    std::string_view what;
+    std::string_view hint;
+  };
+  const Row rows[] = {
+      {"", 0, "the wording is empty", ""},
+      {"{text}{more}", 6, "two holes side by side", "put a literal between them"},
+      {"a {numbre}", 3, "unknown field 'numbre'", "did you mean 'number'?"},
+      {"open {text", 5, "unclosed hole", "write '{{' for a brace"},
+      {"is {text:a||b}", 9, "empty choice", ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(std::string(row.text));
+    WordingStore store;
+    try {
+      compile_wording(row.text, kFields, store);
+      ADD_FAILURE() << "was accepted";
+    } catch (const MalformedWording& error) {
+      EXPECT_EQ(error.what(), row.what);
+      EXPECT_EQ(error.offset, row.offset);
+      EXPECT_EQ(error.hint, row.hint);
+    }
   }
+}
+
+TEST(WordingPattern, TellsWhereATextPartsFromIt) {
+  const Kind kind{.name = "sample", .fields = kFields};
+  WordingStore store;
+  const std::string_view text = "rank {number} of {:int} is late";
+  const Wording wording{
+      .text = text, .kind = &kind, .steps = compile_wording(text, kFields, store)};
+  EXPECT_EQ(matched_bytes(wording, "rank 3 of eight is late"), 10u);
+  EXPECT_EQ(matched_bytes(wording, "rank 3 of 8 is late"), 19u);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "model/job_from_text.h"
 
 namespace ncclog {

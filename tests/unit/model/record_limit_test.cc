@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "log/messages/all_messages.h"
+#include "log/known_messages.h"
 #include "support/launcher_wraps.h"
 #include "unit/rules/sample_rules.h"
 
@@ -28,7 +28,7 @@ template <typename Check>
 void for_every_fatal_warning(Check check) {
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
-      const Warning* warning = warning_of(kind, wording);
+      const Warning* warning = warning_of(wording);
       if (warning == nullptr || warning->severity != WarnSeverity::Fatal) continue;
       SCOPED_TRACE(std::string(kind.name) + ": " + std::string(wording.text));
       check(warning_line(wording.example));

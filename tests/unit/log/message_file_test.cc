@@ -1,0 +1,161 @@
+#include "log/message_file.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "log/build_messages.h"
+#include "log/messages.h"
+
+namespace ncclog {
+namespace {
+
+/// The kinds of a file of this text, built on the built-in ones; the Error's whole text if that is
+/// refused.
+std::string refusal(const std::string& text) {
+  try {
+    const std::vector<KindText> kinds = parse_message_file(text, "site.messages");
+    OwnedWordingTable table;
+    build_messages(kBuiltInMessages.kinds, kinds, table);
+    return "";
+  } catch (const Error& error) {
+    return error.where() + ": " + error.what() +
+           (error.hint().empty() ? "" : " [" + error.hint() + "]");
+  }
+}
+
+TEST(MessageFile, ReadsAKindWithAllThatItMayHave) {
+  const auto kinds = parse_message_file(
+      "# About the file.\n"
+      "\n"
+      "# A port went down.\n"
+      "# Since 2.31.\n"
+      "site_port  nccl NET  typed\n"
+      "  device:text  As ibv_devinfo\n"
+      "      prints it.\n"
+      "  port:int  count:int64  at:hex\n"
+      "  ! degraded system  Traffic stalls until\n"
+      "    it is back.\n"
+      "  = SITE/{device:word}:{port} down {count} at {at}\n"
+      "  @ quotable\n"
+      "  > SITE/mlx5_0:1 down 3 at 0x7f\n"
+      "  ! never\n"
+      "  = SITE\\t{{{device}}}\n"
+      "  > SITE\\t{mlx5_0}\n",
+      "site.messages");
+  ASSERT_EQ(kinds.size(), 1u);
+  const KindText& kind = kinds[0];
+  EXPECT_EQ(kind.name, "site_port");
+  EXPECT_EQ(kind.meaning, "A port went down.\nSince 2.31.");
+  EXPECT_EQ(kind.library, Library::Nccl);
+  EXPECT_EQ(kind.subsystem, Subsystem::Net);
+  EXPECT_TRUE(kind.typed);
+  ASSERT_EQ(kind.fields.size(), 4u);
+  EXPECT_EQ(kind.fields[0].meaning, "As ibv_devinfo prints it.");
+  EXPECT_EQ(kind.fields[1].type, FieldType::Integer);
+  EXPECT_FALSE(kind.fields[1].wide);
+  EXPECT_TRUE(kind.fields[2].wide);
+  EXPECT_EQ(kind.fields[3].type, FieldType::Hex);
+  ASSERT_EQ(kind.wordings.size(), 2u);
+  EXPECT_EQ(kind.wordings[0].severity, WarnSeverity::Degraded);
+  EXPECT_EQ(kind.wordings[0].meaning, "Traffic stalls until it is back.");
+  EXPECT_TRUE(kind.wordings[0].quotable);
+  EXPECT_EQ(kind.wordings[0].place.line, 11);
+  EXPECT_EQ(kind.wordings[0].place.column, 5);
+  EXPECT_EQ(kind.wordings[1].severity, WarnSeverity::None);
+  EXPECT_EQ(kind.wordings[1].example, "SITE\t{mlx5_0}");
+}
+
+TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
+  struct Row {
+    std::string text;
+    std::string refusal;
+  };
+  const std::string kind = "site_note  nccl NET\n";
+  const Row rows[] = {
+      {"site_note  ncl NET\n", "site.messages:1:12: unknown library 'ncl' [did you mean 'nccl'?]"},
+      {"site_note  nccl NTE\n",
+       "site.messages:1:17: unknown subsystem 'NTE' [did you mean 'NET'?]"},
+      {"SiteNote  nccl NET\n",
+       "site.messages:1:1: a kind's name has small letters, digits and '_' only"},
+      {"site_note  nccl\n", "site.messages:1:16: expected a subsystem, or '-'"},
+      {kind + "  = SITE up\n",
+       "site.messages:2:5: the wording has no example [add a line '> …' below it with what the log "
+       "shows]"},
+      {kind, "site.messages:1:1: the kind has no wording"},
+      {kind + "  device:txt\n  = SITE {device}\n  > SITE a\n",
+       "site.messages:2:3: unknown type 'txt' [did you mean 'text'?]"},
+      {kind + "  device:text\n  = SITE {devise} is up\n  > SITE a is up\n",
+       "site.messages:3:11: unknown field 'devise' [did you mean 'device'?]"},
+      {kind + "  = SITE rank {:int} is up\n  > SITE rank a is up\n",
+       "site.messages:3:15: the example does not fit its wording from here on [the wording is 'SITE "
+       "rank {:int} is up']"},
+      {kind + "  device:text\n  = SITE is up\n  > SITE is up\n",
+       "site.messages:3:5: no wording of the kind 'site_note' fills its field 'device'"},
+      {kind + "  = Using network {...}\n  > Using network Site\n",
+       "site.messages:3:5: the example also fits 'Using network {network...}' of the kind "
+       "'network_selected' [built-in wordings are tried first; say 'replaces: network_selected' to "
+       "take them away]"},
+      {kind + "  replaces: network_seleced\n  = Using network {...}\n  > Using network Site\n",
+       "site.messages:1:1: replaces the kind 'network_seleced', which is not built in [did you mean "
+       "'network_selected'?]"},
+      {kind + "  = SITE up\n  > SITE up\n" + kind + "  = SITE down\n  > SITE down\n",
+       "site.messages:4:1: the kind 'site_note' stands twice [the other is at site.messages:1]"},
+      {kind + "  ! fatel system  The port went down for good.\n  = SITE up\n  > SITE up\n",
+       "site.messages:2:5: unknown severity 'fatel' [did you mean 'fatal'?]"},
+      {kind + "  ! fatal systen  The port went down for good.\n  = SITE up\n  > SITE up\n",
+       "site.messages:2:11: unknown origin 'systen' [did you mean 'system'?]"},
+      {kind + "  ! fatal system  Bad.\n  = SITE up\n  > SITE up\n",
+       "site.messages:2:3: a meaning is a sentence that ends with a full stop"},
+      {kind + "  = SITE up\n  @ qotable\n  > SITE up\n",
+       "site.messages:3:5: unknown word 'qotable' [did you mean 'quotable'?]"},
+      {kind + "  = SITE up\n  @ by proces_end\n  > SITE up\n",
+       "site.messages:3:8: unknown recogniser 'proces_end' [did you mean 'process_end'?]"},
+      {kind + "  = SITE up\n  @ general\n  > SITE up\n",
+       "site.messages:2:5: the wording is said to be general, and fits no other one's example [take "
+       "the word 'general' away]"},
+      {kind + "  = SITE up\n  > SITE\\q\n",
+       "site.messages:3:9: unknown escape [\\t, \\\\ and \\xHH are known]"},
+      {"env_set  nccl NET\n  = {name} is at {value} for the site\n  > A is at 3 for the site\n",
+       "site.messages:1:1: the kind 'env_set' is built in: more wordings need its own library and "
+       "subsystem, and list no fields [begin it with 'env_set  nccl ENV']"},
+      {"  = SITE up\n", "site.messages:1:3: expected a kind: its name, its library, its subsystem"},
+      {kind + "  = SITE up\n      and on\n  > SITE up\n",
+       "site.messages:3:7: nothing before this line may go on"},
+      {kind + "  = SITE \xFF\n", "site.messages:2:1: the line is not valid UTF-8"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(refusal(row.text), row.refusal) << row.text;
+}
+
+TEST(MessageFile, AddsWordingsToATypedKind) {
+  const auto kinds = parse_message_file(
+      "network_selected  nccl INIT\n"
+      "  = The site's network is {network}\n"
+      "  > The site's network is Hyper\n",
+      "site.messages");
+  OwnedWordingTable table;
+  build_messages(kBuiltInMessages.kinds, kinds, table);
+  const Message added = table.table.parse_nccl("The site's network is Hyper");
+  ASSERT_NE(added.kind, nullptr);
+  EXPECT_EQ(added.kind->index, kKindIndex<NetworkSelected>);
+  EXPECT_EQ(read_message<NetworkSelected>(added).network, "Hyper");
+  const Message known = table.table.parse_nccl("Using network Socket");
+  ASSERT_NE(known.kind, nullptr);
+  EXPECT_EQ(known.kind, added.kind);
+}
+
+TEST(MessageFile, TakesReplacedWordingsAway) {
+  const auto kinds = parse_message_file(
+      "network_selected  nccl INIT\n"
+      "  replaces: network_selected\n"
+      "  = Using network {network} of the site\n"
+      "  > Using network Hyper of the site\n",
+      "site.messages");
+  OwnedWordingTable table;
+  build_messages(kBuiltInMessages.kinds, kinds, table);
+  EXPECT_EQ(table.table.parse_nccl("Using network Socket").kind, nullptr);
+  EXPECT_EQ(table.table.parse_nccl("Using network Hyper of the site").field("network"), "Hyper");
+}
+
+}  // namespace
+}  // namespace ncclog
