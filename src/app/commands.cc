@@ -8,7 +8,7 @@ constexpr std::string_view kWhatWentWrong = "What went wrong";
 constexpr std::string_view kLookCloser = "Look closer";
 constexpr std::string_view kPassOn = "Pass on";
 constexpr std::string_view kBeforeTheJob = "Before the next run";
-constexpr std::string_view kOwnKnowledge = "Rules and profiles";
+constexpr std::string_view kOwnKnowledge = "Rules, messages and profiles";
 constexpr std::string_view kThisProgram = "This program";
 
 constexpr Command kCommands[] = {
@@ -104,6 +104,15 @@ constexpr Command kCommands[] = {
      "  ncclog rules new our-rail-down --area site-rules --from 'the line'\n"
      "  ncclog rules schema > rule.schema.json",
      declare_rules, kOwnKnowledge},
+    {"messages", "list, show and check what NCCL and the programs around it print",
+     "Files that --messages names add to what is built in: a new release, or a library of your "
+     "own.\n\n"
+     "Examples:\n"
+     "  ncclog messages show channel_connected\n"
+     "  ncclog show unknown logs/ --as messages > site.messages\n"
+     "  ncclog messages check site.messages\n"
+     "  ncclog analyze --messages site.messages logs/",
+     declare_messages, kOwnKnowledge},
     {"expect", "list, show and check profiles for 'analyze --expect'",
      "Examples:\n"
      "  ncclog expect list\n"

@@ -51,6 +51,7 @@ RunCommand declare_replay(CLI::App& app);      ///< app/replay_command.cc
 RunCommand declare_env(CLI::App& app);         ///< app/env_command.cc
 RunCommand declare_explain(CLI::App& app);     ///< app/explain_command.cc
 RunCommand declare_rules(CLI::App& app);       ///< app/rules_command.cc
+RunCommand declare_messages(CLI::App& app);    ///< app/messages_command.cc
 RunCommand declare_expect(CLI::App& app);      ///< app/expect_command.cc
 RunCommand declare_help(CLI::App& app);        ///< app/pages_command.cc
 RunCommand declare_man(CLI::App& app);         ///< app/pages_command.cc

@@ -19,11 +19,11 @@ struct GroupRow {
 const std::vector<GroupRow>& group_table() {
   static const std::vector<GroupRow> kTable = {
       {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
-      {"Judging", {"outcome", "rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
+      {"Judging", {"outcome", "rules", "messages", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
       {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
-       {"format", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",
+       {"format", "as", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",
         "area", "bundle", "full-logs", "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql",
         "color"}},
       {kGeneralFlags,
@@ -50,6 +50,9 @@ void add_flags(CLI::App& app, CommonOptions& options) {
                "no progress line on the terminal, however long it takes");
   app.add_option("--config", options.config, "a configuration file; '' for none")
       ->type_name("FILE");
+  app.add_option("--messages", options.messages,
+                 "a folder or file of messages that add to the built-in ones; may be repeated")
+      ->type_name("DIR");
   app.add_flag("--show-config", options.show_config, "print these flags' values and their sources");
 }
 

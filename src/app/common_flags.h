@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -16,6 +17,7 @@ struct CommonOptions {
   bool no_progress = false;
   bool show_config = false;
   std::string config;  ///< Read before parsing, by find_config.
+  std::vector<std::string> messages;  ///< Files and folders that add to the built-in messages.
 };
 
 /// Declares them for `root` and every command below it, once all others are declared; puts each

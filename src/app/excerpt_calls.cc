@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "log/read_message.h"
 #include "model/call_coverage.h"
 #include "model/rank_segment.h"

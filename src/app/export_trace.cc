@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/json_text.h"
 #include "base/version.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -249,6 +249,8 @@ void add_show_flags(CLI::App& app, ShowOptions& options) {
       app, "--format", options.format, kShowFormats,
       "text for people, json or csv for scripts; channels and topology also as drawings: svg "
       "for a browser, dot for Graphviz");
+  app.add_option("--as", options.as, "messages: unknown lines as a draft of a message file")
+      ->type_name("messages");
   add_color_flag(app, options.color);
 }
 

@@ -83,6 +83,7 @@ struct ShowOptions {
   std::string what;  ///< Name of a table; empty: a mistake.
   InputOptions input;
   ShowFormat format = ShowFormat::Text;
+  std::string as;  ///< "messages": the unknown lines as a draft of a message file; else empty.
   ColorChoice color = ColorChoice::Auto;
 };
 

@@ -13,6 +13,7 @@
 #include "app/commands.h"
 #include "app/common_flags.h"
 #include "app/config_flags.h"
+#include "app/message_files.h"
 #include "app/progress_line.h"
 #include "app/write_help.h"
 #include "base/error.h"
@@ -140,6 +141,7 @@ ExitStatus run(const CommandLine& line, const ConfigFile& config, Console& conso
     return ExitStatus::Fine;
   }
   console.quiet = line.common.quiet;
+  use_message_files(line.common.messages);
   const auto began = Clock::now();
   const auto progress = start_progress(line.common, console);
   const ExitStatus status = line.actions.at(chosen.front())(console);

@@ -8,8 +8,11 @@
 #include "app/options.h"
 #include "app/print_table.h"
 #include "app/table_choice.h"
+#include "base/error.h"
+#include "base/text.h"
 #include "report/graph_dot.h"
 #include "report/graph_svg.h"
+#include "report/tables.h"
 
 namespace ncclog {
 namespace {
@@ -34,7 +37,20 @@ ExitStatus draw(const ShowOptions& options, Console& console) {
   return exit_status(job);
 }
 
+/// Lines that nothing fits, as the user of a new release would begin to explain them.
+ExitStatus propose(const ShowOptions& options, Console& console) {
+  if (options.as != "messages")
+    throw Error("unknown value '" + printable(options.as) + "' of --as", "show", "use 'messages'");
+  if (options.what != "unknown")
+    throw Error("--as messages is of the table 'unknown'", "show",
+                "type 'ncclog show unknown PATH --as messages'");
+  const Job job = load_job(options.input);
+  console.out += unknown_messages(job);
+  return exit_status(job);
+}
+
 ExitStatus show(const ShowOptions& options, Console& console) {
+  if (!options.as.empty()) return propose(options, console);
   if (is_drawing(options.format)) return draw(options, console);
   const TableKind& kind = chosen_table(options.what, "show");
   const Job job = load_job(options.input);

@@ -6,7 +6,7 @@
 
 #include "base/json_text.h"
 #include "base/text.h"
-#include "log/messages/all_messages.h"
+#include "log/messages.h"
 #include "report/sql_tables.h"
 
 namespace ncclog {

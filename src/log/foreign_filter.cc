@@ -261,14 +261,23 @@ bool ForeignFilter::can_matter(std::string_view line) const {
 BoringLines ForeignFilter::boring_lines(std::string_view block) const {
   BoringLines boring;
   if (wants_all_) return boring;
-  size_t needle = filter_.next(block, 0);  // The next one, if it is not in an earlier line.
+  // Needles are looked for a little ahead, and twice as far each time: a block may be long, hold
+  // none, and be asked about again behind each line that matters for another reason.
+  std::string_view searched;
+  size_t needle = 0;  // The next one in `searched`, if it is not in an earlier line.
   while (boring.bytes < block.size()) {
     const size_t begin = boring.bytes;
     const void* newline = std::memchr(block.data() + begin, '\n', block.size() - begin);
     if (newline == nullptr) break;
     const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
     const std::string_view line = block.substr(begin, end - begin);
-    if (needle < begin) needle = filter_.next(block, begin);
+    if (needle >= searched.size() && end > searched.size()) {
+      const size_t ahead = block.find('\n', std::min(2 * end, block.size()));
+      searched = block.substr(0, ahead);
+      needle = filter_.next(searched, begin);
+    } else if (needle < begin) {
+      needle = filter_.next(searched, begin);
+    }
     if (line.size() > kLongest || (needle < end && holds_certain_needle(line, needle - begin))) {
       break;
     }

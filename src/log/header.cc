@@ -19,8 +19,9 @@ struct LevelWord {
 };
 constexpr LevelWord kLevelWords[] = {
     {"INFO", Level::Info}, {"WARN", Level::Warn},   {"TRACE", Level::Trace},
-    {"CALL", Level::Call}, {"ABORT", Level::Abort},
+    {"CALL", Level::Call}, {"ABORT", Level::Abort}, {"DIAG", Level::Diag},
 };
+constexpr std::string_view kFatal = "[FATAL ERROR]: ";  ///< RCCL, from ROCm 7.2 on.
 constexpr size_t kLongestHost = 255;  ///< A host name is no longer (RFC 1123); torn bytes may be.
 
 /// Where "NCCL <LEVEL>" stands and what it is.
@@ -226,6 +227,26 @@ bool read_left(std::string_view left, Header& header) {
   return false;
 }
 
+/// "node07:4121 " before "NCCL DIAG": reports on the job name no thread (2.31). False, and `header`
+/// is spoilt, if something else stands there.
+bool read_diag_left(std::string_view left, Header& header) {
+  left = trim(left);
+  const size_t pid = digits_begin(left, left.size());
+  if (pid == left.size() || pid < 2 || left[pid - 1] != ':') return false;
+  size_t host = pid - 1;
+  while (host > 0 && is_host_char(left[host - 1])) --host;
+  const auto number = parse_int(left.substr(pid));
+  const size_t length = pid - 1 - host;
+  if (!number || length == 0 || length > kLongestHost) return false;
+  // "04:05", and the pid and tid of another kind of header.
+  const bool is_number = std::ranges::all_of(left.substr(host, length), is_digit);
+  if (is_number || is_clock(left.substr(host))) return false;
+  header.host = left.substr(host, length);
+  header.pid = *number;
+  if (host > 0) read_prefix(left.substr(0, host), header);
+  return true;
+}
+
 /// is_host_char as a table: hosts are looked at byte by byte in every line.
 constexpr auto kIsHostChar = [] {
   std::array<bool, 256> table{};
@@ -282,8 +303,13 @@ bool read_plain_head(std::string_view line, Header& header) {
   return true;
 }
 
-/// Takes "INFO " or "include/socket.h:360 WARN " off the front.
+/// Takes "INFO ", "include/socket.h:360 WARN " or RCCL's "[FATAL ERROR]: " off the front.
 bool take_bare_level(std::string_view text, Header& header) {
+  if (text.starts_with(kFatal)) {
+    header.level = Level::Warn;
+    header.message = text.substr(kFatal.size());
+    return true;
+  }
   constexpr std::string_view kInfo = "INFO ";
   constexpr std::string_view kWarn = "WARN ";
   if (text.starts_with(kInfo)) {
@@ -300,10 +326,10 @@ bool take_bare_level(std::string_view text, Header& header) {
 }
 
 /// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …": up to 2.3 NCCL does not name
-/// itself. False, and `header` is spoilt, for everything else.
+/// itself, nor does RCCL before "[FATAL ERROR]: ". False, and `header` is spoilt, for everything else.
 bool read_old_head(std::string_view line, Header& header) {
   // Most lines of other programs have neither.
-  const bool may_be = line.find("] INFO ") != line.npos ||
+  const bool may_be = line.find("] INFO ") != line.npos || line.find(kFatal) != line.npos ||
                       (line.find(" WARN ") != line.npos && line.find("] ") != line.npos);
   if (!may_be) return false;
   header.prefix = parse_prefix(line);
@@ -332,6 +358,8 @@ std::string_view to_string(Level level) {
       return "CALL";
     case Level::Abort:
       return "ABORT";
+    case Level::Diag:
+      return "DIAG";
     case Level::Framework:
       return "FRAMEWORK";
     case Level::None:
@@ -344,8 +372,12 @@ namespace {
 
 /// The header of a line up to a given anchor.
 void read_head(std::string_view line, const Anchor& anchor, Header& header) {
+  const std::string_view left = line.substr(0, anchor.begin);
+  if (anchor.level != Level::Diag || !read_diag_left(left, header)) {
+    header = {};
+    read_left(left, header);
+  }
   header.level = anchor.level;
-  read_left(line.substr(0, anchor.begin), header);
   header.message = line.substr(anchor.end);
 }
 

@@ -5,7 +5,7 @@
 //
 // NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after a blank and read
 // leftwards from there, because anything may stand in front of the host. What the parts are is
-// fixed by NCCL's debug.cc, releases 2.4 to 2.30. Views point into the line.
+// fixed by NCCL's debug.cc, releases 2.4 to 2.31. Views point into the line.
 
 #pragma once
 
@@ -17,8 +17,8 @@
 
 namespace ncclog {
 
-/// How a line announces itself. The first seven are NCCL's words.
-enum class Level { Version, Warn, Info, Trace, Call, Abort, Framework, None };
+/// How a line announces itself. Framework and None are not NCCL's words; RCCL's [FATAL ERROR] is Warn.
+enum class Level { Version, Warn, Info, Trace, Call, Abort, Diag, Framework, None };
 
 /// As NCCL prints it; "FRAMEWORK" for c10d records, "" for None.
 std::string_view to_string(Level level);

@@ -94,7 +94,10 @@ std::map<SourceRef, const Record*> records_by_line(const SpeakerLog& log) {
 std::string version_text(const Record& record) {
   const Event event = parse_record(record);
   const auto version = read_message<NcclVersion>(event.message);
-  return fmt::format("NCCL {}, built for CUDA {}", version.version, version.cuda);
+  if (!version.cuda.empty())
+    return fmt::format("NCCL {}, built for CUDA {}", version.version, version.cuda);
+  return fmt::format("RCCL {}{}{}", version.version, version.hip.empty() ? "" : ", built for HIP ",
+                     version.hip);
 }
 
 std::string network_text(const Record& record) {

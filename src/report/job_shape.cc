@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "diagnose/driver_versions.h"
 #include "diagnose/edges.h"
+#include "model/library_name.h"
 #include "report/text_parts.h"
 
 namespace ncclog {
@@ -134,7 +135,7 @@ std::vector<ShapeRow> job_shape(const Job& job) {
   std::vector<ShapeRow> rows = {{"ranks", ranks_words(job)},
                                 {"GPUs", gpus_words(job)},
                                 {"hosts", some(job.hosts)},
-                                {"NCCL", some(job.nccl_versions)},
+                                {std::string(library_name(job)), some(job.nccl_versions)},
                                 {"CUDA", cuda_words(job)},
                                 {"PyTorch", some(job.pytorch_versions)},
                                 {"network", network_words(job)},

@@ -4,6 +4,9 @@
 #include <set>
 #include <tuple>
 
+#include "model/library_name.h"
+#include "rules/amd_words.h"
+
 namespace ncclog {
 namespace {
 
@@ -129,6 +132,10 @@ Finding texts_of(const Rule& rule) {
 
 Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings) {
   Finding finding = texts_of(rule);
+  if (is_rccl(view.job())) {
+    for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
+      use_amd_words(*texts);
+  }
   const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "log/known_messages.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

@@ -214,7 +214,8 @@ Ends ends_of(const Communicator& comm) {
 /// The process's last line says that it destroyed a communicator.
 bool ends_with_destroy(const Process& process) {
   const Event event = parse_event(process.last_text, all_wordings());
-  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<CommEnd>;
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<CommEnd> &&
+         read_message<CommEnd>(event.message).phase != "START";
 }
 
 FactValue destroy_unfinished(const Job& job, const Instance&) {

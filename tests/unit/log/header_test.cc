@@ -47,6 +47,15 @@ TEST(Header, ReadsEveryEra) {
       {"node07:4121:4188 NCCL CALL ncclGroupStart()",
        "CALL node07:4121:4188 [-1] :-1 | ncclGroupStart()"},
       {"node07:4121:4188 [3] init.cc:57 NCCL ABORT", "ABORT node07:4121:4188 [3] init.cc:57 | "},
+      // Reports of 2.31 name no thread.
+      {"node07:4121 NCCL DIAG [OK]   CUDA driver version: 13000",
+       "DIAG node07:4121:-1 [-1] :-1 | [OK]   CUDA driver version: 13000"},
+      {"[1,3]<stdout>:node07:4121 NCCL DIAG x", "DIAG node07:4121:-1 [-1] :-1 | x"},
+      {"04:05:06 NCCL DIAG x", "DIAG :-1:-1 [-1] :-1 | x"},
+      {"NCCL DIAG === RAS Diagnostics ===", "DIAG :-1:-1 [-1] :-1 | === RAS Diagnostics ==="},
+      // RCCL's errors do not name the library.
+      {"node01:4242:4242 [0] [FATAL ERROR]: HIP failure: 'x'",
+       "WARN node01:4242:4242 [0] :-1 | HIP failure: 'x'"},
       // Plugins put their own words where NCCL puts the file.
       {"node07:4121:4188 [3] int nccl_net_ofi_init(ncclDebugLogger_t):123 NCCL WARN NET/OFI x",
        "WARN node07:4121:4188 [3] int nccl_net_ofi_init(ncclDebugLogger_t):123 | NET/OFI x"},

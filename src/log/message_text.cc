@@ -1,0 +1,179 @@
+#include "log/message_text.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/letters.h"
+#include "base/text.h"
+#include "log/foreign_needs.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kFewestLetters = 8;
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '\t') {
+      result += "\\t";
+    } else if (c == '\\') {
+      result += "\\\\";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string_view type_name(FieldType type) {
+  if (type == FieldType::Integer) return "int";
+  return type == FieldType::Hex ? "hex" : "text";
+}
+
+/// A '!' line where the meaning changes from that of the wording before.
+std::string warning_text(const Wording& wording, const Wording* before) {
+  const Warning& warning = wording.warning;
+  const bool is_same = before != nullptr && before->warning.severity == warning.severity &&
+                       before->warning.meaning == warning.meaning;
+  const bool is_none = warning.severity == WarnSeverity::None;
+  if (is_same || (is_none && before == nullptr)) return {};
+  if (is_none) return "  ! never\n";
+  return "  ! " + std::string(to_string(warning.severity)) + " " +
+         std::string(to_string(warning.origin)) + "  " + std::string(warning.meaning) + "\n";
+}
+
+std::string attributes_text(const Wording& wording) {
+  std::string text;
+  if (wording.quotable) text += " quotable";
+  if (wording.general) text += " general";
+  for (const KnownRecogniser& known : known_recognisers()) {
+    const bool is_it = wording.recognise != nullptr && known.recognise == wording.recognise;
+    if (is_it) text += " by " + std::string(known.name);
+  }
+  return text.empty() ? text : "  @" + text + "\n";
+}
+
+bool is_punctuation(char c) { return std::string_view(".,;:()[]<>'\"").find(c) != std::string::npos; }
+
+/// The hole for a word's value; empty if the word is NCCL's own.
+std::string_view hole_for(std::string_view word) {
+  constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p", "H2D", "D2H"};
+  if (std::ranges::none_of(word, is_digit)) return {};
+  if (std::ranges::find(kNcclWords, word) != std::end(kNcclWords)) return {};
+  if (parse_int(word)) return "{:int}";
+  if (word.starts_with("0x") && parse_hex(word)) return "{:hex}";
+  return parse_decimal(word) ? "{:number}" : "{:word}";
+}
+
+/// A word of a message as a wording has it: its value a hole, brackets and stops as they are.
+std::string wording_of_word(std::string_view word) {
+  size_t begin = 0;
+  size_t end = word.size();
+  while (begin < end && is_punctuation(word[begin])) ++begin;
+  while (end > begin && is_punctuation(word[end - 1])) --end;
+  const auto literal = [](std::string_view text) {
+    std::string result;
+    for (const char c : text) result.append(c == '{' || c == '}' ? 2 : 1, c);
+    return result;
+  };
+  const std::string_view hole = hole_for(word.substr(begin, end - begin));
+  if (hole.empty()) return literal(word);
+  return literal(word.substr(0, begin)) + std::string(hole) + literal(word.substr(end));
+}
+
+size_t letters_outside_holes(std::string_view wording) {
+  size_t letters = 0;
+  bool in_hole = false;
+  for (const char c : wording) {
+    in_hole = c == '{' || (in_hole && c != '}');
+    letters += !in_hole && is_alpha(c) ? 1 : 0;
+  }
+  return letters;
+}
+
+/// "site_" and the first words of the wording.
+std::string proposed_name(std::string_view wording) {
+  std::string name = "site";
+  int words = 0;
+  for (const std::string_view word : split_blanks(wording)) {
+    const bool is_plain = std::ranges::all_of(word, [](char c) { return is_alpha(c) || c == ':'; });
+    if (!is_plain || word.size() < 3 || words++ == 3) continue;
+    name += '_';
+    for (const char c : lower_case(word)) {
+      if (is_alpha(c)) name += c;
+    }
+  }
+  return name;
+}
+
+}  // namespace
+
+std::string message_text(const Kind& kind) {
+  std::string text;
+  for (const std::string_view line : split(kind.meaning, '\n')) {
+    if (!kind.meaning.empty()) text += "# " + std::string(line) + "\n";
+  }
+  const std::string_view subsystem = to_string(kind.subsystem);
+  text += std::string(kind.name) + "  " + std::string(to_string(kind.library)) + " " +
+          std::string(subsystem.empty() ? "-" : subsystem) + "\n";
+  for (const Field& field : kind.fields) {
+    text += "  " + std::string(field.name) + ":" + std::string(type_name(field.type));
+    if (!field.meaning.empty()) text += "  " + std::string(field.meaning);
+    text += "\n";
+  }
+  const Wording* before = nullptr;
+  for (const Wording& wording : kind.wordings) {
+    text += warning_text(wording, before);
+    text += "  = " + escaped(wording.text) + "\n" + attributes_text(wording);
+    text += "  > " + escaped(wording.example) + "\n";
+    before = &wording;
+  }
+  return text;
+}
+
+std::string proposed_wording(std::string_view message) {
+  std::string wording;
+  for (size_t at = 0; at < message.size();) {
+    if (is_blank(message[at])) {
+      wording += message[at++];
+      continue;
+    }
+    const char quote = message[at];
+    const size_t close = quote == '\'' || quote == '"' ? message.find(quote, at + 1) : message.npos;
+    if (close != message.npos) {
+      wording += std::string(1, quote) + "{}" + quote;
+      at = close + 1;
+      if (at < message.size() && !is_blank(message[at]) && !is_punctuation(message[at])) return {};
+      continue;
+    }
+    const size_t end = std::min(message.find_first_of(" \t", at), message.size());
+    wording += wording_of_word(message.substr(at, end - at));
+    at = end;
+  }
+  return letters_outside_holes(wording) < kFewestLetters ? std::string() : wording;
+}
+
+std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
+  std::string text =
+      "# Proposed for lines that no built-in message fits. Rename the kinds, give holes that matter a\n"
+      "# field, say what WARNs mean, and try it:\n"
+      "#\n"
+      "#   ncclog messages check THIS-FILE && ncclog analyze --messages THIS-FILE logs/\n\n";
+  std::set<std::string> known;
+  std::map<std::string, int> names;
+  for (const UnknownMessage& unknown : messages) {
+    const std::string wording = proposed_wording(trim(unknown.message));
+    if (wording.empty() || !is_valid_utf8(wording) || !known.insert(wording).second) continue;
+    std::string name = proposed_name(wording);
+    if (const int same = ++names[name]; same > 1) name += "_" + std::to_string(same);
+    text += "# " + unknown.note + "\n" + name + (unknown.is_nccl ? "  nccl -\n" : "  framework -\n");
+    if (unknown.is_warning && unknown.is_nccl)
+      text += "  ! degraded system  Say what it means for the job, and where to look.\n";
+    text += "  = " + escaped(wording) + "\n  > " + escaped(trim(unknown.message)) + "\n\n";
+  }
+  return text;
+}
+
+}  // namespace ncclog
