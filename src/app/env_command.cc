@@ -41,7 +41,7 @@ bool is_filtered(const Job& job) {
   });
 }
 
-/// Takes hosts and release from a log of the job.
+/// Takes hosts, release and library from a log of the job.
 void look_into_log(const std::string& path, LintContext& context) {
   const Job job = load_job({.paths = {path}});
   for (HostDevices host : known_devices(job)) {
@@ -51,6 +51,7 @@ void look_into_log(const std::string& path, LintContext& context) {
   if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
     context.nccl_version = job.nccl_versions.front();
   }
+  context.library = library_of(job);
 }
 
 LintContext context_of(const EnvOptions& options) {

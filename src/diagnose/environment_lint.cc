@@ -80,11 +80,43 @@ std::optional<Remark> judge_unread(std::string_view name) {
                      "has no effect: no release of NCCL and no known plugin reads this name");
 }
 
-std::optional<Remark> judge_other(const OtherVariable& other) {
+/// What a name that begins like those of a known reader may have meant. Of readers none of whose
+/// names are known, none is told.
+std::optional<std::string_view> meant_of_family(std::string_view name, std::string_view beginning) {
+  bool is_listed = false;
+  const auto of_family = [&](const OtherVariable& row) {
+    if (!row.name.starts_with(beginning)) return std::string_view();
+    is_listed = true;
+    return row.name;
+  };
+  const auto meant = nearest_row(name, named_variables(), of_family);
+  if (meant || !is_listed) return meant;
+  return beginning.starts_with("NCCL_") ? meant_by(name) : std::nullopt;
+}
+
+std::optional<Remark> judge_other(const OtherVariable& other, std::string_view name) {
+  if (other.name != name) {
+    const auto meant = meant_of_family(name, other.name);
+    return meant ? std::optional(misspelt(*meant)) : std::nullopt;
+  }
   if (other.replacement.empty()) return std::nullopt;
   return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
                      fmt::format("is {}'s, not NCCL's, by its old name", other.reader),
                      fmt::format("{} is its name now", other.replacement));
+}
+
+/// Variables of one of the two libraries where the other one runs.
+std::optional<Remark> judge_library(std::string_view name, std::optional<Library> library) {
+  if (library == Library::Nccl && !is_nccl_variable(name) && is_rccl_variable(name)) {
+    return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
+                       "has no effect: RCCL reads it, and this job runs NCCL");
+  }
+  if (library == Library::Rccl &&
+      (name.starts_with("NCCL_NVLS") || name.starts_with("NCCL_MNNVL"))) {
+    return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
+                       "has no effect: this job runs RCCL, and AMD's GPUs have no NVLink");
+  }
+  return std::nullopt;
 }
 
 std::string replaced_by(const NcclVariable& variable) {
@@ -247,10 +279,13 @@ void lint_one(std::span<const Setting> settings, size_t at, const LintContext& c
               std::vector<Remark>& out) {
   SettingRemarks remarks(settings, at, out);
   const Setting& setting = settings[at];
+  if (remarks.add(judge_library(setting.name, context.library))) return;
   const NcclVariable* variable = find_nccl_variable(setting.name);
-  if (variable == nullptr) {
+  // NCCL's table says nothing of what RCCL has kept.
+  const bool is_kept = context.library == Library::Rccl && is_rccl_variable(setting.name);
+  if (variable == nullptr || is_kept) {
     const OtherVariable* other = find_other_variable(setting.name);
-    remarks.add(other != nullptr ? judge_other(*other) : judge_unread(setting.name));
+    remarks.add(other != nullptr ? judge_other(*other, setting.name) : judge_unread(setting.name));
     return;
   }
   remarks.add(judge_export(setting, context));

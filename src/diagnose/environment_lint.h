@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "log/message_kind.h"
 #include "log/setting.h"
 
 namespace ncclog {
@@ -24,7 +25,7 @@ namespace ncclog {
 enum class RemarkKind {
   Unknown,         ///< No program is known to read it.
   Misspelt,        ///< The same, and a real name is one or two letters away.
-  OtherReader,     ///< Not NCCL's but another program's, by an old name.
+  OtherReader,     ///< Another program's by an old name, or of NCCL where RCCL runs or vice versa.
   Removed,         ///< This release of NCCL no longer reads it.
   TooNew,          ///< This release of NCCL does not read it yet.
   Deprecated,      ///< Still read; a newer name does the same.
@@ -73,6 +74,8 @@ struct HostDevices {
 
 struct LintContext {
   std::string nccl_version;  ///< "2.27.3"; empty: unknown.
+  /// Library::Nccl or Library::Rccl, where it is known which one the job runs.
+  std::optional<Library> library;
   std::vector<HostDevices> hosts;
   /// The settings are all that a process gets: what is not among them is not set.
   bool complete = false;

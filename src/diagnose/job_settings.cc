@@ -171,8 +171,19 @@ const std::vector<JobRemark>& job_remarks(const Job& job) {
   return job.answers.of<&lint_alone>(job);
 }
 
+std::optional<Library> library_of(const Job& job) {
+  bool is_nccl = false;
+  bool is_rccl = false;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
+  });
+  if (is_nccl == is_rccl) return std::nullopt;
+  return is_rccl ? Library::Rccl : Library::Nccl;
+}
+
 std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
   if (context.nccl_version.empty()) context.nccl_version = only_release(job);
+  if (!context.library) context.library = library_of(job);
   Remarks remarks;
   lint_commands(job, context, remarks);
   lint_read(job, context, remarks);

@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,12 @@ struct JobRemark {
   Evidence line;
 };
 
+/// Library::Nccl or Library::Rccl, whichever alone the banners of the job name; nullopt if none
+/// does or both do.
+std::optional<Library> library_of(const Job& job);
+
 /// Remarks on all settings of the job, each once: those of commands, then those that NCCL read.
-/// Without a release in `context` the job's own is taken, if it has just one.
+/// Without a release in `context` the job's own is taken, if it has just one; likewise the library.
 std::vector<JobRemark> lint_job(const Job& job, LintContext context);
 
 /// The same without context.

@@ -4,8 +4,10 @@
 //   NCCL_WORK_FIFO_DEPTH   2.13.4 to 2.21.5, now NCCL_WORK_FIFO_BYTES
 //   NCCL_TIMEOUT           never existed
 //
-// The table was read from the sources of releases 2.4.2 to 2.30.7; three older names are from the
-// user guide. It is sorted by name. Adding a variable is adding its row.
+// The table was read from the sources of releases 2.4.2 to 2.31.2; three older names are from the
+// user guide, and those of 2.32 from its user guide and single files. What NCCL's own plugins and
+// libraries read is in other_variables.h. It is sorted by name. Adding a variable is adding its
+// row.
 
 #pragma once
 
@@ -17,6 +19,7 @@ namespace ncclog {
 /// How NCCL reads a value.
 enum class ValueKind {
   Int,          ///< strtoll with base 0: what does not begin with a number reads as 0 (param.cc).
+  Decimal,      ///< A number above 0, from 2.31.2 on with a point; an Int before (ras_param.cc).
   PowerOfTwo,   ///< Int; other numbers than powers of two are ignored.
   Word,         ///< One of a few words, compared exactly.
   AnyCaseWord,  ///< One of a few words in any case.

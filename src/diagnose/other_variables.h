@@ -2,9 +2,13 @@
 //
 //   NCCL_ASYNC_ERROR_HANDLING   PyTorch's, now TORCH_NCCL_ASYNC_ERROR_HANDLING
 //   NCCL_GPUDIRECTTCPX_…        read by Google's GPUDirect-TCPX plugin
+//   NCCL_INSPECTOR_ENABLE       read by a plugin that comes with NCCL, not by libnccl
+//   RCCL_MSCCL_ENABLE           read by RCCL, AMD's NCCL, which reads NCCL_* as well
 //   NCCL_TIMEOUT                read by nobody, whatever forums say
 //
-// PyTorch's names are from its releases 2.0 to 2.10 (ProcessGroupNCCL.hpp).
+// PyTorch's names are from its releases 2.0 to 2.10 (ProcessGroupNCCL.hpp), those of what comes
+// with NCCL from 2.23.4 to 2.31.2, RCCL's from ROCm 3.3 to 7.11. RCCL and the ROCm runtime read
+// more names than these, so others that begin like them are taken for theirs.
 
 #pragma once
 
@@ -26,7 +30,15 @@ const OtherVariable* find_other_variable(std::string_view name);
 /// Variables of PyTorch, by their current names: what a misspelt TORCH_NCCL_* may have meant.
 std::span<const OtherVariable> torch_variables();
 
-/// True if `name` looks like NCCL's but belongs to a plugin, to PyTorch or to a build system.
+/// Variables that are known by their whole names, those of PyTorch apart: what a misspelt name that
+/// begins like one of them may have meant.
+std::span<const OtherVariable> named_variables();
+
+/// True for what RCCL reads and NCCL does not, or no longer: RCCL_*, NCCL_RINGS_REMAP.
+bool is_rccl_variable(std::string_view name);
+
+/// True if `name` looks like NCCL's but belongs to a plugin, to PyTorch, to a build system or to
+/// RCCL.
 bool is_others_variable(std::string_view name);
 
 /// A name that people set and that no program reads.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diagnose/nccl_variables.h"
+#include "diagnose/nccl_version.h"
 #include "diagnose/variable_value.h"
 
 namespace ncclog {
@@ -20,8 +21,8 @@ bool meet(const Setting& a, const Setting& b) {
 /// What a program that gets one setting gets besides.
 class Company {
  public:
-  Company(std::span<const Setting> settings, size_t at, bool complete)
-      : settings_(settings), own_(settings[at]), complete_(complete) {}
+  Company(std::span<const Setting> settings, size_t at, const LintContext& context)
+      : settings_(settings), own_(settings[at]), context_(context) {}
 
   const Setting& own() const { return own_; }
 
@@ -39,12 +40,17 @@ class Company {
                        [&](const Setting& setting) { return setting.name == name; });
   }
 
-  bool complete() const { return complete_; }
+  bool complete() const { return context_.complete; }
+
+  /// Whether the release in use, if it is known, is `release` or later.
+  bool may_be(std::string_view release) const {
+    return context_.nccl_version.empty() || compare_releases(context_.nccl_version, release) >= 0;
+  }
 
  private:
   std::span<const Setting> settings_;
   const Setting& own_;
-  bool complete_;
+  const LintContext& context_;
 };
 
 /// What takes the effect away, in words; empty: nothing does.
@@ -132,6 +138,20 @@ std::string gid_is_chosen(const Company& company) {
   return fmt::format("has no effect: {} chooses the GID already", quoted(*index));
 }
 
+std::string pkey_is_chosen(const Company& company) {
+  const Setting* value = company.find("NCCL_IB_PKEY_VALUE");
+  if (value == nullptr || read_number(value->value) <= 0) return {};
+  if (!company.may_be(find_nccl_variable("NCCL_IB_PKEY_VALUE")->first)) return {};
+  return fmt::format("has no effect: {} chooses the partition already", quoted(*value));
+}
+
+std::string ras_is_off(const Company& company) {
+  const Setting* enable = company.find("NCCL_RAS_ENABLE");
+  if (enable == nullptr || enable->value.empty() || read_number(enable->value) != 0) return {};
+  if (read_number(company.own().value) == 0) return {};
+  return fmt::format("has no effect: {} switches RAS off", quoted(*enable));
+}
+
 std::string too_many_sockets(const Company& company) {
   constexpr int64_t kMost = 64;
   const Setting* threads = company.find("NCCL_SOCKET_NTHREADS");
@@ -168,6 +188,8 @@ constexpr Conflict kConflicts[] = {
     {"NCCL_IB_ADDR_FAMILY", gid_is_chosen},
     {"NCCL_IB_ADDR_RANGE", gid_is_chosen},
     {"NCCL_IB_ROCE_VERSION_NUM", gid_is_chosen},
+    {"NCCL_IB_PKEY", pkey_is_chosen},
+    {"NCCL_RUN_RAS_DIAGNOSTICS", ras_is_off},
     {"NCCL_P2P_LEVEL", p2p_is_off},
     {"NCCL_P2P_DISABLE", shm_is_off},
     {"NCCL_SHM_LOCALITY", shm_is_off},
@@ -191,7 +213,7 @@ bool is_about(const Conflict& conflict, std::string_view name) {
 
 std::optional<Remark> find_conflict(std::span<const Setting> settings, size_t at,
                                     const LintContext& context) {
-  const Company company(settings, at, context.complete);
+  const Company company(settings, at, context);
   if (company.own().unset || company.own().value.empty()) return std::nullopt;
   for (const Conflict& conflict : kConflicts) {
     if (!is_about(conflict, company.own().name)) continue;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 
 #include "base/text.h"
@@ -83,6 +84,18 @@ Fault judge_number(const NcclVariable& variable, std::string_view value) {
     fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
   }
   return fault;
+}
+
+Fault judge_decimal(const NcclVariable& variable, std::string_view value) {
+  const std::string copy(value.substr(0, 64));
+  char* end = nullptr;
+  const double number = std::strtod(copy.c_str(), &end);
+  const bool is_whole = end != copy.c_str() && *end == '\0';
+  if (is_whole && std::isfinite(number) && number > 0) return std::nullopt;
+  return ValueFault{false,
+                    fmt::format("is no number above 0, and NCCL 2.31.2 and later use {} instead",
+                                variable.fallback),
+                    "write a number without unit or comment"};
 }
 
 Fault judge_power(const NcclVariable& variable, std::string_view value) {
@@ -199,6 +212,8 @@ std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_
   switch (variable.kind) {
     case ValueKind::Int:
       return judge_number(variable, value);
+    case ValueKind::Decimal:
+      return judge_decimal(variable, value);
     case ValueKind::PowerOfTwo:
       return judge_power(variable, value);
     case ValueKind::Word:

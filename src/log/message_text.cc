@@ -55,7 +55,7 @@ std::string attributes_text(const Wording& wording) {
   return text.empty() ? text : "  @" + text + "\n";
 }
 
-bool is_punctuation(char c) { return std::string_view(".,;:()[]<>'\"").find(c) != std::string::npos; }
+bool is_punctuation(char c) { return std::string_view(".,;:()[]{}<>'\"").find(c) != std::string::npos; }
 
 /// The hole for a word's value; empty if the word is NCCL's own.
 std::string_view hole_for(std::string_view word) {

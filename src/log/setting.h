@@ -30,7 +30,8 @@ struct Setting {
 /// True for the variables of NCCL and of its neighbours; the rest of what a file sets is nobody's
 /// business.
 inline bool concerns_nccl(std::string_view name) {
-  return name.find("NCCL") != name.npos || name.find("nccl") != name.npos;
+  return name.find("NCCL") != name.npos || name.find("nccl") != name.npos ||
+         name.starts_with("RCCL_");
 }
 
 }  // namespace ncclog

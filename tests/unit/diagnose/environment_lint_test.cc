@@ -70,6 +70,35 @@ constexpr Row kNames[] = {
     {"export RCCL_DEBUG=1 UCCL_DEBUG=1 OFI_NCCL_PROTOCOL=RDMA NCCL_FASTRAK_IFNAME=eth1 "
      "NCCL_HOME=/x TORCH_NCCL_BLOCKING_WAIT=1 NODE_RANK=1",
      ""},
+    {"export NCCL_RUN_DIAGNOSTICS=1 NCCL_IB_WQE_LATENCY_THRESHOLD_NS=1000000 NCCL_CFT_ENABLE=0 "
+     "NCCL_PROGRESS_COUNTERS=1 NCCL_INSPECTOR_ENABLE=1 NCCL_EP_DEBUG=1 "
+     "NCCL_RESHARD_LB_MODE=UNIFORM "
+     "DOCA_GPUNETIO_LOG=1",
+     ""},
+    {"export RCCL_MSCCL_ENABLE=0 RCCL_WARP_SPEED_AUTO=1 NCCL_RINGS_REMAP=0 "
+     "HSA_NO_SCRATCH_RECLAIM=1 "
+     "HSA_XNACK=1 HIP_PATH=/x ROCR_VISIBLE_DEVICES=0 GPU_MAX_HW_QUEUES=2 AMD_LOG_LEVEL=1 "
+     "NPKIT_DUMP_DIR=/x MSCCL_ALGO_FILE_PATH=/x",
+     ""},
+    {"export NCCL_RUN_DIAGNOSTIC=1",
+     "warning misspelt NCCL_RUN_DIAGNOSTIC: has no effect: nobody reads this name (did you mean "
+     "NCCL_RUN_DIAGNOSTICS?)"},
+    {"export NCCL_INSPECTOR_ENABEL=1",
+     "warning misspelt NCCL_INSPECTOR_ENABEL: has no effect: nobody reads this name (did you mean "
+     "NCCL_INSPECTOR_ENABLE?)"},
+    {"export NCCL_PROFILE_PLUGIN=x",
+     "warning misspelt NCCL_PROFILE_PLUGIN: has no effect: nobody reads this name (did you mean "
+     "NCCL_PROFILER_PLUGIN?)"},
+    {"export RCCL_MSCCL_ENABEL=0",
+     "warning misspelt RCCL_MSCCL_ENABEL: has no effect: nobody reads this name (did you mean "
+     "RCCL_MSCCL_ENABLE?)"},
+    {"export HSA_NO_SCRATCH_RECLAM=1",
+     "warning misspelt HSA_NO_SCRATCH_RECLAM: has no effect: nobody reads this name (did you mean "
+     "HSA_NO_SCRATCH_RECLAIM?)"},
+    {"export NCCL_INSPECTOR_FUTURE_THING=1 NCCL_OFI_FUTURE_THING=1 RCCL_FUTURE_THING=1", ""},
+    {"export NCCLXFER_RESHARD_MAX_CTA=8",
+     "note other_reader NCCLXFER_RESHARD_MAX_CTA: is nccl_m2n's, not NCCL's, by its old name "
+     "(NCCL_RESHARD_MAX_CTA is its name now)"},
 };
 
 TEST(EnvironmentLint, SaysWhichNamesNobodyReads) { expect_rows(kNames); }
@@ -98,6 +127,18 @@ constexpr Row kValues[] = {
     {"export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NETWORK",
      "warning invalid NCCL_DEBUG_SUBSYS: holds 'NETWORK'"},
     {"export NCCL_IB_TIMEOUT=$T NCCL_ALGO=\"${A:-x}\"", ""},
+    {"export NCCL_RAS_TIMEOUT_FACTOR=1.5", ""},
+    {"export NCCL_RAS_TIMEOUT_FACTOR=2", ""},
+    {"export NCCL_RAS_TIMEOUT_FACTOR=2x",
+     "warning invalid NCCL_RAS_TIMEOUT_FACTOR: is no number above 0, and NCCL 2.31.2 and later use "
+     "1 "
+     "instead (write a number without unit or comment)"},
+    {"export NCCL_RAS_TIMEOUT_FACTOR=0", "warning invalid NCCL_RAS_TIMEOUT_FACTOR"},
+    {"export NCCL_RAS_TIMEOUT_FACTOR=nan", "warning invalid NCCL_RAS_TIMEOUT_FACTOR"},
+    {"export NCCL_GDRCOPY_USE_INTERNAL_DMABUF=3",
+     "warning invalid NCCL_GDRCOPY_USE_INTERNAL_DMABUF: is outside of what it may be, 0 to 2"},
+    {"export NCCL_IB_PKEY_VALUE=0x8111", ""},
+    {"export NCCL_IB_PKEY_VALUE=0x18111", "warning invalid NCCL_IB_PKEY_VALUE: is outside"},
     {"export NCCL_BUFFSIZE=536870912", "warning costly NCCL_BUFFSIZE: takes 512 MiB"},
     {"export NCCL_DEBUG=TRACE", "note costly NCCL_DEBUG"},
     {"export NCCL_SOCKET_IFNAME='eth0, ib0'", "warning invalid NCCL_SOCKET_IFNAME: holds ' ib0'"},
@@ -143,6 +184,14 @@ constexpr Row kTogether[] = {
      "warning invalid NCCL_SOCKET_NTHREADS: is outside"},
     {"export NCCL_SOCKET_NTHREADS=3 NCCL_NSOCKS_PERTHREAD=9223372036854775807",
      "warning invalid NCCL_NSOCKS_PERTHREAD"},
+    {"export NCCL_IB_PKEY=1 NCCL_IB_PKEY_VALUE=0x8111",
+     "warning contradictory NCCL_IB_PKEY: has no effect: NCCL_IB_PKEY_VALUE=0x8111 chooses the "
+     "partition already (unset one of the two)"},
+    {"export NCCL_RAS_ENABLE=0 NCCL_RUN_RAS_DIAGNOSTICS=1",
+     "warning contradictory NCCL_RUN_RAS_DIAGNOSTICS: has no effect: NCCL_RAS_ENABLE=0 switches "
+     "RAS "
+     "off"},
+    {"export NCCL_RAS_ENABLE=0 NCCL_RUN_RAS_DIAGNOSTICS=0", ""},
     {"export NCCL_MIN_CTAS=32 NCCL_MAX_CTAS=16", "warning contradictory NCCL_MIN_CTAS: is above"},
 };
 
@@ -186,6 +235,8 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
       {"export NCCL_WORK_FIFO_DEPTH=1024 NCCL_DEBUG=INFO", ""},
       {"export NCCL_RAS_ENABLE=0",
        "warning too_new NCCL_RAS_ENABLE: is read by NCCL 2.24.3 and later, and this is 2.18.3"},
+      {"export NCCL_IB_PKEY=1 NCCL_IB_PKEY_VALUE=0x8111",
+       "warning too_new NCCL_IB_PKEY_VALUE: is read by NCCL 2.31.2 and later, and this is 2.18.3"},
   };
   expect_rows(kOld, old);
   LintContext current;
@@ -206,6 +257,40 @@ TEST(EnvironmentLint, HoldsSettingsAgainstTheRelease) {
       {"export NCCL_SHM_USE_CUDA_MEMCPY=1", "note removed NCCL_SHM_USE_CUDA_MEMCPY"},
   };
   expect_rows(kUnknown);
+}
+
+TEST(EnvironmentLint, HoldsSettingsAgainstTheLibrary) {
+  LintContext nccl;
+  nccl.library = Library::Nccl;
+  constexpr Row kNccl[] = {
+      {"export RCCL_MSCCL_ENABLE=0",
+       "note other_reader RCCL_MSCCL_ENABLE: has no effect: RCCL reads it, and this job runs NCCL"},
+      {"export NCCL_RINGS_REMAP=0", "note other_reader NCCL_RINGS_REMAP"},
+      {"export NCCL_NVLS_CHUNKSIZE=65536 HSA_XNACK=1 NCCL_MNNVL_ENABLE=1", ""},
+      {"export NCCL_RINGS='0 1'", "warning removed NCCL_RINGS"},
+  };
+  expect_rows(kNccl, nccl);
+  LintContext rccl;
+  rccl.library = Library::Rccl;
+  rccl.nccl_version = "2.21.5";
+  constexpr Row kRccl[] = {
+      {"export NCCL_NVLS_ENABLE=0",
+       "note other_reader NCCL_NVLS_ENABLE: has no effect: this job runs RCCL, and AMD's GPUs have "
+       "no NVLink\n"},
+      {"export NCCL_MNNVL_ENABLE=1", "note other_reader NCCL_MNNVL_ENABLE"},
+      {"export RCCL_MSCCL_ENABLE=0 NCCL_RINGS='0 1' NCCL_DEBUG=INFO", ""},
+      {"export RCCL_MSCCL_ENABEL=0", "warning misspelt RCCL_MSCCL_ENABEL"},
+      {"export NCCL_WORK_FIFO_BYTES=1048576", "warning too_new NCCL_WORK_FIFO_BYTES"},
+  };
+  expect_rows(kRccl, rccl);
+}
+
+TEST(EnvironmentLint, TakesTheLibraryFromItsBanner) {
+  const auto library = [](const char* log) { return library_of(job_from_text(log)); };
+  EXPECT_EQ(library("NCCL version 2.27.3+cuda12.9\n"), Library::Nccl);
+  EXPECT_EQ(library("RCCL version 2.20.5+hip6.2 HEAD:d380693+\n"), Library::Rccl);
+  EXPECT_EQ(library("RCCL version : 2.21.5-HEAD:9a0e6a1\n"), Library::Rccl);
+  EXPECT_EQ(library("n1:7:7 [0] NCCL INFO NCCL_IB_TC set by environment to 106.\n"), std::nullopt);
 }
 
 TEST(EnvironmentLint, HoldsFiltersAgainstKnownHosts) {
@@ -263,6 +348,19 @@ TEST(NcclVariables, HaveReleasesInOrderAndReplacementsThatExist) {
     EXPECT_TRUE(variable.replacement.empty() || is_nccl_variable(variable.replacement))
         << variable.name;
     EXPECT_EQ(find_unread_name(variable.name), nullptr) << variable.name;
+  }
+}
+
+TEST(OtherVariables, AreNoneOfNcclsAndHaveReplacementsThatExist) {
+  for (const OtherVariable& variable : named_variables()) {
+    // RCCL has kept NCCL_RINGS, which NCCL read up to 2.4.8.
+    EXPECT_EQ(is_nccl_variable(variable.name), variable.name == "NCCL_RINGS") << variable.name;
+    EXPECT_EQ(find_other_variable(variable.name), &variable) << variable.name;
+    EXPECT_EQ(find_unread_name(variable.name), nullptr) << variable.name;
+    const OtherVariable* now = find_other_variable(variable.replacement);
+    EXPECT_TRUE(variable.replacement.empty() || now != nullptr ||
+                variable.replacement.starts_with("TORCH_"))
+        << variable.name;
   }
 }
 

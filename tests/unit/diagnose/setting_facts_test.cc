@@ -27,6 +27,9 @@ const NamesCase kNames[] = {
      "", ""},
     {"$ TORCH_NCCL_TIMEOUT=1 ./t\n", "TORCH_NCCL_TIMEOUT", ""},
     {"$ echo $NCCL_TIMEOUT\n", "", ""},
+    {"$ RCCL_MSCCL_ENABLE=0 HSA_NO_SCRATCH_RECLAIM=1 NCCL_RUN_RAS_DIAGNOSTICS=1 ./t\n", "", ""},
+    {"$ RCCL_MSCCL_ENABEL=0 ./t\n", "RCCL_MSCCL_ENABEL",
+     "RCCL_MSCCL_ENABEL (meant: RCCL_MSCCL_ENABLE?)"},
     {"bash: line 1:  5511 Killed                  env NCCL_TIMEOUT=9 RANK=2 python3 t.py\n",
      "NCCL_TIMEOUT", ""},
 };
@@ -44,6 +47,11 @@ TEST(SettingFacts, KnowVariablesOfEveryRelease) {
   EXPECT_FALSE(is_nccl_variable("NCCL_TIMEOUT"));
   EXPECT_FALSE(is_others_variable("NCCL_TIMEOUT"));
   EXPECT_TRUE(is_others_variable("NCCL_GPUDIRECTTCPX_CTRL_DEV"));
+  EXPECT_TRUE(is_nccl_variable("NCCL_RUN_DIAGNOSTICS"));
+  EXPECT_TRUE(is_nccl_variable("NCCL_PROGRESS_COUNTERS"));
+  EXPECT_TRUE(is_rccl_variable("RCCL_MSCCL_ENABLE"));
+  EXPECT_TRUE(is_rccl_variable("NCCL_RINGS_REMAP"));
+  EXPECT_FALSE(is_rccl_variable("NCCL_DEBUG"));
 }
 
 struct SentenceCase {

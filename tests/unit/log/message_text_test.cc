@@ -1,0 +1,64 @@
+#include "log/message_text.h"
+
+#include <gtest/gtest.h>
+
+#include "log/build_messages.h"
+#include "log/known_messages.h"
+
+namespace ncclog {
+namespace {
+
+TEST(MessageText, ReadsBackAsTheSameKind) {
+  for (const Kind& kind : all_kinds()) {
+    const auto kinds = parse_message_file(message_text(kind), std::string(kind.name));
+    ASSERT_EQ(kinds.size(), 1u) << kind.name;
+    ASSERT_EQ(kinds[0].wordings.size(), kind.wordings.size()) << kind.name;
+    EXPECT_EQ(kinds[0].fields.size(), kind.fields.size()) << kind.name;
+    for (size_t i = 0; i < kind.wordings.size(); ++i) {
+      const WordingText& text = kinds[0].wordings[i];
+      const Wording& wording = kind.wordings[i];
+      EXPECT_EQ(text.text, wording.text);
+      EXPECT_EQ(text.example, wording.example);
+      EXPECT_EQ(text.quotable, wording.quotable) << text.text;
+      EXPECT_EQ(text.general, wording.general) << text.text;
+      EXPECT_EQ(text.severity, wording.warning.severity) << text.text;
+      EXPECT_EQ(text.meaning, wording.warning.meaning) << text.text;
+    }
+  }
+}
+
+TEST(MessageText, ProposesHolesForValues) {
+  struct Row {
+    const char* message;
+    const char* wording;
+  };
+  const Row rows[] = {
+      {"NET/IB: Frobnicated mlx5_0:1 qpn 4711 at 0x7f10a0",
+       "NET/IB: Frobnicated {:word} qpn {:int} at {:hex}"},
+      {"Could not weigh '/etc/nccl/topo.xml' (3 of {8})",
+       "Could not weigh '{}' ({:int} of {{{:int}}})"},
+      {"P2P weight is 2.5, LL128 is off.", "P2P weight is {:number}, LL128 is off."},
+      {"rank 3 of 8", ""},  // Too little of its own.
+      {"", ""},
+  };
+  for (const Row& row : rows) EXPECT_EQ(proposed_wording(row.message), row.wording) << row.message;
+}
+
+TEST(MessageText, ProposalsAreAccepted) {
+  const std::vector<UnknownMessage> unknown = {
+      {"NET/IB: Frobnicated mlx5_0:1 qpn 4711 at 0x7f10a0", true, false, "Seen twice."},
+      {"NET/IB: Frobnicated mlx5_1:1 qpn 12 at 0x7f", true, false, "Seen once."},
+      {"NET/IB: Frobnicated nothing at all", true, true, "Seen once."},
+      {"Could not weigh \"a\" {b}\tand \\ more", false, false, "Seen once."},
+      {"bytes \xFF\xFE that are no text at all", true, false, "Seen once."},
+  };
+  const std::string text = proposed_messages(unknown);
+  const auto kinds = parse_message_file(text, "proposed");
+  EXPECT_EQ(kinds.size(), 3u) << text;
+  OwnedWordingTable table;
+  build_messages(all_kinds(), kinds, table);
+  EXPECT_NE(table.table.parse_nccl(unknown[1].message).kind, nullptr);
+}
+
+}  // namespace
+}  // namespace ncclog

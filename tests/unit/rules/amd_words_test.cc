@@ -1,0 +1,43 @@
+#include "rules/amd_words.h"
+
+#include <gtest/gtest.h>
+
+#include "model/job_from_text.h"
+#include "model/library_name.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+TEST(AmdWords, NameAmdsToolsInAdvice) {
+  std::vector<std::string> texts = {
+      "nvidia-smi topo -m    # which NIC is near which GPU",
+      "nvidia-smi topo -p2p r, then nvidia-smi",
+      "Run all_reduce_perf of nccl-tests with CUDA_VISIBLE_DEVICES=0,1.",
+      "dmesg | grep -i iommu",
+  };
+  use_amd_words(texts);
+  EXPECT_EQ(texts, (std::vector<std::string>{
+                       "rocm-smi --showtopo    # which NIC is near which GPU",
+                       "rocm-smi --showtopoaccess, then rocm-smi",
+                       "Run all_reduce_perf of rccl-tests with HIP_VISIBLE_DEVICES=0,1.",
+                       "dmesg | grep -i iommu",
+                   }));
+}
+
+TEST(LibraryName, IsRcclWhereALineOnlyRcclPrints) {
+  EXPECT_EQ(library_name(job_from_text("")), "NCCL");
+  EXPECT_EQ(library_name(job_from_text("n:1:2 [0] NCCL INFO NCCL version 2.20.5+cuda12.4\n")),
+            "NCCL");
+  EXPECT_EQ(library_name(job_from_text("RCCL version : 2.21.5-HEAD:9a0e6a1\n")), "RCCL");
+  EXPECT_EQ(
+      library_name(job_from_text(
+          "n:1:2 [0] /src/rccl/init.cc:138 NCCL WARN NUMA auto balancing enabled which can lead "
+          "to variability in the RCCL performance! Disable by \"sudo sysctl "
+          "kernel.numa_balancing=0\"\n")),
+      "RCCL");
+}
+
+}  // namespace
+}  // namespace ncclog
