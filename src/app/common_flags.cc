@@ -19,15 +19,15 @@ struct GroupRow {
 const std::vector<GroupRow>& group_table() {
   static const std::vector<GroupRow> kTable = {
       {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
-      {"Judging", {"outcome", "rules", "messages", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
+      {"Judging", {"outcome", "rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
       {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
-       {"format", "as", "table", "tables", "text", "json", "md", "html", "sarif", "junit", "output",
-        "area", "bundle", "full-logs", "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql",
-        "color"}},
+       {"format",    "as",           "table",       "tables",  "text", "json",   "md",
+        "html",      "sarif",        "junit",       "output",  "area", "bundle", "full-logs",
+        "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql",  "color"}},
       {kGeneralFlags,
-       {"quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
+       {"messages", "quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
   };
   return kTable;
 }

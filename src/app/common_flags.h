@@ -16,7 +16,7 @@ struct CommonOptions {
   bool verbose = false;
   bool no_progress = false;
   bool show_config = false;
-  std::string config;  ///< Read before parsing, by find_config.
+  std::string config;                 ///< Read before parsing, by find_config.
   std::vector<std::string> messages;  ///< Files and folders that add to the built-in messages.
 };
 

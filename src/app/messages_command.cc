@@ -54,7 +54,8 @@ ExitStatus show(const MessagesOptions& options, Console& console) {
 /// Files that --messages names are proven already; these are proven with them.
 ExitStatus check(const MessagesOptions& options, Console& console) {
   if (options.paths.empty())
-    throw Error("no message files named", "messages check", "give message files or folders of them");
+    throw Error("no message files named", "messages check",
+                "give message files or folders of them");
   const size_t files = use_message_files(options.paths);
   console.out += fmt::format("{} checked, none wrong\n", plural(files, "message file"));
   return ExitStatus::Fine;
@@ -81,7 +82,8 @@ RunCommand declare_messages(CLI::App& app) {
     CLI::App* sub = app.add_subcommand(action.name, action.help);
     sub->allow_extras();
     sub->footer("");
-    if (action.run == show) sub->add_option("KIND", options->kind, "the kind's name")->type_name("");
+    if (action.run == show)
+      sub->add_option("KIND", options->kind, "the kind's name")->type_name("");
     if (action.run == check) {
       sub->add_option("PATH", options->paths, "message files or folders")->type_name("");
     }

@@ -1,7 +1,13 @@
 // ncclog show TABLE PATH…
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "app/analyze.h"
 #include "app/commands.h"
@@ -10,9 +16,11 @@
 #include "app/table_choice.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "log/header.h"
+#include "log/message_text.h"
 #include "report/graph_dot.h"
 #include "report/graph_svg.h"
-#include "report/tables.h"
+#include "report/text_parts.h"
 
 namespace ncclog {
 namespace {
@@ -37,6 +45,25 @@ ExitStatus draw(const ShowOptions& options, Console& console) {
   return exit_status(job);
 }
 
+/// The shapes of unknown lines as kinds of a message file, the most frequent first.
+std::string draft_of(const Job& job) {
+  using Shape = std::pair<const std::string, UnknownLines>;
+  std::vector<const Shape*> shapes;
+  for (const Shape& shape : job.unknown.shapes) shapes.push_back(&shape);
+  std::ranges::stable_sort(shapes, std::greater(), [](auto shape) { return shape->second.count; });
+  std::vector<UnknownMessage> messages;
+  for (const Shape* shape : shapes) {
+    const UnknownLines& lines = shape->second;
+    const Header header = parse_header(lines.example);
+    const FileLine place = file_line(job, lines.first);
+    const bool is_nccl = header.level != Level::None && header.level != Level::Framework;
+    messages.push_back({header.message, is_nccl, header.level == Level::Warn,
+                        fmt::format("Seen {}, first at {}:{}.", plural(lines.count, "time"),
+                                    place.path, place.line)});
+  }
+  return proposed_messages(messages);
+}
+
 /// Lines that nothing fits, as the user of a new release would begin to explain them.
 ExitStatus propose(const ShowOptions& options, Console& console) {
   if (options.as != "messages")
@@ -45,7 +72,7 @@ ExitStatus propose(const ShowOptions& options, Console& console) {
     throw Error("--as messages is of the table 'unknown'", "show",
                 "type 'ncclog show unknown PATH --as messages'");
   const Job job = load_job(options.input);
-  console.out += unknown_messages(job);
+  console.out += draft_of(job);
   return exit_status(job);
 }
 

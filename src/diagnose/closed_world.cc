@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "diagnose/line_distance.h"
-#include "log/message_kind.h"
 #include "log/known_messages.h"
+#include "log/message_kind.h"
 
 namespace ncclog {
 namespace {

@@ -24,8 +24,8 @@ bool is_said(const Job& job) {
 /// NCCL or the training began.
 bool came_further(const Job& job) {
   return !job.communicators.empty() || is_said<BootstrapInterface>(job) ||
-         is_said<IterationLine>(job) || is_said<ProgressBar>(job) ||
-         is_said<NcclVersion>(job) || is_said<RendezvousComplete>(job);
+         is_said<IterationLine>(job) || is_said<ProgressBar>(job) || is_said<NcclVersion>(job) ||
+         is_said<RendezvousComplete>(job);
 }
 
 /// Whole seconds from a line to the last one of its log; -1: not known.

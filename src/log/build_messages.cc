@@ -20,9 +20,9 @@ std::string place_text(const FilePlace& place) {
 
 /// A kind under construction: where its parts come from.
 struct Plan {
-  const Kind* known = nullptr;          ///< nullptr: all of it is new.
-  std::vector<const KindText*> added;   ///< In their order.
-  bool is_replaced = false;             ///< The known wordings are taken away.
+  const Kind* known = nullptr;         ///< nullptr: all of it is new.
+  std::vector<const KindText*> added;  ///< In their order.
+  bool is_replaced = false;            ///< The known wordings are taken away.
 };
 
 class Builder {
@@ -67,15 +67,16 @@ class Builder {
               "the other is at " + place_text(plan.added.front()->place));
     }
     if (plan.known != nullptr) {
-      const bool is_same = plan.known->library == kind.library &&
-                           plan.known->subsystem == kind.subsystem;
+      const bool is_same =
+          plan.known->library == kind.library && plan.known->subsystem == kind.subsystem;
       if (!is_same || !kind.fields.empty()) {
         const std::string_view subsystem = to_string(plan.known->subsystem);
-        fail_at(kind.place, name + " is built in: more wordings need its own library and subsystem, "
-                            "and list no fields",
-                "begin it with '" + kind.name + "  " +
-                    std::string(to_string(plan.known->library)) + " " +
-                    std::string(subsystem.empty() ? "-" : subsystem) + "'");
+        fail_at(kind.place,
+                name +
+                    " is built in: more wordings need its own library and subsystem, "
+                    "and list no fields",
+                "begin it with '" + kind.name + "  " + std::string(to_string(plan.known->library)) +
+                    " " + std::string(subsystem.empty() ? "-" : subsystem) + "'");
       }
     }
     plan.added.push_back(&kind);
@@ -143,9 +144,9 @@ class Builder {
                     .general = text.general};
     wording.warning = {text.severity, text.origin, keep(text.meaning)};
     if (!text.recogniser.empty()) {
-      wording.recognise = std::ranges::find(known_recognisers(), text.recogniser,
-                                            &KnownRecogniser::name)
-                              ->recognise;
+      wording.recognise =
+          std::ranges::find(known_recognisers(), text.recogniser, &KnownRecogniser::name)
+              ->recognise;
     }
     try {
       wording.steps = compile_wording(wording.text, kind.fields, result_.store);
@@ -204,11 +205,12 @@ class Prover {
   void prove_alone(const Wording& wording, const WordingText& text) const {
     const Source source = wording.kind->source;
     for (const Wording* other : table_.all_matches(wording.example, source)) {
-      const bool may_fit = other == &wording || (other->kind == wording.kind && other->general &&
-                                                 other > &wording);
+      const bool may_fit =
+          other == &wording || (other->kind == wording.kind && other->general && other > &wording);
       if (may_fit) continue;
-      fail_at(text.example_place, "the example also fits " + in_quotes(other->text) + " of the kind " +
-                                      in_quotes(other->kind->name),
+      fail_at(text.example_place,
+              "the example also fits " + in_quotes(other->text) + " of the kind " +
+                  in_quotes(other->kind->name),
               places_.contains(other)
                   ? "make one of them narrower, or a later one of the same kind 'general'"
                   : "built-in wordings are tried first; say 'replaces: " +
@@ -236,22 +238,22 @@ class Prover {
       const std::string_view taken = own.fields[index];
       const bool may_be_empty = step.hole == HoleType::Text || step.hole == HoleType::Rest;
       if (taken.empty() && !may_be_empty)
-        fail_at(text.example_place, "the example leaves the field " + in_quotes(field.name) + " empty");
+        fail_at(text.example_place,
+                "the example leaves the field " + in_quotes(field.name) + " empty");
       const bool is_number = field.type == FieldType::Text || taken.empty() || taken == "(nil)" ||
                              (field.type == FieldType::Integer ? parse_int(taken).has_value()
                                                                : parse_hex(taken).has_value());
       if (!is_number)
-        fail_at(text.example_place, in_quotes(taken) + " is no number for the field " +
-                                        in_quotes(field.name));
+        fail_at(text.example_place,
+                in_quotes(taken) + " is no number for the field " + in_quotes(field.name));
     }
   }
 
   void prove_general(const Wording& wording, const WordingText& text) const {
-    const bool is_general =
-        std::ranges::any_of(wording.kind->wordings, [&](const Wording& other) {
-          Message ignored;
-          return &other != &wording && match_wording(wording, other.example, ignored);
-        });
+    const bool is_general = std::ranges::any_of(wording.kind->wordings, [&](const Wording& other) {
+      Message ignored;
+      return &other != &wording && match_wording(wording, other.example, ignored);
+    });
     if (!is_general)
       fail_at(text.place, "the wording is said to be general, and fits no other one's example",
               "take the word 'general' away");

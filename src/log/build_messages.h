@@ -33,8 +33,8 @@ struct OwnedWordingTable {
 
 /// Builds a table of the `known` kinds and those that are `added` to them, in this order: where two
 /// wordings fit a line, the first one wins. A kind that is known already gets further wordings. A
-/// kind that `replaces:` another takes that one's wordings away. Throws Error for what is wrong with
-/// an added kind.
+/// kind that `replaces:` another takes that one's wordings away. Throws Error for what is wrong
+/// with an added kind.
 void build_messages(std::span<const Kind> known, std::span<const KindText> added,
                     OwnedWordingTable& result);
 

@@ -179,8 +179,8 @@ void ForeignFilter::add_wording(const Wording& wording) {
 /// A recogniser that says nothing of its needs is asked by the first word of its text, or by the
 /// first byte, as log/wording_table.h does.
 void ForeignFilter::add_recogniser(const Wording& wording) {
-  const auto needs = std::ranges::find(known_recognisers(), wording.recognise,
-                                       &KnownRecogniser::recognise);
+  const auto needs =
+      std::ranges::find(known_recognisers(), wording.recognise, &KnownRecogniser::recognise);
   if (!needs->needles.empty() || !needs->begins.empty()) {
     for (const std::string_view needle : needs->needles) add(needle, is_message);
     for (const std::string_view text : needs->begins) beginnings_.add(text);

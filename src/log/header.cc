@@ -326,7 +326,8 @@ bool take_bare_level(std::string_view text, Header& header) {
 }
 
 /// "host:pid:tid [dev] INFO …", "host:pid:tid [dev] file:line WARN …": up to 2.3 NCCL does not name
-/// itself, nor does RCCL before "[FATAL ERROR]: ". False, and `header` is spoilt, for everything else.
+/// itself, nor does RCCL before "[FATAL ERROR]: ". False, and `header` is spoilt, for everything
+/// else.
 bool read_old_head(std::string_view line, Header& header) {
   // Most lines of other programs have neither.
   const bool may_be = line.find("] INFO ") != line.npos || line.find(kFatal) != line.npos ||

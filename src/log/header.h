@@ -17,7 +17,8 @@
 
 namespace ncclog {
 
-/// How a line announces itself. Framework and None are not NCCL's words; RCCL's [FATAL ERROR] is Warn.
+/// How a line announces itself. Framework and None are not NCCL's words; RCCL's [FATAL ERROR] is
+/// Warn.
 enum class Level { Version, Warn, Info, Trace, Call, Abort, Diag, Framework, None };
 
 /// As NCCL prints it; "FRAMEWORK" for c10d records, "" for None.

@@ -92,9 +92,8 @@ class Parser {
     kind.place = place_;
     kind.meaning = std::exchange(comment_, {});
     kind.name = word("a kind's name");
-    const bool is_name = std::ranges::all_of(kind.name, [](char c) {
-      return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z');
-    });
+    const bool is_name = std::ranges::all_of(
+        kind.name, [](char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z'); });
     if (!is_name || is_digit(kind.name.front()))
       fail_at(kind.place, "a kind's name has small letters, digits and '_' only");
     Names known;
@@ -126,9 +125,8 @@ class Parser {
       const size_t begin = at_;
       const std::string_view text = word("a field");
       const size_t colon = text.find(':');
-      const bool is_field =
-          colon != text.npos && colon > 0 && colon + 1 < text.size() &&
-          std::ranges::all_of(text.substr(0, colon), is_word);
+      const bool is_field = colon != text.npos && colon > 0 && colon + 1 < text.size() &&
+                            std::ranges::all_of(text.substr(0, colon), is_word);
       if (!is_field && begin == first_of_line())
         fail_at(word_place_, "expected 'name:type', '=', '>', '@', '!' or 'replaces:'");
       if (!is_field) {
@@ -256,11 +254,10 @@ class Parser {
     const std::string& meaning = warning_.meaning;
     constexpr size_t kLeast = 20;
     const bool is_sentence = meaning.size() >= kLeast && meaning.ends_with('.');
-    if (!is_sentence)
-      fail_at(warning_place_, "a meaning is a sentence that ends with a full stop");
+    if (!is_sentence) fail_at(warning_place_, "a meaning is a sentence that ends with a full stop");
     if (meaning.size() > kMostMeaning)
-      fail_at(warning_place_, "the meaning has " + std::to_string(meaning.size()) +
-                                  " bytes, and " + std::to_string(kMostMeaning) + " at most");
+      fail_at(warning_place_, "the meaning has " + std::to_string(meaning.size()) + " bytes, and " +
+                                  std::to_string(kMostMeaning) + " at most");
   }
 
   WordingText& last_wording() {

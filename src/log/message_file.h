@@ -66,8 +66,8 @@ struct KindText {
   FilePlace place;
 };
 
-/// The kinds of one file's text. `file` is its name in messages. Throws Error for a mistake that the
-/// text alone shows; what needs the other kinds is found by log/build_messages.h.
+/// The kinds of one file's text. `file` is its name in messages. Throws Error for a mistake that
+/// the text alone shows; what needs the other kinds is found by log/build_messages.h.
 std::vector<KindText> parse_message_file(std::string_view text, const std::string& file);
 
 }  // namespace ncclog

@@ -55,7 +55,9 @@ std::string attributes_text(const Wording& wording) {
   return text.empty() ? text : "  @" + text + "\n";
 }
 
-bool is_punctuation(char c) { return std::string_view(".,;:()[]{}<>'\"").find(c) != std::string::npos; }
+bool is_punctuation(char c) {
+  return std::string_view(".,;:()[]{}<>'\"").find(c) != std::string::npos;
+}
 
 /// The hole for a word's value; empty if the word is NCCL's own.
 std::string_view hole_for(std::string_view word) {
@@ -157,7 +159,8 @@ std::string proposed_wording(std::string_view message) {
 
 std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
   std::string text =
-      "# Proposed for lines that no built-in message fits. Rename the kinds, give holes that matter a\n"
+      "# Proposed for lines that no built-in message fits. Rename the kinds, give holes that "
+      "matter a\n"
       "# field, say what WARNs mean, and try it:\n"
       "#\n"
       "#   ncclog messages check THIS-FILE && ncclog analyze --messages THIS-FILE logs/\n\n";
@@ -168,7 +171,8 @@ std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
     if (wording.empty() || !is_valid_utf8(wording) || !known.insert(wording).second) continue;
     std::string name = proposed_name(wording);
     if (const int same = ++names[name]; same > 1) name += "_" + std::to_string(same);
-    text += "# " + unknown.note + "\n" + name + (unknown.is_nccl ? "  nccl -\n" : "  framework -\n");
+    text +=
+        "# " + unknown.note + "\n" + name + (unknown.is_nccl ? "  nccl -\n" : "  framework -\n");
     if (unknown.is_warning && unknown.is_nccl)
       text += "  ! degraded system  Say what it means for the job, and where to look.\n";
     text += "  = " + escaped(wording) + "\n  > " + escaped(trim(unknown.message)) + "\n\n";

@@ -75,7 +75,8 @@ T read_members(const Message& message) {
   // Unrolled, so that what is not wanted costs nothing.
   [&]<size_t... kIndex>(std::index_sequence<kIndex...>) {
     (read(kIndex, kFieldPlaces<T>[kIndex]), ...);
-  }(std::make_index_sequence<kFieldPlaces<T>.size()>());
+  }
+  (std::make_index_sequence<kFieldPlaces<T>.size()>());
   return result;
 }
 

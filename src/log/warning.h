@@ -3,8 +3,9 @@
 //   Error: failed to extend /dev/shm/nccl-x to 9637892 bytes
 //   → fatal, of the system: "/dev/shm has no room for the segment, …"
 //
-// It stands in the message files (log/messages/), before the wordings that mean it. Severities follow from what NCCL's source does next. Some WARNs
-// became INFO in later releases and some the other way; a wording fits at both levels.
+// It stands in the message files (log/messages/), before the wordings that mean it. Severities
+// follow from what NCCL's source does next. Some WARNs became INFO in later releases and some the
+// other way; a wording fits at both levels.
 
 #pragma once
 

@@ -30,8 +30,7 @@ std::span<const Candidate> WordIndex::find(std::string_view word) const {
   return slots[place].candidates;
 }
 
-void WordIndexBuilder::add(std::string_view word, const Wording& wording,
-                           std::string_view behind) {
+void WordIndexBuilder::add(std::string_view word, const Wording& wording, std::string_view behind) {
   const auto place_of = [&](std::string_view wanted) {
     size_t place = hash_of(wanted) & (places_.size() - 1);
     while (places_[place] != 0 && entries_[places_[place] - 1].word != wanted) {

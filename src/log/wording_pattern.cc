@@ -113,8 +113,7 @@ class Compiler {
     }
     step.hole = HoleType::Choice;
     std::vector<std::string_view>& choices = store_.choices.emplace_back(split(spec, '|'));
-    if (std::ranges::find(choices, "") != choices.end())
-      throw MalformedWording("empty choice", at);
+    if (std::ranges::find(choices, "") != choices.end()) throw MalformedWording("empty choice", at);
     std::ranges::stable_sort(choices, std::ranges::greater(), &std::string_view::size);
     step.choices = choices;
   }
@@ -274,8 +273,7 @@ LeadingBytes leading_bytes(std::string_view text) {
 
 std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
                                              WordingStore& store) {
-  std::vector<PatternStep>& steps =
-      store.steps.emplace_back(Compiler(text, fields, store).steps());
+  std::vector<PatternStep>& steps = store.steps.emplace_back(Compiler(text, fields, store).steps());
   for (size_t i = 0; i + 1 < steps.size(); ++i) {
     PatternStep& step = steps[i];
     const bool is_end = i + 2 == steps.size() && steps[i + 1].hole == HoleType::None;

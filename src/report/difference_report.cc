@@ -202,7 +202,8 @@ std::string run_text(const Job& job) {
     size += (size.empty() ? "" : " on ") + plural(static_cast<uint64_t>(job.nhosts), "host");
   }
   if (!size.empty()) parts.push_back(std::move(size));
-  if (!job.nccl_versions.empty()) parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));
+  if (!job.nccl_versions.empty())
+    parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));
   if (!job.network.name.empty()) parts.push_back("network " + job.network.name);
   if (job.runs.size() > 1) parts.push_back(fmt::format("{} runs in one", job.runs.size()));
   return parts.empty() ? "no line of NCCL" : join(parts, ", ");

@@ -50,7 +50,8 @@ std::string inputs_line(const Job& job) {
     out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
                        plural(static_cast<uint64_t>(job.nhosts), "host"));
   }
-  if (!job.nccl_versions.empty()) out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
+  if (!job.nccl_versions.empty())
+    out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
   if (!job.network.name.empty()) out += ", network " + job.network.name;
   return out + ".";
 }

@@ -28,10 +28,7 @@ Table communicators_table(const Job& job);
 Table fronts_table(const Job& job);  ///< report/fronts_table.cc
 Table environment_table(const Job& job);
 Table network_table(const Job& job);
-Table unknown_table(const Job& job);   ///< One row per shape of NCCL lines that no wording fits.
-
-/// The same as a draft of a message file (log/message_text.h).
-std::string unknown_messages(const Job& job);
+Table unknown_table(const Job& job);  ///< One row per shape of NCCL lines that no wording fits.
 
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
 Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "log/message_text.h"
 #include "model/library_name.h"
 #include "report/tables.h"
 
@@ -23,8 +22,8 @@ std::vector<const Shape*> most_frequent_first(const UnknownShapes& unknown) {
 }
 
 std::string level_words(uint32_t levels) {
-  constexpr Level kLevels[] = {Level::Version, Level::Warn, Level::Info,
-                               Level::Trace,   Level::Call, Level::Abort, Level::Diag};
+  constexpr Level kLevels[] = {Level::Version, Level::Warn,  Level::Info, Level::Trace,
+                               Level::Call,    Level::Abort, Level::Diag};
   std::string words;
   for (const Level level : kLevels) {
     if ((levels & (1U << static_cast<unsigned>(level))) == 0) continue;
@@ -44,8 +43,7 @@ std::vector<Cell> unknown_row(const Job& job, const Shape& shape) {
 
 std::string versions_text(const Job& job) {
   if (job.nccl_versions.empty()) return "the NCCL version, which this log does not name";
-  return fmt::format("the {} version ({})", library_name(job),
-                     fmt::join(job.nccl_versions, ", "));
+  return fmt::format("the {} version ({})", library_name(job), fmt::join(job.nccl_versions, ", "));
 }
 
 }  // namespace
@@ -62,31 +60,16 @@ Table unknown_table(const Job& job) {
     table.notes.push_back("Every NCCL line here fits a known wording.");
     return table;
   }
-  table.notes.push_back(
-      fmt::format("Nothing is concluded from these lines. To have them understood, open an issue "
-                  "with {} and this table as JSON (--format json), or turn them into a message file "
-                  "(--as messages). A line of your own program or plugin needs no report.",
-                  versions_text(job)));
+  table.notes.push_back(fmt::format(
+      "Nothing is concluded from these lines. To have them understood, open an issue "
+      "with {} and this table as JSON (--format json), or turn them into a message file "
+      "(--as messages). A line of your own program or plugin needs no report.",
+      versions_text(job)));
   if (job.unknown.other > 0) {
     table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
                                       job.unknown.other, UnknownShapes::kMaxShapes));
   }
   return table;
-}
-
-std::string unknown_messages(const Job& job) {
-  std::vector<UnknownMessage> messages;
-  for (const Shape* shape : most_frequent_first(job.unknown)) {
-    const UnknownLines& lines = shape->second;
-    const FileLine place = file_line(job, lines.first);
-    const Event event = parse_event(lines.example, all_wordings());
-    const bool is_nccl =
-        event.header.level != Level::None && event.header.level != Level::Framework;
-    messages.push_back({event.header.message, is_nccl, event.header.level == Level::Warn,
-                        fmt::format("Seen {} times, first at {}:{}.", lines.count, place.path,
-                                    place.line)});
-  }
-  return proposed_messages(messages);
 }
 
 }  // namespace ncclog

@@ -1,7 +1,7 @@
 // Logs of older releases as NCCL 2.31 would print them lead to the same job and the same findings:
 //
-//   ncclCommSplit comm 0x7f20b0 … busId a1000 parent 0x7f10a0 childCount 1 color 1 key 3- Init START
-//   → … busId a1000 commId 0x27a079b8 parent 0x7f10a0 childCount 1 color 1 key 3 - Init START
+//   ncclCommSplit comm 0x7f20b0 … busId a1000 parent 0x7f10a0 childCount 1 color 1 key 3- Init
+//   START → … busId a1000 commId 0x27a079b8 parent 0x7f10a0 childCount 1 color 1 key 3 - Init START
 //
 // Formats are those of init.cc, transport/net.cc and enqueue.cc of both releases.
 
@@ -42,9 +42,9 @@ class Reprinter {
     const uint16_t kind = event.message.kind->index;
     if (kind == kKindIndex<CommInit>) return init_line(line, event);
     if (kind == kKindIndex<CommEnd>) return end_line(line, event);
-    const bool is_gdr_receive = kind == kKindIndex<ChannelConnected> &&
-                                line.find("[receive] via NET/") != line.npos &&
-                                line.find("/GDRDMA") != line.npos && line.find("/flush=") == line.npos;
+    const bool is_gdr_receive =
+        kind == kKindIndex<ChannelConnected> && line.find("[receive] via NET/") != line.npos &&
+        line.find("/GDRDMA") != line.npos && line.find("/flush=") == line.npos;
     if (is_gdr_receive) return changed(line) + "/flush=Always";
     const bool is_choice = kind == kKindIndex<TuningChoice> && line.ends_with('}');
     return is_choice ? changed(line) + " cgaClusterSize 4" : line;
@@ -73,8 +73,8 @@ class Reprinter {
     const std::string seed = fmt::format("{} {} {}", parent, init.child_count, init.color);
     id = std::hash<std::string>()(seed) | 1;
     static const std::regex kChild("busId (\\w+) parent (.*key -?\\d+) ?- Init");
-    return changed(std::regex_replace(
-        line, kChild, fmt::format("busId $1 commId 0x{:x} parent $2 - Init", id)));
+    return changed(std::regex_replace(line, kChild,
+                                      fmt::format("busId $1 commId 0x{:x} parent $2 - Init", id)));
   }
 
   std::string end_line(const std::string& line, const Event& event) {
@@ -82,8 +82,7 @@ class Reprinter {
     const uint64_t id = ids_[{process_of(event), end.comm.value}];
     static const std::regex kEnd("busId (\\w+) - (Destroy|Abort|Revoke)");
     if (id == 0 || !std::regex_search(line, kEnd)) return line;
-    return changed(
-        std::regex_replace(line, kEnd, fmt::format("busId $1 commId 0x{:x} - $2", id)));
+    return changed(std::regex_replace(line, kEnd, fmt::format("busId $1 commId 0x{:x} - $2", id)));
   }
 
   std::map<Pointer, uint64_t> ids_;
@@ -109,8 +108,8 @@ std::string outcome_of(const RunFiles& files, const Rulebook& rulebook) {
     for (const CommRank& rank : comm.ranks) {
       members += fmt::format(" {}:{}:{}", rank.rank, rank.process, static_cast<int>(rank.state));
     }
-    lines.insert(fmt::format("communicator of {}, calls {}:{}", comm.nranks,
-                             comm.calls.value_or(0), members));
+    lines.insert(fmt::format("communicator of {}, calls {}:{}", comm.nranks, comm.calls.value_or(0),
+                             members));
   }
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
@@ -157,10 +156,11 @@ std::string split_job() {
     const std::string place =
         fmt::format("cudaDev {0} nvmlDev {0} busId {1}000", rank % 4, rank % 4 + 1);
     for (const char* phase : {"START", "COMPLETE"}) {
-      text += fmt::format("{}{}ncclCommInitRankConfig comm 0x7f{}0a0 rank {} nranks 8 {} commId "
-                          "0x9c1b2f0a77d01e55 - Init {}\n",
-                          head, phase == std::string("START") ? fmt::format("[Rank {}] ", rank) : "",
-                          rank, rank, place, phase);
+      text += fmt::format(
+          "{}{}ncclCommInitRankConfig comm 0x7f{}0a0 rank {} nranks 8 {} commId "
+          "0x9c1b2f0a77d01e55 - Init {}\n",
+          head, phase == std::string("START") ? fmt::format("[Rank {}] ", rank) : "", rank, rank,
+          place, phase);
     }
     int child = 0;
     for (const Group& group : groups) {
@@ -169,8 +169,8 @@ std::string split_job() {
         text += fmt::format(
             "{}ncclCommSplit comm 0x7f{}{}b0 rank {} nranks {} {} commId 0x27a079b828ff{}{}75 "
             "parent 0x7f{}0a0 childCount {} color {} key {} - Init {}\n",
-            head, rank, child, group.key_of[rank], group.nranks, place, child,
-            group.color_of[rank], rank, child, group.color_of[rank], rank, phase);
+            head, rank, child, group.key_of[rank], group.nranks, place, child, group.color_of[rank],
+            rank, child, group.color_of[rank], rank, phase);
       }
     }
   }

@@ -2,16 +2,16 @@
 //
 //   ncclog_make_messages messages.h messages.cc lifecycle.messages bootstrap.messages …
 //
-// messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds with
-// its dispatch, as constants: nothing is parsed, allocated or sorted when ncclog starts. Typed kinds
-// come first, so that a kind that no code asks for by type changes no header.
+// messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds
+// with its dispatch, as constants: nothing is parsed, allocated or sorted when ncclog starts. Typed
+// kinds come first, so that a kind that no code asks for by type changes no header.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <exception>
-#include <functional>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -103,7 +103,8 @@ void write_struct(std::string& out, const KindText& kind) {
 /// `kinds`: all of them, the typed ones first.
 std::string header_of(const std::vector<KindText>& kinds) {
   std::string out =
-      "// Made of src/log/messages/ by the build.\n\n#pragma once\n\n#include <array>\n#include <cstddef>\n#include "
+      "// Made of src/log/messages/ by the build.\n\n#pragma once\n\n#include <array>\n#include "
+      "<cstddef>\n#include "
       "<cstdint>\n#include <string_view>\n\n#include \"log/known_messages.h\"\n#include "
       "\"log/read_message.h\"\n\nnamespace ncclog {\n";
   for (const KindText& kind : kinds) {
@@ -118,8 +119,8 @@ std::string header_of(const std::vector<KindText>& kinds) {
   return out + "\n}  // namespace ncclog\n";
 }
 
-constexpr std::string_view kLibraries[] = {"Nccl",      "Rccl",      "Ofi",       "Sharp", "NcclPlugins",
-                                           "Framework", "RasClient", "NcclTests", "Pasted"};
+constexpr std::string_view kLibraries[] = {
+    "Nccl", "Rccl", "Ofi", "Sharp", "NcclPlugins", "Framework", "RasClient", "NcclTests", "Pasted"};
 constexpr std::string_view kSources[] = {"Nccl", "Framework", "Pasted"};
 constexpr std::string_view kTypes[] = {"Text", "Integer", "Hex"};
 constexpr std::string_view kHoles[] = {"None", "Text",   "Word",   "Integer", "Integers",
@@ -188,10 +189,10 @@ class TableWriter {
     const size_t first_step = steps_;
     for (const PatternStep& step : wording.steps) {
       ++steps_;
-      steps += fmt::format("    {{{}, {}, HoleType::{}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
-                           view(step.literal), leading(step.leading), spelled(kHoles, step.hole),
-                           step.field, view(step.next), step.before_last, choices_,
-                           step.choices.size());
+      steps +=
+          fmt::format("    {{{}, {}, HoleType::{}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
+                      view(step.literal), leading(step.leading), spelled(kHoles, step.hole),
+                      step.field, view(step.next), step.before_last, choices_, step.choices.size());
       for (const std::string_view choice : step.choices) {
         ++choices_;
         choices += fmt::format("    {},\n", view(choice));
@@ -199,7 +200,8 @@ class TableWriter {
     }
     std::string recogniser = "nullptr";
     for (const KnownRecogniser& known : known_recognisers()) {
-      if (known.recognise == wording.recognise) recogniser = fmt::format("recognise_{}", known.name);
+      if (known.recognise == wording.recognise)
+        recogniser = fmt::format("recognise_{}", known.name);
     }
     ++wordings_;
     wordings += fmt::format(
@@ -223,12 +225,13 @@ class TableWriter {
         slots += "    {},\n";
         continue;
       }
-      slots += fmt::format("    {{{}, {{kCandidates{} + {}, {}}}}},\n", view(slot.word), name, count,
-                           slot.candidates.size());
+      slots += fmt::format("    {{{}, {{kCandidates{} + {}, {}}}}},\n", view(slot.word), name,
+                           count, slot.candidates.size());
       for (const Candidate& candidate : slot.candidates) {
         ++count;
-        candidates += fmt::format("    {{kWordings + {}, {}}},\n",
-                                  wording_numbers_.at(candidate.wording), leading(candidate.behind));
+        candidates +=
+            fmt::format("    {{kWordings + {}, {}}},\n", wording_numbers_.at(candidate.wording),
+                        leading(candidate.behind));
       }
     }
     lists_ += fmt::format("constexpr Candidate kCandidates{}[] = {{\n{}    {{}},\n}};\n", name,
@@ -243,7 +246,8 @@ class TableWriter {
     size_t count = 0;
     const auto list = [&](std::span<const Wording* const> wordings) {
       const std::string expression =
-          wordings.empty() ? "{}" : fmt::format("{{kList{} + {}, {}}}", name, count, wordings.size());
+          wordings.empty() ? "{}"
+                           : fmt::format("{{kList{} + {}, {}}}", name, count, wordings.size());
       for (const Wording* wording : wordings) {
         ++count;
         pointers += fmt::format("    kWordings + {},\n", wording_numbers_.at(wording));

@@ -68,7 +68,7 @@ TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
       {{"frobnicate"},
        "unknown command 'frobnicate' (one of: analyze, report, count, diff, show, export, env, "
        "explain, "
-       "replay, rules, expect, help, man, completion)"},
+       "replay, rules, messages, expect, help, man, completion)"},
       {{"analyze", "--fromat", "json", "x"},
        "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
       {{"analyze", "--fromat=json", "x"},

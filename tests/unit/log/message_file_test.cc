@@ -74,8 +74,8 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
   const std::string kind = "site_note  nccl NET\n";
   const Row rows[] = {
       {"site_note  ncl NET\n", "site.messages:1:12: unknown library 'ncl' [did you mean 'nccl'?]"},
-      {"site_note  nccl NTE\n",
-       "site.messages:1:17: unknown subsystem 'NTE' [did you mean 'NET'?]"},
+      {"site_note  nccl BOOTSRAP\n",
+       "site.messages:1:17: unknown subsystem 'BOOTSRAP' [did you mean 'BOOTSTRAP'?]"},
       {"SiteNote  nccl NET\n",
        "site.messages:1:1: a kind's name has small letters, digits and '_' only"},
       {"site_note  nccl\n", "site.messages:1:16: expected a subsystem, or '-'"},
@@ -88,7 +88,8 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
       {kind + "  device:text\n  = SITE {devise} is up\n  > SITE a is up\n",
        "site.messages:3:11: unknown field 'devise' [did you mean 'device'?]"},
       {kind + "  = SITE rank {:int} is up\n  > SITE rank a is up\n",
-       "site.messages:3:15: the example does not fit its wording from here on [the wording is 'SITE "
+       "site.messages:3:15: the example does not fit its wording from here on [the wording is "
+       "'SITE "
        "rank {:int} is up']"},
       {kind + "  device:text\n  = SITE is up\n  > SITE is up\n",
        "site.messages:3:5: no wording of the kind 'site_note' fills its field 'device'"},
@@ -97,7 +98,8 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
        "'network_selected' [built-in wordings are tried first; say 'replaces: network_selected' to "
        "take them away]"},
       {kind + "  replaces: network_seleced\n  = Using network {...}\n  > Using network Site\n",
-       "site.messages:1:1: replaces the kind 'network_seleced', which is not built in [did you mean "
+       "site.messages:1:1: replaces the kind 'network_seleced', which is not built in [did you "
+       "mean "
        "'network_selected'?]"},
       {kind + "  = SITE up\n  > SITE up\n" + kind + "  = SITE down\n  > SITE down\n",
        "site.messages:4:1: the kind 'site_note' stands twice [the other is at site.messages:1]"},
@@ -112,7 +114,8 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
       {kind + "  = SITE up\n  @ by proces_end\n  > SITE up\n",
        "site.messages:3:8: unknown recogniser 'proces_end' [did you mean 'process_end'?]"},
       {kind + "  = SITE up\n  @ general\n  > SITE up\n",
-       "site.messages:2:5: the wording is said to be general, and fits no other one's example [take "
+       "site.messages:2:5: the wording is said to be general, and fits no other one's example "
+       "[take "
        "the word 'general' away]"},
       {kind + "  = SITE up\n  > SITE\\q\n",
        "site.messages:3:9: unknown escape [\\t, \\\\ and \\xHH are known]"},
@@ -129,7 +132,7 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
 
 TEST(MessageFile, AddsWordingsToATypedKind) {
   const auto kinds = parse_message_file(
-      "network_selected  nccl INIT\n"
+      "network_selected  nccl NET\n"
       "  = The site's network is {network}\n"
       "  > The site's network is Hyper\n",
       "site.messages");
@@ -146,7 +149,7 @@ TEST(MessageFile, AddsWordingsToATypedKind) {
 
 TEST(MessageFile, TakesReplacedWordingsAway) {
   const auto kinds = parse_message_file(
-      "network_selected  nccl INIT\n"
+      "network_selected  nccl NET\n"
       "  replaces: network_selected\n"
       "  = Using network {network} of the site\n"
       "  > Using network Hyper of the site\n",

@@ -1,13 +1,14 @@
 // What the generator cannot prove of the built-in messages: that they are read the same way with a
 // header before them, and that no beginning of one does harm.
 
+#include "log/messages.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/text.h"
 #include "log/event.h"
-#include "log/messages.h"
 
 namespace ncclog {
 namespace {

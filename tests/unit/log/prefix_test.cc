@@ -216,8 +216,7 @@ TEST(ParsePrefix, SurvivesEveryCut) {
 }
 
 TEST(ParseProgressBar, ReadsTitleAndCounts) {
-  const TqdmBar bar =
-      parse_progress_bar("Epoch 0:  10%|#   | 100/1000 [00:10<01:30, 10.0it/s]");
+  const TqdmBar bar = parse_progress_bar("Epoch 0:  10%|#   | 100/1000 [00:10<01:30, 10.0it/s]");
   EXPECT_EQ(bar.title, "Epoch 0");
   EXPECT_EQ(bar.percent, "10");
   EXPECT_EQ(bar.done, "100");

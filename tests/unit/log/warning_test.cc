@@ -116,6 +116,8 @@ TEST(Warnings, WhatIsQuotedIsAWarning) {
       "nvls_bind_hint",       // The further lines of a WARN of three.
       "nvls_bind_failed",     // One form of it is INFO.
       "cumem_host_fallback",  // INFO that issue reports quote.
+      "rccl_build",           // Lines behind the banner, which stand without header.
+      "nccl_1_note",         "inspector_version", "inspector_setting", "inspector_disabled",
   };
   for (const Kind& kind : all_kinds()) {
     if (kind.source != Source::Nccl || kOthers.contains(kind.name)) continue;

@@ -18,9 +18,8 @@ constexpr Field kFields[] = {{"text", FieldType::Text, {}},
 std::string match(std::string_view wording_text, std::string_view text) {
   const Kind kind{.name = "sample", .fields = kFields};
   WordingStore store;
-  const Wording wording{.text = wording_text,
-                        .kind = &kind,
-                        .steps = compile_wording(wording_text, kFields, store)};
+  const Wording wording{
+      .text = wording_text, .kind = &kind, .steps = compile_wording(wording_text, kFields, store)};
   Message message;
   if (!match_wording(wording, text, message)) return "no";
   std::string result;
