@@ -14,4 +14,8 @@ bool is_rccl(const Job& job);
 /// "RCCL" or "NCCL".
 inline std::string_view library_name(const Job& job) { return is_rccl(job) ? "RCCL" : "NCCL"; }
 
+/// Who printed an NCCL line that no wording fits: "aws-ofi-nccl", "nccl-rdma-sharp-plugins", "NCCL
+/// inspector", "RCCL"; "" if nothing in it tells.
+std::string_view printer_of(std::string_view line);
+
 }  // namespace ncclog

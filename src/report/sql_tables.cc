@@ -203,6 +203,7 @@ constexpr SqlColumn kTimeline[] = {{"rank", "INTEGER", "in the whole job"},
 
 constexpr SqlColumn kUnknown[] = {{"count", "INTEGER", "lines of this shape"},
                                   {"levels", "TEXT", "with blanks between them"},
+                                  {"printer", "TEXT", "plugin or library, where the line tells"},
                                   {"shape", "TEXT", "the message with its numbers taken out"},
                                   {"first", "TEXT", "file:line of the first"},
                                   {"example", "TEXT", "that line"}};

@@ -36,8 +36,11 @@ std::string level_words(uint32_t levels) {
 std::vector<Cell> unknown_row(const Job& job, const Shape& shape) {
   const UnknownLines& lines = shape.second;
   const FileLine place = file_line(job, lines.first);
-  return {number_cell(static_cast<int64_t>(lines.count)), text_cell(level_words(lines.levels)),
-          text_cell(shape.first), text_cell(fmt::format("{}:{}", place.path, place.line)),
+  return {number_cell(static_cast<int64_t>(lines.count)),
+          text_cell(level_words(lines.levels)),
+          text_cell(printer_of(lines.example)),
+          text_cell(shape.first),
+          text_cell(fmt::format("{}:{}", place.path, place.line)),
           text_cell(lines.example)};
 }
 
@@ -50,7 +53,7 @@ std::string versions_text(const Job& job) {
 
 Table unknown_table(const Job& job) {
   Table table{.name = "unknown",
-              .columns = {"count", "levels", "shape", "first", "example"},
+              .columns = {"count", "levels", "printer", "shape", "first", "example"},
               .rows = {},
               .notes = {}};
   for (const Shape* shape : most_frequent_first(job.unknown)) {

@@ -130,6 +130,24 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
   for (const Row& row : rows) EXPECT_EQ(refusal(row.text), row.refusal) << row.text;
 }
 
+TEST(MessageFile, AnyBytesAreAFileOrAnError) {
+  const std::string file =
+      "# A note.\nsite_note  nccl NET  typed\n  device:text  What.\n  ! fatal system  It is down "
+      "for "
+      "good.\n    Ask.\n  = SITE/{device:a|b} {:int} {{x}}\n  @ quotable by titan_step\n  > SITE/a "
+      "3 "
+      "{x}\n  replaces: env_set\n";
+  for (size_t cut = 0; cut <= file.size(); ++cut) {
+    refusal(file.substr(0, cut));
+    refusal(file.substr(cut));
+    for (const char byte : {'\0', '{', '}', '\n', ' ', '\\', '\x80', ':', '='}) {
+      std::string changed = file;
+      if (cut < changed.size()) changed[cut] = byte;
+      refusal(changed);
+    }
+  }
+}
+
 TEST(MessageFile, AddsWordingsToATypedKind) {
   const auto kinds = parse_message_file(
       "network_selected  nccl NET\n"

@@ -66,8 +66,8 @@ TEST(UnknownTable, SaysHowToReportAndWhatWasLeftOut) {
   job.unknown.other = 5;
   const Table table = unknown_table(job);
   EXPECT_EQ(write_table_csv(table),
-            "count,levels,shape,first,example\n"
-            "1,INFO,Frobnicated # rails,a.log:1,n:1:2 [0] NCCL INFO Frobnicated 3 rails\n");
+            "count,levels,printer,shape,first,example\n"
+            "1,INFO,,Frobnicated # rails,a.log:1,n:1:2 [0] NCCL INFO Frobnicated 3 rails\n");
   ASSERT_EQ(table.notes.size(), 2U);
   EXPECT_EQ(table.notes[1], "5 more lines are of other shapes; 2048 shapes are kept.");
 }

@@ -4,8 +4,6 @@
 
 #include "model/job_from_text.h"
 #include "model/library_name.h"
-#include "rules/evaluate.h"
-#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {
@@ -37,6 +35,14 @@ TEST(LibraryName, IsRcclWhereALineOnlyRcclPrints) {
           "to variability in the RCCL performance! Disable by \"sudo sysctl "
           "kernel.numa_balancing=0\"\n")),
       "RCCL");
+}
+
+TEST(PrinterOf, NamesThePluginOfALineThatNothingFits) {
+  EXPECT_EQ(printer_of("n:1:2 [0] int x():7 NCCL WARN NET/OFI Frobnicated"), "aws-ofi-nccl");
+  EXPECT_EQ(printer_of("n:1:2 [0] ucx_plugin.c:7 NCCL WARN Frobnicated"),
+            "nccl-rdma-sharp-plugins");
+  EXPECT_EQ(printer_of("n:1:2 [0] /b/hipify/src/init.cc:7 NCCL WARN Frobnicated"), "RCCL");
+  EXPECT_EQ(printer_of("n:1:2 [0] NCCL INFO Frobnicated"), "");
 }
 
 }  // namespace
