@@ -52,7 +52,10 @@ void add_flags(CLI::App& app, CommonOptions& options) {
       ->type_name("FILE");
   app.add_option("--messages", options.messages,
                  "a folder or file of messages that add to the built-in ones; may be repeated")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_flag("--show-config", options.show_config, "print these flags' values and their sources");
 }
 

@@ -8,6 +8,7 @@
 #include "app/commands.h"
 #include "app/message_files.h"
 #include "app/options.h"
+#include "app/write_help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
@@ -92,7 +93,8 @@ RunCommand declare_messages(CLI::App& app) {
     for (const MessagesAction& action : kActions) {
       if (app.got_subcommand(action.name)) return action.run(*options, console);
     }
-    throw Error("no action named", "messages", "one of: list, show, check");
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
   };
 }
 
