@@ -9,6 +9,12 @@
 namespace ncclog {
 namespace {
 
+/// Each example is held against all wordings, so twice as many kinds take four times as long.
+constexpr size_t kMostKinds = 8192;
+
+/// Of a wording that is added to the built-in ones, a few of which have less and were looked at.
+constexpr size_t kFewestBytes = 5;
+
 /// Where each wording of a file stands; those of known kinds are not here.
 using Places = std::map<const Wording*, const WordingText*>;
 
@@ -25,10 +31,21 @@ struct Plan {
   bool is_replaced = false;            ///< The known wordings are taken away.
 };
 
+/// What of the wording is not a hole, blanks aside; the shortest word of a choice counts.
+size_t own_bytes(const Wording& wording) {
+  size_t bytes = 0;
+  for (const PatternStep& step : wording.steps) {
+    bytes +=
+        static_cast<size_t>(std::ranges::count_if(step.literal, [](char c) { return c != ' '; }));
+    if (!step.choices.empty()) bytes += step.choices.back().size();
+  }
+  return bytes;
+}
+
 class Builder {
  public:
   Builder(std::span<const Kind> known, std::span<const KindText> added, OwnedWordingTable& result)
-      : result_(result) {
+      : result_(result), adds_(!known.empty()) {
     for (const Kind& kind : known) plan_of(kind.name).known = &kind;
     for (const KindText& kind : added) add(kind);
     for (const KindText& kind : added) {
@@ -73,12 +90,15 @@ class Builder {
         const std::string_view subsystem = to_string(plan.known->subsystem);
         fail_at(kind.place,
                 name +
-                    " is built in: more wordings need its own library and subsystem, "
+                    " is known already: more wordings need its own library and subsystem, "
                     "and list no fields",
                 "begin it with '" + kind.name + "  " + std::string(to_string(plan.known->library)) +
                     " " + std::string(subsystem.empty() ? "-" : subsystem) + "'");
       }
     }
+    if (plans_.size() > kMostKinds)
+      fail_at(kind.place, "more than " + std::to_string(kMostKinds) + " kinds",
+              "name only what the logs show");
     plan.added.push_back(&kind);
   }
 
@@ -101,11 +121,9 @@ class Builder {
       kind = *plan.known;
     } else {
       const KindText& text = *plan.added.front();
-      kind.name = text.name;
       kind.library = text.library;
       kind.source = source_of(text.library);
       kind.subsystem = text.subsystem;
-      kind.meaning = text.meaning;
       std::vector<Field>& fields = result_.fields.emplace_back();
       for (const FieldText& field : text.fields)
         fields.push_back({keep(field.name), field.type, keep(field.meaning)});
@@ -150,6 +168,8 @@ class Builder {
     }
     try {
       wording.steps = compile_wording(wording.text, kind.fields, result_.store);
+      if (adds_ && wording.recognise == nullptr && own_bytes(wording) < kFewestBytes)
+        fail_at(text.place, "the wording has too little text of its own, and would fit anything");
     } catch (const MalformedWording& error) {
       FilePlace place = text.place;
       place.column += static_cast<int>(error.offset);
@@ -161,6 +181,7 @@ class Builder {
   std::string_view keep(const std::string& text) { return result_.store.keep(text); }
 
   OwnedWordingTable& result_;
+  const bool adds_;  ///< There are known kinds.
   std::deque<Plan> plans_;
   std::map<std::string_view, size_t> by_name_;
   Places places_;
@@ -201,7 +222,7 @@ class Prover {
             "the wording is " + in_quotes(wording.text));
   }
 
-  /// No other wording fits the example, but for a general one behind it in its kind.
+  /// No other wording fits the example, but for a general one after it in its kind.
   void prove_alone(const Wording& wording, const WordingText& text) const {
     const Source source = wording.kind->source;
     for (const Wording* other : table_.all_matches(wording.example, source)) {
@@ -213,7 +234,7 @@ class Prover {
                   in_quotes(other->kind->name),
               places_.contains(other)
                   ? "make one of them narrower, or a later one of the same kind 'general'"
-                  : "built-in wordings are tried first; say 'replaces: " +
+                  : "wordings that are known already are tried first; say 'replaces: " +
                         std::string(other->kind->name) + "' to take them away");
     }
   }

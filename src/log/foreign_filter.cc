@@ -271,7 +271,8 @@ BoringLines ForeignFilter::boring_lines(std::string_view block) const {
     if (newline == nullptr) break;
     const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
     const std::string_view line = block.substr(begin, end - begin);
-    if (needle >= searched.size() && end > searched.size()) {
+    const bool is_passed = needle < begin || needle >= searched.size();
+    if (is_passed && end > searched.size()) {
       const size_t ahead = block.find('\n', std::min(2 * end, block.size()));
       searched = block.substr(0, ahead);
       needle = filter_.next(searched, begin);

@@ -35,13 +35,23 @@ void add_messages(std::span<const KindText> kinds) {
   static std::vector<std::unique_ptr<OwnedWordingTable>> tables;
   auto table = std::make_unique<OwnedWordingTable>();
   build_messages(all_kinds(), kinds, *table);
-  current = &table->table;
   tables.push_back(std::move(table));
+  current = &tables.back()->table;
   for (const KindText& kind : kinds) {
-    hash_text(kind.name + " " + kind.replaces + " " + std::string(to_string(kind.library)));
+    hash_text(kind.name + " " + kind.replaces + " " + std::string(to_string(kind.library)) + " " +
+              std::string(to_string(kind.subsystem)));
+    for (const FieldText& field : kind.fields) {
+      hash_text(field.name);
+      hash_text({"TIH" + static_cast<size_t>(field.type), 1});
+    }
     for (const WordingText& wording : kind.wordings) {
       hash_text(wording.text);
-      hash_text(std::string(to_string(wording.severity)) + " " + wording.meaning);
+      hash_text(wording.recogniser);
+      hash_text(wording.quotable ? "quotable" : "");
+      hash_text(wording.general ? "general" : "");
+      hash_text(to_string(wording.severity));
+      hash_text(to_string(wording.origin));
+      hash_text(wording.meaning);
     }
   }
 }

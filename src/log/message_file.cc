@@ -212,7 +212,7 @@ class Parser {
     if (!severity) fail_unknown(word_place_, "severity", text, known);
     warning_.severity = *severity;
     known.clear();
-    text = word("whose fault it is");
+    text = word("an origin: system, user, internal or symptom");
     const auto origin = named(text, WarnOrigin::Symptom, known);
     if (!origin) fail_unknown(word_place_, "origin", text, known);
     warning_.origin = *origin;
@@ -224,7 +224,10 @@ class Parser {
   void take_replaces() {
     KindText& kind = kinds_.back();
     at_ += std::string_view("replaces:").size();
+    if (!kind.replaces.empty()) fail_here("a kind replaces one other kind");
     kind.replaces = word("the name of a kind");
+    skip_blanks();
+    if (at_ < line_.size()) fail_here("expected nothing after the kind's name");
   }
 
   /// A further line of a meaning.
@@ -254,7 +257,9 @@ class Parser {
     const std::string& meaning = warning_.meaning;
     constexpr size_t kLeast = 20;
     const bool is_sentence = meaning.size() >= kLeast && meaning.ends_with('.');
-    if (!is_sentence) fail_at(warning_place_, "a meaning is a sentence that ends with a full stop");
+    if (!is_sentence)
+      fail_at(warning_place_,
+              "a meaning is a sentence of 20 bytes or more that ends with a full stop");
     if (meaning.size() > kMostMeaning)
       fail_at(warning_place_, "the meaning has " + std::to_string(meaning.size()) + " bytes, and " +
                                   std::to_string(kMostMeaning) + " at most");
@@ -270,7 +275,7 @@ class Parser {
     ++at_;
     skip_blanks();
     place = here();
-    if (at_ >= line_.size()) fail_here("expected a text behind the mark");
+    if (at_ >= line_.size()) fail_here("expected a text after the mark");
     std::string text;
     for (; at_ < line_.size(); ++at_) {
       const char c = line_[at_];
@@ -288,8 +293,9 @@ class Parser {
     }
     const auto value = parse_hex(rest.substr(std::min<size_t>(1, rest.size()), 2));
     constexpr size_t kHexEscape = 3;
-    if (rest.size() < kHexEscape || rest.front() != 'x' || !value)
-      fail_here("unknown escape", "\\t, \\\\ and \\xHH are known");
+    const bool is_line_end = value && (*value == '\n' || *value == 0);
+    if (rest.size() < kHexEscape || rest.front() != 'x' || !value || is_line_end)
+      fail_here("unknown escape", "\\t, \\\\ and \\xHH are known; \\x00 and \\x0a are not");
     at_ += kHexEscape;
     return static_cast<char>(*value);
   }

@@ -13,15 +13,24 @@ namespace {
 
 constexpr size_t kFewestLetters = 8;
 
+/// Nothing in it can steer a terminal, and it reads back as it was.
 std::string escaped(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const bool is_valid = is_valid_utf8(text);
   std::string result;
-  for (const char c : text) {
-    if (c == '\t') {
+  for (size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool is_edge = i == 0 || i + 1 == text.size();
+    const bool is_control = byte < 0x20 || byte == 0x7f || (is_edge && byte == ' ');
+    if (byte == '\t') {
       result += "\\t";
-    } else if (c == '\\') {
+    } else if (byte == '\\') {
       result += "\\\\";
+    } else if (is_control || (byte >= 0x80 && !is_valid)) {
+      result += "\\x";
+      result += {kDigits[byte >> 4], kDigits[byte & 15]};
     } else {
-      result += c;
+      result += text[i];
     }
   }
   return result;
@@ -36,12 +45,13 @@ std::string_view type_name(FieldType type) {
 std::string warning_text(const Wording& wording, const Wording* before) {
   const Warning& warning = wording.warning;
   const bool is_same = before != nullptr && before->warning.severity == warning.severity &&
+                       before->warning.origin == warning.origin &&
                        before->warning.meaning == warning.meaning;
   const bool is_none = warning.severity == WarnSeverity::None;
   if (is_same || (is_none && before == nullptr)) return {};
   if (is_none) return "  ! never\n";
   return "  ! " + std::string(to_string(warning.severity)) + " " +
-         std::string(to_string(warning.origin)) + "  " + std::string(warning.meaning) + "\n";
+         std::string(to_string(warning.origin)) + "  " + printable(warning.meaning) + "\n";
 }
 
 std::string attributes_text(const Wording& wording) {
@@ -115,14 +125,14 @@ std::string proposed_name(std::string_view wording) {
 std::string message_text(const Kind& kind) {
   std::string text;
   for (const std::string_view line : split(kind.meaning, '\n')) {
-    if (!kind.meaning.empty()) text += "# " + std::string(line) + "\n";
+    if (!kind.meaning.empty()) text += "# " + printable(line) + "\n";
   }
   const std::string_view subsystem = to_string(kind.subsystem);
   text += std::string(kind.name) + "  " + std::string(to_string(kind.library)) + " " +
           std::string(subsystem.empty() ? "-" : subsystem) + "\n";
   for (const Field& field : kind.fields) {
     text += "  " + std::string(field.name) + ":" + std::string(type_name(field.type));
-    if (!field.meaning.empty()) text += "  " + std::string(field.meaning);
+    if (!field.meaning.empty()) text += "  " + printable(field.meaning);
     text += "\n";
   }
   const Wording* before = nullptr;
@@ -174,7 +184,9 @@ std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
     text +=
         "# " + unknown.note + "\n" + name + (unknown.is_nccl ? "  nccl -\n" : "  framework -\n");
     if (unknown.is_warning && unknown.is_nccl)
-      text += "  ! degraded system  Say what it means for the job, and where to look.\n";
+      text +=
+          "  ! fatal system  Not explained yet: say what it means for the job, and where to "
+          "look.\n";
     text += "  = " + escaped(wording) + "\n  > " + escaped(trim(unknown.message)) + "\n\n";
   }
   return text;

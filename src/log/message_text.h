@@ -14,7 +14,8 @@
 
 namespace ncclog {
 
-/// The kind as a message file states it (log/messages/README.md).
+/// The kind as a message file states it (log/messages/README.md), but for what only the build
+/// needs: `typed`, and whether a number has 64 bits.
 std::string message_text(const Kind& kind);
 
 /// The message with its values turned into holes: numbers, words with digits, quoted text. Empty if
@@ -23,7 +24,7 @@ std::string proposed_wording(std::string_view message);
 
 /// A line for which a file proposes a kind.
 struct UnknownMessage {
-  std::string_view message;  ///< Behind its header.
+  std::string_view message;  ///< After its header.
   bool is_nccl = false;      ///< It has an NCCL header.
   bool is_warning = false;   ///< At level WARN.
   std::string note;          ///< Where and how often it was seen.

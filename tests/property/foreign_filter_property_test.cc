@@ -165,6 +165,42 @@ TEST(ForeignFilterProperty, MostTrainingOutputIsLetGo) {
   EXPECT_GT(let_go, lines * 2 / 3);
 }
 
+/// Lines of all lengths, some with texts that have to be looked at more closely and mean nothing, a
+/// few that matter.
+std::string mixed_lines(unsigned seed) {
+  constexpr std::string_view kTexts[] = {
+      "a plain line of words",
+      "/dev/shm in passing",
+      "what ends in Error or in Killed",
+      "12%| no bar",
+      "odd text n:1:2 [0] misc/socket.cc:57 NCCL WARN Connection closed by remote peer x",
+  };
+  std::mt19937 random(seed);
+  std::string text;
+  for (int i = 0; i < 400; ++i) {
+    const size_t which = random() % 8;
+    text += which < std::size(kTexts) ? kTexts[which] : kTexts[0];
+    if (random() % 3 == 0) text += " " + std::string(random() % 400, 'x');
+    text += '\n';
+  }
+  return text;
+}
+
+TEST(ForeignFilterProperty, LinesThatMatterEndABlock) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const std::string text = mixed_lines(seed);
+    for (std::string_view rest = text; !rest.empty();) {
+      const BoringLines boring = filter().boring_lines(rest);
+      for_each_line(std::string(rest.substr(0, boring.bytes)), [&](const std::string& line) {
+        ASSERT_FALSE(filter().can_matter(line)) << "seed " << seed << ": " << line;
+      });
+      rest.remove_prefix(boring.bytes);
+      rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+      if (rest.size() == 0) break;
+    }
+  }
+}
+
 TEST(ForeignFilterProperty, BlocksAreReadLikeTheirLines) {
   const std::string text = training_output(1 << 20);
   std::string_view rest = text;

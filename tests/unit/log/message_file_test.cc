@@ -95,8 +95,8 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
        "site.messages:3:5: no wording of the kind 'site_note' fills its field 'device'"},
       {kind + "  = Using network {...}\n  > Using network Site\n",
        "site.messages:3:5: the example also fits 'Using network {network...}' of the kind "
-       "'network_selected' [built-in wordings are tried first; say 'replaces: network_selected' to "
-       "take them away]"},
+       "'network_selected' [wordings that are known already are tried first; say 'replaces: "
+       "network_selected' to take them away]"},
       {kind + "  replaces: network_seleced\n  = Using network {...}\n  > Using network Site\n",
        "site.messages:1:1: replaces the kind 'network_seleced', which is not built in [did you "
        "mean "
@@ -108,7 +108,7 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
       {kind + "  ! fatal systen  The port went down for good.\n  = SITE up\n  > SITE up\n",
        "site.messages:2:11: unknown origin 'systen' [did you mean 'system'?]"},
       {kind + "  ! fatal system  Bad.\n  = SITE up\n  > SITE up\n",
-       "site.messages:2:3: a meaning is a sentence that ends with a full stop"},
+       "site.messages:2:3: a meaning is a sentence of 20 bytes or more that ends with a full stop"},
       {kind + "  = SITE up\n  @ qotable\n  > SITE up\n",
        "site.messages:3:5: unknown word 'qotable' [did you mean 'quotable'?]"},
       {kind + "  = SITE up\n  @ by proces_end\n  > SITE up\n",
@@ -118,13 +118,24 @@ TEST(MessageFile, RefusesAMistakeWithItsPlaceAndTheNearestWord) {
        "[take "
        "the word 'general' away]"},
       {kind + "  = SITE up\n  > SITE\\q\n",
-       "site.messages:3:9: unknown escape [\\t, \\\\ and \\xHH are known]"},
+       "site.messages:3:9: unknown escape [\\t, \\\\ and \\xHH are known; \\x00 and \\x0a "
+       "are not]"},
       {"env_set  nccl NET\n  = {name} is at {value} for the site\n  > A is at 3 for the site\n",
-       "site.messages:1:1: the kind 'env_set' is built in: more wordings need its own library and "
+       "site.messages:1:1: the kind 'env_set' is known already: more wordings need its own library "
+       "and "
        "subsystem, and list no fields [begin it with 'env_set  nccl ENV']"},
+      {kind + "  = {:word} {...}\n  > SITE up\n",
+       "site.messages:2:5: the wording has too little text of its own, and would fit anything"},
       {"  = SITE up\n", "site.messages:1:3: expected a kind: its name, its library, its subsystem"},
       {kind + "  = SITE up\n      and on\n  > SITE up\n",
        "site.messages:3:7: nothing before this line may go on"},
+      {kind + "  = SITE up\n  > SITE\\x0a\n",
+       "site.messages:3:9: unknown escape [\\t, \\\\ and \\xHH are known; \\x00 and \\x0a are "
+       "not]"},
+      {kind + "  replaces: env_set ib_note\n  = SITE up\n  > SITE up\n",
+       "site.messages:2:21: expected nothing after the kind's name"},
+      {kind + "  replaces: env_set\n  replaces: env_set\n  = SITE up\n  > SITE up\n",
+       "site.messages:3:12: a kind replaces one other kind"},
       {kind + "  = SITE \xFF\n", "site.messages:2:1: the line is not valid UTF-8"},
   };
   for (const Row& row : rows) EXPECT_EQ(refusal(row.text), row.refusal) << row.text;

@@ -22,9 +22,23 @@ TEST(MessageText, ReadsBackAsTheSameKind) {
       EXPECT_EQ(text.quotable, wording.quotable) << text.text;
       EXPECT_EQ(text.general, wording.general) << text.text;
       EXPECT_EQ(text.severity, wording.warning.severity) << text.text;
+      EXPECT_EQ(text.origin, wording.warning.origin) << text.text;
       EXPECT_EQ(text.meaning, wording.warning.meaning) << text.text;
     }
   }
+}
+
+TEST(MessageText, SteersNoTerminal) {
+  const auto kinds = parse_message_file(
+      "# Clears \x1b[2J it.\nsite_note  nccl NET\n  = \\x20SITE \\x1b[2J\\x7f up\n  > \\x20SITE "
+      "\\x1b[2J\\x7f up\n",
+      "site.messages");
+  OwnedWordingTable table;
+  build_messages({}, kinds, table);
+  const std::string text = message_text(table.table.kinds[0]);
+  EXPECT_EQ(text.find('\x1b'), text.npos);
+  EXPECT_EQ(text.find('\x7f'), text.npos);
+  EXPECT_EQ(parse_message_file(text, "again")[0].wordings[0].text, kinds[0].wordings[0].text);
 }
 
 TEST(MessageText, ProposesHolesForValues) {
