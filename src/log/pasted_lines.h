@@ -4,8 +4,8 @@
 //   GPU0    X       CNS     CNS     CNS
 //   mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a78:021f 10.120.2.31     v2      ens2f0
 //
-// Each function is the `recognise` of one wording in log/messages/pasted.h. Rows are known by their
-// columns alone: the command that printed them may not be in the log.
+// Each function is the `recognise` of one wording in log/messages/framework/pasted.messages. Rows
+// are known by their columns alone: the command that printed them may not be in the log.
 
 #pragma once
 
@@ -19,7 +19,7 @@ namespace ncclog {
 bool recognise_shm_usage(std::string_view text, Message& message);
 
 /// A row of ncclras' table of communicators. Fields as RasCommunicatorRow
-/// (log/messages/ras_client.h) names them.
+/// (log/messages/nccl/ras_client.messages) names them.
 bool recognise_ras_communicator_row(std::string_view text, Message& message);
 
 /// A command line with "ulimit -l" at its end, joined with its answer (log/record_joiner.h). Field

@@ -119,18 +119,10 @@ std::string header_of(const std::vector<KindText>& kinds) {
   return out + "\n}  // namespace ncclog\n";
 }
 
-constexpr std::string_view kLibraries[] = {
-    "Nccl", "Rccl", "Ofi", "Sharp", "NcclPlugins", "Framework", "RasClient", "NcclTests", "Pasted"};
-constexpr std::string_view kSources[] = {"Nccl", "Framework", "Pasted"};
-constexpr std::string_view kTypes[] = {"Text", "Integer", "Hex"};
-constexpr std::string_view kHoles[] = {"None", "Text",   "Word",   "Integer", "Integers",
-                                       "Hex",  "Number", "Choice", "Rest"};
-constexpr std::string_view kSeverities[] = {"None", "Info", "Degraded", "Fatal"};
-constexpr std::string_view kOrigins[] = {"System", "User", "Internal", "Symptom"};
-
-template <typename Enum, size_t kSize>
-std::string_view spelled(const std::string_view (&names)[kSize], Enum value) {
-  return names[static_cast<size_t>(value)];
+/// "static_cast<HoleType>(3)".
+template <typename Enum>
+std::string spelled(std::string_view type, Enum value) {
+  return fmt::format("static_cast<{}>({})", type, static_cast<int>(value));
 }
 
 /// Writes a table whose parts are arrays of constants that refer to each other by place.
@@ -151,17 +143,16 @@ class TableWriter {
       const size_t first_wording = wordings_;
       for (const Field& field : kind.fields) {
         ++fields_;
-        fields += fmt::format("    {{{}, FieldType::{}, {}}},\n", view(field.name),
-                              spelled(kTypes, field.type), view(field.meaning));
+        fields += fmt::format("    {{{}, {}, {}}},\n", view(field.name),
+                              spelled("FieldType", field.type), view(field.meaning));
       }
       for (const Wording& wording : kind.wordings) write_wording(wordings, steps, choices, wording);
-      const std::string subsystem = std::to_string(static_cast<int>(kind.subsystem));
       kinds += fmt::format(
-          "    {{{}, {}, Library::{}, Source::{}, static_cast<Subsystem>({}), {}, {{kFields + {}, "
+          "    {{{}, {}, {}, {}, {}, {}, {{kFields + {}, "
           "{}}}, {{kWordings + {}, {}}}}},\n",
-          view(kind.name), kind.index, spelled(kLibraries, kind.library),
-          spelled(kSources, kind.source), subsystem, view(kind.meaning), first_field,
-          kind.fields.size(), first_wording, kind.wordings.size());
+          view(kind.name), kind.index, spelled("Library", kind.library),
+          spelled("Source", kind.source), spelled("Subsystem", kind.subsystem), view(kind.meaning),
+          first_field, kind.fields.size(), first_wording, kind.wordings.size());
     }
     const std::string nccl = dispatch("Nccl", owned_.table.nccl);
     const std::string foreign = dispatch("Foreign", owned_.table.foreign);
@@ -190,8 +181,8 @@ class TableWriter {
     for (const PatternStep& step : wording.steps) {
       ++steps_;
       steps +=
-          fmt::format("    {{{}, {}, HoleType::{}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
-                      view(step.literal), leading(step.leading), spelled(kHoles, step.hole),
+          fmt::format("    {{{}, {}, {}, {}, {}, {}, {{kChoices + {}, {}}}}},\n",
+                      view(step.literal), leading(step.leading), spelled("HoleType", step.hole),
                       step.field, view(step.next), step.before_last, choices_, step.choices.size());
       for (const std::string_view choice : step.choices) {
         ++choices_;
@@ -205,11 +196,12 @@ class TableWriter {
     }
     ++wordings_;
     wordings += fmt::format(
-        "    {{{}, {}, {}, {}, {}, {{WarnSeverity::{}, WarnOrigin::{}, {}}}, kKinds + {}, {{kSteps "
+        "    {{{}, {}, {}, {}, {}, {{{}, {}, {}}}, kKinds + {}, {{kSteps "
         "+ {}, {}}}}},\n",
         view(wording.text), view(wording.example), wording.quotable, wording.general, recogniser,
-        spelled(kSeverities, wording.warning.severity), spelled(kOrigins, wording.warning.origin),
-        view(wording.warning.meaning), wording.kind->index, first_step, wording.steps.size());
+        spelled("WarnSeverity", wording.warning.severity),
+        spelled("WarnOrigin", wording.warning.origin), view(wording.warning.meaning),
+        wording.kind->index, first_step, wording.steps.size());
   }
 
   static std::string leading(const LeadingBytes& bytes) {
@@ -240,7 +232,7 @@ class TableWriter {
     return fmt::format("{{{{kSlots{}, {}}}}}", name, index.slots.size());
   }
 
-  /// The expression of a list of wordings within `kLists`name.
+  /// The expression of a dispatch; its arrays are added to lists_.
   std::string dispatch(const std::string& name, const Dispatch& dispatch) {
     std::string pointers;
     size_t count = 0;

@@ -5,10 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
+#include <filesystem>
 #include <string>
 
 #include "base/text.h"
 #include "log/event.h"
+#include "log/message_file.h"
+#include "support/paths.h"
 
 namespace ncclog {
 namespace {
@@ -31,6 +35,39 @@ TEST(Messages, IndexAndNameLeadToTheKind) {
   }
   EXPECT_EQ(find_kind("comm_init")->index, kKindIndex<CommInit>);
   EXPECT_EQ(find_kind("no_such_kind"), nullptr);
+}
+
+/// All of src/ that is compiled, as one text.
+std::string sources() {
+  std::string text;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(testing::source_dir() / "src")) {
+    const auto extension = entry.path().extension();
+    if (extension == ".cc" || extension == ".h") text += testing::read_file(entry.path());
+  }
+  return text;
+}
+
+TEST(Messages, StructsAreMadeOnlyOfKindsThatCodeNames) {
+  const std::string code = sources();
+  const auto folder = testing::source_dir() / "src" / "log" / "messages";
+  size_t typed = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() != ".messages") continue;
+    for (const KindText& kind :
+         parse_message_file(testing::read_file(entry.path()), entry.path())) {
+      if (!kind.typed) continue;
+      ++typed;
+      std::string name;
+      bool is_start = true;
+      for (const char c : kind.name) {
+        if (c != '_') name += is_start ? static_cast<char>(std::toupper(c)) : c;
+        is_start = c == '_';
+      }
+      EXPECT_NE(code.find(name), code.npos) << kind.name;
+    }
+  }
+  EXPECT_GT(typed, 100u);
 }
 
 TEST(Messages, ExamplesAreReadByTheirOwnWording) {
