@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/fnv.h"
 #include "log/build_messages.h"
 
 namespace ncclog {
@@ -11,12 +12,8 @@ namespace {
 constinit const WordingTable* current = &kBuiltInMessages;
 constinit uint64_t added_hash = 0;
 
-/// FNV-1a, with an end mark: "ab", "c" is not "a", "bc".
 void hash_text(std::string_view text) {
-  constexpr uint64_t kPrime = 0x100000001b3u;
-  if (added_hash == 0) added_hash = 0xcbf29ce484222325u;
-  for (const char c : text) added_hash = (added_hash ^ static_cast<unsigned char>(c)) * kPrime;
-  added_hash = (added_hash ^ 0xFFu) * kPrime;
+  added_hash = fnv_text(added_hash == 0 ? kFnvBasis : added_hash, text);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fnv.h"
 #include "base/text.h"
 #include "report/write_json.h"
 
@@ -109,14 +110,9 @@ Json logical_location(const Finding& finding) {
 
 /// FNV-1a over what stays the same when the job fails again.
 std::string fingerprint(const Finding& finding) {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-    hash = (hash ^ 0xFFU) * 0x100000001b3;
-  };
-  add(finding.id);
-  for (const std::string& host : finding.hosts) add(host);
-  for (const int rank : finding.ranks) add(std::to_string(rank));
+  uint64_t hash = fnv_text(kFnvBasis, finding.id);
+  for (const std::string& host : finding.hosts) hash = fnv_text(hash, host);
+  for (const int rank : finding.ranks) hash = fnv_text(hash, std::to_string(rank));
   return fmt::format("{:016x}", hash);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fnv.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "rules/load_rules.h"
@@ -109,19 +110,13 @@ std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
   return patterns;
 }
 
-uint64_t hash_text(uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return (hash ^ 0xFFu) * 0x100000001b3u;
-}
-
 std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const auto& [id, rule] : rules) hash = (hash ^ rule.hash) * 0x100000001b3u;
+  uint64_t hash = kFnvBasis;
+  for (const auto& [id, rule] : rules) hash = fnv_step(hash, rule.hash);
   for (const Overlay& overlay : overlays) {
-    for (const std::string& text : {overlay.rule, overlay.text}) hash = hash_text(hash, text);
+    for (const std::string& text : {overlay.rule, overlay.text}) hash = fnv_text(hash, text);
   }
-  if (const uint64_t added = added_messages_hash(); added != 0)
-    hash = (hash ^ added) * 0x100000001b3u;
+  if (const uint64_t added = added_messages_hash(); added != 0) hash = fnv_step(hash, added);
   return fmt::format("{:016x}", hash);
 }
 
