@@ -48,7 +48,9 @@ void WordIndexBuilder::add(std::string_view word, const Wording& wording, std::s
       place = place_of(word);
     }
   }
-  entries_[places_[place] - 1].candidates.push_back({&wording, leading_bytes(behind)});
+  std::vector<Candidate>& list = entries_[places_[place] - 1].candidates;
+  const size_t shared = list.empty() ? 0 : shared_steps(*list.back().wording, wording);
+  list.push_back({&wording, leading_bytes(behind), shared});
 }
 
 WordIndex WordIndexBuilder::index() {

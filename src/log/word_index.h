@@ -21,6 +21,7 @@ namespace ncclog {
 struct Candidate {
   const Wording* wording = nullptr;
   LeadingBytes behind;  ///< What always stands behind the word; may be nothing.
+  size_t shared = 0;    ///< Steps with which the wording before it in the list begins, too.
 
   /// `bytes`: bytes_at(text, end of the word).
   bool may_fit(uint64_t bytes) const { return ((bytes ^ behind.bytes) & behind.mask) == 0; }

@@ -248,12 +248,17 @@ size_t hole_length(const PatternStep& step, std::string_view text) {
   return kNoMatch;
 }
 
-/// Takes the wording's steps from the front of `text`; true if nothing is left.
-bool take_steps(const Wording& wording, std::string_view& text, Message& message) {
-  for (const PatternStep& step : wording.steps) {
+/// Takes the wording's steps from `first` on off the front of `text`; true if nothing is left.
+bool take_steps(const Wording& wording, size_t first, std::string_view& text, Message& message,
+                Trail& trail) {
+  const size_t count = wording.steps.size();
+  for (size_t i = first; i < count; ++i) {
+    const PatternStep& step = wording.steps[i];
+    trail.failed = i;
+    if (i < Trail::kLongest) trail.begins[i] = text.data();
     if (!begins_with_literal(text, step)) {
       // The last literal may end in blanks that were taken off the text's end.
-      const bool last = &step == &wording.steps.back() && step.hole == HoleType::None;
+      const bool last = i + 1 == count && step.hole == HoleType::None;
       if (!last || text != trim(step.literal)) return false;
       text = {};
       return true;
@@ -269,7 +274,27 @@ bool take_steps(const Wording& wording, std::string_view& text, Message& message
     }
     text.remove_prefix(length);
   }
+  trail.failed = count;
+  if (count < Trail::kLongest) trail.begins[count] = text.data();
   return text.empty();
+}
+
+/// Clears what the last try read from step `first` on.
+void forget(const Trail& trail, size_t first, Message& message) {
+  if (trail.wording == nullptr) return;
+  const size_t end = std::min(trail.failed, trail.wording->steps.size());
+  for (size_t i = first; i < end; ++i) {
+    const int field = trail.wording->steps[i].field;
+    if (field >= 0) message.fields[static_cast<size_t>(field)] = {};
+  }
+}
+
+/// True if what both take off a text, and what they leave, is the same.
+bool is_same_step(const PatternStep& a, const PatternStep& b) {
+  const bool looks_ahead = a.hole == HoleType::Text || a.hole == HoleType::Word;
+  return a.literal == b.literal && a.hole == b.hole && a.field == b.field &&
+         std::ranges::equal(a.choices, b.choices) &&
+         (!looks_ahead || (a.next == b.next && a.before_last == b.before_last));
 }
 
 }  // namespace
@@ -291,19 +316,46 @@ std::span<const PatternStep> compile_wording(std::string_view text, std::span<co
   return steps;
 }
 
+size_t shared_steps(const Wording& a, const Wording& b) {
+  if (a.kind != b.kind || a.recognise != nullptr || b.recognise != nullptr) return 0;
+  const auto [end, ignored] = std::ranges::mismatch(a.steps, b.steps, is_same_step);
+  return std::min(static_cast<size_t>(end - a.steps.begin()), Trail::kLongest - 1);
+}
+
 bool match_wording(const Wording& wording, std::string_view text, Message& message) {
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  // Most candidates of a long list end here, before any field is touched.
-  const PatternStep& first = wording.steps.front();
-  const bool by_holes = wording.recognise == nullptr && first.hole != HoleType::None;
-  if (by_holes && !begins_with_literal(text, first)) return false;
-  std::fill_n(message.fields.begin(), wording.kind->fields.size(), std::string_view{});
+  Trail trail;
+  return match_wording_after(trail, 0, wording, text, message);
+}
+
+bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, std::string_view text,
+                         Message& message) {
+  // What both begin with does not fit: most candidates of a long list end here.
+  if (trail.failed < shared) return false;
+  if (shared > 0) {
+    text = {trail.begins[shared], static_cast<size_t>(trail.end - trail.begins[shared])};
+  } else {
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    const PatternStep& first = wording.steps.front();
+    const bool by_holes = wording.recognise == nullptr && first.hole != HoleType::None;
+    if (by_holes && !begins_with_literal(text, first)) {
+      forget(trail, 0, message);
+      trail.wording = nullptr;
+      trail.failed = 0;
+      return false;
+    }
+    trail.end = text.data() + text.size();
+  }
+  forget(trail, shared, message);
   if (wording.recognise != nullptr) {
     message.kind = wording.kind;
     message.wording = &wording;
-    return wording.recognise(text, message);
+    if (wording.recognise(text, message)) return true;
+    message = {};
+    trail.wording = nullptr;
+    return false;
   }
-  if (!take_steps(wording, text, message)) return false;
+  trail.wording = &wording;
+  if (!take_steps(wording, shared, text, message, trail)) return false;
   message.kind = wording.kind;
   message.wording = &wording;
   return true;
@@ -313,7 +365,8 @@ size_t matched_bytes(const Wording& wording, std::string_view text) {
   while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
   const size_t size = text.size();
   Message ignored;
-  take_steps(wording, text, ignored);
+  Trail trail;
+  take_steps(wording, 0, text, ignored, trail);
   return size - text.size();
 }
 

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -58,9 +59,28 @@ struct MalformedWording : std::runtime_error {
 std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
                                              WordingStore& store);
 
-/// True if all of `text` fits; then `message` holds the kind and the captured fields. `message` is
-/// unspecified after false. Trailing blanks of `text` are ignored.
+/// How far a wording came in a text, for the next one that is tried on it: both may begin with the
+/// same steps.
+struct Trail {
+  static constexpr size_t kLongest = 24;
+  /// Where each step began, down to the one that did not fit.
+  std::array<const char*, kLongest> begins;
+  const char* end = nullptr;         ///< Of the text, without trailing blanks.
+  size_t failed = 0;                 ///< The step that did not fit; as many as it has: too short.
+  const Wording* wording = nullptr;  ///< The one that was tried; nullptr: none.
+};
+
+/// Steps with which both begin, at most Trail::kLongest - 1; 0 unless they are of one kind.
+size_t shared_steps(const Wording& a, const Wording& b);
+
+/// True if all of `text` fits; then `message`, which must be fresh, holds the kind and the captured
+/// fields. `message` is unspecified after false. Trailing blanks of `text` are ignored.
 bool match_wording(const Wording& wording, std::string_view text, Message& message);
+
+/// The same, after the wording of `trail` did not fit `text`: the first steps, as many as both
+/// share, are not taken again. `message` and `trail` are as that try left them, or fresh.
+bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, std::string_view text,
+                         Message& message);
 
 /// How much of `text` the wording takes before it no longer fits: where an example and its wording
 /// part.

@@ -85,34 +85,43 @@ std::string_view behind_first_word(const Wording& wording) {
 /// Tries the wordings in turn that may fit; true when one does. `at`: where the word ends by which
 /// they were found.
 bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
-               Message& message) {
+               Trail& trail, Message& message) {
   if (candidates.empty()) return false;
   const uint64_t behind = bytes_at(text, at);
+  const Candidate* tried = nullptr;
   for (const Candidate& candidate : candidates) {
-    if (candidate.may_fit(behind) && match_wording(*candidate.wording, text, message)) return true;
+    if (!candidate.may_fit(behind)) continue;
+    const bool follows = tried != nullptr && tried + 1 == &candidate;
+    const size_t shared = follows ? candidate.shared : 0;
+    if (match_wording_after(trail, shared, *candidate.wording, text, message)) return true;
+    tried = &candidate;
   }
   return false;
 }
 
 /// Tries the wordings in turn; true when one fits.
-bool match_any(std::span<const Wording* const> wordings, std::string_view text, Message& message) {
+bool match_any(std::span<const Wording* const> wordings, std::string_view text, Trail& trail,
+               Message& message) {
   for (const Wording* wording : wordings) {
-    if (match_wording(*wording, text, message)) return true;
+    if (match_wording_after(trail, 0, *wording, text, message)) return true;
   }
   return false;
 }
 
 bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
   if (text.empty()) return false;
+  Trail trail;
   const std::string_view first = first_word(text);
-  if (match_any(dispatch.by_first_word.find(first), text, first.size(), message)) return true;
+  if (match_any(dispatch.by_first_word.find(first), text, first.size(), trail, message))
+    return true;
   const size_t second_at = std::min(first.size() + 1, text.size());
   const std::string_view second = first_word(text.substr(second_at));
-  if (match_any(dispatch.by_second_word.find(second), text, second_at + second.size(), message))
+  if (match_any(dispatch.by_second_word.find(second), text, second_at + second.size(), trail,
+                message))
     return true;
   const auto byte = static_cast<unsigned char>(text.front());
-  return match_any(dispatch.by_first_byte[byte], text, message) ||
-         match_any(dispatch.open, text, message);
+  return match_any(dispatch.by_first_byte[byte], text, trail, message) ||
+         match_any(dispatch.open, text, trail, message);
 }
 
 void read(const Dispatch& dispatch, std::string_view text, Message& message) {
@@ -166,11 +175,11 @@ Message WordingTable::parse_foreign(std::string_view text) const {
 
 std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Source source) const {
   std::vector<const Wording*> matches;
-  Message message;
   for (const Kind& kind : kinds) {
     for (const Wording& wording : kind.wordings) {
       const bool is_nccl = kind.source == Source::Nccl;
       const bool looked_at = source == Source::Nccl ? is_nccl : !is_nccl || wording.quotable;
+      Message message;
       if (looked_at && match_wording(wording, text, message)) matches.push_back(&wording);
     }
   }

@@ -222,8 +222,8 @@ class TableWriter {
       for (const Candidate& candidate : slot.candidates) {
         ++count;
         candidates +=
-            fmt::format("    {{kWordings + {}, {}}},\n", wording_numbers_.at(candidate.wording),
-                        leading(candidate.behind));
+            fmt::format("    {{kWordings + {}, {}, {}}},\n", wording_numbers_.at(candidate.wording),
+                        leading(candidate.behind), candidate.shared);
       }
     }
     lists_ += fmt::format("constexpr Candidate kCandidates{}[] = {{\n{}    {{}},\n}};\n", name,
