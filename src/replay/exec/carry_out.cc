@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "replay/exec/coordinator.h"
 #include "replay/exec/gpu_probe.h"
-#include "replay/exec/guard.h"
 #include "replay/exec/leftovers.h"
 #include "replay/exec/prepare_replay.h"
 #include "replay/exec/run_request.h"
@@ -26,19 +25,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Any port of this host; under a launcher the one that the other tasks know.
-std::string address_to_listen_on(const PreparedReplay& replay) {
-  if (!replay.coordinates_launch()) return {};
-  return "0.0.0.0:" + parse_host_port(replay.rendezvous)->port;
-}
-
 /// The runs of a replay, one after the other.
 struct ReplayRuns {
   const PreparedReplay& replay;
   const CarryOutPatience& patience;
   const StopSignals& stops;
   std::ostream& says;
-  Listener listener{address_to_listen_on(replay)};
+  Listener listener;
   ReplayOutcome outcome = replay.outcome;
   std::vector<GpuCheck> checks = replay.checks;  ///< As the GPUs were asked last.
   /// Before the first run.
@@ -47,37 +40,15 @@ struct ReplayRuns {
   int stop_signal = 0;   ///< That ended a run, and so the replay; 0: none.
 };
 
-/// One task of a launch writes what came of it.
 void save(const PreparedReplay& replay, const ReplayOutcome& outcome) {
-  if (!replay.is_guard()) write_whole_file(replay.out / "outcome.json", write_outcome(outcome));
-}
-
-/// What this task can tell of a run that task 0 judges.
-RunResult run_as_guard(ReplayRuns& runs, const RunRequest& request) {
-  const RankProcess& process = request.processes.front();
-  RunResult result;
-  result.run.mode = request.mode;
-  try {
-    GuardResult guarded = guard_rank({process.start, runs.replay.rendezvous, request.token,
-                                      request.limits, request.stop_descriptor},
-                                     runs.listener);
-    result.pids = {guarded.pid};
-    result.stop_signal = guarded.stop_signal;
-    result.segments = std::move(guarded.segments);
-    result.run.end = guarded.was_heard ? RunEnd::Completed : RunEnd::NotStarted;
-    result.run.reason = fmt::format("rank {} ended {}, task 0 knows the rest",
-                                    process.ranks.front(), to_string(guarded.end));
-    if (!guarded.reason.empty()) result.run.reason += ": " + guarded.reason;
-  } catch (const Error& error) {
-    result.run.reason = fmt::format("{} {}", error.where(), error.what());
-  }
-  return result;
+  write_whole_file(replay.out / "outcome.json", write_outcome(outcome));
 }
 
 /// What the run's processes left behind is removed, the rest told.
-void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& mark, RunOutcome& run) {
+void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& token,
+              RunOutcome& run) {
   const ReplayMachine& machine = runs.replay.machine;
-  run.leftovers = end_strays(result.pids, mark);
+  run.leftovers = end_strays(result.pids, token);
   const auto add = [&run](const std::vector<std::string>& texts) {
     run.leftovers.insert(run.leftovers.end(), texts.begin(), texts.end());
   };
@@ -95,17 +66,15 @@ RunOutcome run_one(ReplayRuns& runs, size_t number) {
   const ListedRun& listed = replay.list.runs[number];
   const RunMeans means{.limits = runs.patience.limits.value_or(limits_of(replay.plan.deadlines)),
                        .address = runs.listener.address(),
-                       .mark = random_token(),
                        .stop_descriptor = runs.stops.descriptor()};
   const RunRequest request = request_for(replay, number, means);
-  const RunResult result =
-      replay.is_guard() ? run_as_guard(runs, request) : coordinate(request, runs.listener);
+  const RunResult result = coordinate(request, runs.listener);
   RunOutcome run = result.run;
   run.settings = listed.varied;
   run.logs = listed.folder;
   runs.stop_signal = result.stop_signal;
   if (runs.outcome.nccl_version.empty()) runs.outcome.nccl_version = result.nccl_version;
-  clean_up(runs, result, means.mark, run);
+  clean_up(runs, result, request.token, run);
   if (run.end == RunEnd::NotStarted) runs.obstacle = "the run before could not be started";
   return run;
 }

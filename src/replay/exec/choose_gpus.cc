@@ -98,7 +98,7 @@ GpuChoice choose_free(const ReplayPlan& plan, const RunFlags& flags, const Repla
 }
 
 /// Why nothing can be replayed here, whatever the plan.
-GpuChoice check_machine(const ReplayMachine& machine, size_t local_ranks) {
+GpuChoice check_machine(const ReplayMachine& machine, size_t nranks) {
   if (!machine.gpus.problem.empty()) {
     return refused(machine.gpus.problem, "plans can be made and checked without a GPU");
   }
@@ -106,7 +106,7 @@ GpuChoice check_machine(const ReplayMachine& machine, size_t local_ranks) {
   if (!machine.nccl_problem.empty()) {
     return refused(machine.nccl_problem, "--nccl names the library to use");
   }
-  const int64_t least = kLeastSharedMemory * static_cast<int64_t>(local_ranks);
+  const int64_t least = kLeastSharedMemory * static_cast<int64_t>(nranks);
   if (machine.shared_memory >= 0 && machine.shared_memory < least) {
     return refused(fmt::format("/dev/shm is full: {} of the {} MiB are free that NCCL needs there",
                                machine.shared_memory >> 20, least >> 20),
@@ -131,27 +131,6 @@ std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
   return fmt::format(
       "/dev/shm has {} MiB free; ranks that meet in host memory (SHM) may need {} MiB",
       machine.shared_memory >> 20, wanted >> 20);
-}
-
-GpuChoice choose_gpu_of_task(int local, const RunFlags& flags, const ReplayMachine& machine) {
-  GpuChoice problem = check_machine(machine, 1);
-  if (!problem.refusal.empty()) return problem;
-  const auto& gpus = machine.gpus.gpus;
-  const auto place = static_cast<size_t>(local);
-  const bool sees_one = gpus.size() == 1 && flags.devices.empty();
-  const size_t there = flags.devices.empty() ? gpus.size() : flags.devices.size();
-  if (place >= there && !sees_one) {
-    return refused(fmt::format("task {} of this host has no GPU: there are {}", local, there),
-                   "start as many tasks a host as it has GPUs");
-  }
-  const int gpu = sees_one                ? gpus[0].gpu.gpu
-                  : flags.devices.empty() ? gpus[place].gpu.gpu
-                                          : flags.devices[place];
-  RunFlags named = flags;
-  named.devices = {gpu};
-  ReplayPlan one;
-  one.ranks.resize(1);
-  return check_named(one, named, machine);
 }
 
 }  // namespace ncclog

@@ -44,8 +44,4 @@ GpuChoice choose_gpus(const ReplayPlan& plan, const RunFlags& flags, const Repla
 /// What somebody should know beforehand who runs `ranks` ranks here, one sentence; empty: nothing.
 std::string machine_remark(size_t ranks, const ReplayMachine& machine);
 
-/// The one GPU of the task that is the `local`-th of its host. Where the launcher lets each task
-/// see a single GPU, it is that one.
-GpuChoice choose_gpu_of_task(int local, const RunFlags& flags, const ReplayMachine& machine);
-
 }  // namespace ncclog

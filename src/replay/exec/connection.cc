@@ -1,18 +1,14 @@
 #include "replay/exec/connection.h"
 
-#include <fcntl.h>
-#include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
-#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -99,54 +95,40 @@ void Connection::flush() {
   }
 }
 
-std::optional<HostPort> parse_host_port(std::string_view text) {
-  const size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) return std::nullopt;
-  std::string_view host = text.substr(0, colon);
-  const auto port = parse_int(text.substr(colon + 1));
-  if (!port || *port < 0 || *port > 65535 || !is_digit(text[colon + 1])) return std::nullopt;
-  if (host.front() == '[' && host.back() == ']' && host.size() > 2) {
-    host = host.substr(1, host.size() - 2);
-  } else if (host.find_first_of("[]: \t") != std::string_view::npos) {
-    return std::nullopt;
-  }
-  return HostPort{std::string(host), std::to_string(*port)};
-}
-
 namespace {
 
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { freeaddrinfo(list); }
-};
-using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
+/// Coordinator and ranks are on one host.
+constexpr std::string_view kLoopback = "127.0.0.1:";
 
-/// Throws Error.
-Addresses addresses_of(std::string_view address, int flags) {
-  const auto place = parse_host_port(address);
-  if (!place) throw Error("this is no HOST:PORT", std::string(address));
-  addrinfo wanted{};
-  wanted.ai_family = AF_UNSPEC;
-  wanted.ai_socktype = SOCK_STREAM;
-  wanted.ai_flags = flags;
-  addrinfo* list = nullptr;
-  const int failed = getaddrinfo(place->host.c_str(), place->port.c_str(), &wanted, &list);
-  if (failed != 0) throw Error(gai_strerror(failed), std::string(address));
-  return Addresses(list);
+sockaddr_in loopback_address(int64_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  return address;
 }
 
-int open_socket(const addrinfo& address) {
-  return socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+/// Of "127.0.0.1:41377". Throws Error.
+sockaddr_in parse_address(std::string_view text) {
+  const auto port =
+      text.starts_with(kLoopback) ? parse_int(text.substr(kLoopback.size())) : std::nullopt;
+  if (!port || *port < 1 || *port > 65535) {
+    throw Error("this is no 127.0.0.1:PORT", std::string(text));
+  }
+  return loopback_address(*port);
 }
 
-using Clock = std::chrono::steady_clock;
+int open_socket() { return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
-/// True once the connection stands; waits until `latest`.
-bool has_connected(int descriptor, const addrinfo& address, Clock::time_point latest) {
-  if (connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) return true;
+/// True once the connection stands; else errno says why it does not.
+bool has_connected(int descriptor, const sockaddr_in& address, std::chrono::milliseconds patience) {
+  if (connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    return true;
+  }
+  // A coordinator that takes many ranks at once lets some of them wait.
   if (errno != EINPROGRESS) return false;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(latest - Clock::now());
   pollfd polled{descriptor, POLLOUT, 0};
-  if (poll(&polled, 1, static_cast<int>(std::max<int64_t>(left.count(), 0))) != 1) return false;
+  if (poll(&polled, 1, static_cast<int>(patience.count())) != 1) return false;
   int error = 0;
   socklen_t size = sizeof error;
   getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -154,29 +136,13 @@ bool has_connected(int descriptor, const addrinfo& address, Clock::time_point la
   return error == 0;
 }
 
-/// An open connection, or a closed one.
-Connection try_to_connect(const addrinfo* list, Clock::time_point latest) {
-  for (const addrinfo* address = list; address != nullptr; address = address->ai_next) {
-    Connection connection(open_socket(*address));
-    if (connection.is_open() && has_connected(connection.descriptor(), *address, latest)) {
-      return connection;
-    }
-  }
-  return Connection();
-}
-
 }  // namespace
 
 Connection connect_to(std::string_view address, std::string_view token,
                       std::chrono::milliseconds patience) {
-  const auto latest = Clock::now() + patience;
-  const Addresses list = addresses_of(address, 0);
-  Connection connection = try_to_connect(list.get(), latest);
-  while (!connection.is_open() && Clock::now() < latest) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    connection = try_to_connect(list.get(), latest);
-  }
-  if (!connection.is_open()) {
+  const sockaddr_in place = parse_address(address);
+  Connection connection(open_socket());
+  if (!connection.is_open() || !has_connected(connection.descriptor(), place, patience)) {
     throw Error(std::string("the coordinator cannot be reached: ") + std::strerror(errno),
                 std::string(address));
   }
@@ -198,34 +164,17 @@ std::string random_token() {
   return token;
 }
 
-namespace {
-
-/// The port that the system chose.
-std::string bound_port(int descriptor) {
-  sockaddr_storage name{};
-  socklen_t size = sizeof name;
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&name), &size);
-  std::array<char, NI_MAXSERV> port{};
-  getnameinfo(reinterpret_cast<sockaddr*>(&name), size, nullptr, 0, port.data(), port.size(),
-              NI_NUMERICSERV);
-  return port.data();
-}
-
-}  // namespace
-
-Listener::Listener(std::string_view address) {
-  const std::string wanted(address.empty() ? std::string_view("127.0.0.1:0") : address);
-  const Addresses list = addresses_of(wanted, AI_PASSIVE);
-  descriptor_ = open_socket(*list);
-  const int yes = 1;
-  setsockopt(descriptor_, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  if (descriptor_ < 0 || bind(descriptor_, list->ai_addr, list->ai_addrlen) != 0 ||
-      listen(descriptor_, SOMAXCONN) != 0) {
+Listener::Listener() : descriptor_(open_socket()) {
+  sockaddr_in place = loopback_address(0);
+  auto* const name = reinterpret_cast<sockaddr*>(&place);
+  socklen_t size = sizeof place;
+  if (descriptor_ < 0 || bind(descriptor_, name, size) != 0 ||
+      listen(descriptor_, SOMAXCONN) != 0 || getsockname(descriptor_, name, &size) != 0) {
     const std::string why = std::strerror(errno);
     if (descriptor_ >= 0) ::close(descriptor_);
-    throw Error("cannot listen there: " + why, wanted);
+    throw Error("cannot listen there: " + why, std::string(kLoopback) + "0");
   }
-  address_ = wanted.substr(0, wanted.rfind(':') + 1) + bound_port(descriptor_);
+  address_ = std::string(kLoopback) + std::to_string(ntohs(place.sin_port));
 }
 
 Listener::~Listener() { ::close(descriptor_); }

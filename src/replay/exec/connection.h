@@ -54,17 +54,8 @@ class Connection {
   std::string unsent_;
 };
 
-/// "HOST:PORT" taken apart; nullopt for anything else. An IPv6 address stands in brackets.
-struct HostPort {
-  std::string host;
-  std::string port;
-
-  bool operator==(const HostPort&) const = default;
-};
-std::optional<HostPort> parse_host_port(std::string_view text);
-
-/// Connects to the coordinator and says the token. Tries again until `patience` is over, because
-/// the coordinator of another host may start later. Throws Error.
+/// Connects to the coordinator, which listens before it starts a rank, and says the token. Throws
+/// Error where nobody listens, or nobody answers within `patience`.
 Connection connect_to(std::string_view address, std::string_view token,
                       std::chrono::milliseconds patience);
 
@@ -74,8 +65,8 @@ std::string random_token();
 /// Where ranks connect to. Invariant: listens as long as it lives.
 class Listener {
  public:
-  /// On any free port of 127.0.0.1 if `address` is empty, else on HOST:PORT. Throws Error.
-  explicit Listener(std::string_view address = {});
+  /// On any free port of 127.0.0.1. Throws Error.
+  Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
   ~Listener();

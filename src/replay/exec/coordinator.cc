@@ -45,16 +45,8 @@ void start_processes(RunState& run) {
   }
 }
 
-/// Of another host: it has gone, or will not come.
-bool is_gone(const RunState& run, int rank) {
-  const bool may_come = run.stage == EndStage::Running && !run.connections.was_connected(rank);
-  return !run.connections.of(rank).is_open() && !may_come;
-}
-
 bool is_everything_over(const RunState& run) {
-  if (run.stage == EndStage::GivenUp) return true;
-  const std::vector<int>& remote = run.request.remote_ranks;
-  return std::all_of(remote.begin(), remote.end(), [&](int rank) { return is_gone(run, rank); }) &&
+  return run.stage == EndStage::GivenUp ||
          std::all_of(run.processes.begin(), run.processes.end(),
                      [](const HeldProcess& process) { return process.is_over; });
 }

@@ -25,10 +25,8 @@ struct RunRequest {
   MadeIn mode = MadeIn::Clean;       ///< Clean or Defect.
   std::vector<int> gpus;             ///< By rank of the plan.
   std::vector<RankProcess> processes;
-  /// Ranks whose processes other hosts start and end: only their connections are known here.
-  std::vector<int> remote_ranks;
   RunLimits limits;
-  std::string token;         ///< That ranks say first.
+  std::string token;         ///< That ranks say first, and by which their processes are known.
   int stop_descriptor = -1;  ///< A signalfd: what comes there ends the run; -1: nothing does.
 };
 

@@ -14,9 +14,6 @@ void give_up(RunState& run) {
     process.child->abandon();
     for (int rank : process.what->ranks) run.progress.outcomes()[rank].end = ProcessEnd::Lost;
   }
-  for (int rank : run.request.remote_ranks) {
-    if (run.connections.of(rank).is_open()) run.progress.outcomes()[rank].end = ProcessEnd::Lost;
-  }
 }
 
 void enter(RunState& run, EndStage stage) {

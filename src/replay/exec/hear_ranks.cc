@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -77,23 +76,7 @@ void welcome(RunState& run, RankConnections::Greeting greeting) {
   }
 }
 
-/// The connection to another host closed. How the process ended there is known from its own words
-/// only.
-void note_remote_end(RunState& run, int rank) {
-  RankOutcome& outcome = run.progress.outcomes()[rank];
-  if (run.progress.is_done(rank)) {
-    outcome.exit_code = static_cast<int>(RankExit::Done);
-  } else if (run.said_aborted[static_cast<size_t>(rank)]) {
-    outcome.end = ProcessEnd::OnAbort;
-    outcome.exit_code = static_cast<int>(RankExit::Aborted);
-  } else {
-    outcome.end = ProcessEnd::Lost;
-  }
-}
-
 void note_broken_connection(RunState& run, int rank) {
-  const std::vector<int>& remote = run.request.remote_ranks;
-  if (std::find(remote.begin(), remote.end(), rank) != remote.end()) note_remote_end(run, rank);
   if (run.progress.is_done(rank)) return;
   stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
 }

@@ -48,7 +48,7 @@ ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool 
 /// Shared memory of NCCL that those which run have mapped.
 std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes);
 
-/// What the process of `rank` wrote last, a line; empty: nothing, or this host has no such process.
+/// What the process of `rank` wrote last, a line; empty: nothing.
 std::string last_line_of(const std::vector<HeldProcess>& processes, int rank);
 
 /// Of those that were started.

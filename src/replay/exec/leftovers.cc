@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "replay/exec/whole_file.h"
+#include "replay/exec/worker_protocol.h"
 
 namespace ncclog {
 namespace {
@@ -90,17 +91,17 @@ ProcessState state_of(pid_t pid) {
           static_cast<pid_t>(parse_int(fields[2]).value_or(-1))};
 }
 
-bool carries(pid_t pid, const std::string& mark) {
-  if (mark.empty()) return false;
+bool carries(pid_t pid, const std::string& token) {
+  if (token.empty()) return false;
   const std::string text = read_whole_file(fmt::format("/proc/{}/environ", pid)).value_or("");
-  return text.find(fmt::format("{}={}", kMarkVariable, mark)) != std::string::npos;
+  return text.find(fmt::format("{}={}", kTokenVariable, token)) != std::string::npos;
 }
 
 bool is_stray(pid_t pid, const ProcessState& state, const std::vector<pid_t>& leaders,
-              const std::string& mark) {
+              const std::string& token) {
   if (pid == getpid() || state.state == 'Z' || state.state == 'X') return false;
   return std::find(leaders.begin(), leaders.end(), state.group) != leaders.end() ||
-         carries(pid, mark);
+         carries(pid, token);
 }
 
 /// True if the process is gone within a second.
@@ -166,11 +167,11 @@ int64_t free_bytes(const std::string& folder) {
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
 
-std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& mark) {
+std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token) {
   std::vector<std::string> found;
   for (pid_t pid : all_pids()) {
     const ProcessState state = state_of(pid);
-    if (!is_stray(pid, state, leaders, mark)) continue;
+    if (!is_stray(pid, state, leaders, token)) continue;
     kill(pid, SIGKILL);
     const char* end = has_gone(pid) ? "killed" : "cannot be killed";
     found.push_back(fmt::format("process {} ({}), {}", pid, printable(state.name), end));

@@ -18,10 +18,6 @@
 
 namespace ncclog {
 
-/// Variable by which all processes of a run on this host are known, children that leave their group
-/// included. Its value is of one run and one host: other tasks of a launch have another one.
-inline constexpr const char* kMarkVariable = "NCCLOG_REPLAY_MARK";
-
 inline constexpr const char* kSharedMemory = "/dev/shm";
 
 /// Names of NCCL's segments in `folder`.
@@ -45,8 +41,8 @@ int64_t free_bytes(const std::string& folder = kSharedMemory);
 /// and ended.
 void adopt_orphans();
 
-/// Kills what is left of the process groups that `leaders` led, and processes that carry `mark` in
-/// their environment (children that left the group). Returns what was found, a text each.
-std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& mark);
+/// Kills what is left of the process groups that `leaders` led, and processes that carry the run's
+/// token in their environment (children that left the group). Returns what was found, a text each.
+std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token);
 
 }  // namespace ncclog

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/version.h"
 #include "replay/check_plan.h"
-#include "replay/exec/connection.h"
 #include "replay/exec/gpu_probe.h"
 #include "replay/exec/whole_file.h"
 #include "replay/plan_json.h"
@@ -74,41 +73,6 @@ int pseudo_hosts(const ReplayPlan& plan, const RunFlags& flags) {
   return flags.hosts > 0 ? flags.hosts : host_group_count(plan);
 }
 
-void refuse_unfit_launch(const LauncherTask& task, const PreparedReplay& replay) {
-  if (task.tasks != static_cast<int>(replay.plan.ranks.size())) {
-    throw Refusal{fmt::format("{} started {} tasks, and the plan has {} ranks", task.launcher,
-                              task.tasks, replay.plan.ranks.size()),
-                  "start as many tasks, or all ranks from one of them with --local"};
-  }
-  if (replay.flags.threads) {
-    throw Refusal{
-        fmt::format("--threads cannot be: {} started a task for each rank", task.launcher),
-        "start all ranks from one task with --local"};
-  }
-}
-
-std::string rendezvous_of(const LauncherTask& task, const RunFlags& flags) {
-  std::string rendezvous = flags.rendezvous;
-  if (rendezvous.empty() && !task.host.empty()) {
-    rendezvous = fmt::format("{}:{}", task.host, task.port);
-  }
-  if (!parse_host_port(rendezvous)) {
-    throw Refusal{fmt::format("{} does not say on which host task 0 is", task.launcher),
-                  "name it with --rendezvous HOST:PORT"};
-  }
-  return rendezvous;
-}
-
-/// The tasks of a launcher hold one rank each, and are told by it where the first one is.
-void join_launch(PreparedReplay& replay) {
-  if (!replay.flags.local) replay.task = launcher_task(replay.inherited);
-  if (!replay.task) return;
-  refuse_unfit_launch(*replay.task, replay);
-  // Hosts are as they are, unless somebody wants them otherwise.
-  if (replay.flags.hosts == 0) replay.outcome.pseudo_hosts = 1;
-  replay.rendezvous = rendezvous_of(*replay.task, replay.flags);
-}
-
 void describe(PreparedReplay& replay) {
   const ReplayMachine& machine = replay.machine;
   ReplayOutcome& outcome = replay.outcome;
@@ -124,22 +88,11 @@ void describe(PreparedReplay& replay) {
                                        replay.inherited);
 }
 
-/// By rank; -1: of another task.
-std::vector<int> chosen_gpus(const PreparedReplay& replay) {
-  const auto& task = replay.task;
-  GpuChoice choice = task ? choose_gpu_of_task(task->local, replay.flags, replay.machine)
-                          : choose_gpus(replay.plan, replay.flags, replay.machine);
-  if (!choice.refusal.empty()) throw Refusal{choice.refusal, choice.hint};
-  if (!task) return std::move(choice.gpus);
-  std::vector<int> gpus(replay.plan.ranks.size(), -1);
-  gpus[static_cast<size_t>(task->task)] = choice.gpus.front();
-  return gpus;
-}
-
 void take_gpus(PreparedReplay& replay, std::ostream& says) {
-  const std::vector<int>& gpus = replay.gpus = chosen_gpus(replay);
-  const size_t ranks_here = replay.task ? 1 : replay.plan.ranks.size();
-  const std::string remark = machine_remark(ranks_here, replay.machine);
+  GpuChoice choice = choose_gpus(replay.plan, replay.flags, replay.machine);
+  if (!choice.refusal.empty()) throw Refusal{choice.refusal, choice.hint};
+  const std::vector<int>& gpus = replay.gpus = std::move(choice.gpus);
+  const std::string remark = machine_remark(replay.plan.ranks.size(), replay.machine);
   if (!remark.empty()) says << "ncclog-replay: " << remark << "\n";
   for (const GpuState& state : replay.machine.gpus.gpus) {
     const bool is_taken = std::find(gpus.begin(), gpus.end(), state.gpu.gpu) != gpus.end();
@@ -152,17 +105,14 @@ void make_folders(const PreparedReplay& replay) {
     const fs::path folder = replay.out / listed.folder;
     // Logs of an earlier replay there would be read back as this one's.
     fs::create_directories(folder);
-    // Task 0 may have begun where another task comes late.
-    if (!replay.is_guard() && !fs::is_empty(folder)) {
+    if (!fs::is_empty(folder)) {
       throw Refusal{folder.native() + " is not empty", "name another folder with --out"};
     }
   }
 }
 
 void check_gpus(PreparedReplay& replay, std::chrono::milliseconds patience) {
-  std::vector<int> gpus = replay.gpus;
-  std::erase(gpus, -1);
-  replay.checks = probe_gpus({replay.machine.program, patience}, gpus);
+  replay.checks = probe_gpus({replay.machine.program, patience}, replay.gpus);
   for (const GpuCheck& check : replay.checks) {
     if (check.answers) continue;
     throw Refusal{fmt::format("GPU {} does not answer: {}", check.gpu, check.error), {}};
@@ -179,7 +129,6 @@ PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machin
     read_plan(replay);
     list_all_runs(replay);
     replay.outcome.pseudo_hosts = pseudo_hosts(replay.plan, flags);
-    join_launch(replay);
     describe(replay);
     take_gpus(replay, says);
     make_folders(replay);

@@ -2,7 +2,6 @@
 //
 //   plan.json, --vary NCCL_ALGO=Ring,Tree   → 4 runs of ranks 0 and 1 on GPUs 0 and 1
 //   --hosts 3                               → refused: the plan has 2 ranks
-//   srun -n 2                               → this task is rank 0, and coordinates rank 1
 //
 // Everything is refused here that can be told before the first run. What is here stays the same
 // from run to run.
@@ -17,7 +16,6 @@
 #include <vector>
 
 #include "replay/exec/choose_gpus.h"
-#include "replay/exec/launcher_env.h"
 #include "replay/exec/rank_command.h"
 #include "replay/exec/run_environment.h"
 #include "replay/exec/run_flags.h"
@@ -35,22 +33,14 @@ struct PreparedReplay {
   std::string plan_file = std::filesystem::absolute(flags.plan).native();
   ReplayPlan plan;  ///< With the deadlines that were asked for.
   RunList list;
-  std::vector<int> gpus;  ///< By rank; -1: of another host.
+  std::vector<int> gpus;  ///< By rank.
   Environment inherited = this_environment();
-  std::optional<LauncherTask> task;  ///< nullopt: all ranks are started here.
-  std::string rendezvous;            ///< HOST:PORT where task 0 is; empty: no `task`.
   std::optional<PlantedCorruption> corruption;
-  std::vector<GpuCheck> checks;  ///< The GPUs used here, before the first run.
+  std::vector<GpuCheck> checks;  ///< The GPUs used, before the first run.
   ReplayOutcome outcome;         ///< Without runs. If refused, what was known by then.
-
-  /// Another task coordinates the runs, this one watches its rank.
-  bool is_guard() const { return task && task->task > 0; }
-
-  /// Ranks of other tasks connect here.
-  bool coordinates_launch() const { return task && task->task == 0; }
 };
 
-/// Looks at flags, plan, launcher and GPUs, and makes the folders of the runs. `patience`: for a
+/// Looks at flags, plan and GPUs, and makes the folders of the runs. `patience`: for a
 /// GPU's answer. Remarks go to `says`. `flags` and `machine` outlive what is returned. Throws
 /// std::filesystem::filesystem_error where a folder cannot be made.
 PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machine,

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "replay/exec/leftovers.h"
 #include "replay/exec/worker_protocol.h"
 
 namespace ncclog {
@@ -114,7 +113,6 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
   if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
   environment[kCoordinatorVariable] = setup.coordinator;
   environment[kTokenVariable] = setup.token;
-  environment[kMarkVariable] = setup.mark;
   return environment;
 }
 

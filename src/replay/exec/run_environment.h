@@ -31,7 +31,6 @@ struct RunSetup {
   std::string logs;         ///< Absolute path of the run's folder.
   std::string coordinator;  ///< "HOST:PORT".
   std::string token;
-  std::string mark;  ///< Of this run on this host, see exec/leftovers.h.
 };
 
 /// Of this process.

@@ -74,9 +74,6 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
   app.add_option("--deadline", flags.deadline, "Seconds that calls may take")
       ->check(CLI::Range(1, 3600));
   app.add_flag("--multicast", flags.multicast, "Leave NVLink multicast (NVLS) to NCCL");
-  app.add_flag("--local", flags.local, "Start all ranks here, even under a launcher");
-  app.add_option("--rendezvous", flags.rendezvous,
-                 "HOST:PORT of task 0, where srun, mpirun or torchrun started several");
   app.add_flag("--judged", flags.judged, "A refusal stands in the outcome only")->group("");
   app.add_option("--corrupt", flags.corrupt, "RANK:CALL:ELEMENT to falsify")->group("");
 }

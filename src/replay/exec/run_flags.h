@@ -33,8 +33,6 @@ struct RunFlags {
   int time_runs = 0;              ///< Timed repetitions in clean runs; 0: none.
   int deadline = 0;               ///< Seconds for calls and for what follows; 0: as planned.
   bool multicast = false;         ///< NVLink multicast is left to NCCL.
-  bool local = false;             ///< A launcher's environment is ignored.
-  std::string rendezvous;         ///< HOST:PORT of task 0 under a launcher; empty: as it says.
   bool judged = false;  ///< ncclog tells what is in the outcome: a refusal is not printed.
   std::string corrupt;  ///< RANK:CALL:ELEMENT; empty: nothing is falsified.
 

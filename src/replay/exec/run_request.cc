@@ -25,11 +25,7 @@ RunSetup setup_for(const PreparedReplay& replay, const ListedRun& listed, const 
                  .multicast = replay.flags.multicast,
                  .logs = (replay.out / listed.folder).native(),
                  .coordinator = means.address,
-                 .token = token,
-                 .mark = means.mark};
-  if (replay.coordinates_launch()) {
-    setup.coordinator = "127.0.0.1:" + parse_host_port(means.address)->port;
-  }
+                 .token = token};
   setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
   return setup;
 }
@@ -56,9 +52,8 @@ RankProcess process_for(const PreparedReplay& replay, const ListedRun& listed,
   return process;
 }
 
-/// The ranks of each process that is started here.
+/// The ranks of each process.
 std::vector<std::vector<int>> ranks_of_processes(const PreparedReplay& replay) {
-  if (!replay.flags.threads && replay.task) return {{replay.task->task}};
   std::vector<int> all(replay.plan.ranks.size());
   std::iota(all.begin(), all.end(), 0);
   if (replay.flags.threads) return {all};
@@ -76,15 +71,11 @@ RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMea
   request.mode = listed.mode;
   request.gpus = replay.gpus;
   request.limits = limits_for(replay, listed, means.limits);
-  request.token =
-      replay.task ? launch_token(replay.outcome.plan, replay.task->job, number) : random_token();
+  request.token = random_token();
   request.stop_descriptor = means.stop_descriptor;
   const RunSetup setup = setup_for(replay, listed, means, request.token);
   for (std::vector<int>& ranks : ranks_of_processes(replay)) {
     request.processes.push_back(process_for(replay, listed, setup, std::move(ranks)));
-  }
-  for (int rank = 1; replay.coordinates_launch() && rank < replay.task->tasks; ++rank) {
-    request.remote_ranks.push_back(rank);
   }
   return request;
 }

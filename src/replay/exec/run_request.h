@@ -3,8 +3,6 @@
 //
 //   run 1, defect   → ncclog-replay rank --plan … --mode defect --ranks 0 --devices 0
 //                     ncclog-replay rank --plan … --mode defect --ranks 1 --devices 1
-//
-// Under a launcher a task starts its own rank, and task 0 waits for the others.
 
 #pragma once
 
@@ -18,13 +16,12 @@ namespace ncclog {
 /// What a run is made with beside the replay.
 struct RunMeans {
   RunLimits limits;          ///< Without the time for measuring.
-  std::string address;       ///< "HOST:PORT" where the coordinator, or the guard, listens.
-  std::string mark;          ///< Of the run's processes, see exec/leftovers.h.
+  std::string address;       ///< "HOST:PORT" where the coordinator listens.
   int stop_descriptor = -1;  ///< As in RunRequest.
 };
 
 /// The request for run `number` of the replay's list. It refers to the replay's plan. Its token is
-/// a new one; under a launcher all tasks come to the same.
+/// a new one.
 RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMeans& means);
 
 }  // namespace ncclog

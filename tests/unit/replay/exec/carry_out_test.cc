@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "replay/exec/connection.h"
 #include "replay/outcome_json.h"
 #include "replay/plan_json.h"
 #include "support/paths.h"
@@ -201,68 +200,6 @@ TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
   ASSERT_EQ(earlier.runs.size(), 1U);
   EXPECT_EQ(trial.carry_out(), earlier);
   EXPECT_EQ(trial.status, 2);
-}
-
-/// Tasks of a launcher, as two processes; this one is task 0.
-struct LaunchedTrial : Trial {
-  std::string port;
-
-  LaunchedTrial() {
-    const Listener free;
-    port = parse_host_port(free.address())->port;
-    setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
-    setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
-    setenv("MASTER_PORT", port.c_str(), 1);
-    be_task("0");
-  }
-  ~LaunchedTrial() {
-    for (const char* name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MASTER_PORT",
-                             "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"}) {
-      unsetenv(name);
-    }
-  }
-
-  static void be_task(const char* number) {
-    setenv("OMPI_COMM_WORLD_RANK", number, 1);
-    setenv("OMPI_COMM_WORLD_LOCAL_RANK", number, 1);
-  }
-
-  /// Exit status of task 1; what task 0 has to say is in outcome().
-  int carry_out_both(const char* misdeeds) {
-    const pid_t other = fork();
-    if (other == 0) {
-      be_task("1");
-      const Misdeeds in_force(misdeeds);
-      _exit(ncclog::carry_out(flags, machine, says, patience));
-    }
-    carry_out(misdeeds);
-    int result = -1;
-    waitpid(other, &result, 0);
-    return WIFEXITED(result) ? WEXITSTATUS(result) : -1;
-  }
-};
-
-TEST(CarryOut, IsOneTaskOfALauncher) {
-  LaunchedTrial trial;
-  EXPECT_EQ(trial.carry_out_both("1@defect:stubborn:completion"), 0);
-  EXPECT_EQ(trial.status, 0);
-  const ReplayOutcome outcome = trial.outcome();
-  ASSERT_EQ(outcome.runs.size(), 2U);
-  EXPECT_EQ(outcome.runs[0].end, RunEnd::Hung) << outcome.runs[0].reason;
-  EXPECT_EQ(outcome.runs[0].ranks[1].end, ProcessEnd::Lost);
-  EXPECT_EQ(outcome.runs[1].end, RunEnd::Completed) << outcome.runs[1].reason;
-  EXPECT_EQ(outcome.runs[1].ranks[1].gpu, 1);
-  EXPECT_GT(outcome.runs[1].ranks[1].pid, 0);
-  EXPECT_EQ(outcome.pseudo_hosts, 1);
-}
-
-TEST(CarryOut, RefusesALaunchOfAnotherSize) {
-  LaunchedTrial trial;
-  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-  EXPECT_EQ(trial.carry_out().refused, "mpirun started 4 tasks, and the plan has 2 ranks");
-  setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
-  unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  EXPECT_EQ(trial.carry_out().refused, "mpirun does not say on which host task 0 is");
 }
 
 TEST(CarryOut, PassesSignalsOnToItsRanks) {

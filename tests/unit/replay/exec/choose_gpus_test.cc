@@ -139,46 +139,5 @@ TEST(ChooseGpus, RemarksOnLittleSharedMemory) {
   EXPECT_EQ(machine_remark(2, little), "");
 }
 
-struct TaskRow {
-  const char* what;
-  int local;
-  ReplayMachine machine;
-  RunFlags flags;
-  GpuChoice choice;
-};
-
-const TaskRow kTaskRows[] = {
-    {"the GPU of its number", 1, machine({gpu(0), gpu(1)}), {}, {{1}, "", ""}},
-    {"the only one that it sees", 1, machine({gpu(0)}), {}, {{0}, "", ""}},
-    {"the one that is named for it",
-     1,
-     machine({gpu(0), gpu(1)}),
-     {.devices = {1, 0}},
-     {{0}, "", ""}},
-    {"none is left",
-     2,
-     machine({gpu(0), gpu(1)}),
-     {},
-     {{},
-      "task 2 of this host has no GPU: there are 2",
-      "start as many tasks a host as it has GPUs"}},
-    {"it is busy",
-     1,
-     machine({gpu(0), gpu(1, {{4711}})}),
-     {},
-     {{},
-      "GPU 1 is busy: process 4711 uses it",
-      "wait until it is free, name others with --devices, or take it all the same with --share"}},
-};
-
-TEST(ChooseGpus, GivesATaskTheOneOfItsNumber) {
-  for (const TaskRow& row : kTaskRows) {
-    const GpuChoice choice = choose_gpu_of_task(row.local, row.flags, row.machine);
-    EXPECT_EQ(choice.gpus, row.choice.gpus) << row.what;
-    EXPECT_EQ(choice.refusal, row.choice.refusal) << row.what;
-    EXPECT_EQ(choice.hint, row.choice.hint) << row.what;
-  }
-}
-
 }  // namespace
 }  // namespace ncclog::testing

@@ -71,12 +71,10 @@ struct Trial {
     process.start.arguments =
         arguments_of({.plan = plan_file, .mode = request.mode, .ranks = ranks, .gpus = ranks});
     process.start.arguments.insert(process.start.arguments.begin(), "fake_rank");
-    process.start.environment = environment_of(plan, ranks[0],
-                                               {.logs = folder.path().native(),
-                                                .coordinator = listener.address(),
-                                                .token = request.token,
-                                                .mark = request.token},
-                                               this_environment());
+    process.start.environment = environment_of(
+        plan, ranks[0],
+        {.logs = folder.path().native(), .coordinator = listener.address(), .token = request.token},
+        this_environment());
     process.start.environment["FAKE_RANK"] = misdeeds;
     process.start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
     process.start.output = (folder.path() / ("rank-" + std::to_string(ranks[0]) + ".out")).native();

@@ -10,9 +10,8 @@ namespace {
 
 /// Lines NAME=VALUE, without what every environment of a rank has.
 std::string told(Environment environment) {
-  for (const char* name :
-       {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE", "NCCLOG_REPLAY_COORDINATOR",
-        "NCCLOG_REPLAY_TOKEN", "NCCLOG_REPLAY_MARK"}) {
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE",
+                           "NCCLOG_REPLAY_COORDINATOR", "NCCLOG_REPLAY_TOKEN"}) {
     environment.erase(name);
   }
   std::string text;
