@@ -45,7 +45,6 @@ void declare_runs(CLI::App& app, ReplayRunOptions& options) {
 
 /// Where and how they are made.
 void declare_conditions(CLI::App& app, ReplayRunOptions& options) {
-  app.add_flag("--threads", options.threads, "one process for all ranks, not one for each");
   app.add_option("--devices", options.devices,
                  "the GPUs by number, as 0,1 (default: the first ones)")
       ->type_name("NUMBERS");
@@ -139,7 +138,6 @@ std::vector<std::string> runner_command(const ReplayRunOptions& options, const s
   add("--nccl", options.nccl);
   add_number("--time", options.time);
   add_number("--deadline", options.deadline);
-  add_flag("--threads", options.threads);
   add_flag("--share", options.share);
   add_flag("--multicast", options.multicast);
   return words;

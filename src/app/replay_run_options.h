@@ -25,8 +25,7 @@ struct ReplayRunOptions {
   int hosts = 0;                  ///< Pseudo-hosts; 0: as the plan says.
   std::vector<std::string> set;   ///< NAME=VALUE, for all runs.
   std::vector<std::string> vary;  ///< NAME=a,b: runs with each of them.
-  bool threads = false;
-  std::string devices;  ///< "0,1"; empty: the first ones.
+  std::string devices;            ///< "0,1"; empty: the first ones.
   bool share = false;
   std::string nccl;  ///< A library; empty: the one that is found.
   int time = 0;      ///< Runs of the timed call; 0: none.

@@ -166,9 +166,6 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
     add_tuning(plan, seen, op, &RecordedTuning::algorithm, "algorithm", true, rows);
     add_tuning(plan, seen, op, &RecordedTuning::protocol, "protocol", false, rows);
   }
-  if (outcome.threads) {
-    rows.add("ranks run as", "a process each", "threads of one process", false);
-  }
   return rows.take();
 }
 

@@ -152,7 +152,6 @@ struct ReplayOutcome {
   std::string nccl_library;  ///< Its path.
   std::string cuda_version;  ///< Runtime.
   std::string driver;        ///< CUDA version that the driver supports.
-  bool threads = false;      ///< All ranks in one process.
   int pseudo_hosts = 1;
   std::vector<ReplayGpu> gpus;
   std::vector<std::pair<std::string, std::string>> settings;  ///< NCCL_… in force in every run.

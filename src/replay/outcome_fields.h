@@ -123,7 +123,6 @@ void each_field(auto& visit, FieldsOf<ReplayOutcome>) {
   visit("nccl_library", &ReplayOutcome::nccl_library, Written::Always);
   visit("cuda_version", &ReplayOutcome::cuda_version, Written::Always);
   visit("driver", &ReplayOutcome::driver, Written::Always);
-  visit("threads", &ReplayOutcome::threads, Written::Always);
   visit("pseudo_hosts", &ReplayOutcome::pseudo_hosts, Written::Always);
   visit("gpus", &ReplayOutcome::gpus, Written::Always);
   visit("settings", &ReplayOutcome::settings, Written::Always);

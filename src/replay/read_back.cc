@@ -13,39 +13,26 @@
 namespace ncclog {
 namespace {
 
-/// Ranks of the plan by the process that ran them; with --threads one process runs all, on the GPUs
-/// that tell them apart.
-class RankFinder {
- public:
-  explicit RankFinder(const RunOutcome& run) {
-    for (const RankOutcome& rank : run.ranks) {
-      by_pid_[rank.pid].push_back(&rank);
-    }
-  }
+/// Ranks of the plan by the process that ran them.
+using RankByPid = std::map<int64_t, int>;
 
-  /// -1: no rank of the plan.
-  int rank_of(int64_t pid, int cuda_dev) const {
-    const auto found = by_pid_.find(pid);
-    if (pid < 0 || found == by_pid_.end()) return -1;
-    if (found->second.size() == 1) return found->second.front()->rank;
-    for (const RankOutcome* rank : found->second) {
-      if (rank->gpu == cuda_dev) return rank->rank;
-    }
-    return -1;
+RankByPid rank_by_pid(const RunOutcome& run) {
+  RankByPid ranks;
+  for (const RankOutcome& rank : run.ranks) {
+    if (rank.pid >= 0) ranks.emplace(rank.pid, rank.rank);
   }
-
- private:
-  std::map<int64_t, std::vector<const RankOutcome*>> by_pid_;
-};
+  return ranks;
+}
 
 /// The plan's ranks of a communicator of the log, by rank in it; empty if some are not known.
-std::vector<int> plan_ranks(const Job& job, const Communicator& comm, const RankFinder& finder) {
+std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
+                            const RankByPid& ranks_of_plan) {
   std::vector<int> ranks;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) return {};
-    const int64_t pid = job.processes[static_cast<size_t>(rank.process)].pid;
-    ranks.push_back(finder.rank_of(pid, rank.cuda_dev));
-    if (ranks.back() < 0) return {};
+    const auto found = ranks_of_plan.find(job.processes[static_cast<size_t>(rank.process)].pid);
+    if (found == ranks_of_plan.end()) return {};
+    ranks.push_back(found->second);
   }
   return ranks;
 }
@@ -59,10 +46,10 @@ SourceRef begin_of(const Job& job, const Communicator& comm) {
 /// The log's communicators by their ranks in the plan, in the order of their initialisation.
 using ByRanks = std::map<std::vector<int>, std::vector<const Communicator*>>;
 
-ByRanks by_ranks(const Job& job, const RankFinder& finder) {
+ByRanks by_ranks(const Job& job, const RankByPid& ranks_of_plan) {
   ByRanks all;
   for (const Communicator& comm : job.communicators) {
-    std::vector<int> ranks = plan_ranks(job, comm, finder);
+    std::vector<int> ranks = plan_ranks(job, comm, ranks_of_plan);
     if (!ranks.empty()) all[std::move(ranks)].push_back(&comm);
   }
   for (auto& [ranks, list] : all) {
@@ -75,7 +62,7 @@ ByRanks by_ranks(const Job& job, const RankFinder& finder) {
 
 std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
                                                  const RunOutcome& run) {
-  const ByRanks in_log = by_ranks(job, RankFinder(run));
+  const ByRanks in_log = by_ranks(job, rank_by_pid(run));
   const std::vector<Edge>& edges = edges_of(job);
   std::map<std::vector<int>, size_t> used;
   std::vector<SeenCommunicator> all(plan.communicators.size());

@@ -1,7 +1,6 @@
 // A rank without a GPU: says what a rank says, and misbehaves on command.
 //
-//   FAKE_RANK="1@defect:hang:completion" fake_rank rank --plan P --mode defect --ranks 1 --devices
-//   0
+//   FAKE_RANK="1@defect:hang:completion" fake_rank rank --plan P --mode defect --rank 1 --device 0
 //
 // The variable holds rows RANK[@MODE]:WHAT:PHASE[:NUMBER] between blanks. What a row does:
 //
@@ -25,7 +24,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -251,20 +249,8 @@ int live(const std::vector<std::string>& words) {
   const std::string path = flag(words, "--plan");
   const ReplayPlan plan = parse_plan(read_file(path), path);
   const MadeIn mode = flag(words, "--mode") == "defect" ? MadeIn::Defect : MadeIn::Clean;
-  const std::string ranks = flag(words, "--ranks");
-  const std::string gpus = flag(words, "--devices");
-  std::vector<std::thread> threads;
-  const auto rank_words = split(ranks, ',');
-  const auto gpu_words = split(gpus, ',');
-  for (size_t i = 0; i < rank_words.size(); ++i) {
-    threads.emplace_back([&, i] {
-      FakeRank(plan, mode, static_cast<int>(*parse_int(rank_words[i])),
-               static_cast<int>(*parse_int(gpu_words[i])))
-          .live();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return 0;
+  return FakeRank(plan, mode, std::stoi(flag(words, "--rank")), std::stoi(flag(words, "--device")))
+      .live();
 }
 
 }  // namespace

@@ -159,7 +159,6 @@ ReplayOutcome sample_outcome() {
   outcome.nccl_library = "/opt/nccl/lib/libnccl.so.2";
   outcome.cuda_version = "13.0";
   outcome.driver = "13.1";
-  outcome.threads = true;
   outcome.pseudo_hosts = 2;
   outcome.gpus = {{0, "NVIDIA H200", "0000:0a:00.0", 143 * kGiB}};
   outcome.settings = {{"NCCL_NVLS_ENABLE", "0"}};

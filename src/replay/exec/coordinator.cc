@@ -26,7 +26,7 @@ std::unique_ptr<ChildProcess> start(RunState& run, const RankProcess& what) {
   try {
     return std::make_unique<ChildProcess>(what.start);
   } catch (const Error& error) {
-    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, what.ranks.front(),
+    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, what.rank,
                    fmt::format("{} {}", error.where(), error.what())});
     return nullptr;
   }
@@ -36,11 +36,9 @@ void start_processes(RunState& run) {
   for (const RankProcess& what : run.request.processes) {
     HeldProcess process{.what = &what, .child = start(run, what)};
     process.is_over = process.child == nullptr;
-    for (int rank : what.ranks) {
-      RankOutcome& outcome = run.progress.outcomes()[rank];
-      outcome.gpu = run.request.gpus[rank];
-      if (process.child) outcome.pid = process.child->pid();
-    }
+    RankOutcome& outcome = run.progress.outcomes()[what.rank];
+    outcome.gpu = run.request.gpus[what.rank];
+    if (process.child) outcome.pid = process.child->pid();
     run.processes.push_back(std::move(process));
   }
 }

@@ -1,6 +1,5 @@
 #include "replay/exec/end_run.h"
 
-#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -12,7 +11,7 @@ void give_up(RunState& run) {
   for (HeldProcess& process : run.processes) {
     if (!process.is_running()) continue;
     process.child->abandon();
-    for (int rank : process.what->ranks) run.progress.outcomes()[rank].end = ProcessEnd::Lost;
+    run.progress.outcomes()[process.what->rank].end = ProcessEnd::Lost;
   }
 }
 
@@ -28,11 +27,7 @@ void signal_all(RunState& run, int number) {
 /// Who never connected cannot hear "abort"; a connection that broke is one.
 void terminate_unconnected(RunState& run) {
   for (HeldProcess& process : run.processes) {
-    const std::vector<int>& ranks = process.what->ranks;
-    const bool hears = std::any_of(ranks.begin(), ranks.end(), [&run](int rank) {
-      return run.connections.was_connected(rank);
-    });
-    if (!hears) send_signal(process, SIGTERM);
+    if (!run.connections.was_connected(process.what->rank)) send_signal(process, SIGTERM);
   }
 }
 

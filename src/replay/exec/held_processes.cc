@@ -43,9 +43,7 @@ std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes)
 
 std::string last_line_of(const std::vector<HeldProcess>& processes, int rank) {
   for (const HeldProcess& process : processes) {
-    const std::vector<int>& ranks = process.what->ranks;
-    if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) continue;
-    return last_line_of(process.what->start.output);
+    if (process.what->rank == rank) return last_line_of(process.what->start.output);
   }
   return {};
 }

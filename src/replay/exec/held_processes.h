@@ -1,5 +1,4 @@
-// The processes of a run as its coordinator holds them: which ranks are in them, and how they
-// ended.
+// The processes of a run as its coordinator holds them, one for each rank: how they ended.
 //
 //   process 0: rank 0, pid 4711, runs
 //   process 1: rank 1, pid 4712, over; SIGTERM was sent, and by that it ended
@@ -20,10 +19,10 @@
 
 namespace ncclog {
 
-/// A process and the ranks of the plan that it holds.
+/// The process of a rank of the plan.
 struct RankProcess {
+  int rank = -1;
   ProcessStart start;
-  std::vector<int> ranks;
 };
 
 /// A process of the run that was started, or could not be.

@@ -102,8 +102,8 @@ void add_rank(CLI::App& app, int& status) {
   auto flags = std::make_shared<Flags>();
   command->add_option("--plan", flags->command.plan)->required();
   command->add_option("--mode", flags->mode)->required();
-  command->add_option("--ranks", flags->command.ranks)->delimiter(',')->required();
-  command->add_option("--devices", flags->command.gpus)->delimiter(',')->required();
+  command->add_option("--rank", flags->command.rank)->required();
+  command->add_option("--device", flags->command.gpu)->required();
   command->add_option("--nccl", flags->command.nccl);
   command->add_option("--time", flags->command.timed_runs);
   command->add_option("--corrupt", flags->corrupt);
@@ -115,7 +115,7 @@ void add_rank(CLI::App& app, int& status) {
       flags->command.corrupt = ncclog::parse_corruption(flags->corrupt);
       if (!flags->command.corrupt) throw Error("not RANK:CALL:ELEMENT", "--corrupt");
     }
-    status = static_cast<int>(ncclog::run_ranks(flags->command));
+    status = static_cast<int>(ncclog::run_rank_process(flags->command));
   });
 }
 

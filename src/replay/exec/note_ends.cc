@@ -6,7 +6,8 @@
 namespace ncclog {
 namespace {
 
-void note_end(RunState& run, int rank, const HeldProcess& process, const ProcessStatus& status) {
+void note_end(RunState& run, const HeldProcess& process, const ProcessStatus& status) {
+  const int rank = process.what->rank;
   RankOutcome& outcome = run.progress.outcomes()[rank];
   outcome.exit_code = status.exit_code;
   outcome.signal = status.signal;
@@ -28,10 +29,8 @@ void note_ends(RunState& run) {
     const auto status = process.child->reap();
     if (!status) continue;
     process.is_over = true;
-    for (int rank : process.what->ranks) {
-      hear_last_words(run, rank);
-      note_end(run, rank, process, *status);
-    }
+    hear_last_words(run, process.what->rank);
+    note_end(run, process, *status);
   }
 }
 

@@ -65,11 +65,6 @@ int pseudo_hosts(const ReplayPlan& plan, const RunFlags& flags) {
     throw Refusal{fmt::format("--hosts {} cannot be: the plan has {} ranks", flags.hosts, nranks),
                   {}};
   }
-  if (flags.threads && flags.hosts > 1) {
-    throw Refusal{"ranks in one process cannot be on several pseudo-hosts",
-                  "leave out --threads or --hosts"};
-  }
-  if (flags.threads) return 1;
   return flags.hosts > 0 ? flags.hosts : host_group_count(plan);
 }
 
@@ -80,7 +75,6 @@ void describe(PreparedReplay& replay) {
   outcome.nccl_library = machine.nccl_library;
   outcome.cuda_version = machine.gpus.runtime;
   outcome.driver = machine.gpus.driver;
-  outcome.threads = replay.flags.threads;
   outcome.settings = settings_in_force(replay.plan,
                                        {.settings = replay.list.settings,
                                         .hosts = outcome.pseudo_hosts,

@@ -1,7 +1,6 @@
 #include "replay/exec/rank_command.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/text.h"
 
@@ -38,10 +37,10 @@ std::vector<std::string> arguments_of(const RankCommand& command) {
                                      command.plan,
                                      "--mode",
                                      std::string(mode_word(command.mode)),
-                                     "--ranks",
-                                     fmt::format("{}", fmt::join(command.ranks, ",")),
-                                     "--devices",
-                                     fmt::format("{}", fmt::join(command.gpus, ","))};
+                                     "--rank",
+                                     std::to_string(command.rank),
+                                     "--device",
+                                     std::to_string(command.gpu)};
   const auto add = [&](const char* flag, std::string value) {
     arguments.insert(arguments.end(), {flag, std::move(value)});
   };

@@ -1,11 +1,10 @@
 // How is a process of a run started?
 //
-//   ncclog-replay rank --plan plan.json --mode defect --ranks 0 --devices 0
-//   ncclog-replay rank --plan plan.json --mode clean --ranks 0,1 --devices 0,1 --time 20
+//   ncclog-replay rank --plan plan.json --mode defect --rank 0 --device 0
+//   ncclog-replay rank --plan plan.json --mode clean --rank 1 --device 1 --time 20
 //
 // The run starts its processes by this command line, and by the two variables of
-// worker_protocol.h, which say where it listens. Several ranks are threads of one process, each
-// with a connection of its own.
+// worker_protocol.h, which say where it listens.
 
 #pragma once
 
@@ -33,12 +32,12 @@ struct PlantedCorruption {
 std::optional<PlantedCorruption> parse_corruption(std::string_view text);
 std::string to_string(const PlantedCorruption& corruption);
 
-/// What the process of one rank, or of several, is told on its command line.
+/// What the process of a rank is told on its command line.
 struct RankCommand {
   std::string plan;                          ///< Path of its file.
   MadeIn mode = MadeIn::Clean;               ///< Clean or Defect.
-  std::vector<int> ranks;                    ///< Of the plan; several: threads of one process.
-  std::vector<int> gpus;                     ///< CUDA's index for each of them.
+  int rank = -1;                             ///< Of the plan.
+  int gpu = -1;                              ///< CUDA's index.
   std::string nccl;                          ///< Library to load; empty: as load_nccl() searches.
   int timed_runs = 0;                        ///< 0: nothing is timed.
   std::optional<PlantedCorruption> corrupt;  ///< Ignored by the other ranks.

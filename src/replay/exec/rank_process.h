@@ -1,4 +1,4 @@
-// A process of a run: the ranks that its command line names, each as rank_command.h says.
+// The process of a rank: what its command line names, from loading NCCL to its last word.
 
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace ncclog {
 
-/// Connects to the coordinator that the environment names, and carries the ranks out. What cannot
+/// Connects to the coordinator that the environment names, and carries the rank out. What cannot
 /// be begun is said to the coordinator. Throws Error where there is none to say it to.
-RankExit run_ranks(const RankCommand& command);
+RankExit run_rank_process(const RankCommand& command);
 
 }  // namespace ncclog

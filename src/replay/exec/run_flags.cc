@@ -65,7 +65,6 @@ void add_run_flags(CLI::App& app, RunFlags& flags) {
       ->allow_extra_args(false);
   app.add_option("--vary", flags.vary, "Runs for each value of a variable: NAME=VALUE,VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--threads", flags.threads, "All ranks in one process");
   app.add_option("--devices", flags.devices, "GPUs by rank: 0,1")->delimiter(',');
   app.add_flag("--share", flags.share, "Take GPUs that others use");
   app.add_option("--nccl", flags.nccl, "NCCL's library");

@@ -26,7 +26,6 @@ struct RunFlags {
   int hosts = 0;                  ///< Pseudo-hosts; 0: as many as the plan has.
   std::vector<std::string> set;   ///< NAME=VALUE, for all runs.
   std::vector<std::string> vary;  ///< NAME=VALUE,VALUE,… each.
-  bool threads = false;           ///< All ranks in one process.
   std::vector<int> devices;       ///< GPUs by rank; empty: the first ones that are free.
   bool share = false;             ///< GPUs that others use may be taken.
   std::string nccl;               ///< Library; empty: the one that the loader finds.

@@ -1,7 +1,7 @@
 // What a rank does in a run, from its first word to the coordinator to its last.
 //
 // One thread works, the other serves the coordinator, so that "abort" is heard whatever NCCL does.
-// No globals: several ranks run in one process as threads, each on its own GPU.
+// No globals: the ranks of a selftest are threads of one process, each on its own GPU.
 
 #pragma once
 

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
-#include <utility>
-
 #include "replay/replay_cost.h"
 
 namespace ncclog {
@@ -30,10 +27,9 @@ RunSetup setup_for(const PreparedReplay& replay, const ListedRun& listed, const 
   return setup;
 }
 
-RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed,
-                        const std::vector<int>& ranks) {
-  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .ranks = ranks};
-  for (int rank : ranks) command.gpus.push_back(replay.gpus[static_cast<size_t>(rank)]);
+RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
+  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .rank = rank};
+  command.gpu = replay.gpus[static_cast<size_t>(rank)];
   command.nccl = replay.flags.nccl;
   if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
   command.corrupt = replay.corruption;
@@ -41,25 +37,14 @@ RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed,
 }
 
 RankProcess process_for(const PreparedReplay& replay, const ListedRun& listed,
-                        const RunSetup& setup, std::vector<int> ranks) {
-  RankProcess process;
+                        const RunSetup& setup, int rank) {
+  RankProcess process{.rank = rank};
   process.start.program = replay.machine.program;
-  process.start.arguments = arguments_of(command_for(replay, listed, ranks));
+  process.start.arguments = arguments_of(command_for(replay, listed, rank));
   process.start.arguments.insert(process.start.arguments.begin(), "ncclog-replay");
-  process.start.environment = environment_of(replay.plan, ranks.front(), setup, replay.inherited);
-  process.start.output = fmt::format("{}/rank-{}.out", setup.logs, ranks.front());
-  process.ranks = std::move(ranks);
+  process.start.environment = environment_of(replay.plan, rank, setup, replay.inherited);
+  process.start.output = fmt::format("{}/rank-{}.out", setup.logs, rank);
   return process;
-}
-
-/// The ranks of each process.
-std::vector<std::vector<int>> ranks_of_processes(const PreparedReplay& replay) {
-  std::vector<int> all(replay.plan.ranks.size());
-  std::iota(all.begin(), all.end(), 0);
-  if (replay.flags.threads) return {all};
-  std::vector<std::vector<int>> each;
-  for (int rank : all) each.push_back({rank});
-  return each;
 }
 
 }  // namespace
@@ -74,8 +59,8 @@ RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMea
   request.token = random_token();
   request.stop_descriptor = means.stop_descriptor;
   const RunSetup setup = setup_for(replay, listed, means, request.token);
-  for (std::vector<int>& ranks : ranks_of_processes(replay)) {
-    request.processes.push_back(process_for(replay, listed, setup, std::move(ranks)));
+  for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
+    request.processes.push_back(process_for(replay, listed, setup, rank));
   }
   return request;
 }

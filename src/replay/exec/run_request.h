@@ -1,8 +1,8 @@
 // From a replay to the request for one of its runs: which processes, with which command lines, in
 // which environment.
 //
-//   run 1, defect   → ncclog-replay rank --plan … --mode defect --ranks 0 --devices 0
-//                     ncclog-replay rank --plan … --mode defect --ranks 1 --devices 1
+//   run 1, defect   → ncclog-replay rank --plan … --mode defect --rank 0 --device 0
+//                     ncclog-replay rank --plan … --mode defect --rank 1 --device 1
 
 #pragma once
 

@@ -185,12 +185,11 @@ TEST(ReplayRun, HandsItsFlagsOn) {
   bench.runner(outcome_of(hang_and_clean()));
   bench.run({"--yes", "--mode", "defect", "--hosts", "2", "--set", "NCCL_ALGO=Ring", "--vary",
              "NCCL_P2P_DISABLE=0,1", "--devices", "2,3", "--time", "20", "--deadline", "5",
-             "--threads", "--share", "--nccl", "lib.so"});
+             "--share", "--nccl", "lib.so"});
   EXPECT_EQ(
       read_file(bench.path("words")),
       "run out/plan.json --out out --mode defect --judged --hosts 2 --set NCCL_ALGO=Ring --vary "
-      "NCCL_P2P_DISABLE=0,1 --devices 2,3 --nccl lib.so --time 20 --deadline 5 --threads "
-      "--share\n");
+      "NCCL_P2P_DISABLE=0,1 --devices 2,3 --nccl lib.so --time 20 --deadline 5 --share\n");
 }
 
 TEST(ReplayRun, AsksBeforeItUsesGpus) {

@@ -51,13 +51,6 @@ TEST(ReadBack, FindsThePlansCommunicatorByItsProcesses) {
   EXPECT_EQ(seen.nccl_versions, std::vector<std::string>{"2.28.9"});
 }
 
-TEST(ReadBack, TellsThreadsOfOneProcessApartByTheirGpus) {
-  RunOutcome run = completed_run(MadeIn::Clean);
-  run.ranks[1].pid = run.ranks[0].pid;
-  const ReadBack seen = read_back(job_from_text(log_of(4700, 4700)), healthy_plan(), run);
-  EXPECT_EQ(seen.communicators.at(0).nranks, 2);
-}
-
 TEST(ReadBack, DoesNotTakeOtherProcessesForThePlans) {
   const ReadBack seen =
       read_back(job_from_text(log_of(4700, 9999)), healthy_plan(), completed_run(MadeIn::Clean));

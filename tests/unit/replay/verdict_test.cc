@@ -299,8 +299,6 @@ TEST(JudgeReplay, ADifferenceCapsWhatIsClaimedAndEndsWhatIsNot) {
        Sure::Likely, Kind::NotReproduced},
       {"protocol", [](ReplayOutcome&, ReadBack& seen) { seen.tuning[0].protocol = "SIMPLE"; },
        Sure::Likely, Kind::NotReproduced},
-      {"threads", [](ReplayOutcome& outcome, ReadBack&) { outcome.threads = true; }, Sure::Likely,
-       Kind::NotReproduced},
       {"release", [](ReplayOutcome&, ReadBack& seen) { seen.nccl_versions = {"2.27.3"}; },
        Sure::Likely, Kind::NotComparable},
       {"transport",

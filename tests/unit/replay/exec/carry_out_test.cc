@@ -98,16 +98,6 @@ TEST(CarryOut, GivesRanksTheirGpus) {
   EXPECT_EQ(outcome.runs[0].ranks[1].gpu, 0);
 }
 
-TEST(CarryOut, HoldsAllRanksInOneProcess) {
-  Trial trial;
-  trial.flags.threads = true;
-  trial.flags.mode = "clean";
-  const ReplayOutcome outcome = trial.carry_out();
-  EXPECT_EQ(outcome.pseudo_hosts, 1);
-  ASSERT_EQ(outcome.runs.size(), 1U);
-  EXPECT_EQ(outcome.runs[0].end, RunEnd::Completed) << outcome.runs[0].reason;
-}
-
 TEST(CarryOut, TellsWhatARunLeftBehind) {
   Trial trial;
   trial.flags.mode = "clean";
@@ -145,9 +135,6 @@ constexpr Refusal kRefusals[] = {
      "the plan needs 2 GPUs, one for each rank, and this machine has 1"},
     {"more pseudo-hosts than ranks", [](Trial& trial) { trial.flags.hosts = 3; }, "",
      "--hosts 3 cannot be: the plan has 2 ranks"},
-    {"pseudo-hosts in one process",
-     [](Trial& trial) { trial.flags.hosts = 2, trial.flags.threads = true; }, "",
-     "ranks in one process cannot be on several pseudo-hosts"},
     {"a corruption that is none", [](Trial& trial) { trial.flags.corrupt = "1:2"; }, "",
      "--corrupt wants RANK:CALL:ELEMENT"},
 };

@@ -49,35 +49,29 @@ struct Trial {
   RunRequest request;
   std::string misdeeds;
 
-  explicit Trial(std::string_view what, MadeIn mode = MadeIn::Clean, bool threads = false)
-      : misdeeds(what) {
+  explicit Trial(std::string_view what, MadeIn mode = MadeIn::Clean) : misdeeds(what) {
     request.plan = &plan;
     request.mode = mode;
     request.gpus = {0, 1};
     request.limits = limits_for(ReplayPhase::Done);
     request.token = random_token();
-    if (threads) {
-      add_process({0, 1});
-    } else {
-      add_process({0});
-      add_process({1});
-    }
+    add_process(0);
+    add_process(1);
   }
 
-  void add_process(std::vector<int> ranks) {
-    RankProcess process;
-    process.ranks = ranks;
+  void add_process(int rank) {
+    RankProcess process{.rank = rank};
     process.start.program = (build_dir() / "tests/fake_rank").native();
     process.start.arguments =
-        arguments_of({.plan = plan_file, .mode = request.mode, .ranks = ranks, .gpus = ranks});
+        arguments_of({.plan = plan_file, .mode = request.mode, .rank = rank, .gpu = rank});
     process.start.arguments.insert(process.start.arguments.begin(), "fake_rank");
     process.start.environment = environment_of(
-        plan, ranks[0],
+        plan, rank,
         {.logs = folder.path().native(), .coordinator = listener.address(), .token = request.token},
         this_environment());
     process.start.environment["FAKE_RANK"] = misdeeds;
     process.start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
-    process.start.output = (folder.path() / ("rank-" + std::to_string(ranks[0]) + ".out")).native();
+    process.start.output = (folder.path() / ("rank-" + std::to_string(rank) + ".out")).native();
     request.processes.push_back(process);
   }
 
@@ -223,17 +217,6 @@ TEST(Coordinator, FindsTheFrontOfAHang) {
   ASSERT_TRUE(result.run.front.has_value());
   // Rank 1 has an open call as well: the first call that is not through is the one before.
   EXPECT_EQ(*result.run.front, (FrontLine{0, 21, {0, 1}, {}}));
-}
-
-TEST(Coordinator, HoldsAllRanksInOneProcess) {
-  Trial fine("", MadeIn::Clean, true);
-  const RunResult completed = fine.run();
-  EXPECT_EQ(end_of(completed.run), "completed done");
-  EXPECT_EQ(completed.run.ranks[0].pid, completed.run.ranks[1].pid);
-  Trial killed("1:die:completion:9", MadeIn::Clean, true);
-  const RunResult died = killed.run();
-  EXPECT_EQ(died.run.end, RunEnd::Died);
-  EXPECT_EQ(ends_of(died.run), "by-itself 9, by-itself 9");
 }
 
 TEST(Coordinator, TakesOverWhatRanksReport) {

@@ -5,19 +5,18 @@
 namespace ncclog {
 namespace {
 
-TEST(RankCommand, NamesPlanModeRanksAndDevices) {
-  const RankCommand command{
-      .plan = "/tmp/p.json", .mode = MadeIn::Defect, .ranks = {3}, .gpus = {1}};
-  const std::vector<std::string> expected{"rank",    "--plan", "/tmp/p.json", "--mode", "defect",
-                                          "--ranks", "3",      "--devices",   "1"};
+TEST(RankCommand, NamesPlanModeRankAndDevice) {
+  const RankCommand command{.plan = "/tmp/p.json", .mode = MadeIn::Defect, .rank = 3, .gpu = 1};
+  const std::vector<std::string> expected{"rank",   "--plan", "/tmp/p.json", "--mode", "defect",
+                                          "--rank", "3",      "--device",    "1"};
   EXPECT_EQ(arguments_of(command), expected);
 }
 
 TEST(RankCommand, AddsOnlyWhatWasAskedFor) {
   const RankCommand command{.plan = "p",
                             .mode = MadeIn::Clean,
-                            .ranks = {0, 1},
-                            .gpus = {1, 0},
+                            .rank = 0,
+                            .gpu = 1,
                             .nccl = "/opt/libnccl.so.2",
                             .timed_runs = 20,
                             .corrupt = PlantedCorruption{1, 28, 4096}};
@@ -26,10 +25,10 @@ TEST(RankCommand, AddsOnlyWhatWasAskedFor) {
                                           "p",
                                           "--mode",
                                           "clean",
-                                          "--ranks",
-                                          "0,1",
-                                          "--devices",
-                                          "1,0",
+                                          "--rank",
+                                          "0",
+                                          "--device",
+                                          "1",
                                           "--nccl",
                                           "/opt/libnccl.so.2",
                                           "--time",

@@ -69,7 +69,7 @@ TEST(ReplayProgram, ARankWithoutACoordinatorSaysWhoStartsIt) {
   const TempDir folder;
   const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
   const Outcome out =
-      run_replay({"rank", "--plan", plan, "--mode", "clean", "--ranks", "0", "--devices", "0"});
+      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "0", "--device", "0"});
   EXPECT_EQ(out.exit_code, 2);
   EXPECT_EQ(out.standard_error,
             "ncclog-replay: NCCLOG_REPLAY_COORDINATOR is not set; ranks are started by "
@@ -102,7 +102,7 @@ TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
   std::vector<std::string> heard;
   std::thread coordinator([&] { heard = coordinate_one(listener, "secret", 2); });
   const Outcome out =
-      run_replay({"rank", "--plan", plan, "--mode", "clean", "--ranks", "1", "--devices", "0",
+      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "1", "--device", "0",
                   "--nccl", "/nowhere/libnccl.so.2"},
                  {{kCoordinatorVariable, listener.address()}, {kTokenVariable, "secret"}});
   coordinator.join();

@@ -75,11 +75,10 @@ TEST(RunFlags, AreReadAsTheyAreWritten) {
   RunFlags flags;
   add_run_flags(*app.add_subcommand("run"), flags);
   std::vector<std::string> words = {
-      "run",         "--set",     "NCCL_ALGO=Ring", "plan.json",  "--out",      "result",
-      "--mode",      "clean",     "--vary",         "NCCL_A=0,1", "--vary",     "NCCL_B=x",
-      "--hosts",     "2",         "--devices",      "1,0",        "--threads",  "--share",
-      "--nccl",      "lib.so",    "--time",         "20",         "--deadline", "9",
-      "--multicast", "--corrupt", "1:2:3"};
+      "run",        "--set",  "NCCL_ALGO=Ring", "plan.json", "--out",    "result",  "--mode",
+      "clean",      "--vary", "NCCL_A=0,1",     "--vary",    "NCCL_B=x", "--hosts", "2",
+      "--devices",  "1,0",    "--share",        "--nccl",    "lib.so",   "--time",  "20",
+      "--deadline", "9",      "--multicast",    "--corrupt", "1:2:3"};
   std::reverse(words.begin(), words.end());
   app.parse(words);
   const RunFlags expected = {.plan = "plan.json",
@@ -88,7 +87,6 @@ TEST(RunFlags, AreReadAsTheyAreWritten) {
                              .hosts = 2,
                              .set = {"NCCL_ALGO=Ring"},
                              .vary = {"NCCL_A=0,1", "NCCL_B=x"},
-                             .threads = true,
                              .devices = {1, 0},
                              .share = true,
                              .nccl = "lib.so",
