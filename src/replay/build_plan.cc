@@ -17,7 +17,6 @@
 #include "replay/plan_remarks.h"
 #include "replay/plan_seats.h"
 #include "replay/project_calls.h"
-#include "replay/read_back.h"
 #include "replay/seen_transports.h"
 
 namespace ncclog {

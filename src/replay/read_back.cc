@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
-#include <optional>
-#include <set>
 
-#include "base/text.h"
 #include "diagnose/edges.h"
 #include "replay/seen_transports.h"
 
@@ -103,27 +99,6 @@ SlowestPath slowest_path(const Job& job) {
 }
 
 }  // namespace
-
-std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs) {
-  std::map<TuningKey, uint64_t> counts;
-  for (const size_t log : logs) {
-    for (const auto& [key, use] : job.logs[log].tuning.uses) {
-      if (!key.function.empty()) counts[key] += use.count;
-    }
-  }
-  std::vector<RecordedTuning> all;
-  for (const auto& [key, calls] : counts) {
-    all.push_back({to_valid_utf8(key.function), to_valid_utf8(key.algorithm),
-                   to_valid_utf8(key.protocol), calls});
-  }
-  return all;
-}
-
-std::vector<RecordedTuning> seen_tuning(const Job& job) {
-  std::vector<size_t> logs(job.logs.size());
-  std::iota(logs.begin(), logs.end(), size_t{0});
-  return seen_tuning(job, logs);
-}
 
 ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run) {
   ReadBack seen;

@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -50,12 +49,5 @@ struct ReadBack {
 /// Lays `job`, read from the logs of `run`, over `plan`. Communicators of the same ranks are told
 /// apart by the order in which they were initialised.
 ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run);
-
-/// How operations were run, added up over those of Job::logs: by op, algorithm, protocol. What is
-/// of no operation by name is left out.
-std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs);
-
-/// The same over all logs.
-std::vector<RecordedTuning> seen_tuning(const Job& job);
 
 }  // namespace ncclog

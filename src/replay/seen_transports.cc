@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
@@ -58,6 +61,27 @@ std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<
     shares.push_back({transport, static_cast<int>(joined.size())});
   }
   return shares;
+}
+
+std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs) {
+  std::map<TuningKey, uint64_t> counts;
+  for (const size_t log : logs) {
+    for (const auto& [key, use] : job.logs[log].tuning.uses) {
+      if (!key.function.empty()) counts[key] += use.count;
+    }
+  }
+  std::vector<RecordedTuning> all;
+  for (const auto& [key, calls] : counts) {
+    all.push_back({to_valid_utf8(key.function), to_valid_utf8(key.algorithm),
+                   to_valid_utf8(key.protocol), calls});
+  }
+  return all;
+}
+
+std::vector<RecordedTuning> seen_tuning(const Job& job) {
+  std::vector<size_t> logs(job.logs.size());
+  std::iota(logs.begin(), logs.end(), size_t{0});
+  return seen_tuning(job, logs);
 }
 
 }  // namespace ncclog

@@ -26,4 +26,11 @@ std::string transport_class_name(const PathParts& path);
 /// edges_of(job) gives them. Empty: no line of a connection fits the communicator.
 std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges);
 
+/// How operations were run, added up over those of Job::logs: by op, algorithm, protocol. What is
+/// of no operation by name is left out.
+std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs);
+
+/// The same over all logs.
+std::vector<RecordedTuning> seen_tuning(const Job& job);
+
 }  // namespace ncclog
