@@ -6,7 +6,7 @@
 
 #include "app/plan_file.h"
 #include "app/replay_text.h"
-#include "replay/dump_groups.h"
+#include "replay/plan/dump_plan.h"
 #include "report/finding_words.h"
 
 namespace ncclog {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "replay/result.h"
+#include "replay/judge/verdict.h"
 #include "report/replay_summary.h"
 #include "report/report.h"
 

@@ -6,10 +6,9 @@
 #include "app/analyze.h"
 #include "app/event_walk.h"
 #include "base/error.h"
-#include "replay/call_windows.h"
-#include "replay/dump_plan.h"
-#include "replay/plan_refusal.h"
-#include "replay/recorded_calls.h"
+#include "replay/plan/recorded_calls.h"
+#include "replay/plan/dump_plan.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {

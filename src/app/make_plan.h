@@ -8,8 +8,8 @@
 #include "app/console.h"
 #include "app/exit_status.h"
 #include "app/options.h"
-#include "replay/build_plan.h"
-#include "replay/plan.h"
+#include "replay/plan/build_plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 

@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "input/raw_file.h"
-#include "replay/json_document.h"
-#include "replay/plan_json.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 namespace {

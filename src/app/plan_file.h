@@ -4,14 +4,14 @@
 
 #include <string>
 
-#include "replay/plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 
 struct PlanFile {
   std::string path;  ///< "-": standard input.
   std::string hash;  ///< SHA-256 of its bytes.
-  ReplayPlan plan;   ///< As it stands there; whether it makes sense is replay/check_plan.h's.
+  ReplayPlan plan;   ///< As it stands there; whether it makes sense is replay/plan/check_plan.h's.
 };
 
 /// All bytes of a file of a replay, "-" for standard input. Throws Error if it cannot be read or is

@@ -4,7 +4,7 @@
 #include "app/read_job.h"
 #include "base/error.h"
 #include "input/find_inputs.h"
-#include "replay/outcome_json.h"
+#include "replay/judge/outcome.h"
 
 namespace ncclog {
 namespace {

@@ -11,9 +11,8 @@
 #include "app/replay_options.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/check_plan.h"
-#include "replay/nccl_tests_lines.h"
-#include "replay/replay_cost.h"
+#include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
 #include "report/text_parts.h"
 
 namespace ncclog {

@@ -8,9 +8,9 @@
 #include "app/output_file.h"
 #include "app/plan_file.h"
 #include "base/error.h"
-#include "replay/outcome_json.h"
-#include "replay/plan_json.h"
-#include "replay/result.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan_json.h"
+#include "replay/judge/verdict.h"
 
 namespace ncclog {
 

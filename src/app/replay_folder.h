@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "replay/plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 

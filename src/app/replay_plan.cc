@@ -15,9 +15,8 @@
 #include "app/replay_actions.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/call_shape.h"
-#include "replay/nccl_tests_lines.h"
-#include "replay/plan_json.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/plan_json.h"
 #include "report/text_parts.h"
 
 namespace ncclog {

@@ -22,11 +22,11 @@
 #include "app/tell_replay.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/check_plan.h"
-#include "replay/plan_json.h"
-#include "replay/replay_cost.h"
-#include "replay/result.h"
-#include "replay/shrink_plan.h"
+#include "replay/plan/check_plan.h"
+#include "replay/plan/plan_json.h"
+#include "replay/plan/plan.h"
+#include "replay/judge/verdict.h"
+#include "replay/plan/shrink_plan.h"
 #include "report/text_parts.h"
 
 namespace ncclog {

@@ -10,7 +10,7 @@
 #include "app/number_flag.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/replay_cost.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/plan.h"
+#include "replay/plan/plan.h"
 
 namespace CLI {
 class App;

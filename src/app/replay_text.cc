@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "replay/run_reading.h"
-#include "replay/timing_words.h"
+#include "replay/judge/run_reading.h"
+#include "replay/judge/verdict.h"
 #include "report/table.h"
 
 namespace ncclog {

@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "replay/result.h"
+#include "replay/judge/verdict.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

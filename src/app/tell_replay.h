@@ -6,7 +6,7 @@
 
 #include "app/console.h"
 #include "app/exit_status.h"
-#include "replay/result.h"
+#include "replay/judge/verdict.h"
 
 namespace ncclog {
 

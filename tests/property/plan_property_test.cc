@@ -9,9 +9,8 @@
 #include <random>
 
 #include "base/error.h"
-#include "replay/check_plan.h"
-#include "replay/plan_fields.h"
-#include "replay/plan_json.h"
+#include "replay/plan/check_plan.h"
+#include "replay/plan/plan_json.h"
 #include "support/sample_plan.h"
 
 namespace ncclog {

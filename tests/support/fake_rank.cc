@@ -28,10 +28,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/exec/connection.h"
-#include "replay/exec/gpu_state.h"
-#include "replay/exec/worker_protocol.h"
-#include "replay/plan_json.h"
+#include "replay/run/connection.h"
+#include "replay/run/gpus.h"
+#include "replay/run/protocol.h"
+#include "replay/plan/plan_json.h"
 #include "support/paths.h"
 
 namespace ncclog::testing {

@@ -7,9 +7,9 @@
 
 #include "log/event_reader.h"
 #include "model/job_from_text.h"
-#include "replay/call_windows.h"
-#include "replay/clean_run.h"
-#include "replay/plan_refusal.h"
+#include "replay/plan/recorded_calls.h"
+#include "replay/plan/clean_run.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog::testing {
 namespace {

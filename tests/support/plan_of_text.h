@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/build_plan.h"
-#include "replay/plan.h"
+#include "replay/plan/build_plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog::testing {
 

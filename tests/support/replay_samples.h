@@ -2,9 +2,9 @@
 
 #pragma once
 
-#include "replay/outcome.h"
-#include "replay/plan.h"
-#include "replay/read_back.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan.h"
+#include "replay/judge/differences.h"
 
 namespace ncclog::testing {
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "replay/plan.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog::testing {
 

@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "replay/outcome.h"
-#include "replay/plan.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog::testing {
 

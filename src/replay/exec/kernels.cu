@@ -1,4 +1,4 @@
-#include "replay/exec/kernels.h"
+#include "replay/run/kernels.h"
 
 namespace ncclog {
 namespace {

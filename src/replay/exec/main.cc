@@ -21,14 +21,11 @@
 
 #include "base/error.h"
 #include "base/version.h"
-#include "replay/exec/carry_out.h"
-#include "replay/exec/gpus.h"
-#include "replay/exec/nccl_library.h"
-#include "replay/exec/rank_process.h"
-#include "replay/exec/run_flags.h"
-#include "replay/exec/selftest.h"
-#include "replay/exec/stop_signals.h"
-#include "replay/exec/this_machine.h"
+#include "replay/run/carry_out.h"
+#include "replay/run/machine.h"
+#include "replay/run/rank.h"
+#include "replay/run/processes.h"
+#include "replay/run/connection.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/read_back.h"
+#include "replay/judge/differences.h"
 #include "support/replay_samples.h"
 
 namespace ncclog {

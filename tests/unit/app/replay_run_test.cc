@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "replay/outcome_json.h"
-#include "replay/plan_json.h"
-#include "replay/result.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan_json.h"
+#include "replay/judge/verdict.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/replay_samples.h"

@@ -1,4 +1,4 @@
-#include "replay/call_windows.h"
+#include "replay/plan/recorded_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/check_plan.h"
+#include "replay/plan/check_plan.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

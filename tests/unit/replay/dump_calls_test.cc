@@ -1,4 +1,4 @@
-#include "replay/dump_calls.h"
+#include "replay/plan/dump_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/dump_plan.h"
+#include "replay/plan/dump_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "import/flight_recorder.h"
-#include "replay/check_plan.h"
+#include "replay/plan/check_plan.h"
 #include "support/dump_line.h"
 #include "support/plan_of_text.h"
 

@@ -1,4 +1,4 @@
-#include "replay/find_deadlock.h"
+#include "replay/plan/clean_run.h"
 
 #include <gtest/gtest.h>
 

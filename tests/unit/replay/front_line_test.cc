@@ -1,4 +1,4 @@
-#include "replay/front_line.h"
+#include "replay/judge/outcome.h"
 
 #include <gtest/gtest.h>
 

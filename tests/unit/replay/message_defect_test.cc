@@ -1,6 +1,6 @@
 // Which message is in question in short logs, and who may have left it out.
 
-#include "replay/message_defect.h"
+#include "replay/plan/recorded_defect.h"
 
 #include <gtest/gtest.h>
 

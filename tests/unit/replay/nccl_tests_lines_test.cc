@@ -1,4 +1,4 @@
-#include "replay/nccl_tests_lines.h"
+#include "replay/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/outcome_json.h"
+#include "replay/judge/outcome.h"
 
 #include <gtest/gtest.h>
 

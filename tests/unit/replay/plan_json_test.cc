@@ -1,4 +1,4 @@
-#include "replay/plan_json.h"
+#include "replay/plan/plan_json.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/check_plan.h"
-#include "replay/json_document.h"
+#include "replay/plan/check_plan.h"
 #include "support/json_schema.h"
 #include "support/paths.h"
 #include "support/sample_plan.h"

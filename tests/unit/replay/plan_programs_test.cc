@@ -1,4 +1,4 @@
-#include "replay/plan_programs.h"
+#include "replay/plan/build_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/plan_refusal.h"
+#include "replay/plan/build_plan.h"
 
 #include <gtest/gtest.h>
 

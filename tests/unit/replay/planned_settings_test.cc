@@ -1,4 +1,4 @@
-#include "replay/planned_settings.h"
+#include "replay/plan/plan_frame.h"
 
 #include <gtest/gtest.h>
 

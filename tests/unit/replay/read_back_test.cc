@@ -1,4 +1,4 @@
-#include "replay/read_back.h"
+#include "replay/judge/differences.h"
 
 #include <gtest/gtest.h>
 

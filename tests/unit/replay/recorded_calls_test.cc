@@ -1,4 +1,4 @@
-#include "replay/recorded_calls.h"
+#include "replay/plan/recorded_calls.h"
 
 #include <gtest/gtest.h>
 

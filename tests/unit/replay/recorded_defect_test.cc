@@ -1,6 +1,6 @@
 // What goes wrong in short logs, as the plans of them tell.
 
-#include "replay/recorded_defect.h"
+#include "replay/plan/recorded_defect.h"
 
 #include <gtest/gtest.h>
 

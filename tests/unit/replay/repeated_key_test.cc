@@ -1,4 +1,4 @@
-#include "replay/repeated_key.h"
+#include "replay/plan/plan_json.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/replay_cost.h"
+#include "replay/plan/plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/result.h"
+#include "replay/judge/verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/seen_transports.h"
+#include "replay/plan/plan_frame.h"
 
 #include <gtest/gtest.h>
 

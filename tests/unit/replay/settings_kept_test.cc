@@ -1,4 +1,4 @@
-#include "replay/settings_kept.h"
+#include "replay/judge/differences.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,10 @@
-#include "replay/shrink_plan.h"
+#include "replay/plan/shrink_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/error.h"
-#include "replay/kept_ranks.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {

@@ -1,4 +1,4 @@
-#include "replay/timing_words.h"
+#include "replay/judge/verdict.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/verdict.h"
+#include "replay/judge/verdict.h"
 
 #include <gtest/gtest.h>
 

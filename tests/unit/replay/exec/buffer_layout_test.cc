@@ -1,4 +1,4 @@
-#include "replay/exec/buffer_layout.h"
+#include "replay/run/rank_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/exec/call_pattern.h"
+#include "replay/run/rank_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "log/nccl_names.h"
-#include "replay/call_shape.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

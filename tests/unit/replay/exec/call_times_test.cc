@@ -1,4 +1,4 @@
-#include "replay/exec/call_times.h"
+#include "replay/run/rank_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // `ncclog-replay run` as a whole, with the ranks and the probe of support/fake_rank.cc.
 
-#include "replay/exec/carry_out.h"
+#include "replay/run/carry_out.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "replay/outcome_json.h"
-#include "replay/plan_json.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan_json.h"
 #include "support/paths.h"
 #include "support/replay_trial.h"
 #include "support/temp_dir.h"

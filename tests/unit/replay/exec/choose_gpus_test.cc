@@ -1,4 +1,4 @@
-#include "replay/exec/choose_gpus.h"
+#include "replay/run/gpus.h"
 
 #include <gtest/gtest.h>
 

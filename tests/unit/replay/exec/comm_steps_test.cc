@@ -1,4 +1,4 @@
-#include "replay/exec/comm_steps.h"
+#include "replay/run/rank_plan.h"
 
 #include <gtest/gtest.h>
 

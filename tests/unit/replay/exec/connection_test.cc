@@ -1,4 +1,4 @@
-#include "replay/exec/connection.h"
+#include "replay/run/connection.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

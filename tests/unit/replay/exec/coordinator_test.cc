@@ -1,7 +1,7 @@
 // Whatever ranks do, a run ends in time, says why, and leaves nothing behind. The ranks are those
 // of support/fake_rank.cc.
 
-#include "replay/exec/coordinator.h"
+#include "replay/run/coordinator.h"
 
 #include <gtest/gtest.h>
 #include <sys/signalfd.h>
@@ -11,9 +11,9 @@
 #include <csignal>
 #include <filesystem>
 
-#include "replay/exec/leftovers.h"
-#include "replay/exec/rank_command.h"
-#include "replay/plan_json.h"
+#include "replay/run/gpus.h"
+#include "replay/run/processes.h"
+#include "replay/plan/plan_json.h"
 #include "support/paths.h"
 #include "support/replay_trial.h"
 #include "support/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "replay/exec/gpu_state.h"
+#include "replay/run/gpus.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/exec/leftovers.h"
+#include "replay/run/gpus.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

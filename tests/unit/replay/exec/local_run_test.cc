@@ -1,4 +1,4 @@
-#include "replay/exec/local_run.h"
+#include "replay/run/protocol.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/exec/rank_command.h"
+#include "replay/run/processes.h"
 
 #include <gtest/gtest.h>
 

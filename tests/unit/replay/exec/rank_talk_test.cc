@@ -1,4 +1,4 @@
-#include "replay/exec/rank_talk.h"
+#include "replay/run/protocol.h"
 
 #include <gtest/gtest.h>
 

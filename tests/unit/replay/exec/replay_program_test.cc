@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "replay/exec/connection.h"
-#include "replay/exec/worker_protocol.h"
-#include "replay/plan_json.h"
+#include "replay/run/connection.h"
+#include "replay/run/protocol.h"
+#include "replay/plan/plan_json.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/sample_plan.h"

@@ -1,8 +1,8 @@
-#include "replay/exec/run_environment.h"
+#include "replay/run/processes.h"
 
 #include <gtest/gtest.h>
 
-#include "replay/exec/worker_protocol.h"
+#include "replay/run/protocol.h"
 #include "support/replay_trial.h"
 
 namespace ncclog::testing {

@@ -1,4 +1,4 @@
-#include "replay/exec/run_flags.h"
+#include "replay/run/processes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/exec/selftest_plan.h"
+#include "replay/run/rank_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <tuple>
 
-#include "replay/call_shape.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

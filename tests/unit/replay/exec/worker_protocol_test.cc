@@ -1,4 +1,4 @@
-#include "replay/exec/worker_protocol.h"
+#include "replay/run/protocol.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,380 @@
+#include "replay/judge/differences.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "base/text.h"
+#include "diagnose/edges.h"
+#include "diagnose/nccl_version.h"
+#include "replay/judge/run_reading.h"
+#include "replay/plan/plan_frame.h"
+
+namespace ncclog {
+namespace {
+
+/// Ranks of the plan by the process that ran them.
+using RankByPid = std::map<int64_t, int>;
+
+RankByPid rank_by_pid(const RunOutcome& run) {
+  RankByPid ranks;
+  for (const RankOutcome& rank : run.ranks) {
+    if (rank.pid >= 0) ranks.emplace(rank.pid, rank.rank);
+  }
+  return ranks;
+}
+
+/// The plan's ranks of a communicator of the log, by rank in it; empty if some are not known.
+std::vector<int> plan_ranks(const Job& job, const Communicator& comm,
+                            const RankByPid& ranks_of_plan) {
+  std::vector<int> ranks;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0) return {};
+    const auto found = ranks_of_plan.find(job.processes[static_cast<size_t>(rank.process)].pid);
+    if (found == ranks_of_plan.end()) return {};
+    ranks.push_back(found->second);
+  }
+  return ranks;
+}
+
+/// Where the communicator's initialisation begins in the log of its first rank.
+SourceRef begin_of(const Job& job, const Communicator& comm) {
+  const InitSection* section = comm.ranks.empty() ? nullptr : init_section(job, comm.ranks.front());
+  return section == nullptr ? SourceRef{} : section->first;
+}
+
+/// The log's communicators by their ranks in the plan, in the order of their initialisation.
+using ByRanks = std::map<std::vector<int>, std::vector<const Communicator*>>;
+
+ByRanks by_ranks(const Job& job, const RankByPid& ranks_of_plan) {
+  ByRanks all;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<int> ranks = plan_ranks(job, comm, ranks_of_plan);
+    if (!ranks.empty()) all[std::move(ranks)].push_back(&comm);
+  }
+  for (auto& [ranks, list] : all) {
+    std::stable_sort(list.begin(), list.end(), [&](const Communicator* a, const Communicator* b) {
+      return begin_of(job, *a) < begin_of(job, *b);
+    });
+  }
+  return all;
+}
+
+std::vector<SeenCommunicator> seen_communicators(const Job& job, const ReplayPlan& plan,
+                                                 const RunOutcome& run) {
+  const ByRanks in_log = by_ranks(job, rank_by_pid(run));
+  const std::vector<Edge>& edges = edges_of(job);
+  std::map<std::vector<int>, size_t> used;
+  std::vector<SeenCommunicator> all(plan.communicators.size());
+  for (size_t c = 0; c < all.size(); ++c) {
+    const auto found = in_log.find(plan.communicators[c].ranks);
+    const size_t place = used[plan.communicators[c].ranks]++;
+    if (found == in_log.end() || place >= found->second.size()) continue;
+    const Communicator& comm = *found->second[place];
+    all[c] = {comm.nranks, comm.graphs.channels.coll, seen_transports(comm, edges)};
+  }
+  return all;
+}
+
+bool is_gpu_path(const SystemTopology& system, const SystemPath& path) {
+  const auto is_gpu = [&](int node) {
+    return node >= 0 && system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
+  };
+  return path.from != path.to && path.bw > 0 && is_gpu(path.from) && is_gpu(path.to);
+}
+
+bool uses_network(const std::vector<SeenCommunicator>& communicators) {
+  return std::any_of(communicators.begin(), communicators.end(), [](const auto& comm) {
+    return std::any_of(
+        comm.transports.begin(), comm.transports.end(),
+        [](const TransportShare& share) { return share.transport.starts_with("NET"); });
+  });
+}
+
+SlowestPath slowest_path(const Job& job) {
+  SlowestPath slowest;
+  for (const HostTopology& host : job.topologies) {
+    for (const SystemPath& path : host.system.paths) {
+      if (!is_gpu_path(host.system, path)) continue;
+      if (slowest.bw < 0 || path.bw < slowest.bw) slowest = {path.bw, path.type};
+    }
+  }
+  return slowest;
+}
+
+}  // namespace
+
+ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run) {
+  ReadBack seen;
+  seen.readable = std::any_of(job.processes.begin(), job.processes.end(),
+                              [](const Process& process) { return process.has_nccl; });
+  seen.nccl_versions = job.nccl_versions;
+  seen.cuda_versions = job.cuda_versions;
+  seen.communicators = seen_communicators(job, plan, run);
+  seen.tuning = seen_tuning(job);
+  if (!uses_network(seen.communicators)) seen.path = slowest_path(job);
+  return seen;
+}
+
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// Fills a comparison row by row.
+class Rows {
+ public:
+  void add(const std::string& what, const std::string& recorded, const std::string& replayed,
+           bool matters) {
+    if (recorded.empty()) {
+      all_.unknown.push_back(what);
+    } else if (recorded == replayed) {
+      all_.same.push_back(fmt::format("{}: {}", what, recorded));
+    } else {
+      all_.differences.push_back({what, recorded, replayed, matters});
+    }
+  }
+
+  Comparison take() {
+    std::stable_partition(all_.differences.begin(), all_.differences.end(),
+                          [](const ReplayDifference& row) { return row.matters; });
+    return std::move(all_);
+  }
+
+ private:
+  Comparison all_;
+};
+
+/// "2.27.3+cuda12.9" → "2.27.3": what a build adds is no other release.
+std::string release_of(std::string_view version) {
+  std::string out;
+  for (const int part : version_parts(version)) {
+    out += (out.empty() ? "" : ".") + std::to_string(part);
+  }
+  return out.empty() ? std::string(version) : out;
+}
+
+Texts releases_of(const Texts& versions) {
+  std::set<std::string> releases;
+  for (const std::string& version : versions) releases.insert(release_of(version));
+  return {releases.begin(), releases.end()};
+}
+
+/// True if all of them have the same first two numbers: 2.28.3 and 2.28.9.
+bool same_series(const Texts& versions) {
+  std::set<std::vector<int>> series;
+  for (const std::string& version : versions) {
+    std::vector<int> parts = version_parts(version);
+    parts.resize(2);
+    series.insert(parts);
+  }
+  return series.size() <= 1;
+}
+
+void add_versions(const ReplayPlan& plan, const ReplayOutcome& outcome, const ReadBack& seen,
+                  Rows& rows) {
+  const Texts recorded = releases_of(plan.nccl_versions);
+  Texts replayed = releases_of(seen.nccl_versions);
+  if (replayed.empty() && !outcome.nccl_version.empty()) {
+    replayed.push_back(release_of(outcome.nccl_version));
+  }
+  Texts both = recorded;
+  both.insert(both.end(), replayed.begin(), replayed.end());
+  rows.add("NCCL", join(recorded, ", "), join(replayed, ", "),
+           replayed.empty() || !same_series(both));
+  const std::string cuda =
+      outcome.cuda_version.empty() ? join(seen.cuda_versions, ", ") : outcome.cuda_version;
+  rows.add("CUDA", plan.cuda_version, cuda, false);
+}
+
+std::string ranks_phrase(int n) { return fmt::format("{} rank{}", n, n == 1 ? "" : "s"); }
+
+std::string hosts_phrase(int n) { return fmt::format("{} host{}", n, n == 1 ? "" : "s"); }
+
+void add_size(const ReplayPlan& plan, const ReplayOutcome& outcome, Rows& rows) {
+  const int ranks = static_cast<int>(plan.ranks.size());
+  rows.add("ranks of the job", plan.recorded_nranks > 0 ? ranks_phrase(plan.recorded_nranks) : "",
+           ranks_phrase(ranks), true);
+  if (plan.recorded_nhosts <= 0) return;
+  const int hosts = outcome.pseudo_hosts;
+  const std::string replayed =
+      hosts > 1 ? fmt::format("{} pseudo-hosts on one machine", hosts) : hosts_phrase(hosts);
+  rows.add("hosts", hosts_phrase(plan.recorded_nhosts), replayed, hosts != plan.recorded_nhosts);
+}
+
+void add_communicator(const PlannedCommunicator& recorded, const SeenCommunicator& seen,
+                      bool is_tested, Rows& rows) {
+  const std::string of = fmt::format(" of communicator {}", printable(recorded.id));
+  if (recorded.recorded_nranks > 0) {
+    const int replayed = static_cast<int>(recorded.ranks.size());
+    rows.add("size" + of, ranks_phrase(recorded.recorded_nranks), ranks_phrase(replayed),
+             is_tested);
+  }
+  rows.add("transports" + of, transport_names(recorded.transports),
+           transport_names(seen.transports), is_tested);
+  const auto channels = [](int n) { return n < 0 ? std::string() : std::to_string(n); };
+  rows.add("channels" + of, channels(recorded.channels), channels(seen.channels), false);
+}
+
+using Choice = std::string RecordedTuning::*;
+
+/// The choices for calls of `op`, sorted; numbers, which early releases print, are left out.
+std::set<std::string> choices(const std::vector<RecordedTuning>& tuning, std::string_view op,
+                              Choice choice) {
+  std::set<std::string> all;
+  for (const RecordedTuning& row : tuning) {
+    const std::string& value = row.*choice;
+    const bool is_name = !value.empty() && !is_digit(value.front());
+    if (row.op == op && is_name) all.insert(value);
+  }
+  return all;
+}
+
+/// A replay that makes fewer calls may use fewer of what was recorded, and nothing else.
+void add_tuning(const ReplayPlan& plan, const ReadBack& seen, std::string_view op, Choice choice,
+                std::string_view word, bool matters, Rows& rows) {
+  const std::set<std::string> recorded = choices(plan.tuning, op, choice);
+  const std::set<std::string> replayed = choices(seen.tuning, op, choice);
+  if (recorded.empty() || replayed.empty()) return;
+  const bool is_part =
+      std::includes(recorded.begin(), recorded.end(), replayed.begin(), replayed.end());
+  const std::string what = fmt::format("{} of {}", word, op);
+  const std::string is = fmt::format("{}", fmt::join(replayed, ", "));
+  rows.add(what, is_part ? is : fmt::format("{}", fmt::join(recorded, ", ")), is, matters);
+}
+
+/// Ops of the tested communicator's calls; without a hypothesis of all.
+std::set<std::string> tested_ops(const ReplayPlan& plan, int tested) {
+  std::set<std::string> ops;
+  for (const PlannedRank& rank : plan.ranks) {
+    for (const PlannedCall& call : rank.calls) {
+      if (tested < 0 || call.communicator == tested) ops.insert(call.op);
+    }
+  }
+  return ops;
+}
+
+}  // namespace
+
+Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                               const ReadBack& seen) {
+  const int tested = tested_communicator(plan);
+  Rows rows;
+  add_versions(plan, outcome, seen, rows);
+  add_size(plan, outcome, rows);
+  for (size_t c = 0; c < plan.communicators.size(); ++c) {
+    const bool is_tested = tested < 0 || static_cast<size_t>(tested) == c;
+    const SeenCommunicator known =
+        c < seen.communicators.size() ? seen.communicators[c] : SeenCommunicator();
+    add_communicator(plan.communicators[c], known, is_tested, rows);
+  }
+  for (const std::string& op : tested_ops(plan, tested)) {
+    add_tuning(plan, seen, op, &RecordedTuning::algorithm, "algorithm", true, rows);
+    add_tuning(plan, seen, op, &RecordedTuning::protocol, "protocol", false, rows);
+  }
+  return rows.take();
+}
+
+bool differs_in_what_matters(const std::vector<ReplayDifference>& differences) {
+  return std::any_of(differences.begin(), differences.end(),
+                     [](const ReplayDifference& row) { return row.matters; });
+}
+
+int tested_communicator(const ReplayPlan& plan) {
+  const std::optional<FrontLine> place = expected_place(plan);
+  return place ? place->communicator : -1;
+}
+
+std::string transport_names(const std::vector<TransportShare>& transports) {
+  std::string out;
+  for (const TransportShare& share : transports) {
+    out += (out.empty() ? "" : ", ") + printable(share.transport);
+  }
+  return out;
+}
+
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+/// What all ranks have in that run. Of settings that differ between ranks the first rank's.
+Values values_in_force(const ReplayOutcome& outcome, const RunOutcome& run) {
+  Values values(outcome.settings.begin(), outcome.settings.end());
+  for (const auto& [name, value] : run.settings) values[name] = value;
+  return values;
+}
+
+struct OwnSetting {
+  std::string_view name;
+  std::string_view value;  ///< Empty: any.
+  bool for_pseudo_hosts;   ///< Only where there are some.
+};
+
+constexpr OwnSetting kOwnSettings[] = {
+    {"NCCL_DEBUG", "", false},          {"NCCL_DEBUG_SUBSYS", "", false},
+    {"NCCL_NVLS_ENABLE", "0", false},   {"NCCL_NET", "Socket", true},
+    {"NCCL_SOCKET_IFNAME", "lo", true}, {"NCCL_MNNVL_ENABLE", "0", true}};
+
+/// True for what every replay, or every one with pseudo-hosts, has.
+bool is_own(const ReplayOutcome& outcome, const std::string& name, const std::string& value) {
+  return std::any_of(std::begin(kOwnSettings), std::end(kOwnSettings), [&](const OwnSetting& own) {
+    const bool applies = !own.for_pseudo_hosts || outcome.pseudo_hosts > 1;
+    return applies && own.name == name && (own.value.empty() || own.value == value);
+  });
+}
+
+bool plans_to_set(const ReplayPlan& plan, const std::string& name) {
+  return std::any_of(plan.settings.begin(), plan.settings.end(), [&](const PlannedSetting& each) {
+    return each.left_out.empty() && each.name == name;
+  });
+}
+
+bool is_varied(const RunOutcome& run, const std::string& name) {
+  return std::any_of(run.settings.begin(), run.settings.end(),
+                     [&](const auto& setting) { return setting.first == name; });
+}
+
+std::string text_of(const std::string& name, const std::string& value) {
+  return fmt::format("{}={}", printable(name), printable(value));
+}
+
+void add_recorded(const PlannedSetting& setting, const Values& values, SettingsKept& kept) {
+  const auto found = values.find(setting.name);
+  const bool is_set = found != values.end();
+  const bool is_same = is_set && found->second == setting.value;
+  const std::string text = text_of(setting.name, setting.value);
+  if (!setting.left_out.empty() && !is_same) {
+    kept.changed.push_back(fmt::format("{} is not set: {}", text, printable(setting.left_out)));
+  } else if (setting.left_out.empty() && setting.ranks.empty() && is_set && !is_same) {
+    kept.changed.push_back(fmt::format("{}: recorded {}, replayed {}", printable(setting.name),
+                                       printable(setting.value), printable(found->second)));
+  } else {
+    kept.held.push_back(text);
+  }
+}
+
+}  // namespace
+
+SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                           const RunOutcome& run) {
+  const Values values = values_in_force(outcome, run);
+  SettingsKept kept;
+  for (const PlannedSetting& setting : plan.settings) add_recorded(setting, values, kept);
+  std::vector<std::string> added;
+  for (const auto& [name, value] : outcome.settings) {
+    const bool told = plans_to_set(plan, name) || is_varied(run, name);
+    if (!name.starts_with("NCCL_") || told || is_own(outcome, name, value)) continue;
+    const std::string text = text_of(name, value);
+    const bool is_held = std::find(kept.held.begin(), kept.held.end(), text) != kept.held.end();
+    if (!is_held) added.push_back(text);
+  }
+  if (!added.empty()) kept.changed.push_back("set for the replay: " + join(added, ", "));
+  const std::string varied = variation_text(run);
+  if (!varied.empty()) kept.changed.push_back("set for the trial: " + varied);
+  return kept;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,127 @@
+// In what was a replay not the recorded job: releases, number of ranks, channels, transports,
+// algorithms, settings?
+//
+// DIR/run-2-clean/nccl.lab-7.4711.log → release 2.28.9; communicator 0 of the plan: 24 channels,
+// P2P; AllReduce: RING, LL; slowest path 370.8 GB/s (NVL)
+//
+// NCCL's own log of a run is read back and laid over the plan. What it does not tell stays unknown.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+
+// What did NCCL use in a replay, by the log that it wrote there?
+//
+//   DIR/run-2-clean/nccl.lab-7.4711.log → release 2.28.9; communicator 0 of the plan: 24 channels,
+//                                         P2P; AllReduce: RING, LL; slowest path 370.8 GB/s (NVL)
+//
+// The job that the log gives is laid over the plan: a communicator of the log is the one of the
+// plan whose ranks ran as the same processes. What the log does not tell stays unknown.
+
+/// A communicator of the plan as a replay's log shows it.
+struct SeenCommunicator {
+  int nranks = -1;                         ///< -1: the log does not show the communicator.
+  int channels = -1;                       ///< Collective channels; -1: not printed.
+  std::vector<TransportShare> transports;  ///< By name; empty: not printed.
+
+  bool operator==(const SeenCommunicator&) const = default;
+};
+
+/// The slowest of the best paths between the GPUs of a replay, as NCCL's topology lines list it.
+struct SlowestPath {
+  double bw = -1;    ///< GB/s; -1: not printed, or some ranks are connected by a network.
+  std::string type;  ///< "NVL", "PHB", …
+
+  bool operator==(const SlowestPath&) const = default;
+};
+
+/// What one run's log says.
+struct ReadBack {
+  bool readable = false;                        ///< It has lines of NCCL at all.
+  std::vector<std::string> nccl_versions;       ///< Distinct, sorted.
+  std::vector<std::string> cuda_versions;       ///< Likewise.
+  std::vector<SeenCommunicator> communicators;  ///< By communicator of the plan.
+  std::vector<RecordedTuning> tuning;           ///< By op, algorithm, protocol.
+  SlowestPath path;
+
+  bool operator==(const ReadBack&) const = default;
+};
+
+/// Lays `job`, read from the logs of `run`, over `plan`. Communicators of the same ranks are told
+/// apart by the order in which they were initialised.
+ReadBack read_back(const Job& job, const ReplayPlan& plan, const RunOutcome& run);
+
+// In what was a replay not the recorded job?
+//
+//   recorded 8 ranks, replayed 2                          matters
+//   recorded NCCL 2.28.9, replayed 2.28.3                 does not: another patch of one release
+//   recorded NET/IB between them, replayed NET/Socket     matters
+//
+// A difference that matters may be what the recorded fault needs: where it is there, a replay
+// without the fault proves nothing. What the replay's log does not tell may differ, too: it is a
+// row without a replayed value, and no more is said of it.
+
+struct ReadBack;  // replay/judge/differences.h
+
+/// One thing in which a replay was not like the record.
+struct ReplayDifference {
+  std::string what;      ///< "transports of communicator 0x9c1b…".
+  std::string recorded;  ///< "P2P, NET/IB".
+  std::string replayed;  ///< Empty: the replay's log does not tell.
+  bool matters = false;
+
+  bool operator==(const ReplayDifference&) const = default;
+};
+
+/// What a replay had in common with the record, and in what it differed.
+struct Comparison {
+  std::vector<ReplayDifference> differences;  ///< Those that matter first, else in a fixed order.
+  std::vector<std::string> same;  ///< "NCCL 2.28.9", "transports of communicator 0x9c1b…: P2P".
+  std::vector<std::string> unknown;  ///< What the record does not tell; "the release of NCCL".
+
+  bool operator==(const Comparison&) const = default;
+};
+
+/// Holds the record against one run. `seen` is what the run's own log says.
+Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                               const ReadBack& seen);
+
+/// True if some difference matters.
+bool differs_in_what_matters(const std::vector<ReplayDifference>& differences);
+
+/// The communicator that the plan's hypothesis is about; -1: none.
+int tested_communicator(const ReplayPlan& plan);
+
+/// "P2P, NET/IB".
+std::string transport_names(const std::vector<TransportShare>& transports);
+
+// Which settings of the job were in force in a replay, and which are the replay's own?
+//
+//   recorded NCCL_ALGO=Ring, set              → held: "NCCL_ALGO=Ring"
+//   recorded NCCL_MNNVL_ENABLE=0, left out,
+//       but pseudo-hosts set it to 0, too     → held: "NCCL_MNNVL_ENABLE=0"
+//   recorded NCCL_NET_PLUGIN=ofi, left out    → changed: "NCCL_NET_PLUGIN=ofi is not set: …"
+//   --set NCCL_PROTO=LL128                    → changed: "set for the replay: NCCL_PROTO=LL128"
+//
+// What every replay sets to log, to keep multicast off and to make pseudo-hosts is not told.
+
+/// How the recorded settings fared.
+struct SettingsKept {
+  std::vector<std::string> held;     ///< In force as recorded; "NCCL_ALGO=Ring".
+  std::vector<std::string> changed;  ///< Clauses without a full stop.
+
+  bool operator==(const SettingsKept&) const = default;
+};
+
+/// Holds the plan's settings against those of the outcome, with what was varied in `run`.
+SettingsKept settings_kept(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                           const RunOutcome& run);
+
+}  // namespace ncclog

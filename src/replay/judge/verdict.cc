@@ -1,0 +1,434 @@
+#include "replay/judge/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "replay/judge/outcome_fields.h"
+#include "replay/judge/differences.h"
+#include "replay/judge/verdict_words.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kKinds[] = {
+    "reproduced-fault", "reproduced-hypothesis", "not-reproduced", "clean-without-defect",
+    "not-comparable",   "inconclusive",          "refused"};
+constexpr std::string_view kConfidences[] = {"certain", "likely", "possible"};
+
+template <typename Enum, size_t n>
+std::optional<Enum> parse_word(const std::string_view (&words)[n], std::string_view word) {
+  const auto* found = std::find(std::begin(words), std::end(words), word);
+  if (found == std::end(words)) return std::nullopt;
+  return static_cast<Enum>(found - std::begin(words));
+}
+
+bool is_fault(const RunReading& reading) {
+  return reading.shows == RunShows::AsRecorded || reading.shows == RunShows::Elsewhere;
+}
+
+/// The pair of a plan without a departure: every run is a clean one.
+ReplayVerdictKind judge_clean(const ReplayPlan& plan, const RunReading& clean, bool comparable) {
+  if (is_fault(clean)) return ReplayVerdictKind::ReproducedFault;
+  if (clean.shows != RunShows::Completed) return ReplayVerdictKind::Inconclusive;
+  if (plan.hypothesis.kind != DefectKind::Stall) return ReplayVerdictKind::CleanWithoutDefect;
+  return comparable ? ReplayVerdictKind::NotReproduced : ReplayVerdictKind::NotComparable;
+}
+
+/// A defect run whose clean counterpart completed.
+ReplayVerdictKind judge_defect(const RunReading& defect, bool comparable) {
+  switch (defect.shows) {
+    case RunShows::NotRun:
+      return ReplayVerdictKind::CleanWithoutDefect;
+    case RunShows::Useless:
+      return ReplayVerdictKind::Inconclusive;
+    case RunShows::AsRecorded:
+      return ReplayVerdictKind::ReproducedHypothesis;
+    case RunShows::Elsewhere:
+      return ReplayVerdictKind::NotComparable;
+    case RunShows::Completed:
+      return comparable ? ReplayVerdictKind::NotReproduced : ReplayVerdictKind::NotComparable;
+  }
+  return ReplayVerdictKind::Inconclusive;
+}
+
+ReplayConfidence weaker(ReplayConfidence a, ReplayConfidence b) { return std::max(a, b); }
+
+/// What the differences leave of a claim that would be certain without any.
+ReplayConfidence cap_of(const ReplayPair& pair) {
+  return pair.differences.empty() ? ReplayConfidence::Certain : ReplayConfidence::Likely;
+}
+
+ReplayConfidence sure_of_hypothesis(const ReplayPlan& plan, const ReplayPair& pair) {
+  ReplayConfidence sure = cap_of(pair);
+  if (!plan.hypothesis.front) sure = weaker(sure, ReplayConfidence::Likely);
+  if (!pair.clean.compared) sure = weaker(sure, ReplayConfidence::Possible);
+  return sure;
+}
+
+/// Where the other run completed, the fault comes and goes.
+ReplayConfidence sure_of_fault(const ReplayPlan& plan, const ReplayPair& pair) {
+  const RunReading& behaving = behaving_run(plan, pair.defect, pair.clean);
+  const RunReading& other = &behaving == &pair.clean ? pair.defect : pair.clean;
+  const bool elsewhere = expected_place(plan) && behaving.shows == RunShows::Elsewhere;
+  const bool comes_and_goes = other.shows == RunShows::Completed;
+  const bool doubtful = elsewhere || comes_and_goes || other.shows == RunShows::Useless;
+  return doubtful ? ReplayConfidence::Possible : cap_of(pair);
+}
+
+/// That something did not come back is never certain.
+ReplayConfidence sure_of_absence(const ReplayPlan& plan, const ReplayPair& pair) {
+  const bool compared = behaving_run(plan, pair.defect, pair.clean).compared;
+  const bool firm = pair.differences.empty() && compared;
+  return firm ? ReplayConfidence::Likely : ReplayConfidence::Possible;
+}
+
+/// The differences are no reason to doubt that what ran here is right.
+ReplayConfidence sure_of_clean(const ReplayPlan& plan, const ReplayPair& pair) {
+  const bool compared = behaving_run(plan, pair.defect, pair.clean).compared;
+  return compared ? ReplayConfidence::Certain : ReplayConfidence::Possible;
+}
+
+std::optional<ReplayConfidence> confidence_of(const ReplayPlan& plan, const ReplayPair& pair) {
+  switch (pair.kind) {
+    case ReplayVerdictKind::ReproducedFault:
+      return sure_of_fault(plan, pair);
+    case ReplayVerdictKind::ReproducedHypothesis:
+      return sure_of_hypothesis(plan, pair);
+    case ReplayVerdictKind::NotReproduced:
+      return sure_of_absence(plan, pair);
+    case ReplayVerdictKind::CleanWithoutDefect:
+      return sure_of_clean(plan, pair);
+    case ReplayVerdictKind::NotComparable:
+    case ReplayVerdictKind::Inconclusive:
+    case ReplayVerdictKind::Refused:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// The runs of one variation, and what their logs say.
+struct PairOfRuns {
+  const RunOutcome* defect = nullptr;
+  const RunOutcome* clean = nullptr;
+  std::vector<const ReadBack*> seen;
+};
+
+using Variation = std::vector<std::pair<std::string, std::string>>;
+
+std::vector<std::pair<Variation, PairOfRuns>> pairs_of_runs(const ReplayOutcome& outcome,
+                                                            std::span<const ReadBack> seen) {
+  std::vector<std::pair<Variation, PairOfRuns>> all;
+  for (size_t r = 0; r < outcome.runs.size(); ++r) {
+    const RunOutcome& run = outcome.runs[r];
+    auto found = std::find_if(all.begin(), all.end(),
+                              [&](const auto& one) { return one.first == run.settings; });
+    if (found == all.end()) found = all.insert(all.end(), {run.settings, {}});
+    (run.mode == MadeIn::Defect ? found->second.defect : found->second.clean) = &run;
+    if (r < seen.size()) found->second.seen.push_back(&seen[r]);
+  }
+  return all;
+}
+
+/// What the runs of a pair have in common with the record and what not, each said once.
+Comparison compare_pair(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                        const PairOfRuns& runs) {
+  std::vector<const ReadBack*> readable;
+  std::copy_if(runs.seen.begin(), runs.seen.end(), std::back_inserter(readable),
+               [](const ReadBack* one) { return one->readable; });
+  static const ReadBack kNothing;
+  if (readable.empty()) readable.push_back(&kNothing);
+  Comparison all = compare_with_record(plan, outcome, *readable.front());
+  for (size_t i = 1; i < readable.size(); ++i) {
+    for (ReplayDifference& row : compare_with_record(plan, outcome, *readable[i]).differences) {
+      const auto& known = all.differences;
+      const bool is_new = std::find(known.begin(), known.end(), row) == known.end();
+      if (is_new) all.differences.push_back(std::move(row));
+    }
+  }
+  return all;
+}
+
+struct JudgedPair {
+  ReplayPair pair;
+  Comparison comparison;
+};
+
+JudgedPair judge(const ReplayPlan& plan, const ReplayOutcome& outcome, const PairOfRuns& runs) {
+  JudgedPair judged;
+  judged.comparison = compare_pair(plan, outcome, runs);
+  ReplayPair& pair = judged.pair;
+  const RunOutcome* any = runs.clean != nullptr ? runs.clean : runs.defect;
+  pair.settings = variation_text(*any);
+  pair.differences = judged.comparison.differences;
+  pair.defect = read_run(plan, runs.defect);
+  pair.clean = read_run(plan, runs.clean);
+  pair.kind = judge_pair(plan, pair.defect, pair.clean, !differs_in_what_matters(pair.differences));
+  return judged;
+}
+
+bool all_alike(const std::vector<JudgedPair>& judged) {
+  return std::all_of(judged.begin(), judged.end(), [&](const JudgedPair& one) {
+    return one.pair.kind == judged.front().pair.kind;
+  });
+}
+
+}  // namespace
+
+std::string_view to_string(ReplayVerdictKind kind) { return kKinds[static_cast<size_t>(kind)]; }
+
+std::optional<ReplayVerdictKind> parse_replay_verdict_kind(std::string_view word) {
+  return parse_word<ReplayVerdictKind>(kKinds, word);
+}
+
+std::string_view to_string(ReplayConfidence confidence) {
+  return kConfidences[static_cast<size_t>(confidence)];
+}
+
+std::optional<ReplayConfidence> parse_replay_confidence(std::string_view word) {
+  return parse_word<ReplayConfidence>(kConfidences, word);
+}
+
+const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,
+                               const RunReading& clean) {
+  const bool use_defect =
+      !has_defect(plan) && (is_fault(defect) || clean.shows == RunShows::NotRun);
+  return use_defect ? defect : clean;
+}
+
+bool proves_little(const ReplayPlan& plan, const RunOutcome* defect) {
+  const DefectKind kind = plan.hypothesis.kind;
+  return defect != nullptr && defect->end == RunEnd::Hung &&
+         (kind == DefectKind::MissingCall || kind == DefectKind::Message);
+}
+
+ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
+                             const RunReading& clean, bool comparable) {
+  if (!has_defect(plan)) {
+    return judge_clean(plan, behaving_run(plan, defect, clean), comparable);
+  }
+  if (is_fault(clean) && !defect.lost_gpu) return ReplayVerdictKind::ReproducedFault;
+  if (clean.shows != RunShows::Completed) return ReplayVerdictKind::Inconclusive;
+  return judge_defect(defect, comparable);
+}
+
+ReplayVerdict judge_replay(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                           std::span<const ReadBack> seen) {
+  ReplayVerdict verdict;
+  for (const RunOutcome& run : outcome.runs) verdict.runs.push_back(run_line(plan, run));
+  std::vector<JudgedPair> judged;
+  for (const auto& [settings, runs] : pairs_of_runs(outcome, seen)) {
+    judged.push_back(judge(plan, outcome, runs));
+  }
+  if (!outcome.refused.empty() || judged.empty()) {
+    const bool refused = !outcome.refused.empty();
+    verdict.kind = refused ? ReplayVerdictKind::Refused : ReplayVerdictKind::Inconclusive;
+    say_nothing_was_run(outcome, verdict);
+    return verdict;
+  }
+  const auto telling = std::min_element(
+      judged.begin(), judged.end(),
+      [](const JudgedPair& a, const JudgedPair& b) { return a.pair.kind < b.pair.kind; });
+  verdict.kind = telling->pair.kind;
+  verdict.confidence = confidence_of(plan, telling->pair);
+  if (verdict.confidence && !all_alike(judged)) {
+    verdict.confidence = weaker(*verdict.confidence, ReplayConfidence::Likely);
+  }
+  verdict.differences = telling->pair.differences;
+  for (const JudgedPair& one : judged) verdict.pairs.push_back(one.pair);
+  say_what_was_shown(plan, outcome, telling->pair, telling->comparison, verdict);
+  return verdict;
+}
+
+namespace {
+
+/// `seen`: what the run's log says; nullptr: it was not read.
+ReplayTiming timing_of(const RunOutcome& run, const CallTiming& timing, const ReadBack* seen) {
+  ReplayTiming row{.settings = variation_text(run), .timing = timing};
+  if (seen == nullptr || seen->path.bw <= 0) return row;
+  row.link_bw = seen->path.bw;
+  row.link_type = seen->path.type;
+  const bool has_series = timing.series_busbw > 0;
+  row.share = (has_series ? timing.series_busbw : timing.busbw) / row.link_bw;
+  return row;
+}
+
+}  // namespace
+
+ReplayResult make_result(const ReplayPlan& plan, std::string_view plan_hash,
+                         const ReplayOutcome& outcome, std::span<const ReadBack> seen) {
+  ReplayResult result;
+  result.tool_version = version();
+  result.plan = plan_hash;
+  result.logs = plan.logs;
+  result.nccl_versions = plan.nccl_versions;
+  result.cuda_version = plan.cuda_version;
+  result.recorded_nranks = plan.recorded_nranks;
+  result.recorded_nhosts = plan.recorded_nhosts;
+  result.hypothesis = plan.hypothesis;
+  for (const PlannedCommunicator& comm : plan.communicators) {
+    result.communicators.push_back(comm.id);
+  }
+  result.verdict = judge_replay(plan, outcome, seen);
+  for (size_t r = 0; r < outcome.runs.size(); ++r) {
+    for (const CallTiming& timing : outcome.runs[r].timings) {
+      const ReadBack* own = r < seen.size() ? &seen[r] : nullptr;
+      result.timings.push_back(timing_of(outcome.runs[r], timing, own));
+    }
+  }
+  result.outcome = outcome;
+  return result;
+}
+
+template <>
+struct EnumWords<ReplayVerdictKind> {
+  static constexpr std::string_view kNoun = "kind of verdict";
+  static constexpr int kCount = 7;
+};
+
+template <>
+struct EnumWords<ReplayConfidence> {
+  static constexpr std::string_view kNoun = "confidence";
+  static constexpr int kCount = 3;
+};
+
+template <>
+struct EnumWords<RunShows> {
+  static constexpr std::string_view kNoun = "reading of a run";
+  static constexpr int kCount = 5;
+};
+
+void each_field(auto& visit, FieldsOf<CallPlace>) {
+  visit("communicator", &CallPlace::communicator, Written::Always);
+  visit("index", &CallPlace::index, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<RunReading>) {
+  visit("shows", &RunReading::shows, Written::Always);
+  visit("compared", &RunReading::compared, Written::Always);
+  visit("lost_gpu", &RunReading::lost_gpu, Written::Always);
+  visit("why", &RunReading::why, Written::Always);
+  visit("stop", &RunReading::stop, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayDifference>) {
+  visit("what", &ReplayDifference::what, Written::Always);
+  visit("recorded", &ReplayDifference::recorded, Written::Always);
+  visit("replayed", &ReplayDifference::replayed, Written::Always);
+  visit("matters", &ReplayDifference::matters, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayPair>) {
+  visit("settings", &ReplayPair::settings, Written::Always);
+  visit("kind", &ReplayPair::kind, Written::Always);
+  visit("defect", &ReplayPair::defect, Written::Always);
+  visit("clean", &ReplayPair::clean, Written::Always);
+  visit("differences", &ReplayPair::differences, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayVerdict>) {
+  visit("kind", &ReplayVerdict::kind, Written::Always);
+  visit("confidence", &ReplayVerdict::confidence, Written::Always);
+  visit("headline", &ReplayVerdict::headline, Written::Always);
+  visit("held", &ReplayVerdict::held, Written::Always);
+  visit("changed", &ReplayVerdict::changed, Written::Always);
+  visit("runs", &ReplayVerdict::runs, Written::Always);
+  visit("limits", &ReplayVerdict::limits, Written::Always);
+  visit("must_not_conclude", &ReplayVerdict::must_not_conclude, Written::Always);
+  visit("next", &ReplayVerdict::next, Written::Always);
+  visit("differences", &ReplayVerdict::differences, Written::Always);
+  visit("pairs", &ReplayVerdict::pairs, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayTiming>) {
+  visit("settings", &ReplayTiming::settings, Written::Always);
+  visit("timing", &ReplayTiming::timing, Written::Always);
+  visit("link_bw", &ReplayTiming::link_bw, Written::IfSet);
+  visit("link_type", &ReplayTiming::link_type, Written::IfSet);
+  visit("share", &ReplayTiming::share, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayResult>) {
+  visit.schema(ReplayResult::kSchema);
+  visit("tool_version", &ReplayResult::tool_version, Written::Always);
+  visit("plan", &ReplayResult::plan, Written::Always);
+  visit("logs", &ReplayResult::logs, Written::Always);
+  visit("nccl_versions", &ReplayResult::nccl_versions, Written::Always);
+  visit("cuda_version", &ReplayResult::cuda_version, Written::Always);
+  visit("recorded_nranks", &ReplayResult::recorded_nranks, Written::Always);
+  visit("recorded_nhosts", &ReplayResult::recorded_nhosts, Written::Always);
+  visit("hypothesis", &ReplayResult::hypothesis, Written::Always);
+  visit("communicators", &ReplayResult::communicators, Written::Always);
+  visit("verdict", &ReplayResult::verdict, Written::Always);
+  visit("timings", &ReplayResult::timings, Written::Always);
+  visit("outcome", &ReplayResult::outcome, Written::Always);
+}
+
+std::string write_result(const ReplayResult& result) {
+  return write_json_document(to_json_value(result));
+}
+
+ReplayResult parse_result(std::string_view text, const std::string& source) {
+  return parse_json_as<ReplayResult>(text, source, "replay result");
+}
+
+namespace {
+
+bool same_call(const ReplayTiming& a, const ReplayTiming& b) {
+  return a.timing.call == b.timing.call && a.timing.op == b.timing.op &&
+         a.timing.bytes == b.timing.bytes;
+}
+
+using Rows = std::vector<const ReplayTiming*>;
+
+/// By call in the order of their first rows; those without a time or a setting are left out.
+std::vector<Rows> rows_by_call(std::span<const ReplayTiming> timings) {
+  std::vector<Rows> calls;
+  for (const ReplayTiming& row : timings) {
+    if (row.settings.empty() || row.timing.median_us <= 0) continue;
+    auto found = std::find_if(calls.begin(), calls.end(),
+                              [&](const Rows& rows) { return same_call(*rows.front(), row); });
+    if (found == calls.end()) found = calls.insert(calls.end(), Rows());
+    found->push_back(&row);
+  }
+  return calls;
+}
+
+/// "10.7", "1.04": a small difference needs a digit more.
+std::string ratio_text(double ratio) {
+  return ratio < 1.1 ? fmt::format("{:.2f}", ratio) : fmt::format("{:.1f}", ratio);
+}
+
+std::string comparison(const ReplayTiming& slow, const ReplayTiming& fast) {
+  const std::string call =
+      fmt::format("{} of {} bytes", printable(slow.timing.op), slow.timing.bytes);
+  if (slow.timing.least_us <= fast.timing.most_us) {
+    return fmt::format("{}: no difference beyond the spread between {} and {}.", call,
+                       printable(slow.settings), printable(fast.settings));
+  }
+  return fmt::format("{}: {} takes {} times as long as {} ({:.1f} against {:.1f} us).", call,
+                     printable(slow.settings),
+                     ratio_text(slow.timing.median_us / fast.timing.median_us),
+                     printable(fast.settings), slow.timing.median_us, fast.timing.median_us);
+}
+
+}  // namespace
+
+std::vector<std::string> time_comparisons(std::span<const ReplayTiming> timings) {
+  std::vector<std::string> out;
+  for (const Rows& rows : rows_by_call(timings)) {
+    const ReplayTiming* fastest = *std::min_element(
+        rows.begin(), rows.end(),
+        [](const auto* a, const auto* b) { return a->timing.median_us < b->timing.median_us; });
+    for (const ReplayTiming* row : rows) {
+      if (row != fastest) out.push_back(comparison(*row, *fastest));
+    }
+  }
+  return out;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,684 @@
+#include "replay/plan/build_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "diagnose/call_sizes.h"
+#include "diagnose/edges.h"
+#include "diagnose/stop_evidence.h"
+#include "diagnose/watchdog_records.h"
+#include "log/known_messages.h"
+#include "log/nccl_names.h"
+#include "model/call_coverage.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/clean_run.h"
+#include "replay/plan/plan_frame.h"
+#include "replay/plan/recorded_calls.h"
+
+namespace ncclog {
+namespace {
+
+constexpr const char* kWhere = "replay plan";
+
+const std::string& how_to_capture() {
+  static const std::string text =
+      "set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS=INIT,ENV,NET,GRAPH,COLL on all ranks; "
+      "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file. With PyTorch dumps of the "
+      "Flight Recorder will do, too: TORCH_FR_BUFFER_SIZE=2000 (earlier "
+      "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
+      "beside the logs";
+  return text;
+}
+
+bool prints_calls(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.calls.tape.total() + log.traces.tape.total() > 0;
+  });
+}
+
+/// Ranks of whom any call is known, wherever their communicator's other ranks are.
+size_t numbered_callers(const Job& job) {
+  size_t most = 0;
+  for (const Communicator& comm : job.communicators) {
+    const auto callers =
+        std::count_if(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+          const CollectiveCalls* calls = calls_of(job, rank);
+          return rank.rank >= 0 && calls != nullptr && calls->total > 0;
+        });
+    most = std::max(most, static_cast<size_t>(callers));
+  }
+  return most;
+}
+
+bool was_complete(const CommSegment& segment) {
+  return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
+         segment.end == CommFate::Destroyed;
+}
+
+/// Some line of the subsystem was printed at INFO, which a job that prints warnings only does not.
+bool informs(const SpeakerLog& log, Subsystem subsystem) {
+  return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
+    const auto& [kind, lines] = entry;
+    return all_kinds()[kind].subsystem == subsystem &&
+           std::any_of(lines.kept.begin(), lines.kept.end(), [](const Record& record) {
+             return parse_record(record).header.level == Level::Info;
+           });
+  });
+}
+
+/// Its lines show how far its initialisations came.
+bool tells_of_inits(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return informs(job.logs[log], Subsystem::Init); });
+}
+
+[[noreturn]] void refuse_failed_job(const std::vector<Suspicion>& suspicions) {
+  const auto reason = std::find_if(suspicions.begin(), suspicions.end(),
+                                   [](const Suspicion& one) { return one.is_testable; });
+  const std::string why = reason == suspicions.end()
+                              ? ""
+                              : fmt::format(": {} [{}]", printable(reason->title), reason->id);
+  throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
+              kWhere, "'ncclog analyze' says what is known of it");
+}
+
+}  // namespace
+
+bool failed_before_calls(const Job& job) {
+  if (!has_failed(job) || !job.flight_recorders.empty()) return false;
+  if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
+  const bool ever_complete =
+      std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+        return std::any_of(log.comms.all.begin(), log.comms.all.end(), was_complete);
+      });
+  bool told = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl) continue;
+    if (process.cut || process.torn) return false;
+    if (process.pid < 0) continue;  // Lines without a header, such as the version's.
+    if (!tells_of_inits(job, process)) return false;
+    told = true;
+  }
+  return told && !ever_complete;
+}
+
+void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members,
+                          const std::vector<Suspicion>& suspicions) {
+  if (!members.empty()) return;
+  const bool has_nccl = std::any_of(job.processes.begin(), job.processes.end(),
+                                    [](const Process& process) { return process.has_nccl; });
+  if (!has_nccl) {
+    throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
+                how_to_capture());
+  }
+  if (failed_before_calls(job)) refuse_failed_job(suspicions);
+  if (!prints_calls(job)) {
+    throw Error(
+        "these logs have no line about a call of NCCL, so nobody knows what the ranks called in "
+        "which order",
+        kWhere, how_to_capture());
+  }
+  if (const size_t callers = numbered_callers(job); callers > 0) {
+    throw Error(fmt::format("only {} of a communicator's ranks has its calls in these logs; a "
+                            "replay needs those of two at least",
+                            callers),
+                kWhere, "collect the files of all ranks from all hosts; " + how_to_capture());
+  }
+  throw Error(
+      "no line says which ranks the communicators of these calls have (Init START and COMPLETE)",
+      kWhere, how_to_capture());
+}
+
+namespace {
+
+constexpr uint64_t kBoundary = 256;  ///< PlannedCall's offsets count from such a boundary.
+
+/// Where the rank's own part stands in the larger buffer, in bytes.
+uint64_t own_part(const RecordedCall& call, int rank) {
+  const auto size = static_cast<uint64_t>(datatype_bytes(call.call.datatype).value_or(0));
+  return static_cast<uint64_t>(rank) * static_cast<uint64_t>(call.call.count) * size;
+}
+
+bool is_in_place(const RecordedCall& call, int rank) {
+  const std::string_view op = call.call.op.view();
+  if (is_message(op) || call.sendbuff == 0 || call.recvbuff == 0) return false;
+  const bool is_on_root = rank == call.call.root;
+  if (op == "AllGather" || (op == "Gather" && is_on_root)) {
+    return call.recvbuff + own_part(call, rank) == call.sendbuff;
+  }
+  if (op == "ReduceScatter" || (op == "Scatter" && is_on_root)) {
+    return call.sendbuff + own_part(call, rank) == call.recvbuff;
+  }
+  return call.sendbuff == call.recvbuff;
+}
+
+/// Behind such a boundary, whole elements of it: pointers of torn lines may point anywhere.
+int offset_of(uint64_t pointer, int datatype) {
+  const auto size = static_cast<uint64_t>(datatype_bytes(datatype).value_or(1));
+  const uint64_t offset = pointer % kBoundary;
+  return static_cast<int>(offset - offset % size);
+}
+
+/// A rank's calls while they are put together.
+class Program {
+ public:
+  /// `rank`: the number of who made it, in the call's communicator.
+  void add(const RecordedCall& recorded, int rank, PlannedCall call) {
+    call.stream = static_cast<int>(
+        streams_.try_emplace(recorded.stream, static_cast<int>(streams_.size())).first->second);
+    const bool to_itself = is_message(call.op) && recorded.call.root == rank;
+    keys_.push_back({recorded.group, recorded.op_count, to_itself});
+    calls_.push_back(std::move(call));
+  }
+
+  /// The calls with their groups. Says in `programs` what groups rest on where no line tells them.
+  /// `counting`: communicators whose opCount counts.
+  std::vector<PlannedCall> take(bool has_groups, const std::set<int>& counting,
+                                PlanPrograms& programs) {
+    int groups = 0;
+    for (size_t begin = 0; begin < calls_.size();) {
+      size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
+      if (!has_groups && end - begin > 1 && !shows_group(counting, begin, end)) {
+        programs.ungrouped = true;
+        end = begin + 1;
+      }
+      if (end - begin > 1) {
+        programs.guessed_groups |= !has_groups;
+        for (size_t c = begin; c < end; ++c) calls_[c].group = groups;
+        ++groups;
+      }
+      begin = end;
+    }
+    return std::move(calls_);
+  }
+
+ private:
+  struct Key {
+    int64_t group = -1;
+    uint64_t op_count = 0;
+    bool to_itself = false;  ///< A message whose peer is the rank that makes it.
+  };
+
+  /// Whether messages of one opCount are seen to be a group: opCount counts, or a rank sends to
+  /// itself, which no rank can outside of a group.
+  bool shows_group(const std::set<int>& counting, size_t begin, size_t end) const {
+    return counting.contains(calls_[begin].communicator) ||
+           std::any_of(keys_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       keys_.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const Key& key) { return key.to_itself; });
+  }
+
+  size_t end_of_group(size_t begin) const {
+    size_t end = begin + 1;
+    if (keys_[begin].group < 0) return end;
+    while (end < calls_.size() && keys_[end].group == keys_[begin].group) ++end;
+    return end;
+  }
+
+  /// Messages on one communicator and stream with one opCount, each peer at most once a direction.
+  size_t end_of_batch(size_t begin) const {
+    size_t end = begin;
+    std::set<std::pair<bool, int>> seen;
+    while (end < calls_.size() && is_message(calls_[end].op) && goes_with(begin, end) &&
+           seen.emplace(calls_[end].op == "Send", calls_[end].root).second) {
+      ++end;
+    }
+    return end == begin ? begin + 1 : end;
+  }
+
+  bool goes_with(size_t first, size_t other) const {
+    return calls_[first].communicator == calls_[other].communicator &&
+           calls_[first].stream == calls_[other].stream &&
+           keys_[first].op_count == keys_[other].op_count;
+  }
+
+  std::map<uint64_t, int> streams_;
+  std::vector<PlannedCall> calls_;
+  std::vector<Key> keys_;  ///< Of each call.
+};
+
+/// The communicators whose opCount tells messages apart. It may stand still: NCCL 2.28 over NVLink
+/// prints 0 all along, and then equal ones mean nothing.
+std::set<int> counting_communicators(const RecordedCalls& recorded, const PlanSeats& seats) {
+  std::set<int> counting;
+  for (const auto& [process, calls] : recorded.by_process) {
+    std::map<int, uint64_t> first;
+    for (const RecordedCall& call : calls) {
+      if (!is_message(call.call.op.view())) continue;
+      const int communicator = seats.place_of(call.by.communicator);
+      const auto [known, is_new] = first.try_emplace(communicator, call.op_count);
+      if (!is_new && known->second != call.op_count) counting.insert(communicator);
+    }
+  }
+  return counting;
+}
+
+}  // namespace
+
+bool can_be_planned(const CallSignature& call) {
+  return is_replayable(call.op.view()) && call.count >= 0 && datatype_bytes(call.datatype) &&
+         (!is_reduction(call.op.view()) || call.redop >= 0) &&
+         ((!has_root(call.op.view()) && !is_message(call.op.view())) || call.root >= 0);
+}
+
+PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedCall& call) {
+  const std::string_view op = call.call.op.view();
+  PlannedCall planned;
+  planned.communicator = seats.place_of(call.by.communicator);
+  planned.index = call.index;
+  planned.op = op;
+  planned.count = call.call.count;
+  planned.datatype = call.call.datatype;
+  planned.redop = is_reduction(op) ? comparable(call.call).redop : 0;
+  const bool is_rooted = has_root(op) || is_message(op);
+  planned.root =
+      is_rooted ? std::max(0, seats.number_of(call.by.communicator, call.call.root)) : -1;
+  planned.in_place = is_in_place(call, rank_of(job, call.by).rank);
+  planned.send_offset = offset_of(call.sendbuff, call.call.datatype);
+  planned.recv_offset = offset_of(call.recvbuff, call.call.datatype);
+  return planned;
+}
+
+PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats) {
+  PlanPrograms programs;
+  std::vector<Program> of_seats(seats.seats.size());
+  for (const auto& [process, calls] : recorded.by_process) {
+    for (const RecordedCall& call : calls) {
+      if (seats.place_of(call.by.communicator) < 0) continue;
+      if (!can_be_planned(call.call)) {
+        ++programs.not_replayable;
+        continue;
+      }
+      programs.counts_bytes |=
+          may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
+      of_seats[static_cast<size_t>(seats.seat_of.at(call.by))].add(call, rank_of(job, call.by).rank,
+                                                                   planned_call(job, seats, call));
+    }
+  }
+  const std::set<int> counting = counting_communicators(recorded, seats);
+  for (Program& program : of_seats) {
+    programs.by_seat.push_back(program.take(recorded.has_groups, counting, programs));
+  }
+  return programs;
+}
+
+namespace {
+
+// What the clean run makes that was not made: the calls that somebody left out, in their places.
+//
+//   rank 5: … AllGather(27) AllGather(28)          the others: … AllGather(27) AllReduce(28)
+//       → rank 5: … AllGather(27) AllReduce(28), clean run only; AllGather(28), defect run only
+
+using Calls = std::vector<PlannedCall>;
+
+/// The call without stream, buffers and number.
+auto sameness(const PlannedCall& call) {
+  return std::tie(call.communicator, call.op, call.count, call.datatype, call.redop, call.root);
+}
+
+/// True for collectives of one communicator, and for messages to, or from, one of its ranks: they
+/// count in one sequence.
+bool counts_with(const PlannedCall& a, const PlannedCall& b) {
+  if (a.communicator != b.communicator || is_message(a.op) != is_message(b.op)) return false;
+  return !is_message(a.op) || (a.op == b.op && a.root == b.root);
+}
+
+/// A collective as some rank made it; nullptr: none of the plan did.
+const PlannedCall* find_made(const ReplayPlan& plan, const PlannedCall& wanted) {
+  for (const PlannedRank& rank : plan.ranks) {
+    const auto made = std::find_if(rank.calls.begin(), rank.calls.end(), [&](const auto& call) {
+      return call.index == wanted.index && sameness(call) == sameness(wanted);
+    });
+    if (made != rank.calls.end()) return &*made;
+  }
+  return nullptr;
+}
+
+/// The other end of a message; nullptr: the plan does not hold it.
+const PlannedCall* find_other_end(const PlanSeats& seats, const Job& job, const AddedCall& added,
+                                  const PlannedCall& wanted, const ReplayPlan& plan) {
+  const std::vector<int> ranks = seats.ranks_of(job, added.call.by.communicator);
+  const int own = seats.number_of(added.call.by.communicator, rank_of(job, added.call.by).rank);
+  const auto& calls =
+      plan.ranks[static_cast<size_t>(ranks[static_cast<size_t>(wanted.root)])].calls;
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return call.communicator == wanted.communicator && is_message(call.op) &&
+           call.op != wanted.op && call.root == own && call.index == wanted.index;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+std::optional<PlannedCall> completed_message(const Job& job, const PlanSeats& seats,
+                                             const AddedCall& added, const ReplayPlan& plan) {
+  PlannedCall call = planned_call(
+      job, seats, {.by = added.call.by, .index = added.call.index, .call = added.call.call});
+  const PlannedCall* other = find_other_end(seats, job, added, call, plan);
+  if (other == nullptr) return std::nullopt;
+  call.count = other->count;
+  call.datatype = other->datatype;
+  call.send_offset = call.recv_offset = 0;
+  return call;
+}
+
+/// The collective with what the lines of those tell who made it; nullopt: no rank did.
+std::optional<PlannedCall> completed_call(const Job& job, const PlanSeats& seats,
+                                          const AddedCall& added, const ReplayPlan& plan) {
+  PlannedCall call = planned_call(
+      job, seats, {.by = added.call.by, .index = added.call.index, .call = added.call.call});
+  const PlannedCall* made = find_made(plan, call);
+  if (made == nullptr) return std::nullopt;
+  call.in_place = made->in_place;
+  call.send_offset = made->send_offset;
+  call.recv_offset = made->recv_offset;
+  return call;
+}
+
+/// The first call of the group that `at` stands in, or itself.
+size_t begin_of_group(const Calls& calls, size_t at) {
+  while (at > 0 && at < calls.size() && calls[at].group >= 0 &&
+         calls[at - 1].group == calls[at].group) {
+    --at;
+  }
+  return at;
+}
+
+/// Communicator, function and peer of a call, by which it counts in the plan.
+PlannedCall sequence_of(const PlanSeats& seats, const NumberedCall& call) {
+  PlannedCall result;
+  result.communicator = seats.place_of(call.by.communicator);
+  result.op = call.call.op.view();
+  result.root = seats.number_of(call.by.communicator, call.call.root);
+  return result;
+}
+
+size_t place_of(const PlanSeats& seats, const Calls& calls, const NumberedCall& before) {
+  const PlannedCall wanted = sequence_of(seats, before);
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& other) {
+    return counts_with(other, wanted) && other.index == before.index;
+  });
+  return begin_of_group(calls, static_cast<size_t>(found - calls.begin()));
+}
+
+int usual_stream(const Calls& calls, const PlannedCall& call) {
+  const auto last = std::find_if(calls.rbegin(), calls.rend(), [&](const PlannedCall& other) {
+    return other.communicator == call.communicator && is_message(other.op) == is_message(call.op);
+  });
+  return last == calls.rend() ? 0 : last->stream;
+}
+
+/// The rank of the plan that a member is; nullptr: it takes no part.
+PlannedRank* rank_of_member(const PlanSeats& seats, const Membership& member, ReplayPlan& plan) {
+  const auto seat = seats.seat_of.find(member);
+  const bool is_there = seat != seats.seat_of.end() && seats.place_of(member.communicator) >= 0;
+  return is_there ? &plan.ranks[static_cast<size_t>(seat->second)] : nullptr;
+}
+
+void strike(const PlanSeats& seats, const NumberedCall& from, ReplayPlan& plan) {
+  PlannedRank* rank = rank_of_member(seats, from.by, plan);
+  if (rank == nullptr) return;
+  const PlannedCall struck = sequence_of(seats, from);
+  for (PlannedCall& call : rank->calls) {
+    if (counts_with(call, struck) && call.index >= from.index) call.made_in = MadeIn::Defect;
+  }
+}
+
+void hold_back(const PlanSeats& seats, const NumberedCall& from, ReplayPlan& plan) {
+  PlannedRank* rank = rank_of_member(seats, from.by, plan);
+  if (rank == nullptr) return;
+  const int communicator = seats.place_of(from.by.communicator);
+  const auto late = std::find_if(rank->calls.begin(), rank->calls.end(), [&](const auto& call) {
+    return call.communicator == communicator && !is_message(call.op) && call.index >= from.index;
+  });
+  const auto begin = begin_of_group(rank->calls, static_cast<size_t>(late - rank->calls.begin()));
+  for (size_t c = begin; c < rank->calls.size(); ++c) rank->calls[c].made_in = MadeIn::Clean;
+}
+
+/// Adds those of the defect's calls whose places are known to the plan's ranks (for others see
+/// extend_clean_run), and moves what was made instead, in excess or too
+/// late to one of the two runs. A call takes its buffers and offsets from a rank that made it, its
+/// stream from the rank's own calls on that communicator.
+void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDefect& defect,
+                       ReplayPlan& plan) {
+  for (const AddedCall& added : defect.added) {
+    PlannedRank* rank = rank_of_member(seats, added.call.by, plan);
+    if (rank == nullptr || !added.before) continue;
+    std::optional<PlannedCall> call = is_message(added.call.call.op.view())
+                                          ? completed_message(job, seats, added, plan)
+                                          : completed_call(job, seats, added, plan);
+    if (!call) continue;
+    Calls& calls = rank->calls;
+    const size_t place = place_of(seats, calls, *added.before);
+    call->stream = usual_stream(calls, *call);
+    call->made_in = MadeIn::Clean;
+    for (PlannedCall& own : calls) {
+      const bool is_behind = counts_with(own, *call) && own.index >= call->index;
+      if (is_behind && own.made_in == MadeIn::Both) own.made_in = MadeIn::Defect;
+    }
+    calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(place), std::move(*call));
+  }
+  for (const NumberedCall& from : defect.struck) strike(seats, from, plan);
+  for (const NumberedCall& from : defect.late) hold_back(seats, from, plan);
+}
+
+
+constexpr const char* kReplayPlan = "replay plan";
+
+/// Communicators of which calls are known, or the defect adds some.
+std::vector<int> called_communicators(const RecordedCalls& recorded, const RecordedDefect& defect) {
+  std::set<int> called;
+  for (const auto& [process, calls] : recorded.by_process) {
+    for (const RecordedCall& call : calls) called.insert(call.by.communicator);
+  }
+  for (const AddedCall& added : defect.added) called.insert(added.call.by.communicator);
+  return {called.begin(), called.end()};
+}
+
+std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
+  const std::vector<int> groups = host_groups(job, seats);
+  std::vector<PlannedRank> ranks;
+  for (size_t s = 0; s < seats.seats.size(); ++s) {
+    const Seat& seat = seats.seats[s];
+    PlannedRank rank;
+    rank.recorded_rank = seat.recorded_rank;
+    rank.host = to_valid_utf8(job.processes[static_cast<size_t>(seat.process)].host);
+    rank.host_group = groups[s];
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
+}
+
+std::vector<PlannedCommunicator> planned_communicators(const Job& job, const PlanSeats& seats) {
+  const std::vector<Edge>& edges = edges_of(job);
+  std::vector<PlannedCommunicator> result;
+  for (const int c : seats.communicators) {
+    const Communicator& comm = job.communicators[static_cast<size_t>(c)];
+    PlannedCommunicator planned;
+    planned.id = comm.id;
+    planned.ranks = seats.ranks_of(job, c);
+    planned.recorded_nranks = comm.nranks;
+    planned.parent = comm.parent < 0 ? -1 : seats.place_of(comm.parent);
+    planned.color = planned.parent < 0 ? 0 : std::max(0, comm.color);
+    planned.channels = comm.graphs.channels.coll;
+    planned.transports = seen_transports(comm, edges);
+    result.push_back(std::move(planned));
+  }
+  return result;
+}
+
+std::vector<RecordedTuning> recorded_tuning(const Job& job, const PlanSeats& seats) {
+  std::set<int> processes;
+  for (const Seat& seat : seats.seats) processes.insert(seat.process);
+  std::vector<size_t> logs;
+  for (const int process : processes) {
+    const auto& own = job.processes[static_cast<size_t>(process)].logs;
+    logs.insert(logs.end(), own.begin(), own.end());
+  }
+  return seen_tuning(job, logs);
+}
+
+void count_left_out(const RecordedCalls& recorded, const PlanSeats& seats, ReplayPlan& plan) {
+  for (const auto& [member, calls] : recorded.earlier) {
+    const auto seat = seats.seat_of.find(member);
+    if (seat == seats.seat_of.end() || seats.place_of(member.communicator) < 0) continue;
+    plan.ranks[static_cast<size_t>(seat->second)].left_out += calls;
+  }
+}
+
+std::vector<int> seats_of(const PlanSeats& seats, const std::vector<Membership>& members) {
+  std::set<int> result;
+  for (const Membership& member : members) {
+    const auto seat = seats.seat_of.find(member);
+    if (seat != seats.seat_of.end()) result.insert(seat->second);
+  }
+  return {result.begin(), result.end()};
+}
+
+Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defect,
+                         const PlanSeats& seats) {
+  Hypothesis hypothesis;
+  hypothesis.kind = defect.kind;
+  if (defect.kind == DefectKind::None) return hypothesis;
+  hypothesis.finding = suspicion.id;
+  hypothesis.title = suspicion.title;
+  hypothesis.departed = seats_of(seats, defect.departed);
+  hypothesis.front = FrontLine{seats.place_of(defect.communicator), defect.index,
+                               seats_of(seats, defect.entered), seats_of(seats, defect.missing)};
+  return hypothesis;
+}
+
+/// The calls of all seats in both runs, as far as single ranks tell. Says what was done to them.
+PlanMaking place_calls(const PlanSource& source, const PlanSeats& seats,
+                       const RecordedDefect& defect, ReplayPlan& plan) {
+  PlanPrograms programs = plan_programs(source.job, source.recorded, seats);
+  plan.ranks.resize(seats.seats.size());
+  for (size_t s = 0; s < seats.seats.size(); ++s) {
+    plan.ranks[s].calls = std::move(programs.by_seat[s]);
+  }
+  add_missing_calls(source.job, seats, defect, plan);
+  return {.not_replayable = programs.not_replayable + source.recorded.other_calls,
+          .guessed_groups = programs.guessed_groups,
+          .ungrouped = programs.ungrouped,
+          .counts_bytes = programs.counts_bytes};
+}
+
+/// Settles what the runs of the plan come to, over the calls that it holds.
+void fit_calls(const PlanSeats& seats, const RecordedDefect& defect, SendEnds sends,
+               ReplayPlan& plan, PlanMaking& making) {
+  if (!defect.added.empty()) {
+    const FrontLine front{.communicator = seats.place_of(defect.communicator),
+                          .index = defect.index,
+                          .entered = {},
+                          .missing = seats_of(seats, defect.missing)};
+    making.awaited = extend_clean_run(plan, front, defect.kind == DefectKind::Message, sends);
+  }
+  settle_clean_run(plan, sends);
+  making.clean_run_ends_before = (!defect.added.empty() || !defect.late.empty()) &&
+                                 !reaches(plan, seats.place_of(defect.communicator), defect.index,
+                                          defect.kind == DefectKind::Message);
+  const bool is_healthy = defect.kind == DefectKind::None || defect.kind == DefectKind::Stall;
+  if (is_healthy) making.unmet = drop_unmet(plan);
+}
+
+/// As fit_calls; where the clean run does not come far enough so, with Sends that NCCL buffers.
+void fit_either_way(const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan,
+                    PlanMaking& making) {
+  ReplayPlan buffered = plan;
+  PlanMaking other = making;
+  fit_calls(seats, defect, SendEnds::WithItsRecv, plan, making);
+  if (!making.clean_run_ends_before && making.unmet == 0) return;
+  fit_calls(seats, defect, SendEnds::ByItself, buffered, other);
+  const bool is_better =
+      making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
+  if (!is_better) return;
+  plan = std::move(buffered);
+  making = other;
+  making.buffers_sends = true;
+}
+
+/// The calls of the plan in both runs.
+PlanMaking make_calls(const PlanSource& source, const PlanSeats& called, const PlanSeats& seats,
+                      const RecordedDefect& defect, ReplayPlan& plan) {
+  ReplayPlan all;
+  PlanMaking making = place_calls(source, called, defect, all);
+  project_calls(all, called, seats, plan);
+  fit_either_way(seats, defect, plan, making);
+  return making;
+}
+
+/// Of those that name a communicator the first, else the first at all.
+Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
+  const Suspicion* first = nullptr;
+  for (const Suspicion& one : suspicions) {
+    if (!one.is_testable) continue;
+    if (!one.communicator.empty()) return one;
+    if (first == nullptr) first = &one;
+  }
+  return first == nullptr ? Suspicion{} : *first;
+}
+
+[[noreturn]] void refuse_untestable(const std::vector<Suspicion>& suspicions,
+                                    const std::string& id) {
+  std::vector<std::string> others;
+  for (const Suspicion& one : suspicions) {
+    if (one.is_testable) others.push_back(one.id);
+  }
+  throw Error(fmt::format("the finding '{}' is about no call, so no replay can test it", id),
+              kReplayPlan,
+              others.empty() ? "no finding of these logs is about calls; leave out --finding to "
+                               "replay the last calls"
+                             : "findings that a replay may test: " + join(others, ", "));
+}
+
+}  // namespace
+
+Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
+  if (id.empty()) return first_testable(suspicions);
+  std::vector<std::string_view> ids;
+  for (const Suspicion& one : suspicions) {
+    if (one.id == id && one.is_testable) return one;
+    if (one.id == id) refuse_untestable(suspicions, id);
+    ids.push_back(one.id);
+  }
+  const auto nearest = nearest_name(id, ids);
+  throw Error(
+      fmt::format("the analysis of these logs has no finding '{}'", printable(id)), kReplayPlan,
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "ncclog analyze lists the findings");
+}
+
+ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
+  const Job& job = source.job;
+  const Suspicion suspicion = choose_suspicion(source.suspicions, options.finding);
+  RecordedDefect defect = find_defect(job, source.recorded.members, suspicion);
+  refuse_untested(options, defect.kind);
+  const std::vector<Membership>& members = source.recorded.members;
+  const PlanSeats called = plan_seats(job, members, called_communicators(source.recorded, defect));
+  const PlanSeats seats =
+      options.only_failing ? plan_seats(job, members, {defect.communicator}) : called;
+  ReplayPlan plan = begin_plan(job, source.logs);
+  plan.recorded_nranks = job.nranks.value_or(static_cast<int>(seats.seats.size()));
+  plan.ranks = planned_ranks(job, seats);
+  plan.communicators = planned_communicators(job, seats);
+  const ReplayPlan frame = plan;
+  PlanMaking making = make_calls(source, called, seats, defect, plan);
+  if (making.clean_run_ends_before) {
+    defect = {};
+    plan = frame;
+    making = make_calls(source, called, seats, defect, plan);
+    making.clean_run_ends_before = true;
+  }
+  plan.hypothesis = hypothesis_of(suspicion, defect, seats);
+  plan.tuning = recorded_tuning(job, seats);
+  count_left_out(source.recorded, seats, plan);
+  return finish_plan(job, seats, making, options, std::move(plan));
+}
+
+}  // namespace ncclog

@@ -1,0 +1,447 @@
+#include "replay/plan/dump_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "model/framework_calls.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/recorded_calls.h"
+#include "replay/plan/clean_run.h"
+#include "replay/plan/plan_frame.h"
+
+namespace ncclog {
+namespace {
+
+struct TypeRow {
+  std::string_view torch;
+  int datatype;  ///< ncclDataType_t.
+};
+
+// c10d/ProcessGroupNCCL.cpp, ncclDataType.
+constexpr TypeRow kTypes[] = {
+    {"Char", 0},     {"Byte", 1},           {"Bool", 1},         {"Int", 2},
+    {"Long", 4},     {"Half", 6},           {"Float", 7},        {"Double", 8},
+    {"BFloat16", 9}, {"Float8_e4m3fn", 10}, {"Float8_e5m2", 11},
+};
+
+/// -1: NCCL has none for it, or it is not told.
+int datatype_of(const FlightRecorderEntry& entry) {
+  const auto& types = entry.input_dtypes.empty() ? entry.output_dtypes : entry.input_dtypes;
+  if (types.empty()) return -1;
+  const auto* row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&](const TypeRow& one) { return one.torch == types.front(); });
+  return row == std::end(kTypes) ? -1 : row->datatype;
+}
+
+/// As NCCL counts: what one rank gives or, of ReduceScatter and Scatter, gets. -1: unknown.
+int64_t count_of(const FlightRecorderEntry& entry, std::string_view op, size_t nranks) {
+  const bool by_output = op == "ReduceScatter" || op == "Scatter";
+  const int64_t count = element_count(by_output ? entry.output_sizes : entry.input_sizes);
+  if (op != "AlltoAll") return count;
+  const auto parts = static_cast<int64_t>(nranks);
+  const bool is_even =
+      count >= 0 && count % parts == 0 && count == element_count(entry.output_sizes);
+  return is_even ? count / parts : -1;
+}
+
+bool can_be_made(const RecordedRank& rank, int64_t number, size_t nranks) {
+  const FlightRecorderEntry* entry = rank.call(number);
+  return entry == nullptr || call_of_entry(*entry, nranks).has_value();
+}
+
+}  // namespace
+
+std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_t nranks) {
+  const std::string_view op = nccl_function(entry.profiling_name);
+  if (!is_replayable(op) || is_message(op) || entry.collective_seq_id < 1) return std::nullopt;
+  PlannedCall call;
+  call.index = static_cast<uint64_t>(entry.collective_seq_id) - 1;
+  call.op = op;
+  call.count = count_of(entry, op, nranks);
+  call.datatype = datatype_of(entry);
+  call.root = has_root(op) ? 0 : -1;
+  call.in_place = op == "AllReduce" || op == "Broadcast" || op == "Reduce";
+  if (call.count < 0 || call.datatype < 0) return std::nullopt;
+  return call;
+}
+
+bool DumpWindow::holds(int64_t number) const {
+  return from <= number && number <= to &&
+         !std::binary_search(left_out.begin(), left_out.end(), number);
+}
+
+std::vector<const RecordedRank*> known_ranks(const RecordedGroup& group) {
+  std::vector<const RecordedRank*> known;
+  if (!group.is_numbered_alike) return known;
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump != nullptr && !rank.calls.empty()) known.push_back(&rank);
+  }
+  return known.size() < 2 ? std::vector<const RecordedRank*>{} : known;
+}
+
+DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last) {
+  DumpWindow window;
+  window.from = std::max<int64_t>(1, common - static_cast<int64_t>(last) + 1);
+  int64_t end = 0;
+  for (const RecordedRank* rank : known_ranks(group)) {
+    window.from = std::max(window.from, rank->calls.front()->collective_seq_id);
+    end = std::max(end, rank->calls.back()->collective_seq_id);
+  }
+  window.to = std::min(end, common + static_cast<int64_t>(kBeyond));
+  for (int64_t number = window.from; number <= window.to; ++number) {
+    const bool can = std::all_of(group.ranks.begin(), group.ranks.end(), [&](const auto& rank) {
+      return rank.dump == nullptr || can_be_made(rank, number, group.ranks.size());
+    });
+    if (!can) window.left_out.push_back(number);
+  }
+  return window;
+}
+
+namespace {
+
+/// Up to where the known ranks called alike: before what the verdict is about, if it differs there.
+int64_t common_number(const DumpedGroup& dumped, const RecorderVerdict& verdict) {
+  int64_t least = dumped.ranks.front()->enqueued;
+  for (const RecordedRank* rank : dumped.ranks) least = std::min(least, rank->enqueued);
+  const bool differs = verdict.kind == RecordedKind::Mismatch || verdict.kind == RecordedKind::Late;
+  const bool is_meant = differs && dumped.group->name == verdict.group;
+  return is_meant ? std::min(least, verdict.number - 1) : least;
+}
+
+}  // namespace
+
+std::vector<DumpedGroup> dumped_groups(const std::vector<RecordedGroup>& groups,
+                                       const RecorderVerdict& verdict, const PlanOptions& options) {
+  std::vector<DumpedGroup> result;
+  for (const RecordedGroup& group : groups) {
+    DumpedGroup dumped{&group, known_ranks(group), {}};
+    const bool is_wanted = !options.only_failing || group.name == verdict.group;
+    if (dumped.ranks.empty() || !is_wanted) continue;
+    dumped.window = dump_window(group, common_number(dumped, verdict), options.last);
+    if (dumped.window.from <= dumped.window.to) result.push_back(std::move(dumped));
+  }
+  return result;
+}
+
+SeatOfRank seats_of_ranks(const std::vector<DumpedGroup>& groups) {
+  SeatOfRank seats;
+  for (const DumpedGroup& dumped : groups) {
+    for (const RecordedRank* rank : dumped.ranks) seats[rank->rank] = -1;
+  }
+  int next = 0;
+  for (auto& [rank, seat] : seats) seat = next++;
+  return seats;
+}
+
+std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks) {
+  std::vector<int> result;
+  for (const int rank : ranks) {
+    const auto seat = seats.find(rank);
+    if (seat != seats.end()) result.push_back(seat->second);
+  }
+  return result;
+}
+
+std::string communicator_of(const Job& job, const RecordedGroup& group) {
+  if (group.communicator >= 0) return job.communicators[static_cast<size_t>(group.communicator)].id;
+  return to_valid_utf8(group.description.empty() ? group.name : group.description);
+}
+
+namespace {
+
+// The ranks, communicators and calls of a plan as the Flight Recorder's dumps tell them.
+//
+//   rank 5's dump: default_pg 27, tp_0 112, default_pg 28
+//       → three calls of rank 5 in that order, on two communicators, each on a stream of its own
+
+std::vector<PlannedRank> planned_ranks(const Job& job, const SeatOfRank& seat_of,
+                                       const PlanSeats& seats) {
+  std::vector<PlannedRank> ranks;
+  for (const auto& [rank, seat] : seat_of) ranks.push_back({.recorded_rank = rank, .host = {}});
+  if (seats.seats.empty()) return ranks;
+  const std::vector<int> groups = host_groups(job, seats);
+  for (size_t s = 0; s < ranks.size(); ++s) {
+    const auto process = static_cast<size_t>(seats.seats[s].process);
+    ranks[s].host = to_valid_utf8(job.processes[process].host);
+    ranks[s].host_group = groups[s];
+  }
+  return ranks;
+}
+
+std::vector<PlannedCommunicator> planned_communicators(const Job& job,
+                                                       const std::vector<DumpedGroup>& groups,
+                                                       const SeatOfRank& seat_of) {
+  std::vector<PlannedCommunicator> result;
+  for (const DumpedGroup& dumped : groups) {
+    PlannedCommunicator planned;
+    planned.id = communicator_of(job, *dumped.group);
+    for (const RecordedRank* rank : dumped.ranks) planned.ranks.push_back(seat_of.at(rank->rank));
+    planned.recorded_nranks = static_cast<int>(dumped.group->ranks.size());
+    result.push_back(std::move(planned));
+  }
+  return result;
+}
+
+/// Entries of one rank that the plan takes, with the places of their groups.
+std::map<const FlightRecorderEntry*, int> wanted_entries(const std::vector<DumpedGroup>& groups,
+                                                         int rank) {
+  std::map<const FlightRecorderEntry*, int> wanted;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    for (const RecordedRank* member : groups[g].ranks) {
+      if (member->rank != rank) continue;
+      for (const FlightRecorderEntry* entry : member->calls) {
+        if (groups[g].window.holds(entry->collective_seq_id)) wanted[entry] = static_cast<int>(g);
+      }
+    }
+  }
+  return wanted;
+}
+
+const FlightRecorderDump* dump_of(const std::vector<DumpedGroup>& groups, int rank) {
+  for (const DumpedGroup& dumped : groups) {
+    for (const RecordedRank* member : dumped.ranks) {
+      if (member->rank == rank) return member->dump;
+    }
+  }
+  return nullptr;
+}
+
+/// Over all groups, in the order in which the rank made them.
+std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, int rank) {
+  const auto wanted = wanted_entries(groups, rank);
+  std::map<int, int> streams;
+  std::vector<PlannedCall> calls;
+  for (const FlightRecorderEntry& entry : dump_of(groups, rank)->entries) {
+    const auto place = wanted.find(&entry);
+    if (place == wanted.end()) continue;
+    auto call =
+        call_of_entry(entry, groups[static_cast<size_t>(place->second)].group->ranks.size());
+    if (!call) continue;
+    call->communicator = place->second;
+    call->stream =
+        streams.try_emplace(place->second, static_cast<int>(streams.size())).first->second;
+    calls.push_back(std::move(*call));
+  }
+  return calls;
+}
+
+void add_calls(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
+               ReplayPlan& plan) {
+  for (const auto& [rank, seat] : seat_of) {
+    plan.ranks[static_cast<size_t>(seat)].calls = calls_of_rank(groups, rank);
+  }
+  for (const DumpedGroup& dumped : groups) {
+    for (const RecordedRank* rank : dumped.ranks) {
+      plan.ranks[static_cast<size_t>(seat_of.at(rank->rank))].left_out +=
+          static_cast<uint64_t>(dumped.window.from - 1);
+    }
+  }
+}
+
+/// The processes of the plan's ranks; no seats if one of them is not known.
+PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of) {
+  PlanSeats seats;
+  seats.seats.resize(seat_of.size());
+  for (const DumpedGroup& dumped : groups) {
+    for (const RecordedRank* rank : dumped.ranks) {
+      if (rank->dump->process < 0) return {};
+      seats.seats[static_cast<size_t>(seat_of.at(rank->rank))] = {
+          .process = rank->dump->process, .cuda_dev = -1, .recorded_rank = rank->rank};
+    }
+  }
+  return seats;
+}
+
+/// Adds a communicator for each group, and the ranks with their calls. Hosts are told if `seats`
+/// are.
+void add_dumped(const Job& job, const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
+                const PlanSeats& seats, ReplayPlan& plan) {
+  plan.ranks = planned_ranks(job, seat_of, seats);
+  plan.communicators = planned_communicators(job, groups, seat_of);
+  add_calls(groups, seat_of, plan);
+}
+
+
+// What the Flight Recorder's dumps show to be wrong with the calls, as a plan tests it.
+//
+//   Late, rank 5 at collective 29    → a missing call of rank 5, communicator 0, index 28
+//   Mismatch, rank 3 at 20           → another call; in the clean run rank 3 makes the majority's
+//
+// The verdict is diagnose/recorder_verdict.h's.
+
+/// A verdict in terms of the plan's ranks.
+struct DumpedDefect {
+  Hypothesis hypothesis;                       ///< Without finding and title.
+  bool split = false;                          ///< Calls differ, and nobody is outvoted.
+  const FlightRecorderEntry* right = nullptr;  ///< Of a mismatch: the call of the majority.
+};
+
+/// Where the group stands still: who came to the verdict's call, and who did not.
+FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank& seat_of,
+                   const RecorderVerdict& verdict) {
+  FrontLine front{.communicator = communicator,
+                  .index = static_cast<uint64_t>(verdict.number - 1),
+                  .entered = {},
+                  .missing = {}};
+  for (const RecordedRank* rank : dumped.ranks) {
+    const bool has_called = rank->call(verdict.number) != nullptr;
+    (has_called ? front.entered : front.missing).push_back(seat_of.at(rank->rank));
+  }
+  return front;
+}
+
+/// In one rank's calls, for its own call at the front.
+void put_right_on(const PlannedCall& right, const FrontLine& front,
+                  std::vector<PlannedCall>& calls) {
+  const auto own = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return call.communicator == front.communicator && call.index == front.index;
+  });
+  if (own == calls.end()) return;
+  PlannedCall instead = right;
+  instead.communicator = own->communicator;
+  instead.stream = own->stream;
+  instead.made_in = MadeIn::Clean;
+  for (PlannedCall& call : calls) {
+    const bool is_later = call.communicator == instead.communicator && call.index >= right.index;
+    if (is_later) call.made_in = MadeIn::Defect;
+  }
+  calls.insert(own, std::move(instead));
+}
+
+/// What a plan can test of it.
+DefectKind kind_of(const RecorderVerdict& verdict) {
+  switch (verdict.kind) {
+    case RecordedKind::Late:
+      return DefectKind::MissingCall;
+    case RecordedKind::Mismatch:
+      return verdict.named.empty() ? DefectKind::None : DefectKind::OtherCall;
+    case RecordedKind::Entered:
+      return DefectKind::Stall;
+    case RecordedKind::Nothing:
+      break;
+  }
+  return DefectKind::None;
+}
+
+/// None if the group that the verdict is about is not among `groups`, which outlive what is
+/// returned.
+DumpedDefect dumped_defect(const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
+                           const RecorderVerdict& verdict) {
+  DumpedDefect defect;
+  defect.split = verdict.kind == RecordedKind::Mismatch && verdict.named.empty();
+  const auto dumped = std::find_if(groups.begin(), groups.end(), [&](const DumpedGroup& one) {
+    return one.group->name == verdict.group;
+  });
+  const DefectKind kind = kind_of(verdict);
+  if (dumped == groups.end() || kind == DefectKind::None) return defect;
+  const auto difference = recorded_difference(*dumped->group);
+  if (difference && kind == DefectKind::OtherCall) defect.right = difference->camps.front().call;
+  defect.hypothesis.kind = kind;
+  defect.hypothesis.departed = seats_of(seat_of, verdict.named);
+  defect.hypothesis.front =
+      front_of(*dumped, static_cast<int>(dumped - groups.begin()), seat_of, verdict);
+  return defect;
+}
+
+/// Lets those who called something else make the majority's call in its place in the clean run, and
+/// nothing of what they made from then on with the group. Nothing if the defect knows no such call.
+void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defect,
+               ReplayPlan& plan) {
+  if (defect.right == nullptr) return;
+  const FrontLine& front = *defect.hypothesis.front;
+  const DumpedGroup& dumped = groups[static_cast<size_t>(front.communicator)];
+  const auto right = call_of_entry(*defect.right, dumped.group->ranks.size());
+  if (!right) return;
+  for (const int seat : defect.hypothesis.departed) {
+    put_right_on(*right, front, plan.ranks[static_cast<size_t>(seat)].calls);
+  }
+}
+
+
+PlanMaking make_runs(const std::vector<DumpedGroup>& groups, const DumpedDefect& defect,
+                     ReplayPlan& plan) {
+  PlanMaking making{.from_dumps = true, .split = defect.split};
+  for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
+  const Hypothesis& hypothesis = defect.hypothesis;
+  put_right(groups, defect, plan);
+  if (hypothesis.kind == DefectKind::MissingCall) {
+    making.awaited = extend_clean_run(plan, *hypothesis.front, /*by_message=*/false);
+  }
+  settle_clean_run(plan);
+  const bool is_healthy =
+      hypothesis.kind == DefectKind::None || hypothesis.kind == DefectKind::Stall;
+  if (is_healthy) making.unmet = drop_unmet(plan);
+  making.clean_run_ends_before =
+      !is_healthy &&
+      !reaches(plan, hypothesis.front->communicator, hypothesis.front->index, /*by_message=*/false);
+  return making;
+}
+
+/// Of each group, who left no dump that can be used.
+std::vector<std::string> absent_ranks(const Job& job, const std::vector<DumpedGroup>& groups) {
+  std::vector<std::string> sentences;
+  for (const DumpedGroup& dumped : groups) {
+    std::vector<int> absent;
+    for (const RecordedRank& rank : dumped.group->ranks) {
+      const bool is_known =
+          std::find(dumped.ranks.begin(), dumped.ranks.end(), &rank) != dumped.ranks.end();
+      if (!is_known) absent.push_back(rank.rank);
+    }
+    if (absent.empty()) continue;
+    sentences.push_back(absent_words(communicator_of(job, *dumped.group), absent.size(), absent));
+  }
+  return sentences;
+}
+
+int largest_group(const std::vector<DumpedGroup>& groups) {
+  size_t most = 0;
+  for (const DumpedGroup& dumped : groups) most = std::max(most, dumped.group->ranks.size());
+  return static_cast<int>(most);
+}
+
+/// Versions that the dumps name, where no line of NCCL does.
+std::vector<std::string> dumped_versions(const Job& job) {
+  std::set<std::string> versions;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (!dump.nccl_version.empty()) versions.insert(to_valid_utf8(dump.nccl_version));
+  }
+  return {versions.begin(), versions.end()};
+}
+
+}  // namespace
+
+bool dumps_hold_calls(const Job& job) {
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
+  return std::any_of(groups.begin(), groups.end(),
+                     [](const RecordedGroup& group) { return !known_ranks(group).empty(); });
+}
+
+ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanOptions& options,
+                         const std::vector<std::string>& logs) {
+  const std::vector<RecordedGroup> recorded = recorded_groups(job);
+  const RecorderVerdict verdict = recorder_verdict(job);
+  refuse_untested(options, kind_of(verdict));
+  const std::vector<DumpedGroup> groups = dumped_groups(recorded, verdict, options);
+  const SeatOfRank seat_of = seats_of_ranks(groups);
+  const PlanSeats seats = dumped_processes(groups, seat_of);
+  ReplayPlan plan = begin_plan(job, logs);
+  if (plan.nccl_versions.empty()) plan.nccl_versions = dumped_versions(job);
+  plan.recorded_nranks = job.nranks.value_or(largest_group(groups));
+  add_dumped(job, groups, seat_of, seats, plan);
+  const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
+  PlanMaking making = make_runs(groups, defect, plan);
+  making.absent = absent_ranks(job, groups);
+  making.no_hosts = seats.seats.empty();
+  plan.hypothesis = defect.hypothesis;
+  if (plan.hypothesis.kind != DefectKind::None) {
+    plan.hypothesis.finding = suspicion.id;
+    plan.hypothesis.title = suspicion.title;
+  }
+  return finish_plan(job, seats, making, options, std::move(plan));
+}
+
+}  // namespace ncclog

@@ -1,0 +1,613 @@
+#include "replay/plan/plan_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "diagnose/call_waits.h"
+#include "diagnose/cuda_graphs.h"
+#include "diagnose/stop_evidence.h"
+#include "model/call_signature.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/shrink_plan.h"
+
+namespace ncclog {
+namespace {
+
+/// That rank; nullptr: it is not listed.
+const CommRank* find_rank(const Communicator& comm, int number) {
+  const auto found = std::lower_bound(comm.ranks.begin(), comm.ranks.end(), number,
+                                      [](const CommRank& a, int b) { return a.rank < b; });
+  return found == comm.ranks.end() || found->rank != number ? nullptr : &*found;
+}
+
+/// True unless the number is none of the communicator's, or another process's. -1: any process.
+bool may_be(const Communicator& comm, int number, int process) {
+  if (number < 0 || (comm.nranks >= 0 && number >= comm.nranks)) return false;
+  const CommRank* rank = find_rank(comm, number);
+  const bool unknown = process < 0 || rank == nullptr || rank->process < 0;
+  return unknown || rank->process == process;
+}
+
+bool may_belong_to(const Communicator& comm, const Edge& edge) {
+  const int own = edge.sends ? edge.src_rank : edge.dst_rank;
+  const int other = edge.sends ? edge.dst_rank : edge.src_rank;
+  const CommRank* rank = own < 0 ? nullptr : find_rank(comm, own);
+  return rank != nullptr && rank->process == edge.process && may_be(comm, other, edge.peer);
+}
+
+}  // namespace
+
+std::string transport_class_name(const PathParts& path) {
+  switch (path.transport) {
+    case Transport::P2P:
+      return "P2P";
+    case Transport::SHM:
+      return "SHM";
+    case Transport::NET:
+      return path.network.empty() ? "NET" : "NET/" + std::string(path.network);
+    case Transport::COLLNET:
+    case Transport::Other:
+      break;
+  }
+  return "other";
+}
+
+std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges) {
+  std::map<std::string, std::set<std::pair<int, int>>> pairs;
+  for (const Edge& edge : edges) {
+    if (!may_belong_to(comm, edge)) continue;
+    pairs[transport_class_name(edge.path)].emplace(edge.src_rank, edge.dst_rank);
+  }
+  std::vector<TransportShare> shares;
+  for (const auto& [transport, joined] : pairs) {
+    shares.push_back({transport, static_cast<int>(joined.size())});
+  }
+  return shares;
+}
+
+std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs) {
+  std::map<TuningKey, uint64_t> counts;
+  for (const size_t log : logs) {
+    for (const auto& [key, use] : job.logs[log].tuning.uses) {
+      if (!key.function.empty()) counts[key] += use.count;
+    }
+  }
+  std::vector<RecordedTuning> all;
+  for (const auto& [key, calls] : counts) {
+    all.push_back({to_valid_utf8(key.function), to_valid_utf8(key.algorithm),
+                   to_valid_utf8(key.protocol), calls});
+  }
+  return all;
+}
+
+std::vector<RecordedTuning> seen_tuning(const Job& job) {
+  std::vector<size_t> logs(job.logs.size());
+  std::iota(logs.begin(), logs.end(), size_t{0});
+  return seen_tuning(job, logs);
+}
+
+namespace {
+
+constexpr std::string_view kInterface = "names a network interface of the recorded machine";
+constexpr std::string_view kAdapter = "names or tunes network adapters of the recorded machine";
+constexpr std::string_view kFile = "names a file of the recorded machine";
+constexpr std::string_view kOwnLogs = "the replay writes logs of its own";
+constexpr std::string_view kNetwork = "the recorded network and its plugins may not be here";
+constexpr std::string_view kPlugin = "loads code that is not a part of the plan";
+constexpr std::string_view kMulticast = "NVLink multicast stays off unless it is asked for";
+constexpr std::string_view kOwnHosts = "the replay has hosts of its own";
+constexpr std::string_view kRendezvous = "the replay finds its ranks by itself";
+constexpr std::string_view kNonBlocking = "communicators of a replay never block";
+constexpr std::string_view kNoService = "opens a port that a replay has no use for";
+constexpr std::string_view kOrder = "the replay launches in the order of the plan";
+
+struct Exclusion {
+  std::string_view pattern;  ///< '*' stands for any characters.
+  std::string_view reason;
+};
+
+constexpr Exclusion kExclusions[] = {
+    {"NCCL_DEBUG", kOwnLogs},
+    {"NCCL_DEBUG_*", kOwnLogs},
+    {"NCCL_SET_THREAD_NAME", kOwnLogs},
+    {"NCCL_*_IFNAME", kInterface},
+    {"NCCL_*_IFNAME_*", kInterface},
+    {"NCCL_SOCKET_FAMILY", kInterface},
+    {"NCCL_IB_*", kAdapter},
+    {"NCCL_IBEXT_*", kAdapter},
+    {"NCCL_NET_GDR_*", kAdapter},
+    {"NCCL_GIN_*", kAdapter},
+    {"NCCL_GDRCOPY_*", kAdapter},
+    {"NCCL_HOSTID", kOwnHosts},
+    {"NCCL_MNNVL_*", kOwnHosts},
+    {"NCCL_COMM_ID", kRendezvous},
+    {"NCCL_OOB_*", kRendezvous},
+    {"NCCL_NET", kNetwork},
+    {"NCCL_NET_PLUGIN", kNetwork},
+    {"NCCL_COLLNET_*", kNetwork},
+    {"NCCL_SHARP_*", kNetwork},
+    {"NCCL_*_PLUGIN", kPlugin},
+    {"NCCL_PROFILER_*", kPlugin},
+    {"NCCL_*MULTICAST*", kMulticast},
+    {"NCCL_NVLS_*", kMulticast},
+    {"NCCL_RAS_*", kNoService},
+    {"NCCL_COMM_BLOCKING", kNonBlocking},
+    {"NCCL_LAUNCH_ORDER*", kOrder},
+    {"NCCL_*FILE*", kFile},
+    {"NCCL_*DUMP*", kFile},
+    {"NCCL_*_PATH", kFile},
+    {"CUDA_VISIBLE_DEVICES", "names GPUs of the recorded machine"},
+};
+
+/// True if `text` fits `pattern`, in which each '*' stands for any characters.
+bool fits(std::string_view pattern, std::string_view text) {
+  const size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return pattern == text;
+  if (!text.starts_with(pattern.substr(0, star))) return false;
+  const std::string_view rest = pattern.substr(star + 1);
+  for (size_t at = star; at <= text.size(); ++at) {
+    if (fits(rest, text.substr(at))) return true;
+  }
+  return false;
+}
+
+/// The plan's ranks among those processes, ascending; all of them: none is named.
+std::vector<int> ranks_of(const PlanSeats& seats, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (size_t s = 0; s < seats.seats.size(); ++s) {
+    if (std::binary_search(processes.begin(), processes.end(), seats.seats[s].process)) {
+      ranks.push_back(static_cast<int>(s));
+    }
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::string_view why_left_out(std::string_view name, std::string_view value) {
+  // Every replay has it, unless multicast is asked for.
+  if (name == "NCCL_NVLS_ENABLE" && value == "0") return {};
+  for (const Exclusion& row : kExclusions) {
+    if (fits(row.pattern, name)) return row.reason;
+  }
+  return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
+}
+
+std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats) {
+  std::vector<PlannedSetting> settings;
+  for (const EnvironmentSetting& setting : job.environment) {
+    PlannedSetting planned;
+    planned.ranks = ranks_of(seats, setting.processes);
+    if (planned.ranks.empty()) continue;
+    if (planned.ranks.size() == seats.seats.size()) planned.ranks.clear();
+    planned.name = to_valid_utf8(setting.name);
+    planned.value = to_valid_utf8(setting.value);
+    planned.left_out = why_left_out(setting.name, setting.value);
+    settings.push_back(std::move(planned));
+  }
+  return settings;
+}
+
+namespace {
+
+// Where does a plan end? At the call that is in question.
+//
+//   rank 5 leaves out AllReduce(28) and goes on: AllGather(28) ReduceScatter(29) …
+//       → in the defect run rank 5 makes nothing after call 27 on that communicator, the others
+//         make AllReduce(28), and nobody makes a call after it
+//
+// What a departed rank called later meets the call that the others wait in. NCCL matches calls by
+// their order alone, so with a few ranks it may take those data for the missing ones, and compute
+// nonsense where many ranks stood still.
+
+bool contains(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+/// The front says that they came, though with another call.
+std::vector<int> ranks_that_left_it_out(const Hypothesis& hypothesis) {
+  std::vector<int> ranks;
+  if (hypothesis.kind != DefectKind::MissingCall) return ranks;
+  std::copy_if(hypothesis.departed.begin(), hypothesis.departed.end(), std::back_inserter(ranks),
+               [&](int rank) { return contains(hypothesis.front->entered, rank); });
+  return ranks;
+}
+
+void move_to_missing(FrontLine& front, const std::vector<int>& ranks) {
+  std::erase_if(front.entered, [&](int rank) { return contains(ranks, rank); });
+  front.missing.insert(front.missing.end(), ranks.begin(), ranks.end());
+  std::sort(front.missing.begin(), front.missing.end());
+}
+
+/// The message that one rank makes in the clean run only; nullptr: none at the front.
+const PlannedCall* added_message(const ReplayPlan& plan, const FrontLine& front) {
+  for (const int rank : front.missing) {
+    for (const PlannedCall& call : plan.ranks[static_cast<size_t>(rank)].calls) {
+      const bool is_added = is_message(call.op) && call.made_in == MadeIn::Clean;
+      const bool is_there = call.communicator == front.communicator && call.index == front.index;
+      if (is_added && is_there) return &call;
+    }
+  }
+  return nullptr;
+}
+
+/// Messages behind the added one, at both ends: the first of them would take its place.
+uint64_t end_at_message(ReplayPlan& plan) {
+  const FrontLine& front = *plan.hypothesis.front;
+  const PlannedCall* found = added_message(plan, front);
+  if (found == nullptr) return 0;
+  const PlannedCall added = *found;
+  const auto& ranks = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
+  const int peer = ranks[static_cast<size_t>(added.root)];
+  const int own = front.missing.front();
+  const auto number = std::find(ranks.begin(), ranks.end(), own) - ranks.begin();
+  uint64_t removed =
+      std::erase_if(plan.ranks[static_cast<size_t>(own)].calls, [&](const auto& call) {
+        return call.communicator == added.communicator && call.op == added.op &&
+               call.root == added.root && call.index >= added.index &&
+               call.made_in != MadeIn::Clean;
+      });
+  removed += std::erase_if(plan.ranks[static_cast<size_t>(peer)].calls, [&](const auto& call) {
+    return call.communicator == added.communicator && is_message(call.op) && call.op != added.op &&
+           call.root == number && call.index > added.index;
+  });
+  return removed;
+}
+
+/// Removes the collectives after the front, on its communicator, from both runs, and for a missing
+/// call what those who left it out made in its place; those are then missing at the front. Of a
+/// missing message, what its two ranks sent each other after it. Nothing if the hypothesis has no
+/// front. Gives how many calls were removed.
+uint64_t end_at_front(ReplayPlan& plan) {
+  Hypothesis& hypothesis = plan.hypothesis;
+  if (!hypothesis.front) return 0;
+  if (hypothesis.kind == DefectKind::Message) return end_at_message(plan);
+  FrontLine& front = *hypothesis.front;
+  const std::vector<int> without = ranks_that_left_it_out(hypothesis);
+  uint64_t removed = 0;
+  for (size_t r = 0; r < plan.ranks.size(); ++r) {
+    const bool left_it_out = contains(without, static_cast<int>(r));
+    removed += std::erase_if(plan.ranks[r].calls, [&](const PlannedCall& call) {
+      if (call.communicator != front.communicator || is_message(call.op)) return false;
+      const bool is_instead =
+          left_it_out && call.index == front.index && call.made_in != MadeIn::Clean;
+      return call.index > front.index || is_instead;
+    });
+  }
+  move_to_missing(front, without);
+  return removed;
+}
+
+
+std::string_view plural(uint64_t count, std::string_view one, std::string_view several) {
+  return count == 1 ? one : several;
+}
+
+/// Ranks of the plan's communicators that take no part, by communicator.
+void add_absent_ranks(const Job& job, const PlanSeats& seats, std::vector<std::string>& losses) {
+  for (const int c : seats.communicators) {
+    const Communicator& comm = job.communicators[static_cast<size_t>(c)];
+    const auto there = static_cast<int>(seats.ranks_of(job, c).size());
+    if (there >= comm.nranks) continue;
+    std::vector<int> absent;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.rank >= 0 && seats.number_of(c, rank.rank) < 0) absent.push_back(rank.rank);
+    }
+    losses.push_back(absent_words(comm.id, static_cast<size_t>(comm.nranks - there), absent));
+  }
+}
+
+void add_damage(const Job& job, std::vector<std::string>& losses) {
+  const auto count = [&](bool Process::*flag) {
+    return static_cast<uint64_t>(
+        std::count_if(job.processes.begin(), job.processes.end(),
+                      [&](const Process& process) { return process.*flag; }));
+  };
+  if (const uint64_t torn = count(&Process::torn); torn > 0) {
+    losses.push_back(fmt::format("Lines of {} {} are torn: some of {} calls may be missing.", torn,
+                                 plural(torn, "process", "processes"),
+                                 plural(torn, "its", "their")));
+  }
+  if (const uint64_t cut = count(&Process::cut); cut > 0) {
+    losses.push_back(fmt::format("The logs of {} {} are cut: calls at the end are missing.", cut,
+                                 plural(cut, "process", "processes")));
+  }
+}
+
+void add_earlier_calls(const ReplayPlan& plan, std::vector<std::string>& losses) {
+  uint64_t most = 0;
+  for (const PlannedRank& rank : plan.ranks) most = std::max(most, rank.left_out);
+  if (most == 0) return;
+  losses.push_back(fmt::format("Up to {} earlier {} of each rank {} left out (--last).", most,
+                               plural(most, "call", "calls"), plural(most, "is", "are")));
+}
+
+void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.not_replayable > 0) {
+    losses.push_back(
+        fmt::format("{} {} left out: their function, datatype or count is none that "
+                    "a replay can make.",
+                    making.not_replayable, plural(making.not_replayable, "call is", "calls are")));
+  }
+  if (making.unmet > 0) {
+    losses.push_back(fmt::format(
+        "{} {} left out: not all ranks had made {} alike when the logs end.", making.unmet,
+        plural(making.unmet, "call is", "calls are"), plural(making.unmet, "it", "them")));
+  }
+  if (making.after > 0) {
+    losses.push_back(fmt::format(
+        "{} {} after the one in question {} left out on its communicator: NCCL may take the data "
+        "of later calls for those of a missing one.",
+        making.after, plural(making.after, "call", "calls"), plural(making.after, "is", "are")));
+  }
+}
+
+/// What the lines do not say, and what was taken in its place.
+void add_guesses(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.from_dumps) {
+    losses.push_back(
+        "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
+        "or buffer: they are replayed as sums, with root 0, on a stream for each group.");
+  }
+  if (making.no_hosts) {
+    losses.push_back(
+        "Nothing tells on which host a rank ran: all are replayed as ranks of one host.");
+  }
+  if (making.split) {
+    losses.push_back(
+        "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
+  }
+  if (making.guessed_groups) {
+    losses.push_back(
+        "No line tells of groups (subsystem CALL): messages that stand one after the other with "
+        "one opCount are taken for a group.");
+  }
+  if (making.ungrouped) {
+    losses.push_back(
+        "No line tells of groups (subsystem CALL), and opCount does not count: messages are "
+        "replayed one by one, also those that the job may have made in a group.");
+  }
+  if (making.counts_bytes) {
+    losses.push_back(
+        "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, "
+        "with as many bytes.");
+  }
+}
+
+void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
+  if (making.awaited > 0) {
+    losses.push_back(fmt::format(
+        "Before the call in question {} that ranks did not come to {} made in the clean run as "
+        "those made {} who waited.",
+        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
+        plural(static_cast<uint64_t>(making.awaited), "is", "are"),
+        plural(static_cast<uint64_t>(making.awaited), "it", "them")));
+  }
+  if (making.clean_run_ends_before) {
+    losses.push_back(
+        "The clean run ends before the call in question: from these logs it cannot be told what "
+        "all ranks would have called, so the plan tests nothing.");
+  }
+  if (making.buffers_sends) {
+    losses.push_back(
+        "On their streams ranks send to each other before either of them receives: the clean run "
+        "ends only while NCCL has room for these messages.");
+  }
+}
+
+bool sizes_differ(const Job& job) {
+  const Waits waits = find_waits(job);
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(),
+                     [](const UnmatchedMessages& messages) { return messages.sizes_differ; });
+}
+
+/// Beside a job that stopped, a plan that tests nothing says why.
+void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan,
+                std::vector<std::string>& losses) {
+  const bool is_told =
+      plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
+  if (is_told || !has_failed(job)) return;
+  if (sizes_differ(job)) {
+    losses.push_back(
+        "A Send and its Recv differ in size, and no plan of such a message is made: the plan tests "
+        "nothing.");
+    return;
+  }
+  losses.push_back(
+      "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "
+      "the plan tests nothing.");
+}
+
+bool has_own_reduction(const ReplayPlan& plan) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [](const PlannedRank& rank) {
+    return std::any_of(rank.calls.begin(), rank.calls.end(),
+                       [](const PlannedCall& call) { return call.redop >= kUserRedop; });
+  });
+}
+
+}  // namespace
+
+std::string absent_words(const std::string& communicator, size_t count,
+                         const std::vector<int>& absent) {
+  const std::string who =
+      absent.empty()
+          ? fmt::format("{} ranks", count)
+          : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
+  return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
+                     communicator, who, absent.size() == 1 ? "it" : "they");
+}
+
+std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
+                                     const PlanMaking& making) {
+  std::vector<std::string> losses;
+  if (job.runs.size() > 1) {
+    losses.push_back(
+        fmt::format("The logs hold {} runs: one of them is planned.", job.runs.size()));
+  }
+  add_absent_ranks(job, seats, losses);
+  losses.insert(losses.end(), making.absent.begin(), making.absent.end());
+  add_damage(job, losses);
+  add_earlier_calls(plan, losses);
+  add_dropped_calls(making, losses);
+  add_guesses(making, losses);
+  add_clean_run(making, losses);
+  add_untold(job, making, plan, losses);
+  return losses;
+}
+
+/// Most programs that capture calls print nothing about it, so this holds for every log.
+std::string cuda_graph_limit(const Job& job) {
+  const std::string always =
+      "A call that is captured in a CUDA graph is logged once, and may have run many times, at any "
+      "later moment";
+  const auto evidence = cuda_graph_evidence(job);
+  if (!evidence) return always + ".";
+  const FileLine place = file_line(job, evidence->where);
+  return fmt::format("{}: {}:{} speaks of such graphs.", always, to_valid_utf8(place.path),
+                     place.line);
+}
+
+std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
+  std::vector<std::string> limits = {
+      "Only calls of NCCL are replayed: no computation, no loading of data, no time between "
+      "calls.",
+      "No log shows which stream waits for which: calls are ordered by their own streams only.",
+      "No log shows what the buffers hold: they are filled with patterns.",
+  };
+  limits.push_back(cuda_graph_limit(job));
+  if (plan.recorded_nhosts > 1) {
+    limits.push_back(
+        fmt::format("{} hosts are replayed on one machine: nothing follows about the "
+                    "network between them.",
+                    plan.recorded_nhosts));
+  }
+  if (has_own_reduction(plan)) {
+    limits.push_back(
+        "The job's own reductions are replayed as sums, and their results are not compared.");
+  }
+  return limits;
+}
+
+namespace {
+
+constexpr const char* kWhere = "replay plan";
+
+/// Some rank of the plan makes the call at the front.
+bool holds_front(const ReplayPlan& plan, const FrontLine& front) {
+  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
+      return call.communicator == front.communicator && call.index == front.index &&
+             is_message(call.op) == by_message;
+    });
+  });
+}
+
+bool is_at(const PlannedCall& call, const FrontLine& front) {
+  return call.communicator == front.communicator && call.index == front.index &&
+         !is_message(call.op);
+}
+
+/// Some rank made messages behind the front's collective, which was over by then.
+bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+    const auto at = std::find_if(rank.calls.begin(), rank.calls.end(),
+                                 [&](const PlannedCall& call) { return is_at(call, front); });
+    return std::any_of(at, rank.calls.end(), [&](const PlannedCall& call) {
+      return is_message(call.op) && call.communicator == front.communicator;
+    });
+  });
+}
+
+/// What the plan's calls cannot show is not claimed: a departure that makes no difference between
+/// the runs, a front whose call is not among them, and one of collectives where messages stalled.
+void limit_hypothesis(ReplayPlan& plan) {
+  Hypothesis& hypothesis = plan.hypothesis;
+  if (hypothesis.front && !holds_front(plan, *hypothesis.front)) hypothesis.front.reset();
+  const bool is_stall = hypothesis.kind == DefectKind::Stall && hypothesis.front;
+  if (is_stall && goes_on_with_messages(plan, *hypothesis.front)) hypothesis.front.reset();
+  if (hypothesis.kind == DefectKind::None || has_defect(plan)) return;
+  hypothesis.kind = DefectKind::Stall;
+  hypothesis.departed.clear();
+  if (hypothesis.front) hypothesis.front->missing.clear();
+}
+
+}  // namespace
+
+bool is_empty(const ReplayPlan& plan) {
+  return std::all_of(plan.ranks.begin(), plan.ranks.end(),
+                     [](const PlannedRank& rank) { return rank.calls.empty(); });
+}
+
+ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
+  ReplayPlan plan;
+  plan.tool_version = version();
+  plan.logs = logs;
+  plan.nccl_versions = job.nccl_versions;
+  if (job.cuda_versions.size() == 1) plan.cuda_version = job.cuda_versions.front();
+  plan.recorded_nhosts = job.nhosts;
+  return plan;
+}
+
+void refuse_untested(const PlanOptions& options, DefectKind defect) {
+  if (defect != DefectKind::None) return;
+  if (options.only_failing) {
+    throw Error(
+        "of no call is it known who left it out or made another one, so no communicator is "
+        "the failing one",
+        kWhere, "leave out --only failing");
+  }
+  if (options.finding.empty()) return;
+  throw Error(
+      fmt::format(
+          "from these logs no call can be planned that stands still or differs because of '{}'",
+          options.finding),
+      kWhere, "leave out --finding to replay the last calls");
+}
+
+uint64_t drop_unmet(ReplayPlan& plan) {
+  uint64_t dropped = 0;
+  for (PlannedRank& rank : plan.ranks) {
+    dropped += std::erase_if(
+        rank.calls, [](const PlannedCall& call) { return call.made_in == MadeIn::Defect; });
+  }
+  return dropped;
+}
+
+bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_message) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
+      return call.communicator == communicator && call.index == index &&
+             is_message(call.op) == by_message && call.made_in != MadeIn::Defect;
+    });
+  });
+}
+
+ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,
+                       const PlanOptions& options, ReplayPlan plan) {
+  if (is_empty(plan) && making.clean_run_ends_before) {
+    throw Error("the clean run ends before the call in question, and all ranks made no call of it",
+                kWhere, "plan more calls before that one (--last), or collect all ranks' logs");
+  }
+  if (is_empty(plan)) {
+    throw Error("the ranks of these logs have no call in common", kWhere,
+                "collect whole logs of all ranks from one run");
+  }
+  making.after = end_at_front(plan);
+  limit_hypothesis(plan);
+  plan.settings = planned_settings(job, seats);
+  plan.losses = plan_losses(job, seats, plan, making);
+  plan.limits = plan_limits(job, plan);
+  return options.gpus > 0 ? shrink_plan(plan, options.gpus) : plan;
+}
+
+}  // namespace ncclog

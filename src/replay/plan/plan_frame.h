@@ -1,0 +1,118 @@
+// How every plan begins and ends, whatever its calls were taken from: lines of NCCL
+// (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.h).
+//
+// begins: the job's ranks, releases, transports, settings (NCCL_ALGO=Ring, taken over)
+// ends:   at the call in question, with what the plan lost of the job in sentences
+
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/edges.h"
+#include "model/job.h"
+#include "replay/plan/build_plan.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/recorded_calls.h"
+#include "replay/plan/recorded_defect.h"
+
+namespace ncclog {
+
+// Over which transports do the ranks of a communicator reach each other, by class?
+//
+//   Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM            → P2P: 1 connection
+//   Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3      → NET/IB: 1 connection
+//
+// A line of a connection numbers ranks within a communicator and does not name it. A connection is
+// counted for every communicator that it may belong to, so that the recorded job and its replay are
+// measured alike.
+
+/// "P2P", "SHM", "NET/IB", "NET/Socket", "NET/<name of another network>", "other".
+std::string transport_class_name(const PathParts& path);
+
+/// The classes by name, with the pairs of ranks (and their direction) that use each. `edges` as
+/// edges_of(job) gives them. Empty: no line of a connection fits the communicator.
+std::vector<TransportShare> seen_transports(const Communicator& comm, std::span<const Edge> edges);
+
+/// How operations were run, added up over those of Job::logs: by op, algorithm, protocol. What is
+/// of no operation by name is left out.
+std::vector<RecordedTuning> seen_tuning(const Job& job, std::span<const size_t> logs);
+
+/// The same over all logs.
+std::vector<RecordedTuning> seen_tuning(const Job& job);
+
+// Which of the job's settings does a replay take over?
+//
+//   NCCL_ALGO=Ring                as recorded
+//   NCCL_SOCKET_IFNAME=bond0      left out: names a network interface of the recorded machine
+//   CUDA_VISIBLE_DEVICES=4,5      left out: names GPUs of the recorded machine
+//
+// What describes the recorded machine, writes files, or brings in code from elsewhere stays out,
+// and the plan says so.
+
+/// Why a replay does not set that variable to that value; empty: it does.
+std::string_view why_left_out(std::string_view name, std::string_view value);
+
+/// The settings that processes of the plan's ranks report, by name, then value.
+std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats);
+
+// What a plan lost of the job, and what no replay of it can show: in sentences.
+
+/// What was done to a plan on the way.
+struct PlanMaking {
+  bool from_dumps = false;          ///< Its calls are the Flight Recorder's, not NCCL's.
+  std::vector<std::string> absent;  ///< Sentences about ranks of which there is no dump.
+  bool no_hosts = false;            ///< The dumps' processes, and so their hosts, are not known.
+  bool split = false;               ///< The dumps differ, and no majority says who is right.
+  uint64_t not_replayable = 0;      ///< Calls that no replay can make.
+  bool guessed_groups = false;      ///< As PlanPrograms says.
+  bool ungrouped = false;           ///< Likewise.
+  bool counts_bytes = false;        ///< Likewise.
+  uint64_t unmet = 0;               ///< Calls of a healthy plan that not all made; dropped.
+  int awaited = 0;     ///< Calls that late ranks make in the clean run for those who wait.
+  uint64_t after = 0;  ///< Calls after the one in question, on its communicator; dropped.
+  bool clean_run_ends_before = false;  ///< The clean run did not come to the call in question.
+  bool buffers_sends = false;          ///< The clean run ends only while NCCL buffers messages.
+};
+
+/// "Communicator 0x9c1b… is made without rank 3: the logs do not show what it called." `absent` are
+/// ranks in it, or empty where only their number, `count`, is known.
+std::string absent_words(const std::string& communicator, size_t count,
+                         const std::vector<int>& absent);
+
+/// Sentences for ReplayPlan::losses.
+std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
+                                     const PlanMaking& making);
+
+/// Sentences for ReplayPlan::limits.
+std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan);
+
+// How every plan begins and ends, whatever its calls were taken from: lines of NCCL
+// (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.h).
+
+/// A plan that says what it is of, and holds no ranks yet. `logs` as the user named them.
+ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs);
+
+/// Throws Error if a finding is named, or only what fails is wanted, and there is no defect.
+void refuse_untested(const PlanOptions& options, DefectKind defect);
+
+/// Drops what is made in the defect run only; gives how many calls that were.
+uint64_t drop_unmet(ReplayPlan& plan);
+
+/// Some call of that number, made in the clean run or in both, is in the plan. `by_message` as
+/// PlannedCall::index counts.
+bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_message);
+
+/// Ends the plan at its front, takes back what its calls cannot show, adds settings and remarks,
+/// and leaves ranks out if there are more than wanted. `seats` are the plan's ranks, or none where
+/// their processes are not known. Throws Error if no call is left.
+ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,
+                       const PlanOptions& options, ReplayPlan plan);
+
+/// True if no rank makes a call, in either run.
+bool is_empty(const ReplayPlan& plan);
+
+}  // namespace ncclog

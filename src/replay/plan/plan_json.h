@@ -1,0 +1,571 @@
+// Plans, outcomes and results as JSON files: text to values and back, structs from one table of
+// their fields each, and where in a file something is wrong.
+//
+// plan.json:14:3                         the text is no JSON there
+// plan.json: ranks[1].calls[3].op        what stands there makes no sense
+
+#pragma once
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "log/nccl_names.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+
+// Does an object of a JSON text hold one key twice?
+//
+//   {"count": 8, "op": "Send", "count": 9}     the second "count", at byte 27
+//   {"a": {"count": 8}, "b": {"count": 9}}     no: these are two objects
+//
+// Parsers keep one of the two values, and which one differs: so neither can be believed.
+// "c\u006funt" is the same key as "count".
+
+/// A key that stands in its object before.
+struct RepeatedKey {
+  std::string key;  ///< What it means, escapes undone; valid UTF-8 where the text is.
+  size_t at = 0;    ///< Byte of the second one's opening quote, from 0.
+};
+
+/// The first repeated key of the first object to end that has one; nullopt: there is none. `text`
+/// has to be JSON. Takes no more time for deep objects than for flat ones.
+std::optional<RepeatedKey> find_repeated_key(std::string_view text);
+
+// Text of a replay's files to a JSON value and back, and where in it something is wrong.
+//
+//   plan.json:14:3                         the text is no JSON there
+//   plan.json: ranks[1].calls[3].op        what stands there makes no sense
+//
+// Files are written for people, too: what is flat, a call for example, is one line.
+
+/// Keys in the order in which they are written.
+using WrittenJson = nlohmann::ordered_json;
+using ReadJson = nlohmann::json;
+
+/// Longer texts are refused: no plan and no outcome that fits this machine is nearly as long.
+inline constexpr size_t kMaxReplayText = size_t{32} << 20;
+
+/// A value and the way to it. Refers to what it was made of.
+struct JsonPlace {
+  const ReadJson& value;
+  std::string_view source;           ///< Of the text, for people.
+  const JsonPlace* above = nullptr;  ///< nullptr: the whole document.
+  std::string_view key = {};         ///< In the object above.
+  size_t index = 0;                  ///< In the list above, if that is one.
+
+  JsonPlace at(std::string_view name, const ReadJson& member) const;
+  JsonPlace at(size_t item) const;
+};
+
+/// "ranks[1].calls[3].op"; empty for the whole document.
+std::string path_of(const JsonPlace& place);
+
+/// Throws Error at that place.
+[[noreturn]] void refuse(const JsonPlace& place, const std::string& what,
+                         const std::string& hint = {});
+
+/// Throws Error: what stands there is not `wanted` ("a text").
+[[noreturn]] void refuse_type(const JsonPlace& place, std::string_view wanted);
+
+/// Throws Error with line and column if `text` is no JSON, not UTF-8, longer than kMaxReplayText or
+/// has an object with one key twice; `source` is its name for people. Depth does not matter.
+ReadJson parse_json_document(std::string_view text, const std::string& source);
+
+/// Throws Error unless the document is an object whose "schema" is `schema`; `noun` is what people
+/// call it: "replay plan".
+void check_schema(const JsonPlace& document, std::string_view schema, std::string_view noun);
+
+/// Over several lines, with a line end. Texts have to be valid UTF-8.
+std::string write_json_document(const WrittenJson& document);
+
+// Structs of a replay as JSON objects, both ways, from one table for each struct.
+//
+//   void each_field(auto& visit, FieldsOf<ReplayGpu>) {
+//     visit("gpu", &ReplayGpu::gpu, Written::Always);          {"gpu": 0, "name": "NVIDIA H200"}
+//     visit("name", &ReplayGpu::name, Written::Always);
+//   }
+//
+// The key is the member's name. An empty text and -1 where that means unknown are written as null.
+// A member that is not always written has the value of a new struct where its key lacks. Reading
+// knows no other keys and throws Error with the place and the nearest name.
+
+/// Names the table of T among the overloads of each_field.
+template <typename T>
+struct FieldsOf {};
+
+/// When a key is in the object.
+enum class Written {
+  Always,  ///< Reading misses it.
+  IfSet,   ///< Not written with the value that it has in a new struct.
+};
+
+/// Numbers that are written by name: 7 as "float32". Those without a name stay numbers.
+struct NumberWords {
+  std::string_view noun;  ///< "datatype", for what is said about others.
+  std::string_view (*name)(int64_t number);
+  int count;  ///< Names are those of 0 … count - 1.
+};
+
+/// Texts that are one of a list.
+struct TextWords {
+  std::string_view noun;
+  const std::vector<std::string_view>& (*all)();
+};
+
+/// Specialised for each enum that is written by its words: `kNoun` and `kCount`, the number of its
+/// enumerators, which begin with 0 and have to_string().
+template <typename Enum>
+struct EnumWords;
+
+template <typename T>
+WrittenJson to_json_value(const T& value);
+template <typename T>
+void read_json_value(const JsonPlace& place, T& value);
+
+/// "did you mean 'x'?", else "one of: …".
+inline std::string hint_among(std::string_view word, std::span<const std::string_view> words) {
+  if (const auto nearest = nearest_name(word, words)) {
+    return fmt::format("did you mean '{}'?", *nearest);
+  }
+  return fmt::format("one of: {}", fmt::join(words, ", "));
+}
+
+[[noreturn]] inline void refuse_word(const JsonPlace& place, std::string_view noun,
+                                     std::string_view word,
+                                     std::span<const std::string_view> words) {
+  refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_among(word, words));
+}
+
+/// Writes the fields of one struct.
+template <typename T>
+class FieldWriter {
+ public:
+  FieldWriter(const T& self, WrittenJson& object) : self_(self), object_(object) {}
+
+  const T& self() const { return self_; }
+
+  void schema(std::string_view name) { object_["schema"] = name; }
+
+  template <typename Member>
+  void operator()(const char* key, Member T::*member, Written written) {
+    if (is_left_out(member, written)) return;
+    const Member& value = self_.*member;
+    if constexpr (std::signed_integral<Member>) {
+      if (value == -1 && T().*member == -1) return void(object_[key] = nullptr);
+    }
+    object_[key] = to_json_value(value);
+  }
+
+  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+    if (is_left_out(member, written)) return;
+    const std::string_view name = words.name(self_.*member);
+    object_[key] = name.empty() ? WrittenJson(self_.*member) : WrittenJson(name);
+  }
+
+  void operator()(const char* key, std::string T::*member, Written written, const TextWords&) {
+    (*this)(key, member, written);
+  }
+
+ private:
+  template <typename Member>
+  bool is_left_out(Member T::*member, Written written) const {
+    return written == Written::IfSet && self_.*member == T().*member;
+  }
+
+  const T& self_;
+  WrittenJson& object_;
+};
+
+/// Lists the keys of a struct.
+template <typename T>
+class KeyLister {
+ public:
+  const T& self() const { return self_; }
+  const std::vector<std::string_view>& keys() const { return keys_; }
+
+  void schema(std::string_view) { keys_.push_back("schema"); }
+
+  template <typename Member, typename... Words>
+  void operator()(const char* key, Member T::*, Written, const Words&...) {
+    keys_.push_back(key);
+  }
+
+ private:
+  T self_;
+  std::vector<std::string_view> keys_;
+};
+
+/// Fills one struct from an object.
+template <typename T>
+class FieldReader {
+ public:
+  FieldReader(const JsonPlace& place, T& self) : place_(place), self_(self) {
+    if (!place.value.is_object()) refuse_type(place, "an object");
+  }
+
+  const T& self() const { return self_; }
+
+  void schema(std::string_view) { found_ += place_.value.contains("schema") ? 1 : 0; }
+
+  template <typename Member>
+  void operator()(const char* key, Member T::*member, Written written) {
+    const ReadJson* value = find(key, written);
+    if (value == nullptr || means_unknown(*value, member)) return;
+    read_json_value(place_.at(key, *value), self_.*member);
+  }
+
+  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+    const ReadJson* value = find(key, written);
+    if (value == nullptr) return;
+    const JsonPlace place = place_.at(key, *value);
+    if (!value->is_string()) return read_json_value(place, self_.*member);
+    self_.*member = number_of(place, words);
+  }
+
+  void operator()(const char* key, std::string T::*member, Written written,
+                  const TextWords& words) {
+    (*this)(key, member, written);
+    const auto& all = words.all();
+    const auto value = place_.value.find(key);
+    if (value == place_.value.end() ||
+        std::find(all.begin(), all.end(), self_.*member) != all.end()) {
+      return;
+    }
+    refuse_word(place_.at(key, *value), words.noun, self_.*member, all);
+  }
+
+  /// Throws Error if the object has other keys or lacks one. To be called last.
+  void finish() {
+    if (found_ != place_.value.size()) refuse_unknown_key();
+    if (missing_ != nullptr) refuse(place_, fmt::format("'{}' is missing", missing_));
+  }
+
+ private:
+  const ReadJson* find(const char* key, Written written) {
+    const auto found = place_.value.find(key);
+    if (found != place_.value.end()) {
+      ++found_;
+      return &*found;
+    }
+    if (written == Written::Always && missing_ == nullptr) missing_ = key;
+    return nullptr;
+  }
+
+  template <typename Member>
+  static bool means_unknown(const ReadJson& value, Member T::*member) {
+    if constexpr (std::signed_integral<Member>) return value.is_null() && T().*member == -1;
+    return false;
+  }
+
+  static int number_of(const JsonPlace& place, const NumberWords& words) {
+    const std::string& word = place.value.get_ref<const std::string&>();
+    std::vector<std::string_view> names;
+    for (int number = 0; number < words.count; ++number) {
+      names.push_back(words.name(number));
+      if (names.back() == word) return number;
+    }
+    refuse_word(place, words.noun, word, names);
+  }
+
+  void refuse_unknown_key() const {
+    KeyLister<T> lister;
+    each_field(lister, FieldsOf<T>());
+    for (const auto& [key, value] : place_.value.items()) {
+      const auto& keys = lister.keys();
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
+        refuse(place_, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys));
+      }
+    }
+  }
+
+  const JsonPlace& place_;
+  T& self_;
+  size_t found_ = 0;
+  const char* missing_ = nullptr;
+};
+
+template <typename T>
+constexpr bool is_vector = false;
+template <typename T>
+constexpr bool is_vector<std::vector<T>> = true;
+template <typename T>
+constexpr bool is_optional = false;
+template <typename T>
+constexpr bool is_optional<std::optional<T>> = true;
+
+/// Texts by number; an object whose keys are decimal.
+using NumberedTexts = std::map<int, std::string>;
+
+template <typename T>
+WrittenJson to_json_value(const T& value) {
+  if constexpr (std::floating_point<T>) {
+    return std::isfinite(value) ? value : 0;
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    return value;
+  } else if constexpr (std::same_as<T, std::string>) {
+    return value.empty() ? WrittenJson(nullptr) : WrittenJson(to_valid_utf8(value));
+  } else if constexpr (std::is_enum_v<T>) {
+    return to_string(value);
+  } else if constexpr (is_optional<T>) {
+    return value ? to_json_value(*value) : WrittenJson(nullptr);
+  } else if constexpr (is_vector<T>) {
+    WrittenJson list = WrittenJson::array();
+    for (const auto& item : value) list.push_back(to_json_value(item));
+    return list;
+  } else if constexpr (std::same_as<T, NumberedTexts>) {
+    WrittenJson object = WrittenJson::object();
+    for (const auto& [number, text] : value) object[std::to_string(number)] = to_json_value(text);
+    return object;
+  } else {
+    WrittenJson object = WrittenJson::object();
+    FieldWriter<T> writer(value, object);
+    each_field(writer, FieldsOf<T>());
+    return object;
+  }
+}
+
+template <std::integral T>
+void read_json_integer(const JsonPlace& place, T& number) {
+  const ReadJson& value = place.value;
+  if (!value.is_number_integer()) refuse_type(place, "a whole number");
+  const bool fits = value.is_number_unsigned() ? std::in_range<T>(value.get<uint64_t>())
+                                               : std::in_range<T>(value.get<int64_t>());
+  if (!fits) {
+    refuse(place, fmt::format("not a number from {} to {}", std::numeric_limits<T>::min(),
+                              std::numeric_limits<T>::max()));
+  }
+  number = value.get<T>();
+}
+
+template <typename Enum>
+void read_json_word(const JsonPlace& place, Enum& value) {
+  if (!place.value.is_string()) refuse_type(place, "a text");
+  const std::string& word = place.value.get_ref<const std::string&>();
+  std::vector<std::string_view> words;
+  for (int number = 0; number < EnumWords<Enum>::kCount; ++number) {
+    words.push_back(to_string(static_cast<Enum>(number)));
+    if (words.back() == word) return void(value = static_cast<Enum>(number));
+  }
+  refuse_word(place, EnumWords<Enum>::kNoun, word, words);
+}
+
+template <typename T>
+void read_json_list(const JsonPlace& place, std::vector<T>& list) {
+  if (!place.value.is_array()) refuse_type(place, "a list");
+  list.clear();
+  for (size_t i = 0; i < place.value.size(); ++i) read_json_value(place.at(i), list.emplace_back());
+}
+
+inline void read_json_texts(const JsonPlace& place, NumberedTexts& texts) {
+  if (!place.value.is_object()) refuse_type(place, "an object");
+  for (const auto& [key, value] : place.value.items()) {
+    const auto number = parse_int(key);
+    if (!number || !std::in_range<int>(*number)) refuse(place, "a key is not a number");
+    const auto [text, is_new] = texts.try_emplace(static_cast<int>(*number));
+    if (!is_new) refuse(place, fmt::format("two keys mean {}", *number));
+    read_json_value(place.at(key, value), text->second);
+  }
+}
+
+template <typename T>
+void read_json_value(const JsonPlace& place, T& value) {
+  if constexpr (std::same_as<T, bool>) {
+    if (!place.value.is_boolean()) refuse_type(place, "true or false");
+    value = place.value.get<bool>();
+  } else if constexpr (std::integral<T>) {
+    read_json_integer(place, value);
+  } else if constexpr (std::floating_point<T>) {
+    if (!place.value.is_number()) refuse_type(place, "a number");
+    value = place.value.get<T>();
+  } else if constexpr (std::same_as<T, std::string>) {
+    if (!place.value.is_null() && !place.value.is_string()) refuse_type(place, "a text");
+    value = place.value.is_null() ? std::string() : place.value.get<std::string>();
+  } else if constexpr (std::is_enum_v<T>) {
+    read_json_word(place, value);
+  } else if constexpr (is_optional<T>) {
+    if (!place.value.is_null()) read_json_value(place, value.emplace());
+  } else if constexpr (is_vector<T>) {
+    read_json_list(place, value);
+  } else if constexpr (std::same_as<T, NumberedTexts>) {
+    read_json_texts(place, value);
+  } else {
+    FieldReader<T> reader(place, value);
+    each_field(reader, FieldsOf<T>());
+    reader.finish();
+  }
+}
+
+/// The T that `text` is, a document of schema T::kSchema. `noun` is what people call it ("replay
+/// plan"), `source` what they call the text. Throws Error with the place if it is none.
+template <typename T>
+T parse_json_as(std::string_view text, const std::string& source, std::string_view noun) {
+  const ReadJson document = parse_json_document(text, source);
+  const JsonPlace place{document, source};
+  check_schema(place, T::kSchema, noun);
+  T value;
+  read_json_value(place, value);
+  return value;
+}
+
+// The keys of a plan in JSON, in the order in which they are written.
+
+template <>
+struct EnumWords<MadeIn> {
+  static constexpr std::string_view kNoun = "kind of run";
+  static constexpr int kCount = 3;
+};
+
+template <>
+struct EnumWords<DefectKind> {
+  static constexpr std::string_view kNoun = "kind of defect";
+  static constexpr int kCount = 6;
+};
+
+inline constexpr NumberWords kDatatypeWords{"datatype", datatype_name, 12};
+/// The job's own reductions are all called "user" and read as the first of them.
+inline constexpr NumberWords kReductionWords{"reduction", reduction_name, 6};
+
+/// Functions that a log can name, replayable or not.
+const std::vector<std::string_view>& function_words();
+inline constexpr TextWords kFunctionWords{"function", function_words};
+
+void each_field(auto& visit, FieldsOf<PlannedCall>) {
+  visit("communicator", &PlannedCall::communicator, Written::Always);
+  visit("index", &PlannedCall::index, Written::Always);
+  visit("op", &PlannedCall::op, Written::Always, kFunctionWords);
+  visit("count", &PlannedCall::count, Written::Always);
+  visit("datatype", &PlannedCall::datatype, Written::Always, kDatatypeWords);
+  const Written redop = is_reduction(visit.self().op) ? Written::Always : Written::IfSet;
+  visit("redop", &PlannedCall::redop, redop, kReductionWords);
+  visit("root", &PlannedCall::root, Written::IfSet);
+  visit("in_place", &PlannedCall::in_place, Written::IfSet);
+  visit("send_offset", &PlannedCall::send_offset, Written::IfSet);
+  visit("recv_offset", &PlannedCall::recv_offset, Written::IfSet);
+  visit("stream", &PlannedCall::stream, Written::IfSet);
+  visit("group", &PlannedCall::group, Written::IfSet);
+  visit("made_in", &PlannedCall::made_in, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<PlannedRank>) {
+  visit("recorded_rank", &PlannedRank::recorded_rank, Written::Always);
+  visit("host", &PlannedRank::host, Written::Always);
+  visit("host_group", &PlannedRank::host_group, Written::Always);
+  visit("stands_for", &PlannedRank::stands_for, Written::Always);
+  visit("left_out", &PlannedRank::left_out, Written::Always);
+  visit("calls", &PlannedRank::calls, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<TransportShare>) {
+  visit("transport", &TransportShare::transport, Written::Always);
+  visit("connections", &TransportShare::connections, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<PlannedCommunicator>) {
+  visit("id", &PlannedCommunicator::id, Written::Always);
+  visit("ranks", &PlannedCommunicator::ranks, Written::Always);
+  visit("recorded_nranks", &PlannedCommunicator::recorded_nranks, Written::Always);
+  visit("parent", &PlannedCommunicator::parent, Written::Always);
+  visit("color", &PlannedCommunicator::color, Written::IfSet);
+  visit("channels", &PlannedCommunicator::channels, Written::Always);
+  visit("transports", &PlannedCommunicator::transports, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<PlannedSetting>) {
+  visit("name", &PlannedSetting::name, Written::Always);
+  visit("value", &PlannedSetting::value, Written::Always);
+  visit("ranks", &PlannedSetting::ranks, Written::IfSet);
+  visit("left_out", &PlannedSetting::left_out, Written::IfSet);
+}
+
+void each_field(auto& visit, FieldsOf<RecordedTuning>) {
+  visit("op", &RecordedTuning::op, Written::Always);
+  visit("algorithm", &RecordedTuning::algorithm, Written::Always);
+  visit("protocol", &RecordedTuning::protocol, Written::Always);
+  visit("calls", &RecordedTuning::calls, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<FrontLine>) {
+  visit("communicator", &FrontLine::communicator, Written::Always);
+  visit("index", &FrontLine::index, Written::Always);
+  visit("entered", &FrontLine::entered, Written::Always);
+  visit("missing", &FrontLine::missing, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<Hypothesis>) {
+  visit("finding", &Hypothesis::finding, Written::Always);
+  visit("title", &Hypothesis::title, Written::Always);
+  visit("kind", &Hypothesis::kind, Written::Always);
+  visit("departed", &Hypothesis::departed, Written::Always);
+  visit("front", &Hypothesis::front, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayDeadlines>) {
+  visit("start", &ReplayDeadlines::start, Written::Always);
+  visit("init", &ReplayDeadlines::init, Written::Always);
+  visit("enqueue", &ReplayDeadlines::enqueue, Written::Always);
+  visit("completion", &ReplayDeadlines::completion, Written::Always);
+  visit("teardown", &ReplayDeadlines::teardown, Written::Always);
+}
+
+void each_field(auto& visit, FieldsOf<ReplayPlan>) {
+  visit.schema(ReplayPlan::kSchema);
+  visit("tool_version", &ReplayPlan::tool_version, Written::Always);
+  visit("logs", &ReplayPlan::logs, Written::Always);
+  visit("nccl_versions", &ReplayPlan::nccl_versions, Written::Always);
+  visit("cuda_version", &ReplayPlan::cuda_version, Written::Always);
+  visit("recorded_nranks", &ReplayPlan::recorded_nranks, Written::Always);
+  visit("recorded_nhosts", &ReplayPlan::recorded_nhosts, Written::Always);
+  visit("hypothesis", &ReplayPlan::hypothesis, Written::Always);
+  visit("ranks", &ReplayPlan::ranks, Written::Always);
+  visit("communicators", &ReplayPlan::communicators, Written::Always);
+  visit("settings", &ReplayPlan::settings, Written::Always);
+  visit("tuning", &ReplayPlan::tuning, Written::Always);
+  visit("deadlines", &ReplayPlan::deadlines, Written::Always);
+  visit("losses", &ReplayPlan::losses, Written::Always);
+  visit("limits", &ReplayPlan::limits, Written::Always);
+}
+
+// A plan as a file.
+//
+//   {
+//     "schema": "ncclog.replay/1",
+//     …
+//     "ranks": [
+//       {
+//         "recorded_rank": 0, …
+//         "calls": [
+//           {"communicator": 0, "index": 27, "op": "AllReduce", "count": 1024, "datatype":
+//            "float32", "redop": "sum"},                                        (all on one line)
+//
+// src/replay/plan.schema.json describes it; keys are the members of replay/plan/plan.h. Datatypes and
+// reductions stand by name, those that have none as numbers.
+
+/// Equal plans give equal bytes. Texts that are not UTF-8 are repaired; a reduction of the job's
+/// own is "user", whatever its number.
+std::string write_plan(const ReplayPlan& plan);
+
+/// The plan in `text`; `source` is its name for people. Throws Error with the place, what is wrong
+/// there and the nearest name if it is not one. Whether the plan makes sense is another question:
+/// replay/plan/check_plan.h.
+ReplayPlan parse_plan(std::string_view text, const std::string& source);
+
+/// By which an outcome names the plan that it is of: the SHA-256 of the plan's text in hexadecimal.
+std::string plan_hash(std::string_view text);
+
+}  // namespace ncclog

@@ -1,0 +1,505 @@
+#include "replay/plan/recorded_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/call_coverage.h"
+#include "model/rank_segment.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+namespace {
+
+/// The members that `suits` holds of, of communicators with at least two of them.
+template <typename Suits>
+std::vector<Membership> members_with(const Job& job, Suits suits) {
+  std::vector<Membership> result;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    std::vector<Membership> members;
+    std::set<int> numbers;
+    for (size_t r = 0; r < comm.ranks.size(); ++r) {
+      const CommRank& rank = comm.ranks[r];
+      if (rank.rank < 0 || rank.process < 0 || !suits(comm, rank)) continue;
+      if (!numbers.insert(rank.rank).second) continue;
+      members.push_back({static_cast<int>(c), static_cast<int>(r)});
+    }
+    if (members.size() >= 2) result.insert(result.end(), members.begin(), members.end());
+  }
+  return result;
+}
+
+bool made_calls(const Job& job, const std::vector<Membership>& members) {
+  return std::any_of(members.begin(), members.end(), [&](const Membership& member) {
+    const CollectiveCalls* calls = calls_of(job, rank_of(job, member));
+    return calls != nullptr && calls->total > 0;
+  });
+}
+
+using Members = std::vector<Membership>::const_iterator;
+
+/// How many collectives all of them made alike, and up to where a difference of them may be.
+CallWindow common_collectives(const Job& job, Members begin, Members end) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(begin->communicator)];
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (auto member = begin; member != end; ++member) {
+    least = std::min(least, calls_of(job, rank_of(job, *member))->collectives.size());
+  }
+  if (!comm.difference) return {least, least};
+  constexpr uint64_t kWidest = 4096;
+  const uint64_t first = std::min(least, comm.difference->index);
+  return {first, std::min(std::max(comm.difference->at_most, first), first + kWidest)};
+}
+
+CallWindow window_around(const CallWindow& common, uint64_t last) {
+  return {common.from > last ? common.from - last : 0, common.to + kBeyond};
+}
+
+/// Adds the windows of the messages from one member to another.
+void add_messages(const Job& job, const Membership& sender, const Membership& receiver,
+                  uint64_t last, CallWindows& windows) {
+  const CommRank& from = rank_of(job, sender);
+  const CommRank& to = rank_of(job, receiver);
+  const auto& sent = calls_of(job, from)->peers;
+  const auto& received = calls_of(job, to)->peers;
+  const auto out = sent.find(to.rank);
+  const auto in = received.find(from.rank);
+  const uint64_t sent_count = out == sent.end() ? 0 : out->second.sent.count;
+  const uint64_t received_count = in == received.end() ? 0 : in->second.received.count;
+  if (sent_count + received_count == 0) return;
+  const uint64_t met = std::min(sent_count, received_count);
+  windows[sender].sent[to.rank] = window_around({met, met}, last);
+  windows[receiver].received[from.rank] = window_around({met, met}, last);
+}
+
+void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
+                      CallWindows& windows) {
+  const CallWindow window = window_around(common_collectives(job, begin, end), last);
+  std::map<int, const Membership*> by_rank;
+  for (auto member = begin; member != end; ++member) {
+    windows[*member].collectives = window;
+    by_rank[rank_of(job, *member).rank] = &*member;
+  }
+  for (auto member = begin; member != end; ++member) {
+    for (const auto& [peer, totals] : calls_of(job, rank_of(job, *member))->peers) {
+      const auto other = by_rank.find(peer);
+      if (other == by_rank.end()) continue;
+      if (totals.sent.count > 0) add_messages(job, *member, *other->second, last, windows);
+      if (totals.received.count > 0) add_messages(job, *other->second, *member, last, windows);
+    }
+  }
+}
+
+}  // namespace
+
+const CommRank& rank_of(const Job& job, const Membership& member) {
+  return job.communicators[static_cast<size_t>(member.communicator)]
+      .ranks[static_cast<size_t>(member.member)];
+}
+
+std::vector<Membership> covered_members(const Job& job) {
+  for (const CallCoverage wanted : {CallCoverage::Counted, CallCoverage::AtLeast}) {
+    auto members = members_with(job, [&](const Communicator& comm, const CommRank& rank) {
+      return call_coverage(job, comm, rank) == wanted;
+    });
+    if (made_calls(job, members)) return members;
+  }
+  auto members = members_with(job, [&](const Communicator&, const CommRank& rank) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    return calls != nullptr && calls->total > 0;
+  });
+  return made_calls(job, members) ? members : std::vector<Membership>{};
+}
+
+std::vector<Membership> members_of_one_run(const Job& job, const std::vector<Membership>& members,
+                                           const std::string& communicator) {
+  if (job.runs.size() < 2) return members;
+  const auto holds = [](const Run& run, int process) {
+    return std::binary_search(run.processes.begin(), run.processes.end(), process);
+  };
+  const auto size_of = [&](const Run& run) {
+    return std::count_if(members.begin(), members.end(), [&](const Membership& member) {
+      return holds(run, rank_of(job, member).process);
+    });
+  };
+  const Run* chosen =
+      &*std::max_element(job.runs.begin(), job.runs.end(),
+                         [&](const Run& a, const Run& b) { return size_of(a) < size_of(b); });
+  for (const Membership& member : members) {
+    if (job.communicators[static_cast<size_t>(member.communicator)].id != communicator) continue;
+    for (const Run& run : job.runs) {
+      if (holds(run, rank_of(job, member).process)) chosen = &run;
+    }
+  }
+  std::vector<Membership> result;
+  std::copy_if(
+      members.begin(), members.end(), std::back_inserter(result),
+      [&](const Membership& member) { return holds(*chosen, rank_of(job, member).process); });
+  return result;
+}
+
+CallWindows call_windows(const Job& job, const std::vector<Membership>& members, uint64_t last) {
+  CallWindows windows;
+  for (auto begin = members.begin(); begin != members.end();) {
+    const auto end = std::find_if(begin, members.end(), [&](const Membership& member) {
+      return member.communicator != begin->communicator;
+    });
+    add_communicator(job, begin, end, last, windows);
+    begin = end;
+  }
+  return windows;
+}
+
+namespace {
+
+/// Processes that hold several ranks of one communicator.
+std::set<int> processes_with_several(const Job& job, const std::vector<Membership>& members) {
+  std::set<std::pair<int, int>> seen;
+  std::set<int> several;
+  for (const Membership& member : members) {
+    const int process = rank_of(job, member).process;
+    if (!seen.emplace(member.communicator, process).second) several.insert(process);
+  }
+  return several;
+}
+
+/// A process, and its GPU where it holds several ranks.
+using SeatKey = std::pair<int, int>;
+
+/// Who is a member, by communicator.
+using MembersOf = std::map<int, std::set<SeatKey>>;
+
+MembersOf members_of(const Job& job, const std::vector<Membership>& members) {
+  const std::set<int> several = processes_with_several(job, members);
+  MembersOf result;
+  for (const Membership& member : members) {
+    const CommRank& rank = rank_of(job, member);
+    const int cuda_dev = several.contains(rank.process) ? rank.cuda_dev : -1;
+    result[member.communicator].emplace(rank.process, cuda_dev);
+  }
+  return result;
+}
+
+/// True if `parent` is there with all members of `child`: else nothing can be split off it.
+bool can_split(const MembersOf& members, int parent, int child) {
+  const auto all = members.find(parent);
+  const auto some = members.find(child);
+  if (all == members.end() || some == members.end()) return false;
+  return std::includes(all->second.begin(), all->second.end(), some->second.begin(),
+                       some->second.end());
+}
+
+/// `wanted` with the parents that they can be split off, parents first.
+std::vector<int> with_parents(const Job& job, const MembersOf& members,
+                              const std::vector<int>& wanted) {
+  std::vector<int> order;
+  std::set<int> placed;
+  for (const int communicator : wanted) {
+    std::vector<int> line;
+    for (int c = communicator; c >= 0 && members.contains(c) && placed.insert(c).second;) {
+      line.push_back(c);
+      const int parent = job.communicators[static_cast<size_t>(c)].parent;
+      c = can_split(members, parent, c) ? parent : -1;
+    }
+    order.insert(order.end(), line.rbegin(), line.rend());
+  }
+  return order;
+}
+
+/// The rank that a seat has in the communicator of all ranks, else as its process is called.
+int recorded_rank(const Job& job, const Seat& seat, const std::vector<Membership>& of) {
+  for (const Membership& member : of) {
+    const Communicator& comm = job.communicators[static_cast<size_t>(member.communicator)];
+    if (job.nranks && comm.nranks == *job.nranks) return rank_of(job, member).rank;
+  }
+  return seat.cuda_dev >= 0 ? -1 : job.processes[static_cast<size_t>(seat.process)].rank;
+}
+
+}  // namespace
+
+int PlanSeats::place_of(int communicator) const {
+  const auto found = std::find(communicators.begin(), communicators.end(), communicator);
+  return found == communicators.end() ? -1 : static_cast<int>(found - communicators.begin());
+}
+
+std::vector<int> PlanSeats::ranks_of(const Job& job, int communicator) const {
+  std::vector<std::pair<int, int>> ranks;
+  const auto begin = seat_of.lower_bound({communicator, -1});
+  for (auto at = begin; at != seat_of.end() && at->first.communicator == communicator; ++at) {
+    ranks.emplace_back(rank_of(job, at->first).rank, at->second);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  std::vector<int> result;
+  for (const auto& [rank, seat] : ranks) result.push_back(seat);
+  return result;
+}
+
+int PlanSeats::number_of(int communicator, int rank) const {
+  const auto found = numbers.find({communicator, rank});
+  return found == numbers.end() ? -1 : found->second;
+}
+
+PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
+                     const std::vector<int>& wanted) {
+  PlanSeats result;
+  result.communicators = with_parents(job, members_of(job, members), wanted);
+  const std::set<int> chosen(result.communicators.begin(), result.communicators.end());
+  const std::set<int> several = processes_with_several(job, members);
+  std::map<SeatKey, std::vector<Membership>> by_seat;
+  for (const Membership& member : members) {
+    if (!chosen.contains(member.communicator)) continue;
+    const CommRank& rank = rank_of(job, member);
+    by_seat[{rank.process, several.contains(rank.process) ? rank.cuda_dev : -1}].push_back(member);
+  }
+  std::vector<std::pair<Seat, const std::vector<Membership>*>> sorted;
+  for (const auto& [key, of] : by_seat) {
+    Seat seat{key.first, key.second, -1};
+    seat.recorded_rank = recorded_rank(job, seat, of);
+    sorted.emplace_back(seat, &of);
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first.recorded_rank < 0, a.first.recorded_rank) <
+           std::tuple(b.first.recorded_rank < 0, b.first.recorded_rank);
+  });
+  for (const auto& [seat, of] : sorted) {
+    for (const Membership& member : *of) {
+      result.seat_of[member] = static_cast<int>(result.seats.size());
+    }
+    result.seats.push_back(seat);
+  }
+  // Members are sorted by communicator and, within it, by rank.
+  std::map<int, int> counted;
+  for (const auto& [member, seat] : result.seat_of) {
+    result.numbers[{member.communicator, rank_of(job, member).rank}] =
+        counted[member.communicator]++;
+  }
+  return result;
+}
+
+std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
+  std::map<int, std::string> host_ids;
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name != "NCCL_HOSTID") continue;
+    for (const int process : setting.processes) host_ids[process] = setting.value;
+  }
+  std::map<std::pair<std::string, std::string>, int> numbers;
+  std::vector<int> groups;
+  for (const Seat& seat : seats.seats) {
+    const std::string& host = job.processes[static_cast<size_t>(seat.process)].host;
+    const auto id = host_ids.find(seat.process);
+    const std::pair key(id == host_ids.end() ? host : std::string(),
+                        id == host_ids.end() ? std::string() : id->second);
+    groups.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
+  }
+  return groups;
+}
+
+namespace {
+
+/// "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
+uint64_t stream_of(std::string_view message) {
+  constexpr std::string_view kWord = " stream ";
+  const size_t at = message.rfind(kWord);
+  if (at == std::string_view::npos) return 0;
+  return parse_hex(trim(message.substr(at + kWord.size()))).value_or(0);
+}
+
+void read_buffers(const Event& event, bool is_trace, RecordedCall& call) {
+  if (is_trace) {
+    const auto line = read_message<CallTrace>(event.message);
+    call.sendbuff = line.sendbuff.value;
+    call.recvbuff = line.recvbuff.value;
+    call.stream = line.stream.value;
+  } else {
+    const auto line = read_message<CollectiveCall>(event.message);
+    call.sendbuff = line.sendbuff.value;
+    call.recvbuff = line.recvbuff.value;
+    call.op_count = line.op_count.value;
+    call.stream = stream_of(event.header.message);
+  }
+  // A message has one buffer, and releases differ in where they print that of Send.
+  if (is_message(call.call.op.view())) {
+    const uint64_t buffer = call.sendbuff != 0 ? call.sendbuff : call.recvbuff;
+    call.sendbuff = call.call.op.view() == "Send" ? buffer : 0;
+    call.recvbuff = call.call.op.view() == "Send" ? 0 : buffer;
+  }
+}
+
+}  // namespace
+
+CallRecorder::CallRecorder(const Job& job, const CallWindows& windows) {
+  std::map<std::pair<int, int>, Membership> of;
+  for (const auto& [member, window] : windows) {
+    const CommRank& rank = rank_of(job, member);
+    of[{rank.log, rank.segment}] = member;
+    recorded_.members.push_back(member);
+  }
+  for (size_t log = 0; log < job.logs.size(); ++log) add_speaker(job, log, of, windows);
+}
+
+void CallRecorder::add_speaker(const Job& job, size_t log,
+                               const std::map<std::pair<int, int>, Membership>& of,
+                               const CallWindows& windows) {
+  const SpeakerLog& spoken = job.logs[log];
+  const auto& all = spoken.comms.all;
+  if (spoken.speaker.pid < 0 || !spoken.unplaced.empty()) return;
+  for (size_t place = 0; place < all.size(); ++place) {
+    const auto found = of.find({static_cast<int>(log), static_cast<int>(place)});
+    if (found == of.end()) continue;
+    const CommRank& rank = rank_of(job, found->second);
+    const CommSegment& segment = segment_of(job, rank);
+    Speaker& speaker = speakers_[{std::string_view(spoken.speaker.host), spoken.speaker.pid}];
+    speaker.process = rank.process;
+    Cursor& cursor = speaker.cursors[{segment.comm, life_of(all, place)}];
+    cursor.member = found->second;
+    cursor.by_traces = &ncclog::calls_of(segment) == &segment.traces;
+    cursor.windows = windows.at(found->second);
+  }
+}
+
+void CallRecorder::follow_lives(Speaker& speaker, const Message& message) {
+  CommSegments& lives = speaker.lives;
+  const uint16_t kind = message.kind->index;
+  if (kind == kKindIndex<CommInit>) lives.add({0, 1}, read_message<CommInit>(message));
+  if (kind == kKindIndex<CommEnd>) lives.add({0, 1}, read_message<CommEnd>(message));
+  if (kind == kKindIndex<CommLayout>) lives.add(read_message<CommLayout>(message));
+  if (kind == kKindIndex<CallInit>) lives.add({0, 1}, read_message<CallInit>(message));
+  if (kind == kKindIndex<CommAnnounced>) {
+    lives.add({0, 1}, read_message<CommAnnounced>(message));
+  }
+}
+
+void CallRecorder::follow_groups(Speaker& speaker, int64_t thread, std::string_view function) {
+  Group& group = speaker.groups[thread];
+  recorded_.has_groups = true;
+  if (function == "ncclGroupStart") {
+    if (group.depth++ == 0) group.number = groups_++;
+  } else if (group.depth > 0) {
+    --group.depth;
+  }
+}
+
+CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& call) {
+  CommSegments& lives = speaker.lives;
+  int place = lives.living_segment(call.comm);
+  const bool is_known = place >= 0 && static_cast<size_t>(place) < speaker.by_place.size();
+  if (is_known && speaker.by_place[static_cast<size_t>(place)] != nullptr) {
+    return speaker.by_place[static_cast<size_t>(place)];
+  }
+  // The first call of a life is noted: by calls that were made one life is told from the next.
+  place = lives.add_call({0, 1}, {}, call.comm, call.nranks, call.call);
+  if (static_cast<size_t>(place) >= speaker.by_place.size()) {
+    speaker.by_place.resize(static_cast<size_t>(place) + 1, nullptr);
+  }
+  const auto found =
+      speaker.cursors.find({call.comm, life_of(lives.all, static_cast<size_t>(place))});
+  if (found == speaker.cursors.end()) return nullptr;
+  return speaker.by_place[static_cast<size_t>(place)] = &found->second;
+}
+
+CallRecorder::Numbered CallRecorder::number(Cursor& cursor, std::string_view op, int peer) {
+  if (!is_message(op)) return {cursor.collectives++, cursor.windows.collectives};
+  const bool sends = op == "Send";
+  const auto& windows = sends ? cursor.windows.sent : cursor.windows.received;
+  const auto window = windows.find(peer);
+  if (window == windows.end()) return {};
+  return {(sends ? cursor.sent : cursor.received)[peer]++, window->second};
+}
+
+void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
+  Cursor* cursor = cursor_of(speaker, call);
+  if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
+  const std::string_view op = call.call.op.view();
+  if (is_point_to_point(call.call.op) && !is_message(op)) {
+    ++recorded_.other_calls;
+    return;
+  }
+  const Numbered numbered = number(*cursor, op, call.call.root);
+  if (numbered.index < numbered.wanted.from) ++cursor->earlier;
+  if (!numbered.wanted.holds(numbered.index)) return;
+  RecordedCall recorded{.by = cursor->member, .index = numbered.index, .call = call.call};
+  read_buffers(event, call.is_trace, recorded);
+  const auto group = speaker.groups.find(event.header.tid);
+  if (group != speaker.groups.end() && group->second.depth > 0) {
+    recorded.group = group->second.number;
+  }
+  recorded_.by_process[speaker.process].push_back(recorded);
+}
+
+RecordedCalls CallRecorder::take() {
+  for (const auto& [name, speaker] : speakers_) {
+    for (const auto& [life, cursor] : speaker.cursors) {
+      if (cursor.earlier > 0) recorded_.earlier[cursor.member] = cursor.earlier;
+    }
+  }
+  return std::move(recorded_);
+}
+
+void CallRecorder::add(const Event& event) {
+  if (event.message.kind == nullptr || event.header.pid < 0) return;
+  const auto found = speakers_.find({event.header.host, event.header.pid});
+  if (found == speakers_.end()) return;
+  if (const auto call = read_call(event)) {
+    add_call(found->second, event, *call);
+  } else if (event.message.kind->index == kKindIndex<GroupMark>) {
+    follow_groups(found->second, event.header.tid, read_message<GroupMark>(event.message).function);
+  } else {
+    follow_lives(found->second, event.message);
+  }
+}
+
+namespace {
+
+/// By communicator of `from`, its number in `to`; -1: it takes no part.
+std::vector<int> new_numbers(const PlanSeats& from, const PlanSeats& to) {
+  std::vector<int> numbers;
+  for (const int communicator : from.communicators) numbers.push_back(to.place_of(communicator));
+  return numbers;
+}
+
+std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls,
+                                    const std::vector<int>& numbers) {
+  std::vector<PlannedCall> kept;
+  std::map<int, int> streams;
+  std::map<int, int> sizes;
+  for (PlannedCall call : calls) {
+    call.communicator = numbers[static_cast<size_t>(call.communicator)];
+    if (call.communicator < 0) continue;
+    call.stream = streams.try_emplace(call.stream, static_cast<int>(streams.size())).first->second;
+    ++sizes[call.group];
+    kept.push_back(std::move(call));
+  }
+  for (PlannedCall& call : kept) {
+    if (sizes[call.group] == 1) call.group = -1;
+  }
+  return kept;
+}
+
+/// The seat of `from` that is that seat of `to`.
+size_t same_seat(const PlanSeats& from, const Seat& seat) {
+  const auto found = std::find_if(from.seats.begin(), from.seats.end(), [&](const Seat& other) {
+    return other.process == seat.process && other.cuda_dev == seat.cuda_dev;
+  });
+  return static_cast<size_t>(std::distance(from.seats.begin(), found));
+}
+
+}  // namespace
+
+void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats& to,
+                   ReplayPlan& plan) {
+  const std::vector<int> numbers = new_numbers(from, to);
+  for (size_t s = 0; s < to.seats.size(); ++s) {
+    const size_t before = same_seat(from, to.seats[s]);
+    if (before == from.seats.size()) continue;
+    plan.ranks[s].calls = kept_calls(all.ranks[before].calls, numbers);
+  }
+}
+
+}  // namespace ncclog

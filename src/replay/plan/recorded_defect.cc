@@ -1,0 +1,546 @@
+#include "replay/plan/recorded_defect.h"
+
+#include <tuple>
+#include <utility>
+
+#include "diagnose/call_departures.h"
+#include "diagnose/message_departures.h"
+#include "diagnose/stop_evidence.h"
+
+namespace ncclog {
+namespace {
+
+/// Of those with a defect the suspected communicator, else the first; -1: there is none.
+template <typename HasDefect>
+int choose_communicator(const Search& search, HasDefect has_defect) {
+  int first = -1;
+  for (size_t c = 0; c < search.job.communicators.size(); ++c) {
+    const int communicator = static_cast<int>(c);
+    if (!has_defect(communicator)) continue;
+    if (search.is_suspected(communicator)) return communicator;
+    if (first < 0) first = communicator;
+  }
+  return first;
+}
+
+/// The camp that is right: the largest, unless only others are not blamed.
+size_t right_camp(const Search& search, int communicator, const std::vector<CallCamp>& camps) {
+  const auto is_blamed = [&](const CallCamp& camp) {
+    return std::any_of(camp.members.begin(), camp.members.end(), [&](int r) {
+      return search.is_blamed({communicator, r});
+    });
+  };
+  for (size_t c = 0; c < camps.size(); ++c) {
+    if (!is_blamed(camps[c])) return c;
+  }
+  return 0;
+}
+
+/// True if, somewhere before call `index`, `next` followed the call that stands there.
+bool followed_before(const CallSequence& calls, uint64_t index, const CallSignature& next) {
+  const PlacedCall* at = calls.call(index);
+  if (at == nullptr) return false;
+  for (uint64_t i = calls.kept_from(); i + 1 <= index; ++i) {
+    const PlacedCall* call = calls.call(i);
+    const PlacedCall* behind = calls.call(i + 1);
+    if (call == nullptr || behind == nullptr) continue;
+    if (comparable(call->call) == comparable(at->call) && comparable(behind->call) == next &&
+        i + 1 < index) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// What the member did that others did not: it left out a call, made one more, or another one.
+DefectKind kind_of_departure(const CallSequence& right, const CallSequence& odd, uint64_t index) {
+  const PlacedCall* wanted = right.call(index);
+  const PlacedCall* made = odd.call(index);
+  if (wanted == nullptr || made == nullptr) return DefectKind::OtherCall;
+  const CallSignature call = comparable(made->call);
+  const PlacedCall* next_right = right.call(index + 1);
+  if (next_right != nullptr && comparable(next_right->call) == call) return DefectKind::MissingCall;
+  // Where calls of one function repeat themselves, what follows is alike in any case.
+  if (call.op == wanted->call.op && !followed_before(right, index, call)) {
+    return DefectKind::OtherCall;
+  }
+  const PlacedCall* next_odd = odd.call(index + 1);
+  if (next_odd != nullptr && comparable(next_odd->call) == comparable(wanted->call)) {
+    return DefectKind::ExtraCall;
+  }
+  return followed_before(right, index, call) ? DefectKind::MissingCall : DefectKind::OtherCall;
+}
+
+AddedCall instead_of(const Search& search, const Membership& member, uint64_t index,
+                     const CallSignature& right) {
+  AddedCall added{.call = {member, index, right}, .before = std::nullopt};
+  const PlacedCall* made = search.calls(member)->collectives.call(index);
+  if (made != nullptr) added.before = NumberedCall{member, index, made->call};
+  return added;
+}
+
+/// Members that made the call, or another one as it: all camps. Those outside `right` departed.
+void take_camps(const Search& search, int communicator, const FirstDifference& difference,
+                size_t right, RecordedDefect& defect) {
+  for (size_t c = 0; c < difference.camps.size(); ++c) {
+    const auto members = search.known(communicator, difference.camps[c].members);
+    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
+    if (c == right) continue;
+    defect.departed.insert(defect.departed.end(), members.begin(), members.end());
+  }
+  std::sort(defect.entered.begin(), defect.entered.end());
+}
+
+/// Members that made neither this call nor another one as it.
+std::vector<Membership> absent_from(const Search& search, int communicator,
+                                    const FirstDifference& difference) {
+  std::set<int> came;
+  for (const auto& camp : difference.camps) came.insert(camp.members.begin(), camp.members.end());
+  std::vector<Membership> absent;
+  for (const Membership& member : search.members) {
+    const bool is_there = member.communicator != communicator || came.contains(member.member);
+    if (!is_there) absent.push_back(member);
+  }
+  return absent;
+}
+
+/// Ranks of a communicator called different things at one place.
+RecordedDefect from_difference(const Search& search) {
+  RecordedDefect defect;
+  const int communicator = choose_communicator(search, [&](int c) {
+    const auto& difference = search.comm(c).difference;
+    return difference && difference->is_exact() && difference->camps.size() > 1;
+  });
+  if (communicator < 0) return defect;
+  const FirstDifference& difference = *search.comm(communicator).difference;
+  const size_t right = right_camp(search, communicator, difference.camps);
+  take_camps(search, communicator, difference, right, defect);
+  const auto witnesses = search.known(communicator, difference.camps[right].members);
+  if (defect.departed.empty() || witnesses.empty()) return {};
+  defect.missing = absent_from(search, communicator, difference);
+  const CallSignature& call = difference.camps[right].call.call;
+  for (const auto* members : {&defect.missing, &defect.departed}) {
+    for (const Membership& member : *members) {
+      defect.added.push_back(instead_of(search, member, difference.index, call));
+    }
+  }
+  defect.kind =
+      kind_of_departure(search.calls(witnesses.front())->collectives,
+                        search.calls(defect.departed.front())->collectives, difference.index);
+  defect.communicator = communicator;
+  defect.index = difference.index;
+  return defect;
+}
+
+/// The number of a collective by its line; nullopt: it is no longer kept.
+std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
+  for (uint64_t i = calls.kept_from(); i < calls.size(); ++i) {
+    if (calls.call(i)->where == where) return i;
+  }
+  return std::nullopt;
+}
+
+/// The waiter's call at which it left its program, as a call of the communicator where it made it.
+std::optional<NumberedCall> departure_call(const Search& search, const Departure& departure) {
+  const Communicator& comm = search.comm(departure.communicator);
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    if (waiter_of(comm.ranks[r]) != departure.waiter) continue;
+    const Membership member{departure.communicator, static_cast<int>(r)};
+    const auto index = number_of(search.calls(member)->collectives, departure.call.where);
+    if (index) return NumberedCall{member, *index, departure.call.call};
+  }
+  return std::nullopt;
+}
+
+/// Departures of the job: those that the many did not make, else those that may be such.
+std::vector<Departure> departures_of(const Job& job) {
+  Departures departures = find_departures(job);
+  for (std::vector<Departure>* list : {&departures.odd, &departures.unheard_of}) {
+    if (!list->empty()) return *list;
+  }
+  return departures.undecided;
+}
+
+const Departure* departure_of(const std::vector<Departure>& departures, const CommRank& rank) {
+  const auto found = std::find_if(departures.begin(), departures.end(), [&](const Departure& one) {
+    return one.waiter == waiter_of(rank);
+  });
+  return found == departures.end() ? nullptr : &*found;
+}
+
+/// Those that are behind and hold the others up; none if that cannot be told.
+std::vector<Membership> guilty(const Search& search, const Waits& waits, size_t front,
+                               const std::vector<Departure>& departures) {
+  const int communicator = waits.fronts[front].communicator;
+  const auto behind = search.known(communicator, waits.fronts[front].behind);
+  const auto those = [&](auto is_guilty) {
+    std::vector<Membership> result;
+    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result), is_guilty);
+    return result;
+  };
+  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
+  const auto is_idle = [&](const Membership& member) {
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == waiter_of(rank_of(search.job, member));
+    });
+  };
+  auto result = those([&](const Membership& member) { return search.is_blamed(member); });
+  if (result.empty()) {
+    result = those([&](const Membership& member) {
+      return departure_of(departures, rank_of(search.job, member)) != nullptr;
+    });
+  }
+  return result.empty() ? those(is_idle) : result;
+}
+
+/// The front that others wait for: of the suspected communicator, else with a rank that is blamed
+/// or departed, else the one in which most ranks wait.
+std::optional<size_t> choose_front(const Search& search, const Waits& waits,
+                                   const std::vector<Departure>& departures) {
+  const auto weight = [&](const CallFront& front) {
+    const auto behind = search.known(front.communicator, front.behind);
+    const bool departed = std::any_of(behind.begin(), behind.end(), [&](const Membership& member) {
+      return search.is_blamed(member) ||
+             departure_of(departures, rank_of(search.job, member)) != nullptr;
+    });
+    return std::tuple(departed, search.is_suspected(front.communicator), front.ahead.size());
+  };
+  std::optional<size_t> chosen;
+  for (size_t f = 0; f < waits.fronts.size(); ++f) {
+    const CallFront& front = waits.fronts[f];
+    if (!front.is_open() || search.known(front.communicator, front.ahead).empty()) continue;
+    if (search.known(front.communicator, front.behind).empty()) continue;
+    if (!chosen || weight(waits.fronts[*chosen]) < weight(front)) chosen = f;
+  }
+  return chosen;
+}
+
+/// True if the departed rank waits, alone, in a call that its partners did not make.
+bool ran_ahead(const Search& search, const Waits& waits, const Departure& departure) {
+  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+    if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
+    const Membership member{front.communicator, front.ahead.front()};
+    return waiter_of(rank_of(search.job, member)) == departure.waiter;
+  });
+}
+
+/// A rank made a call that its partners did not make, where ranks like it made another one.
+RecordedDefect from_extra_call(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  for (const Departure& departure : departures_of(search.job)) {
+    const auto made = departure_call(search, departure);
+    if (!made || !search.members.contains(made->by) || !ran_ahead(search, waits, departure)) {
+      continue;
+    }
+    const auto front = std::find_if(
+        waits.fronts.begin(), waits.fronts.end(),
+        [&](const CallFront& one) { return one.communicator == made->by.communicator; });
+    const auto behind = search.known(front->communicator, front->behind);
+    const bool is_beyond = made->index == front->front;
+    const bool is_alone =
+        std::none_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& one) {
+          return std::any_of(one.behind.begin(), one.behind.end(), [&](int r) {
+            return waiter_of(rank_of(search.job, {one.communicator, r})) == departure.waiter;
+          });
+        });
+    if (!is_beyond || !is_alone || behind.empty()) continue;
+    defect.kind = DefectKind::ExtraCall;
+    defect.communicator = front->communicator;
+    defect.index = front->front;
+    defect.entered = defect.departed = {made->by};
+    defect.missing = behind;
+    defect.struck = {*made};
+    return defect;
+  }
+  return defect;
+}
+
+/// The member has not made all messages that others wait for.
+bool owes_messages(const Search& search, const Waits& waits, const Membership& member) {
+  const Waiter waiter = waiter_of(rank_of(search.job, member));
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+    if (messages.sizes_differ) return false;
+    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+    return waiter_of(rank_of(search.job, {messages.communicator, owing})) == waiter;
+  });
+}
+
+/// Whoever is blamed made more calls than the others, who had given up: it came too late to the
+/// last call that they made. Where it owes messages, it may have left those out instead.
+RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  for (const CallFront& front : waits.fronts) {
+    const auto ahead = search.known(front.communicator, front.ahead);
+    const auto behind = search.known(front.communicator, front.behind);
+    const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
+    const auto owes = [&](const Membership& member) {
+      return owes_messages(search, waits, member);
+    };
+    const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
+                         std::all_of(ahead.begin(), ahead.end(), is_blamed) &&
+                         std::none_of(ahead.begin(), ahead.end(), owes) &&
+                         std::none_of(behind.begin(), behind.end(), is_blamed);
+    const bool is_better = defect.kind == DefectKind::None || behind.size() > defect.entered.size();
+    if (!is_late || !is_better) continue;
+    const PlacedCall* last = search.calls(behind.front())->collectives.call(front.front - 1);
+    if (last == nullptr) continue;
+    defect = {.kind = DefectKind::MissingCall,
+              .communicator = front.communicator,
+              .index = front.front - 1,
+              .entered = behind,
+              .missing = ahead,
+              .departed = ahead};
+    for (const Membership& member : ahead) {
+      defect.late.push_back({member, defect.index, last->call});
+    }
+  }
+  return defect;
+}
+
+/// No rank that the logs do not cover can be the one that all wait for.
+bool all_are_known(const Job& job, const Waits& waits) {
+  return messages_are_covered(job) &&
+         std::all_of(waits.fronts.begin(), waits.fronts.end(),
+                     [](const CallFront& front) { return front.knows_all(); });
+}
+
+/// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
+/// held the others up.
+RecordedDefect from_front(const Search& search, const Waits& waits, bool certain) {
+  RecordedDefect defect;
+  const std::vector<Departure> departures = departures_of(search.job);
+  const auto chosen = choose_front(search, waits, departures);
+  if (!chosen) return defect;
+  const CallFront& front = waits.fronts[*chosen];
+  const PlacedCall* open = open_call(search.job, front);
+  const auto held_up_by = guilty(search, waits, *chosen, departures);
+  if (open == nullptr) return defect;
+  if (held_up_by.empty() && (certain || !all_are_known(search.job, waits))) return defect;
+  defect.kind = DefectKind::MissingCall;
+  defect.communicator = front.communicator;
+  defect.index = front.front;
+  defect.entered = search.known(front.communicator, front.ahead);
+  defect.missing = search.known(front.communicator, front.behind);
+  defect.departed = held_up_by.empty() ? search.holding(waits, defect.missing) : held_up_by;
+  if (defect.departed.empty()) return {};
+  for (const Membership& member : defect.missing) {
+    AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
+    const Departure* departure = departure_of(departures, rank_of(search.job, member));
+    if (departure != nullptr) {
+      added.before = departure_call(search, *departure);
+      if (ran_ahead(search, waits, *departure)) defect.kind = DefectKind::ExtraCall;
+    }
+    defect.added.push_back(std::move(added));
+  }
+  return defect;
+}
+
+/// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
+RecordedDefect from_order(const Search& search) {
+  RecordedDefect defect;
+  for (const Departure& departure : departures_of(search.job)) {
+    const auto made = departure_call(search, departure);
+    if (!made || !search.members.contains(made->by)) continue;
+    defect.kind = DefectKind::OtherCall;
+    defect.communicator = made->by.communicator;
+    defect.index = made->index;
+    defect.departed.push_back(made->by);
+    for (const Membership& member : search.members) {
+      const bool is_there = member.communicator == defect.communicator;
+      if (is_there) defect.entered.push_back(member);
+    }
+    return defect;
+  }
+  return defect;
+}
+
+/// All ranks entered what they called, and the job stopped nevertheless.
+RecordedDefect stall(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  if (!waits.unmatched.empty() || !all_are_known(search.job, waits)) return defect;
+  const CallFront* chosen = nullptr;
+  for (const CallFront& front : waits.fronts) {
+    if (front.is_open() || front.front == 0) continue;
+    if (chosen == nullptr || search.is_suspected(front.communicator)) chosen = &front;
+  }
+  if (chosen == nullptr) return defect;
+  for (const Membership& member : search.members) {
+    if (member.communicator == chosen->communicator) defect.entered.push_back(member);
+  }
+  if (defect.entered.empty()) return defect;
+  defect.kind = DefectKind::Stall;
+  defect.communicator = chosen->communicator;
+  defect.index = chosen->front - 1;
+  return defect;
+}
+
+}  // namespace
+
+RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
+                           const Suspicion& suspicion) {
+  const Search search{job, suspicion, {members.begin(), members.end()}};
+  RecordedDefect defect = from_difference(search);
+  if (defect.kind != DefectKind::None) {
+    // Where the job went on, a line may be lost; the analysis knows better.
+    const bool is_meant = search.is_suspected(defect.communicator);
+    return is_meant || has_failed(job) ? defect : RecordedDefect{};
+  }
+  if (!has_failed(job)) return {};
+  const Waits& waits = find_waits(job);
+  defect = from_late_entry(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
+  if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
+  if (defect.kind == DefectKind::None) defect = from_order(search);
+  const bool may_stall = !suspicion.id.empty() && stood_still(job);
+  return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
+}
+
+namespace {
+
+/// Messages between two ranks of the plan, one of which owes some.
+struct Debt {
+  Membership owing;
+  Membership waiting;
+  CallSignature owed;  ///< Function and peer.
+  uint64_t index = 0;  ///< Of the first one for which there is no other end.
+  const UnmatchedMessages* messages = nullptr;
+};
+
+std::optional<Debt> debt_of(const Search& search, const UnmatchedMessages& messages) {
+  const bool receiver_owes = messages.sent > messages.received;
+  const Membership sender{messages.communicator, messages.sender};
+  const Membership receiver{messages.communicator, messages.receiver};
+  const bool are_there = search.members.contains(sender) && search.members.contains(receiver);
+  if (messages.sizes_differ || !are_there) return std::nullopt;
+  Debt debt{receiver_owes ? receiver : sender, receiver_owes ? sender : receiver, {}};
+  debt.owed.op = receiver_owes ? "Recv" : "Send";
+  debt.owed.root = rank_of(search.job, debt.waiting).rank;
+  debt.index = std::min(messages.sent, messages.received);
+  debt.messages = &messages;
+  return debt;
+}
+
+/// The member of a communicator that is a waiter.
+Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
+  const auto& ranks = job.communicators[static_cast<size_t>(communicator)].ranks;
+  const auto found = std::find_if(ranks.begin(), ranks.end(),
+                                  [&](const CommRank& rank) { return waiter_of(rank) == waiter; });
+  return {communicator, static_cast<int>(found - ranks.begin())};
+}
+
+NumberedCall numbered(const Job& job, const MessageDeparture& departure) {
+  const RankCall& made = departure.made;
+  NumberedCall call{member_of(job, made.line.communicator, departure.waiter), made.index, {}};
+  call.call.op = made.op;
+  if (made.line.is_message()) {
+    call.call.root = made.receives ? made.line.sender : made.line.receiver;
+  }
+  return call;
+}
+
+RecordedDefect defect_of(const Debt& debt) {
+  return {.kind = DefectKind::Message,
+          .communicator = debt.owing.communicator,
+          .index = debt.index,
+          .entered = {debt.waiting},
+          .missing = {debt.owing},
+          .departed = {debt.owing}};
+}
+
+RecordedDefect defect_of(const Search& search, const Debt& debt,
+                         const MessageDeparture& departure) {
+  RecordedDefect defect = defect_of(debt);
+  defect.index = departure.index;
+  defect.added = {{{debt.owing, departure.index, debt.owed}, numbered(search.job, departure)}};
+  return defect;
+}
+
+/// Those of `debts` whose owing rank is one that `is_named`, each once.
+template <typename IsNamed>
+std::vector<Membership> owing_ranks(const std::vector<Debt>& debts, IsNamed is_named) {
+  std::set<Membership> owing;
+  for (const Debt& debt : debts) {
+    if (is_named(debt.owing)) owing.insert(debt.owing);
+  }
+  return {owing.begin(), owing.end()};
+}
+
+/// Either end may have departed where nobody is named: the other one may have made one too many.
+std::vector<Membership> both_ends(const std::vector<Debt>& debts) {
+  std::set<Membership> ends;
+  for (const Debt& debt : debts) {
+    ends.insert(debt.owing);
+    ends.insert(debt.waiting);
+  }
+  return {ends.begin(), ends.end()};
+}
+
+/// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
+std::vector<Debt> certain_debts(const Search& search, const Waits& waits) {
+  std::set<size_t> owed;
+  for (const Holdup& holdup : waits.holdups) {
+    const bool is_unknown = std::any_of(
+        holdup.waiters.begin(), holdup.waiters.end(),
+        [&](const Waiter& waiter) { return may_wait_for_unknown(search.job, waits, waiter); });
+    if (!is_unknown) owed.insert(holdup.unmatched.begin(), holdup.unmatched.end());
+  }
+  std::vector<Debt> debts;
+  for (const size_t m : owed) {
+    if (const auto debt = debt_of(search, waits.unmatched[m])) debts.push_back(*debt);
+  }
+  return debts;
+}
+
+/// Whom the suspicion blames of those who owe, else those who wait for nobody themselves. One that
+/// names both ends of a message leaves open which of them it was.
+std::vector<Membership> told_of(const Search& search, const Waits& waits,
+                                const std::vector<Debt>& debts) {
+  const bool names_both_ends = std::any_of(debts.begin(), debts.end(), [&](const Debt& debt) {
+    return search.is_blamed(debt.owing) && search.is_blamed(debt.waiting);
+  });
+  auto told = owing_ranks(debts, [&](const Membership& one) { return search.is_blamed(one); });
+  if (!told.empty() && !names_both_ends) return told;
+  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
+  return owing_ranks(debts, [&](const Membership& one) {
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == waiter_of(rank_of(search.job, one));
+    });
+  });
+}
+
+}  // namespace
+
+RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
+  RecordedDefect defect;
+  bool has_blamed = false;
+  for (const UnmatchedMessages& messages : waits.unmatched) {
+    const auto debt = debt_of(search, messages);
+    const auto departure = debt ? message_departure(search.job, messages) : std::nullopt;
+    if (!departure || search.holding(waits, {debt->owing}).empty()) continue;
+    const bool is_blamed = search.is_blamed(debt->owing);
+    if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
+    has_blamed = is_blamed;
+    defect = defect_of(search, *debt, *departure);
+  }
+  return defect;
+}
+
+RecordedDefect from_messages(const Search& search, const Waits& waits) {
+  const std::vector<Debt> debts = certain_debts(search, waits);
+  if (debts.empty()) return {};
+  const std::vector<Membership> told = told_of(search, waits, debts);
+  const auto first = std::find_if(debts.begin(), debts.end(), [&](const Debt& debt) {
+    return std::find(told.begin(), told.end(), debt.owing) != told.end();
+  });
+  RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
+  defect.departed = told.empty() ? both_ends(debts) : told;
+  for (const Debt& debt : debts) {
+    defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
+  }
+  return defect;
+}
+
+}  // namespace ncclog

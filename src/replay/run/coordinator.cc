@@ -1,0 +1,476 @@
+#include "replay/run/coordinator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "replay/run/gpus.h"
+#include "replay/run/connection.h"
+#include "replay/run/protocol.h"
+#include "replay/judge/outcome.h"
+
+namespace ncclog {
+void send_signal(HeldProcess& process, int number) {
+  if (!process.is_running()) return;
+  process.sent_signal = number;
+  process.child->signal(number);
+}
+
+bool is_any_to_be_asked(const std::vector<HeldProcess>& processes) {
+  return std::any_of(processes.begin(), processes.end(), [](const HeldProcess& process) {
+    return process.is_running() && process.child->descriptor() < 0;
+  });
+}
+
+ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool was_ordered) {
+  // Who was killed may have ended by the SIGTERM before.
+  const bool is_late = process.sent_signal == SIGKILL && status.signal == SIGTERM;
+  const bool is_ours = status.signal == 0 || status.signal == process.sent_signal || is_late;
+  if (process.sent_signal != 0 && is_ours) {
+    const bool was_killed = process.sent_signal == SIGKILL && !is_late;
+    return was_killed ? ProcessEnd::Killed : ProcessEnd::Terminated;
+  }
+  const bool has_obeyed = status.exit_code == static_cast<int>(RankExit::Aborted);
+  const bool is_on_abort = was_ordered && status.signal == 0 && has_obeyed;
+  return is_on_abort ? ProcessEnd::OnAbort : ProcessEnd::ByItself;
+}
+
+std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes) {
+  std::set<std::string> segments;
+  for (const HeldProcess& process : processes) {
+    if (process.is_running()) segments.merge(segments_of(process.child->pid()));
+  }
+  return segments;
+}
+
+std::string last_line_of(const std::vector<HeldProcess>& processes, int rank) {
+  for (const HeldProcess& process : processes) {
+    if (process.what->rank == rank) return last_line_of(process.what->start.output);
+  }
+  return {};
+}
+
+std::vector<pid_t> pids_of(const std::vector<HeldProcess>& processes) {
+  std::vector<pid_t> pids;
+  for (const HeldProcess& process : processes) {
+    if (process.child) pids.push_back(process.child->pid());
+  }
+  return pids;
+}
+
+namespace {
+
+/// "rank 1 (pid 4711) was killed by SIGKILL in completion"
+std::string death_text(const RankOutcome& rank, ReplayPhase phase) {
+  const std::string who = fmt::format("rank {} (pid {})", rank.rank, rank.pid);
+  if (rank.end == ProcessEnd::Lost) {
+    return fmt::format("{} went away in {}, and how is not known here", who, to_string(phase));
+  }
+  if (rank.end != ProcessEnd::ByItself && rank.end != ProcessEnd::OnAbort) {
+    return fmt::format("{} broke its connection off in {} and had to be ended", who,
+                       to_string(phase));
+  }
+  if (rank.signal != 0) {
+    return fmt::format("{} was killed by {} in {}", who, signal_name(rank.signal),
+                       to_string(phase));
+  }
+  return fmt::format("{} ended in {} without a word, with exit status {}", who, to_string(phase),
+                     rank.exit_code);
+}
+
+const RankOutcome* wrong_rank(const RunOutcome& run) {
+  for (const RankOutcome& rank : run.ranks) {
+    if (rank.verified.wrong > 0) return &rank;
+  }
+  return nullptr;
+}
+
+std::string wrong_text(const RankOutcome& rank) {
+  const Verification& verified = rank.verified;
+  std::string text = fmt::format("rank {}: {} of {} elements are wrong", rank.rank, verified.wrong,
+                                 verified.elements);
+  if (verified.first) {
+    text += fmt::format(", the first is element {} of call {}: {} instead of {}",
+                        verified.first->element, verified.first->call,
+                        printable(verified.first->found), printable(verified.first->expected));
+  }
+  return text;
+}
+
+std::string seconds_text(std::chrono::milliseconds time) {
+  return fmt::format("{} s", std::chrono::duration<double>(time).count());
+}
+
+}  // namespace
+
+Trouble expiry_of(const RunProgress::Deadline& deadline, const RunProgress& progress,
+                  const RunLimits& limits) {
+  const auto limit = limits.phases[static_cast<size_t>(deadline.phase)];
+  const std::vector<int> ranks = progress.ranks_in(deadline.phase);
+  const bool has_begun = deadline.phase != ReplayPhase::Start;
+  std::string reason =
+      fmt::format("{} was not over after {}", to_string(deadline.phase), seconds_text(limit));
+  if (ranks.empty()) {
+    reason += "; all ranks were done, but a process of theirs did not end";
+  } else {
+    reason += fmt::format("; not through: {} {}", ranks.size() == 1 ? "rank" : "ranks",
+                          ranges_text(ranks));
+  }
+  return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, deadline.phase, -1, std::move(reason)};
+}
+
+RunEnd end_of_death(const RankOutcome& rank) {
+  const bool gave_up = rank.reached == ReplayPhase::Start && rank.signal == 0;
+  return gave_up ? RunEnd::NotStarted : RunEnd::Died;
+}
+
+bool explains(const ProcessStatus& status, const Trouble& trouble) {
+  const bool by_others =
+      status.signal == SIGKILL || status.signal == SIGTERM || status.signal == SIGINT;
+  return by_others && trouble.end == RunEnd::Failed;
+}
+
+void conclude(RunOutcome& run, const std::optional<Trouble>& trouble) {
+  if (!trouble) {
+    const RankOutcome* wrong = wrong_rank(run);
+    run.end = wrong == nullptr ? RunEnd::Completed : RunEnd::Wrong;
+    run.phase = wrong == nullptr ? ReplayPhase::Done : ReplayPhase::Teardown;
+    if (wrong != nullptr) run.reason = wrong_text(*wrong);
+    return;
+  }
+  run.end = trouble->end;
+  run.phase = trouble->phase;
+  run.reason = trouble->reason;
+  if (run.reason.empty() && trouble->rank >= 0) {
+    const RankOutcome& rank = run.ranks[trouble->rank];
+    run.end = end_of_death(rank);
+    run.reason = death_text(rank, trouble->phase);
+  }
+}
+
+namespace {
+
+// How a run is ended that does not come to its end by itself.
+//
+//   rank 1 died → "abort" to all → 5 s → SIGTERM → 2 s → SIGKILL → 10 s → given up, told as Lost
+//
+// The first trouble counts: what goes wrong behind it is of ranks that are being ended.
+
+/// What does not end is not ours any more.
+void give_up(RunState& run) {
+  for (HeldProcess& process : run.processes) {
+    if (!process.is_running()) continue;
+    process.child->abandon();
+    run.progress.outcomes()[process.what->rank].end = ProcessEnd::Lost;
+  }
+}
+
+void enter(RunState& run, EndStage stage) {
+  run.stage = stage;
+  run.stage_ends = RunClock::now() + grace_of(stage, run.request.limits);
+}
+
+void signal_all(RunState& run, int number) {
+  for (HeldProcess& process : run.processes) send_signal(process, number);
+}
+
+/// Who never connected cannot hear "abort"; a connection that broke is one.
+void terminate_unconnected(RunState& run) {
+  for (HeldProcess& process : run.processes) {
+    if (!run.connections.was_connected(process.what->rank)) send_signal(process, SIGTERM);
+  }
+}
+
+/// Decides how the run ended, once, and begins to end it.
+void stop_run(RunState& run, Trouble trouble) {
+  if (run.trouble) return;
+  run.trouble = std::move(trouble);
+  if (run.stage != EndStage::Running) return;
+  run.segments.merge(mapped_segments(run.processes));
+  run.connections.send_all({.kind = RunOrder::Kind::Abort});
+  enter(run, EndStage::Aborting);
+  terminate_unconnected(run);
+}
+
+/// The next stage of ending it, if the time of this one is over at `now`. Nothing while it runs.
+void go_on_ending(RunState& run, RunClock::time_point now) {
+  if (run.stage == EndStage::Running || run.stage_ends > now) return;
+  if (run.stage == EndStage::Aborting) {
+    signal_all(run, SIGTERM);
+    enter(run, EndStage::Terminating);
+  } else if (run.stage == EndStage::Terminating) {
+    signal_all(run, SIGKILL);
+    enter(run, EndStage::Killing);
+  } else {
+    enter(run, EndStage::GivenUp);
+    give_up(run);
+  }
+}
+
+
+// What the ranks of a run say, and what follows from it for the run.
+//
+//   {"at":"enqueue",…}              counted by exec/run_progress.h
+//   {"error":"ncclAllReduce …"}     the run is stopped
+//   no message, or out of turn      the run is stopped
+//   the connection breaks           the rank died, unless it was done
+
+/// Longest error text of a rank that is kept.
+constexpr size_t kLongestError = 2000;
+
+std::string readable_error(const RankMessage& message) {
+  return printable(message.error.substr(0, kLongestError));
+}
+
+void take_error(RunState& run, int rank, RankMessage message) {
+  const bool is_of_the_fault =
+      run.stage == EndStage::Running ||
+      (run.trouble->end == RunEnd::Failed && !run.said_aborted[static_cast<size_t>(rank)]);
+  if (!is_of_the_fault) return;
+  message.error = readable_error(message);
+  run.progress.hear(rank, message, RunClock::now());
+  const RankOutcome& outcome = run.progress.outcomes()[rank];
+  const bool has_begun = outcome.reached > ReplayPhase::Start;
+  stop_run(run, {has_begun ? RunEnd::Failed : RunEnd::NotStarted, outcome.reached, rank,
+                 fmt::format("rank {}: {}", rank, outcome.error)});
+}
+
+/// A rank that ends on "abort" tells what it had compared by then.
+void take_aborted(RunState& run, int rank, const RankMessage& message) {
+  run.said_aborted[static_cast<size_t>(rank)] = true;
+  Verification& verified = run.progress.outcomes()[rank].verified;
+  if (verified == Verification{}) verified = message.verified;
+}
+
+void take(RunState& run, int rank, const std::string& line) {
+  const auto message = parse_message(line);
+  const ReplayPhase phase = run.progress.outcomes()[rank].reached;
+  if (!message) {
+    run.connections.of(rank).close();
+    stop_run(run,
+             {RunEnd::Failed, phase, rank, fmt::format("rank {} sent what is no message", rank)});
+    return;
+  }
+  if (message->kind == RankMessage::Kind::Aborted) take_aborted(run, rank, *message);
+  if (message->kind == RankMessage::Kind::Error) return take_error(run, rank, *message);
+  // What comes after the end was decided is of ranks that are being stopped.
+  if (run.stage != EndStage::Running) return;
+  const std::string complaint = run.progress.hear(rank, *message, RunClock::now());
+  if (!complaint.empty()) {
+    stop_run(run, {RunEnd::Failed, phase, rank, fmt::format("rank {} {}", rank, complaint)});
+  }
+}
+
+/// True if something came.
+bool hear(RunState& run, int rank) {
+  Connection& connection = run.connections.of(rank);
+  const size_t bytes = connection.receive();
+  while (auto line = connection.next_line()) take(run, rank, *line);
+  return bytes > 0;
+}
+
+void welcome(RunState& run, RankConnections::Greeting greeting) {
+  const auto message = parse_message(greeting.line);
+  if (message && message->kind == RankMessage::Kind::Error) {
+    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, -1, readable_error(*message)});
+  }
+  if (!message || !run.connections.seat(*message, greeting.connection)) return;
+  take(run, message->rank, greeting.line);
+  if (run.stage != EndStage::Running) {
+    run.connections.of(message->rank).send(write_order({.kind = RunOrder::Kind::Abort}));
+  }
+}
+
+void note_broken_connection(RunState& run, int rank) {
+  if (run.progress.is_done(rank)) return;
+  stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
+}
+
+/// Lets in who connected; who starts as a rank is heard from then on.
+void admit_ranks(RunState& run, std::vector<Connection> newcomers) {
+  for (RankConnections::Greeting& greeting : run.connections.admit(std::move(newcomers))) {
+    welcome(run, std::move(greeting));
+  }
+}
+
+/// Takes what the connected ranks have said, and sends what is still kept for them.
+void hear_ranks(RunState& run) {
+  for (int rank = 0; rank < static_cast<int>(run.connections.size()); ++rank) {
+    Connection& connection = run.connections.of(rank);
+    if (!connection.is_open()) continue;
+    connection.flush();
+    hear(run, rank);
+    if (!connection.is_open()) note_broken_connection(run, rank);
+  }
+}
+
+/// Takes what a rank said whose process is gone, and closes its connection. A child of the process
+/// may hold it open, and may even speak.
+void hear_last_words(RunState& run, int rank) {
+  Connection& connection = run.connections.of(rank);
+  for (int round = 0; round < 16 && connection.is_open() && hear(run, rank); ++round) {
+  }
+  connection.close();
+}
+
+
+// Which processes of a run have ended, and what that says of the run.
+//
+//   rank 1 ended with 0 behind Done         as it should
+//   rank 1 was ended by SIGKILL, not ours   the run is stopped: it died
+//   … while another rank's error stops it   the kill is why the other one failed
+
+void note_end(RunState& run, const HeldProcess& process, const ProcessStatus& status) {
+  const int rank = process.what->rank;
+  RankOutcome& outcome = run.progress.outcomes()[rank];
+  outcome.exit_code = status.exit_code;
+  outcome.signal = status.signal;
+  outcome.end = end_of(process, status, run.stage != EndStage::Running);
+  const bool by_our_signal =
+      outcome.end == ProcessEnd::Killed || outcome.end == ProcessEnd::Terminated;
+  if (by_our_signal || (run.progress.is_done(rank) && status.exit_code == 0)) return;
+  if (run.stage == EndStage::Running || explains(status, *run.trouble)) {
+    run.trouble.reset();
+    stop_run(run, {end_of_death(outcome), outcome.reached, rank, {}});
+  }
+}
+
+/// Reaps the processes that ended, after what they said last was heard.
+void note_ends(RunState& run) {
+  for (HeldProcess& process : run.processes) {
+    if (process.is_over || !process.child) continue;
+    const auto status = process.child->reap();
+    if (!status) continue;
+    process.is_over = true;
+    hear_last_words(run, process.what->rank);
+    note_end(run, process, *status);
+  }
+}
+
+
+using std::chrono::milliseconds;
+
+/// nullptr: it could not be started, and the run is stopped; or that had come before.
+std::unique_ptr<ChildProcess> start(RunState& run, const RankProcess& what) {
+  if (run.trouble) return nullptr;
+  try {
+    return std::make_unique<ChildProcess>(what.start);
+  } catch (const Error& error) {
+    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, what.rank,
+                   fmt::format("{} {}", error.where(), error.what())});
+    return nullptr;
+  }
+}
+
+void start_processes(RunState& run) {
+  for (const RankProcess& what : run.request.processes) {
+    HeldProcess process{.what = &what, .child = start(run, what)};
+    process.is_over = process.child == nullptr;
+    RankOutcome& outcome = run.progress.outcomes()[what.rank];
+    outcome.gpu = run.request.gpus[what.rank];
+    if (process.child) outcome.pid = process.child->pid();
+    run.processes.push_back(std::move(process));
+  }
+}
+
+bool is_everything_over(const RunState& run) {
+  return run.stage == EndStage::GivenUp ||
+         std::all_of(run.processes.begin(), run.processes.end(),
+                     [](const HeldProcess& process) { return process.is_over; });
+}
+
+/// Until something is due although nothing comes.
+milliseconds time_left(const RunState& run) {
+  // Rounded up: a deadline that is a part of a millisecond away must not be polled for.
+  const auto until = [](RunClock::time_point time) {
+    return std::chrono::ceil<milliseconds>(time - RunClock::now());
+  };
+  milliseconds left = std::chrono::hours(1);
+  if (run.stage != EndStage::Running) {
+    left = until(run.stage_ends);
+  } else if (const auto deadline = run.progress.next_deadline()) {
+    left = until(deadline->time);
+  }
+  return is_any_to_be_asked(run.processes) ? std::min(left, milliseconds(50)) : left;
+}
+
+void wait(const RunState& run, const Listener& listener) {
+  PollList polled;
+  polled.add(listener.descriptor());
+  polled.add(run.request.stop_descriptor);
+  run.connections.add_to(polled);
+  for (const HeldProcess& process : run.processes) {
+    if (process.is_running()) polled.add(process.child->descriptor());
+  }
+  polled.wait(time_left(run));
+}
+
+void look_for_stop(RunState& run) {
+  const int signal = take_stop_signal(run.request.stop_descriptor);
+  if (signal == 0) return;
+  // Who asks a second time does not want to wait.
+  if (run.stage != EndStage::Running) run.stage_ends = RunClock::now();
+  if (run.stop_signal != 0) return;
+  run.stop_signal = signal;
+  stop_run(run, {RunEnd::Died, ReplayPhase::Start, -1,
+                 fmt::format("the run was interrupted by {}", signal_name(signal))});
+}
+
+/// Gives the order that is due; a deadline that is over stops the run.
+void advance(RunState& run, RunClock::time_point now) {
+  if (const auto order = run.progress.take_order(now)) {
+    run.segments.merge(mapped_segments(run.processes));
+    run.connections.send_all(*order);
+  }
+  const auto deadline = run.progress.next_deadline();
+  if (!deadline || deadline->time > now) return;
+  stop_run(run, expiry_of(*deadline, run.progress, run.request.limits));
+}
+
+RunOutcome outcome_of(RunState& run) {
+  RunOutcome outcome;
+  outcome.mode = run.request.mode;
+  outcome.seconds = std::chrono::duration<double>(RunClock::now() - run.began).count();
+  outcome.ranks = std::move(run.progress.outcomes());
+  outcome.timings = run.progress.timings();
+  conclude(outcome, run.trouble);
+  if (!run.trouble) return outcome;
+  if (run.trouble->reason.empty()) {
+    const std::string line = last_line_of(run.processes, run.trouble->rank);
+    if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
+  }
+  outcome.front = front_line(*run.request.plan, run.request.mode, outcome.ranks);
+  return outcome;
+}
+
+}  // namespace
+
+RunResult coordinate(const RunRequest& request, Listener& listener) {
+  RunState run(request);
+  start_processes(run);
+  while (!is_everything_over(run)) {
+    wait(run, listener);
+    look_for_stop(run);
+    admit_ranks(run, listener.take_new());
+    // Deaths first: a rank that others complain about may have been killed before.
+    note_ends(run);
+    hear_ranks(run);
+    const auto now = RunClock::now();
+    if (run.stage == EndStage::Running) {
+      advance(run, now);
+    } else {
+      go_on_ending(run, now);
+    }
+  }
+  return {.run = outcome_of(run),
+          .nccl_version = run.progress.nccl_version(),
+          .stop_signal = run.stop_signal,
+          .pids = pids_of(run.processes),
+          .segments = std::move(run.segments)};
+}
+
+}  // namespace ncclog

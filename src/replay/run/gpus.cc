@@ -1,0 +1,517 @@
+#include "replay/run/gpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "replay/run/processes.h"
+#include "replay/run/protocol.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kSegmentStart = "nccl-";
+
+/// Names in a folder; none if it cannot be read.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename().native());
+  }
+  return names;
+}
+
+std::vector<pid_t> all_pids() {
+  std::vector<pid_t> pids;
+  for (const std::string& name : names_in("/proc")) {
+    const auto pid = parse_int(name);
+    if (pid && is_digit(name[0])) pids.push_back(static_cast<pid_t>(*pid));
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+/// The segment that a line of /proc/PID/maps is of; empty: of none.
+///
+///   7f31c4000000-7f31c4a00000 rw-s 00000000 00:17 4211   /dev/shm/nccl-x8Kw2a (deleted)
+std::string_view segment_in(std::string_view line) {
+  const size_t slash = line.rfind('/');
+  if (slash == std::string_view::npos) return {};
+  std::string_view name = line.substr(slash + 1);
+  if (!name.starts_with(kSegmentStart)) return {};
+  return name.substr(0, name.find(' '));
+}
+
+/// The first process that has it mapped; -1: none that we can see.
+pid_t user_of(const std::string& name) {
+  for (pid_t pid : all_pids()) {
+    if (segments_of(pid).contains(name)) return pid;
+  }
+  return -1;
+}
+
+bool is_ours(const std::string& path) {
+  struct stat status {};
+  return lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid();
+}
+
+/// What /proc/PID/stat says: "4712 (sleep) S 1 4711 …".
+struct ProcessState {
+  std::string name;
+  char state = 'X';
+  pid_t group = -1;
+};
+
+ProcessState state_of(pid_t pid) {
+  const std::string text = read_whole_file(fmt::format("/proc/{}/stat", pid)).value_or("");
+  // The name may hold blanks and parentheses itself.
+  const size_t open = text.find('(');
+  const size_t close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return {};
+  const auto fields = split_blanks(std::string_view(text).substr(close + 1));
+  if (fields.size() < 3) return {};
+  return {text.substr(open + 1, close - open - 1), fields[0][0],
+          static_cast<pid_t>(parse_int(fields[2]).value_or(-1))};
+}
+
+bool carries(pid_t pid, const std::string& token) {
+  if (token.empty()) return false;
+  const std::string text = read_whole_file(fmt::format("/proc/{}/environ", pid)).value_or("");
+  return text.find(fmt::format("{}={}", kTokenVariable, token)) != std::string::npos;
+}
+
+bool is_stray(pid_t pid, const ProcessState& state, const std::vector<pid_t>& leaders,
+              const std::string& token) {
+  if (pid == getpid() || state.state == 'Z' || state.state == 'X') return false;
+  return std::find(leaders.begin(), leaders.end(), state.group) != leaders.end() ||
+         carries(pid, token);
+}
+
+/// True if the process is gone within a second.
+bool has_gone(pid_t pid) {
+  for (int round = 0; round < 100; ++round) {
+    waitpid(pid, nullptr, WNOHANG);
+    const char state = state_of(pid).state;
+    if (state == 'X' || state == 'Z') return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+}  // namespace
+
+std::set<std::string> segments_in(const std::string& folder) {
+  std::set<std::string> segments;
+  for (std::string& name : names_in(folder)) {
+    if (name.starts_with(kSegmentStart)) segments.insert(std::move(name));
+  }
+  return segments;
+}
+
+std::set<std::string> segments_of(pid_t pid) {
+  std::set<std::string> segments;
+  std::ifstream maps(fmt::format("/proc/{}/maps", pid));
+  std::string line;
+  while (std::getline(maps, line)) {
+    const std::string_view name = segment_in(line);
+    if (!name.empty()) segments.emplace(name);
+  }
+  return segments;
+}
+
+std::vector<std::string> remove_segments(const std::set<std::string>& before,
+                                         const std::set<std::string>& used,
+                                         const std::string& folder) {
+  std::vector<std::string> found;
+  for (const std::string& name : segments_in(folder)) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    if (before.contains(name) || !is_ours(path)) continue;
+    const pid_t user = user_of(name);
+    if (user >= 0) {
+      if (used.contains(name)) {
+        found.push_back(fmt::format("{} (still used by process {})", path, user));
+      }
+    } else if (!used.contains(name)) {
+      found.push_back(path + " (came up meanwhile; perhaps another job's, so it was left)");
+    } else if (unlink(path.c_str()) == 0) {
+      found.push_back(path + " (removed)");
+    } else {
+      found.push_back(fmt::format("{} (cannot be removed: {})", path, std::strerror(errno)));
+    }
+  }
+  return found;
+}
+
+int64_t free_bytes(const std::string& folder) {
+  struct statvfs status {};
+  if (statvfs(folder.c_str(), &status) != 0) return -1;
+  return static_cast<int64_t>(status.f_bavail) * static_cast<int64_t>(status.f_frsize);
+}
+
+void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token) {
+  std::vector<std::string> found;
+  for (pid_t pid : all_pids()) {
+    const ProcessState state = state_of(pid);
+    if (!is_stray(pid, state, leaders, token)) continue;
+    kill(pid, SIGKILL);
+    const char* end = has_gone(pid) ? "killed" : "cannot be killed";
+    found.push_back(fmt::format("process {} ({}), {}", pid, printable(state.name), end));
+  }
+  // Those that ended by themselves after we adopted them.
+  for (pid_t leader : leaders) {
+    while (waitpid(-leader, nullptr, WNOHANG) > 0) {
+    }
+  }
+  return found;
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const GpuState& state) {
+  Json json{{"gpu", state.gpu.gpu},
+            {"name", state.gpu.name},
+            {"bus_id", state.gpu.bus_id},
+            {"memory", state.gpu.memory},
+            {"free", state.free}};
+  json["processes"] = state.processes ? Json(*state.processes) : Json(nullptr);
+  return json;
+}
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string gib_text(int64_t bytes) {
+  return bytes < 0 ? "unknown" : fmt::format("{:.1f}", static_cast<double>(bytes) / (1LL << 30));
+}
+
+std::string processes_text(const GpuState& state) {
+  if (!state.processes) return "processes on it unknown";
+  if (state.processes->empty()) return "no process on it";
+  return fmt::format("busy: {} {}", state.processes->size() == 1 ? "process" : "processes",
+                     fmt::join(*state.processes, ", "));
+}
+
+}  // namespace
+
+std::string write_gpus_json(const GpuMachine& machine) {
+  Json json{{"gpus", Json::array()},
+            {"runtime", machine.runtime},
+            {"driver", machine.driver},
+            {"problem", machine.problem}};
+  for (const GpuState& state : machine.gpus) json["gpus"].push_back(to_json(state));
+  return dump(json) + "\n";
+}
+
+std::string write_gpus_text(const GpuMachine& machine) {
+  std::string text;
+  for (const GpuState& state : machine.gpus) {
+    text += fmt::format("GPU {}: {}, {}, {} of {} GiB free, {}\n", state.gpu.gpu, state.gpu.name,
+                        state.gpu.bus_id, gib_text(state.free), gib_text(state.gpu.memory),
+                        processes_text(state));
+  }
+  text += fmt::format("CUDA {}, driver for CUDA {}\n", machine.runtime, machine.driver);
+  return text;
+}
+
+std::string write_probe(const GpuCheck& check) {
+  return dump({{"gpu", check.gpu},
+               {"answers", check.answers},
+               {"free", check.free_after},
+               {"error", check.error}});
+}
+
+std::optional<GpuCheck> parse_probe(std::string_view line) {
+  const Json json = Json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("gpu") || !json["gpu"].is_number_integer() ||
+      !json.contains("answers") || !json["answers"].is_boolean()) {
+    return std::nullopt;
+  }
+  GpuCheck check;
+  check.gpu = json["gpu"].get<int>();
+  check.answers = json["answers"].get<bool>();
+  if (json.contains("free") && json["free"].is_number_integer()) {
+    check.free_after = json["free"].get<int64_t>();
+  }
+  if (json.contains("error") && json["error"].is_string()) {
+    check.error = json["error"].get<std::string>();
+  }
+  return check;
+}
+
+namespace {
+
+/// Less than that for each rank, and NCCL cannot even set up its proxies.
+constexpr int64_t kLeastSharedMemory = 4LL << 20;
+
+/// With that much for each rank nobody has been seen to run out.
+constexpr int64_t kPlentySharedMemory = 64LL << 20;
+
+GpuChoice refused(std::string why, std::string hint = {}) {
+  return {{}, std::move(why), std::move(hint)};
+}
+
+const GpuState* find_gpu(const ReplayMachine& machine, int gpu) {
+  for (const GpuState& state : machine.gpus.gpus) {
+    if (state.gpu.gpu == gpu) return &state;
+  }
+  return nullptr;
+}
+
+/// What the driver takes for itself of a GPU that nobody uses, and a little more.
+int64_t idle_use(const GpuState& state) { return (1LL << 30) + state.gpu.memory / 100; }
+
+double gib(int64_t bytes) { return static_cast<double>(bytes) / (1LL << 30); }
+
+/// "process 4711 uses it"; empty: nobody is seen to use the GPU.
+std::string use_of(const GpuState& state) {
+  if (state.processes && !state.processes->empty()) {
+    const bool one = state.processes->size() == 1;
+    return fmt::format("{} {} {} it", one ? "process" : "processes",
+                       fmt::join(*state.processes, ", "), one ? "uses" : "use");
+  }
+  // Processes of other containers are not told, but their memory is.
+  const int64_t used = state.gpu.memory - state.free;
+  if (state.free < 0 || used <= idle_use(state)) return {};
+  return fmt::format("{:.1f} of {:.1f} GiB of its memory are taken", gib(used),
+                     gib(state.gpu.memory));
+}
+
+constexpr const char* kShareHint =
+    "wait until it is free, name others with --devices, or take it all the same with --share";
+
+GpuChoice check_named(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
+  const size_t needed = plan.ranks.size();
+  std::set<int> seen;
+  for (int gpu : flags.devices) {
+    const GpuState* state = find_gpu(machine, gpu);
+    if (state == nullptr) {
+      return refused(
+          fmt::format("there is no GPU {}: this machine has {}", gpu, machine.gpus.gpus.size()),
+          "`ncclog-replay gpus` lists them");
+    }
+    if (!seen.insert(gpu).second) {
+      return refused(fmt::format("--devices names GPU {} twice: never two ranks on one GPU", gpu));
+    }
+    const std::string use = use_of(*state);
+    if (!use.empty() && !flags.share) {
+      return refused(fmt::format("GPU {} is busy: {}", gpu, use), kShareHint);
+    }
+  }
+  if (flags.devices.size() != needed) {
+    return refused(fmt::format("--devices names {} GPUs, and the plan needs {}, one for each rank",
+                               flags.devices.size(), needed));
+  }
+  return {flags.devices, {}, {}};
+}
+
+GpuChoice choose_free(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
+  const size_t needed = plan.ranks.size();
+  if (machine.gpus.gpus.size() < needed) {
+    const size_t there = machine.gpus.gpus.size();
+    return refused(
+        fmt::format("the plan needs {} GPUs, one for each rank, and this machine has {}", needed,
+                    there),
+        there < 2 ? "a replay needs two GPUs at least"
+                  : fmt::format("--gpus {} makes a smaller plan, and says what is lost", there));
+  }
+  GpuChoice choice;
+  std::string busy;
+  for (const GpuState& state : machine.gpus.gpus) {
+    const std::string use = use_of(state);
+    if (use.empty() || flags.share) {
+      if (choice.gpus.size() < needed) choice.gpus.push_back(state.gpu.gpu);
+    } else if (busy.empty()) {
+      busy = fmt::format("GPU {} is busy: {}", state.gpu.gpu, use);
+    }
+  }
+  if (choice.gpus.size() == needed) return choice;
+  return refused(busy, kShareHint);
+}
+
+/// Why nothing can be replayed here, whatever the plan.
+GpuChoice check_machine(const ReplayMachine& machine, size_t nranks) {
+  if (!machine.gpus.problem.empty()) {
+    return refused(machine.gpus.problem, "plans can be made and checked without a GPU");
+  }
+  if (machine.gpus.gpus.empty()) return refused("this machine has no GPU that CUDA can use");
+  if (!machine.nccl_problem.empty()) {
+    return refused(machine.nccl_problem, "--nccl names the library to use");
+  }
+  const int64_t least = kLeastSharedMemory * static_cast<int64_t>(nranks);
+  if (machine.shared_memory >= 0 && machine.shared_memory < least) {
+    return refused(fmt::format("/dev/shm is full: {} of the {} MiB are free that NCCL needs there",
+                               machine.shared_memory >> 20, least >> 20),
+                   "remove what is left there of other programs, or give the container more "
+                   "(--shm-size)");
+  }
+  return {};
+}
+
+}  // namespace
+
+GpuChoice choose_gpus(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine) {
+  GpuChoice problem = check_machine(machine, plan.ranks.size());
+  if (!problem.refusal.empty()) return problem;
+  return flags.devices.empty() ? choose_free(plan, flags, machine)
+                               : check_named(plan, flags, machine);
+}
+
+std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
+  const int64_t wanted = kPlentySharedMemory * static_cast<int64_t>(ranks);
+  if (machine.shared_memory < 0 || machine.shared_memory >= wanted) return {};
+  return fmt::format(
+      "/dev/shm has {} MiB free; ranks that meet in host memory (SHM) may need {} MiB",
+      machine.shared_memory >> 20, wanted >> 20);
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+/// What may be lacking without a leak: fragments, and the like of other programs.
+constexpr int64_t kTolerance = 256LL << 20;
+
+/// A GPU that is being asked.
+struct Question {
+  int gpu = -1;
+  int output = -1;                        ///< Memory that takes what it writes.
+  std::unique_ptr<ChildProcess> process;  ///< nullptr: it could not be started.
+  std::string error;
+};
+
+Question ask(const GpuProbe& probe, int gpu) {
+  Question question{.gpu = gpu, .output = memfd_create("probe", MFD_CLOEXEC)};
+  try {
+    question.process = std::make_unique<ChildProcess>(
+        ProcessStart{.program = probe.program,
+                     .arguments = {"ncclog-replay", "probe", std::to_string(gpu)},
+                     .environment = this_environment(),
+                     .output = fmt::format("/proc/self/fd/{}", question.output)});
+  } catch (const Error& error) {
+    question.error = fmt::format("the probe {}", error.what());
+  }
+  return question;
+}
+
+/// Waits for the end of the process, until `latest` at most.
+bool has_ended(ChildProcess& process, Clock::time_point latest) {
+  while (!process.reap()) {
+    const auto left = std::chrono::ceil<milliseconds>(latest - Clock::now());
+    if (left.count() <= 0) return false;
+    pollfd polled{process.descriptor(), POLLIN, 0};
+    const bool is_blind = process.descriptor() < 0;
+    poll(&polled, 1,
+         static_cast<int>(is_blind ? std::min<int64_t>(left.count(), 20) : left.count()));
+  }
+  return true;
+}
+
+/// The answer among the lines of the probe's output.
+std::optional<GpuCheck> read_answer(int output) {
+  std::string text(65536, '\0');
+  const ssize_t size = pread(output, text.data(), text.size(), 0);
+  text.resize(static_cast<size_t>(std::max<ssize_t>(size, 0)));
+  for (std::string_view line : split(text, '\n')) {
+    if (auto check = parse_probe(line)) return check;
+  }
+  return std::nullopt;
+}
+
+GpuCheck answer_to(Question& question, Clock::time_point latest) {
+  GpuCheck check{.gpu = question.gpu, .error = question.error};
+  if (!question.process) return check;
+  if (!has_ended(*question.process, latest)) {
+    question.process->signal(SIGKILL);
+    // What not even SIGKILL ends hangs in the driver, and waiting for it would hang too.
+    if (!has_ended(*question.process, Clock::now() + milliseconds(2000)))
+      question.process->abandon();
+    check.error = "it does not answer in time";
+    return check;
+  }
+  const auto answer = read_answer(question.output);
+  if (!answer || answer->gpu != question.gpu) {
+    check.error = "the probe ended without an answer";
+    return check;
+  }
+  check.answers = answer->answers;
+  check.free_after = answer->free_after;
+  check.error = printable(answer->error);
+  return check;
+}
+
+int64_t lacking(const GpuCheck& check) {
+  if (check.free_before < 0 || check.free_after < 0) return 0;
+  return check.free_before - check.free_after;
+}
+
+}  // namespace
+
+std::vector<GpuCheck> probe_gpus(const GpuProbe& probe, const std::vector<int>& gpus) {
+  const auto latest = Clock::now() + probe.patience;
+  std::vector<Question> questions;
+  for (int gpu : gpus) questions.push_back(ask(probe, gpu));
+  std::vector<GpuCheck> checks;
+  for (Question& question : questions) {
+    checks.push_back(answer_to(question, latest));
+    if (question.output >= 0) close(question.output);
+  }
+  return checks;
+}
+
+std::vector<GpuCheck> probe_after(const GpuProbe& probe, const std::vector<GpuCheck>& before) {
+  std::vector<int> gpus;
+  for (const GpuCheck& check : before) gpus.push_back(check.gpu);
+  std::vector<GpuCheck> checks;
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    if (attempt > 0) std::this_thread::sleep_for(milliseconds(500));
+    checks = probe_gpus(probe, gpus);
+    for (size_t i = 0; i < checks.size(); ++i) checks[i].free_before = before[i].free_after;
+    const bool is_back = std::all_of(checks.begin(), checks.end(), [](const GpuCheck& check) {
+      return lacking(check) <= kTolerance;
+    });
+    if (is_back) break;
+  }
+  return checks;
+}
+
+std::vector<std::string> gpu_leftovers(const std::vector<GpuCheck>& checks, bool are_shared) {
+  std::vector<std::string> found;
+  for (const GpuCheck& check : checks) {
+    if (!check.answers) {
+      found.push_back(fmt::format("GPU {} does not answer: {}", check.gpu, check.error));
+    } else if (!are_shared && lacking(check) > kTolerance) {
+      found.push_back(fmt::format("GPU {}: {} MiB of its memory are not back", check.gpu,
+                                  lacking(check) >> 20));
+    }
+  }
+  return found;
+}
+
+}  // namespace ncclog

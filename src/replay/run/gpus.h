@@ -1,0 +1,158 @@
+// What is there on this machine to run on, does it still work after a run, and what did the run leave
+// behind: GPUs, NCCL's shared memory, processes.
+//
+// the plan needs 4 GPUs, one for each rank, and this machine has 2
+// GPU 1 is busy: process 4711 uses it
+// /dev/shm/nccl-x8Kw2a      left by a rank that was killed
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/run/processes.h"
+#include "replay/judge/outcome.h"
+
+namespace ncclog {
+
+// What did a run leave behind on this machine, and who may take it away?
+//
+//   /dev/shm/nccl-x8Kw2a      NCCL's shared memory (src/misc/shmutils.cc: mkstemp of nccl-XXXXXX;
+//                             before 2.9 nccl-shm-recv-…): unlinked once both ends have it, so what
+//                             is left is of ranks that were killed in between
+//   process 4712 (sleep)      a child of a rank
+//
+// Sockets between ranks have abstract names and need no cleaning. Nothing is touched that was there
+// before the run, that another user owns, or that a living process has mapped.
+
+inline constexpr const char* kSharedMemory = "/dev/shm";
+
+/// Names of NCCL's segments in `folder`.
+std::set<std::string> segments_in(const std::string& folder = kSharedMemory);
+
+/// Names of NCCL's segments that the process has mapped. Empty if it is gone, or not ours.
+std::set<std::string> segments_of(pid_t pid);
+
+/// Removes the segments that ranks of the run were seen to use (`used`) and that no process has
+/// mapped any more. Others that are not in `before` and that nobody seems to use are only told: a
+/// job in another container may share the folder, and its processes are not seen. Returns what was
+/// found, a text each.
+std::vector<std::string> remove_segments(const std::set<std::string>& before,
+                                         const std::set<std::string>& used,
+                                         const std::string& folder = kSharedMemory);
+
+/// Free bytes of the file system that holds `folder`; -1: unknown.
+int64_t free_bytes(const std::string& folder = kSharedMemory);
+
+/// From now on children of processes that end become this process's own, so that they can be found
+/// and ended.
+void adopt_orphans();
+
+/// Kills what is left of the process groups that `leaders` led, and processes that carry the run's
+/// token in their environment (children that left the group). Returns what was found, a text each.
+std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std::string& token);
+
+// What do we know of a GPU of this machine before and after a run?
+//
+//   ncclog-replay gpus   →  GPU 0: NVIDIA H200, 0000:0a:00.0, 139 of 140 GiB free, no process on it
+//   ncclog-replay probe 0  →  {"gpu":0,"answers":true,"free":149260000000,"error":""}
+
+/// A GPU before a run.
+struct GpuState {
+  ReplayGpu gpu;
+  int64_t free = -1;  ///< Bytes of its memory; -1: unknown.
+  /// Processes that compute on it, this one aside; nullopt: the driver does not tell.
+  std::optional<std::vector<int64_t>> processes;
+
+  bool operator==(const GpuState&) const = default;
+};
+
+/// Which programs would carry a replay out here. Versions as "13.0"; empty: there is none.
+struct GpuMachine {
+  std::vector<GpuState> gpus;  ///< By CUDA's index.
+  std::string runtime;         ///< CUDA that ncclog-replay was built with.
+  std::string driver;          ///< CUDA that the driver supports.
+  std::string problem;         ///< Why no GPU can be used, one sentence; empty: they can.
+
+  bool operator==(const GpuMachine&) const = default;
+};
+
+/// One JSON object, for programs.
+std::string write_gpus_json(const GpuMachine& machine);
+
+/// For people, lines with their ends.
+std::string write_gpus_text(const GpuMachine& machine);
+
+/// The line that a probe prints, without its line end. `free_after` is the memory free while the
+/// probe's own context is there.
+std::string write_probe(const GpuCheck& check);
+
+/// nullopt: not such a line, whatever the bytes. `free_before` stays unknown.
+std::optional<GpuCheck> parse_probe(std::string_view line);
+
+// On which GPUs may a replay run here, and if on none, why?
+//
+//   the plan needs 4 GPUs, one for each rank, and this machine has 2
+//   GPU 1 is busy: process 4711 uses it, 70.2 of 139.8 GiB are taken
+//   --devices names GPU 0 twice: never two ranks on one GPU
+//
+// Pure: what is known of the machine is given.
+
+/// What carries a replay out.
+struct ReplayMachine {
+  GpuMachine gpus;
+  std::string nccl_version;    ///< Of the library that would be loaded.
+  std::string nccl_library;    ///< Its path.
+  std::string nccl_problem;    ///< Why it cannot be loaded, one sentence; empty: it can.
+  int64_t shared_memory = -1;  ///< Free bytes of /dev/shm; -1: unknown.
+  std::string shared_folder = kSharedMemory;  ///< Where NCCL has its shared memory.
+  std::string program = "/proc/self/exe";     ///< Knows `rank` and `probe`.
+};
+
+/// GPUs by rank, or why there are none.
+struct GpuChoice {
+  std::vector<int> gpus;
+  std::string refusal;  ///< One sentence; empty: there is none.
+  std::string hint;
+
+  bool operator==(const GpuChoice&) const = default;
+};
+
+/// One GPU for each rank of the plan. Nothing is tried out.
+GpuChoice choose_gpus(const ReplayPlan& plan, const RunFlags& flags, const ReplayMachine& machine);
+
+/// What somebody should know beforehand who runs `ranks` ranks here, one sentence; empty: nothing.
+std::string machine_remark(size_t ranks, const ReplayMachine& machine);
+
+// Do the GPUs still answer?
+//
+//   after a run:  ncclog-replay probe 0   → {"gpu":0,"answers":true,"free":149260000000,"error":""}
+//
+// Each is asked by a process of its own, because a process whose GPU is lost may never return from
+// CUDA; it is killed then, and the GPU counts as one that does not answer.
+
+/// Who asks, and how long is waited.
+struct GpuProbe {
+  std::string program;  ///< That knows `probe GPU`.
+  std::chrono::milliseconds patience{30000};
+};
+
+/// All of `gpus` at once; in their order. `free_before` is left unknown.
+std::vector<GpuCheck> probe_gpus(const GpuProbe& probe, const std::vector<int>& gpus);
+
+/// The same after a run: asks again for a while if memory is not back, because drivers take it back
+/// after a process has ended. `before` is of the same GPUs.
+std::vector<GpuCheck> probe_after(const GpuProbe& probe, const std::vector<GpuCheck>& before);
+
+/// Memory that did not come back and GPUs that do not answer, a text each. Where GPUs are shared,
+/// memory says nothing: others take and give it.
+std::vector<std::string> gpu_leftovers(const std::vector<GpuCheck>& checks, bool are_shared);
+
+}  // namespace ncclog

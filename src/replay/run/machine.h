@@ -1,0 +1,183 @@
+// What CUDA, the driver and NCCL give a replay on this machine: NCCL's library, GPUs and their memory,
+// and how the errors of their calls are told.
+
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "replay/run/gpus.h"
+
+namespace ncclog {
+
+// Which NCCL carries the replay out?
+//
+//   libnccl.so.2 as the loader finds it, or the one that --nccl or NCCLOG_NCCL names → "2.28.9"
+//
+// It is loaded at run time, so that a job's own library can be replayed with. Functions are those
+// of nccl.h 2.28.9; later releases kept them.
+
+/// NCCL's functions. Lives as long as the process: NCCL's threads may still run at its end.
+struct NcclLibrary {
+  std::string path;     ///< Where the loader found it; as asked for, if it does not tell.
+  std::string version;  ///< "2.28.9".
+
+  decltype(&ncclGetVersion) get_version = nullptr;
+  decltype(&ncclGetUniqueId) get_unique_id = nullptr;
+  decltype(&ncclCommInitRankConfig) comm_init_rank_config = nullptr;
+  decltype(&ncclCommSplit) comm_split = nullptr;
+  decltype(&ncclCommFinalize) comm_finalize = nullptr;
+  decltype(&ncclCommDestroy) comm_destroy = nullptr;
+  decltype(&ncclCommAbort) comm_abort = nullptr;
+  decltype(&ncclCommGetAsyncError) comm_get_async_error = nullptr;
+  decltype(&ncclGetErrorString) get_error_string = nullptr;
+  decltype(&ncclGetLastError) get_last_error = nullptr;
+  decltype(&ncclGroupStart) group_start = nullptr;
+  decltype(&ncclGroupEnd) group_end = nullptr;
+  decltype(&ncclAllReduce) all_reduce = nullptr;
+  decltype(&ncclBroadcast) broadcast = nullptr;
+  decltype(&ncclReduce) reduce = nullptr;
+  decltype(&ncclAllGather) all_gather = nullptr;
+  decltype(&ncclReduceScatter) reduce_scatter = nullptr;
+  decltype(&ncclSend) send = nullptr;
+  decltype(&ncclRecv) recv = nullptr;
+  // Messages take the place of these three where a release lacks them.
+  decltype(&ncclAlltoAll) all_to_all = nullptr;
+  decltype(&ncclGather) gather = nullptr;
+  decltype(&ncclScatter) scatter = nullptr;
+
+  /// `visit(name, function, first release, whether there is no way without it)`.
+  static void each_function(auto& self, auto&& visit) {
+    visit("ncclGetVersion", self.get_version, "2.0", true);
+    visit("ncclGetUniqueId", self.get_unique_id, "2.0", true);
+    visit("ncclCommInitRankConfig", self.comm_init_rank_config, "2.14", true);
+    visit("ncclCommSplit", self.comm_split, "2.18", false);
+    visit("ncclCommFinalize", self.comm_finalize, "2.14", true);
+    visit("ncclCommDestroy", self.comm_destroy, "2.0", true);
+    visit("ncclCommAbort", self.comm_abort, "2.4", true);
+    visit("ncclCommGetAsyncError", self.comm_get_async_error, "2.4", true);
+    visit("ncclGetErrorString", self.get_error_string, "2.0", true);
+    visit("ncclGetLastError", self.get_last_error, "2.13", true);
+    visit("ncclGroupStart", self.group_start, "2.0", true);
+    visit("ncclGroupEnd", self.group_end, "2.0", true);
+    visit("ncclAllReduce", self.all_reduce, "2.0", true);
+    visit("ncclBroadcast", self.broadcast, "2.2", true);
+    visit("ncclReduce", self.reduce, "2.0", true);
+    visit("ncclAllGather", self.all_gather, "2.0", true);
+    visit("ncclReduceScatter", self.reduce_scatter, "2.0", true);
+    visit("ncclSend", self.send, "2.7", true);
+    visit("ncclRecv", self.recv, "2.7", true);
+    visit("ncclAlltoAll", self.all_to_all, "2.28", false);
+    visit("ncclGather", self.gather, "2.28", false);
+    visit("ncclScatter", self.scatter, "2.28", false);
+  }
+};
+
+/// Loads `library`; if that is empty, what NCCLOG_NCCL names, else libnccl.so.2. Throws Error if
+/// there is none, or if it lacks a function that every replay needs.
+NcclLibrary load_nccl(const std::string& library);
+
+/// "2.28.9" of 22809, as ncclGetVersion gives it; up to 2.8 it is 2809.
+std::string nccl_version_text(int version);
+
+// Did a function of CUDA or NCCL do what it was asked?
+//
+//   rank 1: ncclAllReduce on communicator 0 (call 28): ncclInvalidArgument, invalid argument;
+//     AllReduce : invalid count -1
+//
+// One way to ask and one form of the answer, whoever calls.
+
+/// Where in the plan a function is called. -1: it is about none in particular.
+struct CallSite {
+  std::string function;   ///< "cudaMalloc", "ncclAllReduce", …
+  int rank = -1;          ///< Of the plan.
+  int communicator = -1;  ///< Likewise.
+  int64_t call = -1;      ///< Into calls_in() of the rank.
+};
+
+/// Throws Error unless `result` is a success.
+void check(cudaError_t result, const CallSite& site);
+
+/// Throws Error unless `result` is ncclSuccess or ncclInProgress. `comm` adds the last error that
+/// NCCL has of it; nullptr: that of the thread.
+void check(ncclResult_t result, const CallSite& site, const NcclLibrary& nccl, ncclComm_t comm);
+
+// What a rank holds of its GPU: memory, streams, events. Each gives its own back.
+
+/// Memory of the current GPU. Invariant: it frees what it allocated.
+class GpuMemory {
+ public:
+  GpuMemory() = default;
+
+  /// Allocates at least `bytes`, so that there is an address even for none. Throws Error.
+  GpuMemory(int64_t bytes, int rank);
+  GpuMemory(GpuMemory&& other) noexcept : address_(std::exchange(other.address_, nullptr)) {}
+  GpuMemory& operator=(GpuMemory&& other) noexcept {
+    std::swap(address_, other.address_);
+    return *this;
+  }
+  ~GpuMemory();
+
+  char* at(int64_t byte) const { return address_ + byte; }
+
+ private:
+  char* address_ = nullptr;
+};
+
+/// A stream that does not wait for the default one. Invariant: it destroys its own.
+class GpuStream {
+ public:
+  explicit GpuStream(int rank);
+  GpuStream(GpuStream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  GpuStream& operator=(GpuStream&&) = delete;
+  ~GpuStream();
+
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A place in a stream. Invariant: it destroys its own.
+class GpuEvent {
+ public:
+  /// `takes_time`: of two recorded ones the time between them can be asked for.
+  explicit GpuEvent(int rank, bool takes_time = false);
+  GpuEvent(GpuEvent&& other) noexcept
+      : event_(std::exchange(other.event_, nullptr)), rank_(other.rank_) {}
+  GpuEvent& operator=(GpuEvent&&) = delete;
+  ~GpuEvent();
+
+  void record(cudaStream_t stream);
+
+  /// Whether the stream has come there. Throws Error if the GPU failed.
+  bool is_reached() const;
+
+  /// Microseconds from `start` to here; both are reached.
+  double microseconds_since(const GpuEvent& start) const;
+
+ private:
+  cudaEvent_t event_ = nullptr;
+  int rank_ = -1;
+};
+
+// Which GPUs does this machine have, and does one of them answer?
+
+/// Asks driver and CUDA without making a context on any GPU. Never throws: what stands in the way
+/// is its `problem`.
+GpuMachine query_gpus();
+
+/// Fills and compares 16 MiB on that GPU, in a context of this process.
+GpuCheck probe_gpu(int gpu);
+
+// What would carry a replay out here?
+
+/// GPUs, shared memory and the NCCL that load_nccl() finds for `library`. Never throws: what is
+/// missing is said in the result.
+ReplayMachine query_machine(const std::string& library);
+
+}  // namespace ncclog

@@ -1,0 +1,438 @@
+#include "replay/run/processes.h"
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "replay/run/protocol.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+namespace fs = std::filesystem;
+
+std::optional<std::string> read_whole_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write_whole_file(const fs::path& path, const std::string& text) {
+  const fs::path part = fmt::format("{}.{}.part", path.native(), getpid());
+  std::ofstream file(part, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  if (!file) throw Error("cannot be written", part.native());
+  file.close();
+  fs::rename(part, path);
+}
+
+std::optional<PlantedCorruption> parse_corruption(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() != 3) return std::nullopt;
+  int64_t numbers[3];
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::optional<int64_t> number = parse_int(parts[i]);
+    if (!number || *number < 0) return std::nullopt;
+    numbers[i] = *number;
+  }
+  return PlantedCorruption{static_cast<int>(numbers[0]), static_cast<uint64_t>(numbers[1]),
+                           numbers[2]};
+}
+
+std::string to_string(const PlantedCorruption& corruption) {
+  return fmt::format("{}:{}:{}", corruption.rank, corruption.call, corruption.element);
+}
+
+std::string_view mode_word(MadeIn mode) { return mode == MadeIn::Defect ? "defect" : "clean"; }
+
+std::optional<MadeIn> parse_mode(std::string_view word) {
+  if (word == "clean") return MadeIn::Clean;
+  if (word == "defect") return MadeIn::Defect;
+  return std::nullopt;
+}
+
+std::vector<std::string> arguments_of(const RankCommand& command) {
+  std::vector<std::string> arguments{"rank",
+                                     "--plan",
+                                     command.plan,
+                                     "--mode",
+                                     std::string(mode_word(command.mode)),
+                                     "--rank",
+                                     std::to_string(command.rank),
+                                     "--device",
+                                     std::to_string(command.gpu)};
+  const auto add = [&](const char* flag, std::string value) {
+    arguments.insert(arguments.end(), {flag, std::move(value)});
+  };
+  if (!command.nccl.empty()) add("--nccl", command.nccl);
+  if (command.timed_runs > 0) add("--time", std::to_string(command.timed_runs));
+  if (command.corrupt) add("--corrupt", to_string(*command.corrupt));
+  return arguments;
+}
+
+namespace {
+
+/// Inherited variables that would make the replay another one than its plan says.
+bool belongs_to_the_plan(std::string_view name) {
+  return name.starts_with("NCCL_") || name.starts_with("TORCH_") ||
+         name.starts_with("NCCLOG_REPLAY_") || name == "CUDA_LAUNCH_BLOCKING" ||
+         name == "CUDA_DEVICE_MAX_CONNECTIONS";
+}
+
+/// Of CUDA's variables those that change how a replay runs; others say where it is installed.
+constexpr std::string_view kCudaVariables[] = {"CUDA_DEVICE_MAX_CONNECTIONS", "CUDA_DEVICE_ORDER",
+                                               "CUDA_LAUNCH_BLOCKING", "CUDA_VISIBLE_DEVICES"};
+
+/// True for what is said of all runs.
+bool is_told(std::string_view name) {
+  if (name == "NCCL_DEBUG_FILE" || name == "NCCL_HOSTID") return false;
+  return name.starts_with("NCCL_") ||
+         std::find(std::begin(kCudaVariables), std::end(kCudaVariables), name) !=
+             std::end(kCudaVariables);
+}
+
+void add_recorded(Environment& environment, const ReplayPlan& plan, int rank) {
+  for (const PlannedSetting& setting : plan.settings) {
+    const auto& ranks = setting.ranks;
+    const bool is_meant =
+        ranks.empty() || std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+    if (setting.left_out.empty() && is_meant) environment[setting.name] = setting.value;
+  }
+}
+
+void add_logging(Environment& environment, const RunSetup& setup) {
+  environment["NCCL_DEBUG"] = "INFO";
+  environment["NCCL_DEBUG_SUBSYS"] = "INIT,ENV,NET,COLL,GRAPH,TUNING";
+  environment["NCCL_DEBUG_FILE"] = setup.logs + "/nccl.%h.%p.log";
+}
+
+void add_pseudo_hosts(Environment& environment, const ReplayPlan& plan, int rank, int hosts) {
+  environment["NCCL_HOSTID"] = fmt::format("pseudo-host-{}", pseudo_host_of(plan, rank, hosts));
+  environment["NCCL_NET"] = "Socket";
+  environment["NCCL_SOCKET_IFNAME"] = "lo";
+  environment["NCCL_MNNVL_ENABLE"] = "0";
+}
+
+/// Variables that the replay itself needs, and why.
+struct OwnVariable {
+  std::string_view name;
+  std::string_view why;
+};
+
+constexpr OwnVariable kOwnVariables[] = {
+    {"NCCL_DEBUG", "the replay reads its own log back"},
+    {"NCCL_DEBUG_FILE", "the replay reads its own log back"},
+    {"NCCL_DEBUG_SUBSYS", "the replay reads its own log back"},
+    {"NCCL_HOSTID", "--hosts sets it"},
+    {"NCCL_COMM_ID", "the replay joins its ranks itself"},
+    {"NCCL_NVLS_ENABLE", "--multicast lets NCCL use NVLink multicast"},
+};
+
+bool is_name_of_nccl(std::string_view name) {
+  return name.starts_with("NCCL_") && name.size() > 5 &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+}  // namespace
+
+Environment this_environment() {
+  Environment environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t sign = text.find('=');
+    if (sign == std::string_view::npos) continue;
+    environment.emplace(text.substr(0, sign), text.substr(sign + 1));
+  }
+  return environment;
+}
+
+int pseudo_host_of(const ReplayPlan& plan, int rank, int hosts) {
+  if (hosts != host_group_count(plan)) {
+    return static_cast<int>(static_cast<int64_t>(rank) * hosts /
+                            std::max<int64_t>(1, static_cast<int64_t>(plan.ranks.size())));
+  }
+  std::vector<int> groups;
+  for (const PlannedRank& each : plan.ranks) groups.push_back(each.host_group);
+  std::sort(groups.begin(), groups.end());
+  groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+  const auto place = std::lower_bound(groups.begin(), groups.end(), plan.ranks[rank].host_group);
+  return static_cast<int>(place - groups.begin());
+}
+
+Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& setup,
+                           const Environment& inherited) {
+  Environment environment;
+  std::copy_if(inherited.begin(), inherited.end(), std::inserter(environment, environment.end()),
+               [](const auto& entry) { return !belongs_to_the_plan(entry.first); });
+  add_recorded(environment, plan, rank);
+  add_logging(environment, setup);
+  if (setup.hosts > 1) add_pseudo_hosts(environment, plan, rank, setup.hosts);
+  for (const auto& [name, value] : setup.settings) environment[name] = value;
+  if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
+  environment[kCoordinatorVariable] = setup.coordinator;
+  environment[kTokenVariable] = setup.token;
+  return environment;
+}
+
+Settings settings_in_force(const ReplayPlan& plan, const RunSetup& setup,
+                           const Environment& inherited) {
+  Settings settings;
+  for (const auto& [name, value] : environment_of(plan, 0, setup, inherited)) {
+    if (is_told(name)) settings.emplace_back(name, value);
+  }
+  return settings;
+}
+
+ParsedSetting parse_setting(const std::string& text) {
+  const size_t sign = text.find('=');
+  if (sign == std::string::npos) {
+    return {{}, fmt::format("'{}' is no setting: NAME=VALUE is wanted", text)};
+  }
+  ParsedSetting parsed{{text.substr(0, sign), text.substr(sign + 1)}, {}};
+  const std::string& name = parsed.setting.first;
+  if (!is_name_of_nccl(name)) {
+    parsed.refusal = fmt::format("a replay sets variables of NCCL only, and '{}' is none", name);
+  }
+  for (const OwnVariable& own : kOwnVariables) {
+    if (own.name == name) parsed.refusal = fmt::format("{} cannot be set: {}", name, own.why);
+  }
+  return parsed;
+}
+
+namespace {
+
+/// Every way to give each variable one of its values.
+struct Variations {
+  std::vector<Settings> all = {{}};
+  std::string refusal;
+};
+
+Variations variations_of(const std::vector<std::string>& vary) {
+  Variations variations;
+  for (const std::string& text : vary) {
+    const ParsedSetting parsed = parse_setting(text);
+    if (!parsed.refusal.empty()) return {{}, parsed.refusal};
+    std::vector<Settings> longer;
+    for (const Settings& settings : variations.all) {
+      for (std::string_view value : split(parsed.setting.second, ',')) {
+        longer.push_back(settings);
+        longer.back().emplace_back(parsed.setting.first, value);
+      }
+    }
+    variations.all = std::move(longer);
+    if (variations.all.size() > RunList::kMostRuns) break;
+  }
+  return variations;
+}
+
+/// In the order in which they are run. Empty: the plan has no such run.
+std::vector<MadeIn> modes_of(const ReplayPlan& plan, const std::string& mode) {
+  if (mode == "clean") return {MadeIn::Clean};
+  if (mode == "defect")
+    return has_defect(plan) ? std::vector{MadeIn::Defect} : std::vector<MadeIn>();
+  return has_defect(plan) ? std::vector{MadeIn::Defect, MadeIn::Clean} : std::vector{MadeIn::Clean};
+}
+
+/// Refusal of --set, if there is one.
+std::string read_settings(const std::vector<std::string>& texts, Settings& settings) {
+  for (const std::string& text : texts) {
+    ParsedSetting parsed = parse_setting(text);
+    if (!parsed.refusal.empty()) return parsed.refusal;
+    settings.push_back(std::move(parsed.setting));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_run_flags(CLI::App& app, RunFlags& flags) {
+  app.add_option("plan", flags.plan, "The plan's file")->required();
+  app.add_option("--out", flags.out, "Folder for the outcome and NCCL's logs")->required();
+  app.add_option("--mode", flags.mode, "As recorded (defect), all ranks behaving (clean), or both")
+      ->check(CLI::IsMember({"both", "defect", "clean"}))
+      ->capture_default_str();
+  app.add_option("--hosts", flags.hosts, "Pseudo-hosts, joined by sockets; as many as recorded");
+  app.add_option("--set", flags.set, "A variable of NCCL for all runs: NAME=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--vary", flags.vary, "Runs for each value of a variable: NAME=VALUE,VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--devices", flags.devices, "GPUs by rank: 0,1")->delimiter(',');
+  app.add_flag("--share", flags.share, "Take GPUs that others use");
+  app.add_option("--nccl", flags.nccl, "NCCL's library");
+  app.add_option("--time", flags.time_runs, "Timed repetitions in clean runs")
+      ->check(CLI::Range(0, kMostTimedRuns));
+  app.add_option("--deadline", flags.deadline, "Seconds that calls may take")
+      ->check(CLI::Range(1, 3600));
+  app.add_flag("--multicast", flags.multicast, "Leave NVLink multicast (NVLS) to NCCL");
+  app.add_flag("--judged", flags.judged, "A refusal stands in the outcome only")->group("");
+  app.add_option("--corrupt", flags.corrupt, "RANK:CALL:ELEMENT to falsify")->group("");
+}
+
+RunList list_runs(const ReplayPlan& plan, const RunFlags& flags) {
+  RunList list;
+  list.refusal = read_settings(flags.set, list.settings);
+  if (!list.refusal.empty()) return list;
+  const Variations variations = variations_of(flags.vary);
+  list.refusal = variations.refusal;
+  const std::vector<MadeIn> modes = modes_of(plan, flags.mode);
+  if (list.refusal.empty() && modes.empty()) {
+    list.refusal = "the plan has no defect: its two runs would be the same";
+    list.hint = "--mode clean makes that run";
+  }
+  if (variations.all.size() * modes.size() > RunList::kMostRuns) {
+    list.refusal = fmt::format("these are more than {} runs", RunList::kMostRuns);
+    list.hint = "vary fewer variables at a time";
+  }
+  if (!list.refusal.empty()) return list;
+  for (const Settings& varied : variations.all) {
+    for (MadeIn mode : modes) {
+      const std::string folder = fmt::format("run-{}-{}", list.runs.size() + 1, mode_word(mode));
+      list.runs.push_back({mode, varied, folder});
+    }
+  }
+  return list;
+}
+
+namespace {
+
+/// What exec wants, made before the process forks: nothing may be allocated after it.
+struct ExecTexts {
+  explicit ExecTexts(const ProcessStart& start) {
+    for (const auto& [name, value] : start.environment)
+      entries.push_back(fmt::format("{}={}", name, value));
+    for (const std::string& argument : start.arguments) {
+      arguments.push_back(const_cast<char*>(argument.c_str()));
+    }
+    for (const std::string& entry : entries) {
+      environment.push_back(const_cast<char*>(entry.c_str()));
+    }
+    arguments.push_back(nullptr);
+    environment.push_back(nullptr);
+  }
+
+  std::vector<std::string> entries;
+  std::vector<char*> arguments;
+  std::vector<char*> environment;
+};
+
+bool redirect(const char* output) {
+  const int input = open("/dev/null", O_RDONLY);
+  const int file = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  if (input < 0 || file < 0) return false;
+  dup2(input, STDIN_FILENO);
+  dup2(file, STDOUT_FILENO);
+  dup2(file, STDERR_FILENO);
+  if (input > STDERR_FILENO) close(input);
+  if (file > STDERR_FILENO) close(file);
+  return true;
+}
+
+/// In the child. Writes errno to `report` if the program cannot be started.
+[[noreturn]] void become(const ProcessStart& start, ExecTexts& texts, pid_t parent, int report) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (getppid() == parent && redirect(start.output.c_str())) {
+    execve(start.program.c_str(), texts.arguments.data(), texts.environment.data());
+  }
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
+  _exit(127);
+}
+
+int open_pidfd(pid_t pid) {
+#ifdef SYS_pidfd_open
+  return static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+#else
+  return -1;
+#endif
+}
+
+ProcessStatus status_of(int status) {
+  if (WIFEXITED(status)) return {WEXITSTATUS(status), 0};
+  return {-1, WTERMSIG(status)};
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const ProcessStart& start) {
+  std::array<int, 2> report{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0) throw Error(std::strerror(errno), start.program);
+  ExecTexts texts(start);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) become(start, texts, parent, report[1]);
+  close(report[1]);
+  int error = pid_ < 0 ? errno : 0;
+  if (pid_ > 0) [[maybe_unused]]
+    const ssize_t n = read(report[0], &error, sizeof error);
+  close(report[0]);
+  if (error != 0) {
+    if (pid_ > 0) waitpid(pid_, nullptr, 0);
+    throw Error(std::string("cannot be started: ") + std::strerror(error), start.program);
+  }
+  descriptor_ = open_pidfd(pid_);
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      status_(other.status_) {}
+
+ChildProcess::~ChildProcess() {
+  if (is_running()) {
+    signal(SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+std::optional<ProcessStatus> ChildProcess::reap() {
+  if (!is_running()) return status_;
+  int status = 0;
+  if (waitpid(pid_, &status, WNOHANG) == pid_) status_ = status_of(status);
+  return status_;
+}
+
+void ChildProcess::signal(int number) {
+  if (is_running()) kill(pid_, number);
+}
+
+void ChildProcess::abandon() {
+  if (is_running()) pid_ = -1;
+}
+
+std::string last_line_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file ? static_cast<std::streamoff>(file.tellg()) : 0;
+  // A program may write without an end.
+  std::string text(static_cast<size_t>(std::min<std::streamoff>(size, 4096)), '\0');
+  file.seekg(size - static_cast<std::streamoff>(text.size()));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return printable(std::string_view(text).substr(text.rfind('\n') + 1));
+}
+
+std::string signal_name(int number) {
+  const char* name = sigabbrev_np(number);
+  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
+}
+
+}  // namespace ncclog

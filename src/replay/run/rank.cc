@@ -1,0 +1,553 @@
+#include "replay/run/rank.h"
+
+#include <cuda_runtime.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "log/nccl_names.h"
+#include "replay/plan/plan.h"
+#include "replay/run/rank_plan.h"
+#include "replay/run/machine.h"
+#include "replay/run/rank_program.h"
+#include "replay/run/pattern.h"
+#include "replay/run/connection.h"
+#include "replay/run/protocol.h"
+#include "replay/run/processes.h"
+#include "replay/plan/plan_json.h"
+
+namespace ncclog {
+namespace {
+
+// What a rank does in a run, from its first word to the coordinator to its last.
+//
+// One thread works, the other serves the coordinator, so that "abort" is heard whatever NCCL does.
+// No globals: the ranks of a selftest are threads of one process, each on its own GPU.
+
+/// What one rank has to do.
+struct RankTask {
+  std::shared_ptr<const ReplayPlan> plan;
+  MadeIn mode = MadeIn::Clean;
+  int rank = -1;       ///< Into the plan's.
+  int gpu = -1;        ///< CUDA's index.
+  int timed_runs = 0;  ///< 0: nothing is timed.
+  std::optional<PlantedCorruption> corrupt;
+  /// Is told what was compared, call by call, before the coordinator hears the sum; may be empty.
+  std::function<void(const std::vector<ComparedElements>&)> tell_results;
+};
+
+/// How a rank reaches its coordinator. Used by one thread.
+struct RankLink {
+  std::function<void(const RankMessage&)> say;
+
+  /// Waits so long for an order; nullopt: none came. A broken link is an order to abort.
+  std::function<std::optional<RunOrder>(std::chrono::milliseconds)> hear;
+};
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kBetweenOrders{5};
+constexpr std::chrono::milliseconds kBetweenProgress{50};
+constexpr std::chrono::seconds kConnectPatience{20};
+
+/// How long an aborted rank may take to tell what it had completed.
+constexpr std::chrono::milliseconds kLastWords{1500};
+
+RankMessage at_phase(ReplayPhase phase) { return {.kind = RankMessage::Kind::At, .at = phase}; }
+
+/// The working half of a rank. It outlives run_rank() where NCCL does not let it end, so it owns
+/// or shares all that it uses.
+class RankWork {
+ public:
+  RankWork(RankTask task, std::shared_ptr<const NcclLibrary> nccl)
+      : task_(std::move(task)),
+        nccl_(std::move(nccl)),
+        communicators_(*nccl_, *task_.plan, task_.rank, task_.gpu, [this] { look_around(); }),
+        program_(*task_.plan, task_.rank, task_.mode, *nccl_, communicators_) {}
+
+  /// The whole life of the rank; never throws.
+  void run() noexcept {
+    live_safely();
+    state_.end();
+  }
+
+  RankTalk& state() { return state_; }
+  Communicators& communicators() { return communicators_; }
+
+ private:
+  void live_safely() {
+    try {
+      live();
+    } catch (const RunAborted&) {
+      verify_completed();
+    } catch (const Error& error) {
+      complain(error.hint().empty() ? error.what() : error.what() + ("; " + error.hint()));
+    } catch (const std::exception& error) {
+      complain(error.what());
+    }
+  }
+
+  void live() {
+    say_hello();
+    std::map<int, std::string> ids;
+    await(ReplayPhase::Init, &ids);
+    initialise(ids);
+    await(ReplayPhase::Enqueue);
+    program_.enqueue_all([this] { look_around(); });
+    post_at(ReplayPhase::Completion);
+    program_.wait_for_all([this] { look_around(); });
+    post_results();
+    await(ReplayPhase::Teardown);
+    communicators_.finish();
+    program_.release();
+    state_.post(at_phase(ReplayPhase::Done));
+  }
+
+  void await(ReplayPhase phase, std::map<int, std::string>* ids = nullptr) {
+    if (!state_.await(phase, ids)) throw RunAborted{};
+  }
+
+  void complain(const std::string& error) {
+    state_.post({.kind = RankMessage::Kind::Error, .rank = task_.rank, .error = error});
+  }
+
+  void say_hello() {
+    RankMessage hello = at_phase(ReplayPhase::Start);
+    hello.rank = task_.rank;
+    hello.pid = getpid();
+    hello.gpu = task_.gpu;
+    hello.nccl_version = nccl_->version;
+    try {
+      check(cudaSetDevice(task_.gpu), {"cudaSetDevice", task_.rank});
+      hello.ids = make_ids();
+    } catch (const Error&) {
+      state_.post(hello);  // Who does not say who it is cannot complain either.
+      throw;
+    }
+    state_.post(std::move(hello));
+  }
+
+  std::map<int, std::string> make_ids() {
+    std::map<int, std::string> ids;
+    for (const int communicator : communicators_led_by(*task_.plan, task_.rank)) {
+      ncclUniqueId id{};
+      check(nccl_->get_unique_id(&id), {"ncclGetUniqueId", task_.rank, communicator}, *nccl_,
+            nullptr);
+      ids[communicator] = hex_text({id.internal, sizeof id.internal});
+    }
+    return ids;
+  }
+
+  void initialise(const std::map<int, std::string>& ids) {
+    program_.allocate();
+    if (task_.corrupt) program_.plant(*task_.corrupt);
+    const Clock::time_point start = Clock::now();
+    communicators_.make(unique_ids(ids));
+    RankMessage message = at_phase(ReplayPhase::Enqueue);
+    message.init_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    state_.post(std::move(message));
+  }
+
+  std::vector<ncclUniqueId> unique_ids(const std::map<int, std::string>& ids) const {
+    std::vector<ncclUniqueId> unique(task_.plan->communicators.size());
+    for (const auto& [communicator, text] : ids) {
+      ncclUniqueId id{};
+      const auto bytes = bytes_of_hex(text, sizeof id.internal);
+      if (!bytes || communicator < 0 || static_cast<size_t>(communicator) >= unique.size()) {
+        throw Error("the coordinator sent an id of no communicator");
+      }
+      bytes->copy(id.internal, sizeof id.internal);
+      unique[static_cast<size_t>(communicator)] = id;
+    }
+    return unique;
+  }
+
+  void post_results() {
+    const std::vector<ComparedElements> results = program_.results();
+    if (task_.tell_results) task_.tell_results(results);
+    RankMessage message = with_progress(at_phase(ReplayPhase::Teardown));
+    message.verified =
+        verification_of(*task_.plan, task_.rank, program_.calls(), results, program_.completed());
+    if (task_.timed_runs > 0 && task_.mode == MadeIn::Clean) {
+      const auto timing =
+          time_program(*task_.plan, task_.rank, task_.timed_runs, program_, *nccl_, communicators_);
+      if (timing) message.timings.push_back(*timing);
+    }
+    state_.post(std::move(message));
+  }
+
+  /// After an abort: what was completed before it counts all the same.
+  void verify_completed() {
+    RankMessage message{.kind = RankMessage::Kind::Aborted};
+    try {
+      message.verified = verification_of(*task_.plan, task_.rank, program_.calls(),
+                                         program_.results(), program_.completed());
+    } catch (const std::exception&) {
+      // Nothing is known then, which is what the message says.
+    }
+    state_.post(std::move(message));
+  }
+
+  RankMessage with_progress(RankMessage message) const {
+    const CallProgress& progress = program_.progress();
+    message.entered = progress.entered;
+    message.completed = progress.completed;
+    message.open = progress.open;
+    return message;
+  }
+
+  void post_at(ReplayPhase phase) { state_.post(with_progress(at_phase(phase))); }
+
+  /// While something is waited for: tells how far the calls are.
+  void look_around() {
+    program_.look();
+    if (program_.progress() == told_) return;
+    told_ = program_.progress();
+    state_.post_progress(with_progress({.kind = RankMessage::Kind::Progress}));
+  }
+
+  RankTask task_;
+  std::shared_ptr<const NcclLibrary> nccl_;
+  RankTalk state_;
+  Communicators communicators_;
+  RankProgram program_;
+  CallProgress told_;
+};
+
+/// The serving half. Sends what is due and hears what is said until the rank ends.
+class RankService {
+ public:
+  RankService(RankWork& work, const RankLink& link) : work_(work), link_(link) {}
+
+  RankExit serve() {
+    for (;;) {
+      say_what_is_due();
+      if (is_done_) return RankExit::Done;
+      const std::optional<RunOrder> order = link_.hear(kBetweenOrders);
+      if (!order) continue;
+      work_.state().hear(*order);
+      if (order->kind == RunOrder::Kind::Abort) return abort();
+    }
+  }
+
+ private:
+  void say_what_is_due() {
+    const bool with_progress = Clock::now() >= next_progress_;
+    for (const RankMessage& message : work_.state().take_posted(with_progress)) {
+      if (message.kind == RankMessage::Kind::Progress) {
+        next_progress_ = Clock::now() + kBetweenProgress;
+      }
+      has_failed_ = has_failed_ || message.kind == RankMessage::Kind::Error;
+      is_done_ = message.kind == RankMessage::Kind::At && message.at == ReplayPhase::Done;
+      link_.say(message);
+    }
+  }
+
+  RankExit abort() {
+    work_.communicators().abort();
+    work_.state().await_end(kLastWords);
+    bool has_said_so = false;
+    for (const RankMessage& message : work_.state().take_posted(true)) {
+      has_said_so = has_said_so || message.kind == RankMessage::Kind::Aborted;
+      link_.say(message);
+    }
+    if (!has_said_so) link_.say({.kind = RankMessage::Kind::Aborted});
+    return has_failed_ ? RankExit::Error : RankExit::Aborted;
+  }
+
+  RankWork& work_;
+  const RankLink& link_;
+  Clock::time_point next_progress_{};
+  bool has_failed_ = false;
+  bool is_done_ = false;
+};
+
+void wait_for_input(const Connection& connection, std::chrono::milliseconds patience) {
+  pollfd waited{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
+  poll(&waited, 1, static_cast<int>(patience.count()));
+}
+
+std::optional<RunOrder> hear_from(Connection& connection, std::chrono::milliseconds patience) {
+  connection.flush();
+  std::optional<std::string> line = connection.next_line();
+  if (!line && connection.is_open()) {
+    wait_for_input(connection, patience);
+    connection.receive();
+    line = connection.next_line();
+  }
+  if (line) return parse_order(*line);
+  if (!connection.is_open()) return RunOrder{.kind = RunOrder::Kind::Abort};
+  return std::nullopt;
+}
+
+/// Runs the rank to its end. Where that is not Done, a thread and memory of the GPU may be left
+/// behind, which only the end of the process takes away.
+RankExit run_rank(const RankTask& task, std::shared_ptr<const NcclLibrary> nccl,
+                  const RankLink& link) {
+  auto work = std::make_shared<RankWork>(task, std::move(nccl));
+  std::thread worker([work] { work->run(); });
+  const RankExit end = RankService(*work, link).serve();
+  if (end == RankExit::Done) {
+    worker.join();
+  } else {
+    worker.detach();
+    // What it holds of the GPU may wait for a call that hangs, so nobody gives it back.
+    new std::shared_ptr<RankWork>(work);
+  }
+  return end;
+}
+
+/// A link to the coordinator at `address`, which is told `token`. Throws Error.
+RankLink connect_rank(const std::string& address, const std::string& token) {
+  auto connection = std::make_shared<Connection>(connect_to(address, token, kConnectPatience));
+  return {
+      .say = [connection](const RankMessage& message) { connection->send(write_message(message)); },
+      .hear = [connection](
+                  std::chrono::milliseconds patience) { return hear_from(*connection, patience); }};
+}
+
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) {
+    throw Error(std::string(name) + " is not set; ranks are started by ncclog-replay run");
+  }
+  return value;
+}
+
+ReplayPlan load_plan(const std::string& path) {
+  const std::optional<std::string> text = read_whole_file(path);
+  if (!text) throw Error("cannot be read", path);
+  return parse_plan(*text, path);
+}
+
+void check_rank(int rank, const ReplayPlan& plan) {
+  if (rank < 0 || static_cast<size_t>(rank) >= plan.ranks.size()) {
+    throw Error("the plan has no rank " + std::to_string(rank), "--rank");
+  }
+}
+
+/// What a reader of the process's output should know.
+void say_what_is_replaced(const ReplayPlan& plan, const RankCommand& command,
+                          const NcclLibrary& nccl) {
+  const auto calls = calls_in(plan.ranks[static_cast<size_t>(command.rank)], command.mode);
+  const auto replaced = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return is_made_of_messages(nccl, call);
+  });
+  if (replaced == calls.end()) return;
+  fmt::print(stderr,
+             "ncclog-replay: NCCL {} has no {}; rank {} makes it of ncclSend and ncclRecv\n",
+             nccl.version, function_name(*replaced), command.rank);
+}
+
+/// A rank that cannot begin says so and waits to be dismissed.
+void refuse(const RankLink& link, const RankCommand& command, const std::string& error) {
+  link.say({.kind = RankMessage::Kind::At,
+            .at = ReplayPhase::Start,
+            .rank = command.rank,
+            .pid = getpid(),
+            .gpu = command.gpu});
+  link.say({.kind = RankMessage::Kind::Error, .rank = command.rank, .error = error});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < end) {
+    const auto order = link.hear(std::chrono::milliseconds(100));
+    if (order && order->kind == RunOrder::Kind::Abort) break;
+  }
+  link.say({.kind = RankMessage::Kind::Aborted});
+}
+
+std::string text_of(const Error& error) {
+  std::string text = error.where().empty() ? "" : error.where() + ": ";
+  text += error.what();
+  return error.hint().empty() ? text : text + "; " + error.hint();
+}
+
+/// nullptr: there is none that can be loaded, and the rank has said so.
+std::shared_ptr<const NcclLibrary> load_nccl_for(const RankCommand& command, const RankLink& link) {
+  try {
+    return std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
+  } catch (const Error& error) {
+    refuse(link, command, text_of(error));
+    return nullptr;
+  }
+}
+
+}  // namespace
+
+RankExit run_rank_process(const RankCommand& command) {
+  const std::string address = variable(kCoordinatorVariable);
+  const std::string token = variable(kTokenVariable);
+  const auto plan = std::make_shared<const ReplayPlan>(load_plan(command.plan));
+  check_rank(command.rank, *plan);
+  const RankLink link = connect_rank(address, token);
+  std::shared_ptr<const NcclLibrary> nccl = load_nccl_for(command, link);
+  if (nccl == nullptr) return RankExit::Error;
+  say_what_is_replaced(*plan, command, *nccl);
+  const RankTask task{.plan = plan,
+                      .mode = command.mode,
+                      .rank = command.rank,
+                      .gpu = command.gpu,
+                      .timed_runs = command.timed_runs,
+                      .corrupt = command.corrupt,
+                      .tell_results = {}};
+  return run_rank(task, std::move(nccl), link);
+}
+
+namespace {
+
+constexpr std::chrono::minutes kSelftestPatience{3};
+
+/// What came of one run of the plan.
+struct LocalOutcome {
+  std::string error;                                 ///< Empty: it was completed.
+  std::vector<Verification> verified;                ///< By rank.
+  std::vector<std::vector<ComparedElements>> calls;  ///< By rank, by call.
+};
+
+LocalOutcome run_locally(const std::shared_ptr<const ReplayPlan>& plan,
+                         const std::vector<int>& gpus,
+                         const std::shared_ptr<const NcclLibrary>& nccl,
+                         const std::optional<PlantedCorruption>& corrupt) {
+  LocalOutcome outcome;
+  outcome.calls.resize(gpus.size());
+  LocalBoard board(gpus.size(), kSelftestPatience);
+  std::vector<std::thread> ranks;
+  for (size_t rank = 0; rank < gpus.size(); ++rank) {
+    const RankTask task{
+        .plan = plan,
+        .mode = MadeIn::Clean,
+        .rank = static_cast<int>(rank),
+        .gpu = gpus[rank],
+        .timed_runs = 0,
+        .corrupt = corrupt,
+        .tell_results = [&outcome, rank](const auto& results) { outcome.calls[rank] = results; }};
+    ranks.emplace_back([&board, &nccl, rank, task] {
+      run_rank(task, nccl,
+               {.say = [&board, rank](const RankMessage& said) { board.say(rank, said); },
+                .hear = [&board, rank](auto patience) { return board.hear(rank, patience); }});
+    });
+  }
+  for (std::thread& rank : ranks) rank.join();
+  outcome.error = board.error();
+  outcome.verified = board.verified();
+  return outcome;
+}
+
+struct Tally {
+  uint64_t calls = 0;
+  uint64_t elements = 0;
+  uint64_t wrong = 0;
+  std::string first_wrong;  ///< Datatype and reduction of it.
+};
+
+std::string variant_text(const PlannedCall& call) {
+  return fmt::format("{}{}{}, {} elements", datatype_name(call.datatype),
+                     is_reduction(call.op) ? " " : "",
+                     is_reduction(call.op) ? reduction_name(call.redop) : "", call.count);
+}
+
+/// By function.
+std::map<std::string, Tally> tally(const ReplayPlan& plan, const LocalOutcome& outcome) {
+  std::map<std::string, Tally> tallies;
+  for (size_t rank = 0; rank < outcome.calls.size(); ++rank) {
+    const std::vector<PlannedCall>& calls = plan.ranks[rank].calls;
+    for (size_t i = 0; i < outcome.calls[rank].size(); ++i) {
+      const PlannedCommunicator& communicator =
+          plan.communicators[static_cast<size_t>(calls[i].communicator)];
+      const CallShape shape = shape_of(calls[i], rank_in(communicator, static_cast<int>(rank)),
+                                       static_cast<int>(communicator.ranks.size()));
+      if (shape.received == 0) continue;
+      Tally& sum = tallies[calls[i].op];
+      ++sum.calls;
+      sum.elements += static_cast<uint64_t>(shape.received);
+      sum.wrong += outcome.calls[rank][i].wrong;
+      if (outcome.calls[rank][i].wrong > 0 && sum.first_wrong.empty()) {
+        sum.first_wrong = fmt::format("rank {}, call {}: {}", rank, i, variant_text(calls[i]));
+      }
+    }
+  }
+  return tallies;
+}
+
+/// Appends to the text; whether all is right.
+bool report_calls(const ReplayPlan& plan, const LocalOutcome& outcome, std::string& text) {
+  if (!outcome.error.empty()) {
+    text += "the calls failed: " + outcome.error + "\n";
+    return false;
+  }
+  bool is_right = true;
+  for (const auto& [op, sum] : tally(plan, outcome)) {
+    is_right = is_right && sum.wrong == 0;
+    text += fmt::format("{:<14} {} calls, {} elements, {} wrong{}\n", op, sum.calls, sum.elements,
+                        sum.wrong == 0 ? "none" : std::to_string(sum.wrong),
+                        sum.wrong == 0 ? "" : "; first " + sum.first_wrong);
+  }
+  return is_right;
+}
+
+bool is_found(const LocalOutcome& outcome, const SelftestTarget& target) {
+  const Verification& verified = outcome.verified[static_cast<size_t>(target.rank)];
+  return outcome.error.empty() && verified.wrong == 1 && verified.first &&
+         verified.first->call == target.call && verified.first->element == target.element;
+}
+
+bool report_corruption(const std::string& op, const LocalOutcome& outcome,
+                       const SelftestTarget& target, std::string& text) {
+  const bool found = is_found(outcome, target);
+  text += fmt::format("a planted corruption of {} was {}: rank {}, call {}, element {}", op,
+                      found ? "found" : "not found", target.rank, target.call, target.element);
+  if (found) {
+    const WrongElement& wrong = *outcome.verified[static_cast<size_t>(target.rank)].first;
+    text += fmt::format(" is {} instead of {}", wrong.found, wrong.expected);
+  }
+  text += outcome.error.empty() ? "\n" : "; " + outcome.error + "\n";
+  return found;
+}
+
+bool all_reduce_float8(const std::vector<int>& gpus) {
+  for (const int gpu : gpus) {
+    int major = 0;
+    check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, gpu),
+          {"cudaDeviceGetAttribute"});
+    if (major < 9) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+SelftestResult run_selftest(const std::vector<int>& gpus, std::shared_ptr<const NcclLibrary> nccl) {
+  if (gpus.size() < 2) throw Error("a selftest needs at least 2 GPUs");
+  const bool reduces_float8 = all_reduce_float8(gpus);
+  const auto plan = std::make_shared<const ReplayPlan>(
+      selftest_plan(static_cast<int>(gpus.size()), reduces_float8));
+  SelftestResult result;
+  result.text = fmt::format("NCCL {}, {} GPUs\n", nccl->version, gpus.size());
+  if (!reduces_float8) result.text += "8-bit floats are only moved: reducing them needs Hopper\n";
+  result.passed = report_calls(*plan, run_locally(plan, gpus, nccl, std::nullopt), result.text);
+  for (const char* op : {"AllReduce", "AllGather"}) {
+    if (!result.passed) break;  // What a failed run left behind may be in the way.
+    const SelftestTarget target = selftest_target(*plan, op);
+    const PlantedCorruption corrupt{target.rank, target.call, target.element};
+    const LocalOutcome outcome = run_locally(plan, gpus, nccl, corrupt);
+    result.passed = report_corruption(op, outcome, target, result.text);
+  }
+  result.text += result.passed ? "passed\n" : "failed\n";
+  return result;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,480 @@
+#include "replay/run/rank_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+namespace {
+
+bool share_a_rank(const PlannedCommunicator& a, const PlannedCommunicator& b) {
+  return std::any_of(a.ranks.begin(), a.ranks.end(), [&b](int rank) {
+    return std::find(b.ranks.begin(), b.ranks.end(), rank) != b.ranks.end();
+  });
+}
+
+/// Whether one split can have made `next` along with those of `step`.
+bool belongs_to(const ReplayPlan& plan, const CommStep& step, const PlannedCommunicator& next) {
+  if (next.parent < 0 || next.parent != step.parent) return false;
+  return std::none_of(step.made.begin(), step.made.end(), [&](int sibling) {
+    const PlannedCommunicator& made = plan.communicators[sibling];
+    return made.color == next.color || share_a_rank(made, next);
+  });
+}
+
+int digit_of(char c) {
+  if (is_digit(c)) return c - '0';
+  return (c | 0x20) - 'a' + 10;
+}
+
+}  // namespace
+
+std::vector<CommStep> comm_steps(const ReplayPlan& plan) {
+  std::vector<CommStep> steps;
+  for (size_t i = 0; i < plan.communicators.size(); ++i) {
+    const PlannedCommunicator& communicator = plan.communicators[i];
+    if (steps.empty() || !belongs_to(plan, steps.back(), communicator)) {
+      steps.push_back({.parent = communicator.parent, .made = {}});
+    }
+    steps.back().made.push_back(static_cast<int>(i));
+  }
+  return steps;
+}
+
+std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank) {
+  std::vector<int> led;
+  for (size_t i = 0; i < plan.communicators.size(); ++i) {
+    const PlannedCommunicator& communicator = plan.communicators[i];
+    if (communicator.parent < 0 && !communicator.ranks.empty() &&
+        communicator.ranks.front() == rank) {
+      led.push_back(static_cast<int>(i));
+    }
+  }
+  return led;
+}
+
+std::string hex_text(std::string_view bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const char byte : bytes) {
+    text += kDigits[static_cast<unsigned char>(byte) >> 4];
+    text += kDigits[byte & 0xf];
+  }
+  return text;
+}
+
+std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
+  if (text.size() != 2 * bytes || !std::all_of(text.begin(), text.end(), is_hex_digit)) {
+    return std::nullopt;
+  }
+  std::string result;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    result += static_cast<char>(digit_of(text[i]) << 4 | digit_of(text[i + 1]));
+  }
+  return result;
+}
+
+namespace {
+
+constexpr int64_t kBoundary = 256;
+
+int64_t rounded_up(int64_t bytes) { return (bytes + kBoundary - 1) / kBoundary * kBoundary; }
+
+/// A call's buffers in bytes.
+struct Extent {
+  int64_t element = 0;
+  int64_t sent = 0;
+  int64_t received = 0;
+  int64_t own_block = 0;  ///< Of AllGather and its like: where the rank's block begins.
+};
+
+Extent extent_of(const ReplayPlan& plan, int rank, const PlannedCall& call) {
+  const PlannedCommunicator& communicator = plan.communicators[call.communicator];
+  const int own = rank_in(communicator, rank);
+  const CallShape shape = shape_of(call, own, static_cast<int>(communicator.ranks.size()));
+  const int64_t element = element_bytes(call.datatype);
+  return {element, shape.sent * element, shape.received * element, own * call.count * element};
+}
+
+int64_t on_element(int offset, const Extent& extent) {
+  return extent.element > 0 ? offset / extent.element * extent.element : 0;
+}
+
+/// True where the larger buffer holds a block of each rank, and the smaller one is the own block.
+bool has_blocks(const Extent& extent) {
+  return extent.sent > 0 && extent.received > 0 && extent.sent != extent.received;
+}
+
+/// Both buffers from `start` of the receive arena on; returns where they end.
+int64_t place_in_place(const PlannedCall& call, const Extent& extent, int64_t start,
+                       BufferPlace& place) {
+  const bool sends_more = extent.sent > extent.received;
+  start += on_element(sends_more ? call.send_offset : call.recv_offset, extent);
+  place = {.sends_from_receive_arena = true, .send = start, .receive = start};
+  if (has_blocks(extent)) (sends_more ? place.receive : place.send) += extent.own_block;
+  return start + std::max(extent.sent, extent.received);
+}
+
+/// Places one call behind what its group has taken so far.
+void place_call(const PlannedCall& call, const Extent& extent, StreamArenas& taken,
+                BufferPlace& place) {
+  taken = {rounded_up(taken.send), rounded_up(taken.receive)};
+  if (call.in_place && !is_message(call.op)) {
+    taken.receive = place_in_place(call, extent, taken.receive, place);
+    return;
+  }
+  place.send = taken.send + on_element(call.send_offset, extent);
+  place.receive = taken.receive + on_element(call.recv_offset, extent);
+  taken = {place.send + extent.sent, place.receive + extent.received};
+}
+
+}  // namespace
+
+int rank_in(const PlannedCommunicator& communicator, int rank) {
+  const auto found = std::find(communicator.ranks.begin(), communicator.ranks.end(), rank);
+  if (found == communicator.ranks.end()) return -1;
+  return static_cast<int>(found - communicator.ranks.begin());
+}
+
+size_t group_end(std::span<const PlannedCall> calls, size_t at) {
+  size_t end = at + 1;
+  if (calls[at].group < 0) return end;
+  while (end < calls.size() && calls[end].group == calls[at].group) ++end;
+  return end;
+}
+
+BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls) {
+  BufferLayout layout;
+  layout.calls.resize(calls.size());
+  for (size_t at = 0; at < calls.size();) {
+    std::vector<StreamArenas> taken(layout.streams.size());
+    const size_t end = group_end(calls, at);
+    for (; at < end; ++at) {
+      const size_t stream = static_cast<size_t>(calls[at].stream);
+      taken.resize(std::max(taken.size(), stream + 1));
+      place_call(calls[at], extent_of(plan, rank, calls[at]), taken[stream], layout.calls[at]);
+    }
+    layout.streams.resize(taken.size());
+    for (size_t i = 0; i < taken.size(); ++i) {
+      StreamArenas& arenas = layout.streams[i];
+      arenas.send = std::max(arenas.send, taken[i].send);
+      arenas.receive = std::max(arenas.receive, taken[i].receive);
+    }
+  }
+  return layout;
+}
+
+namespace {
+
+uint64_t joined(uint64_t key, int64_t part) { return mixed(key + static_cast<uint64_t>(part)); }
+
+/// Equal on the two ends of a message and on all ranks of a collective, and on nothing else.
+uint64_t key_of(const PlannedCall& call, int rank) {
+  uint64_t key = joined(is_message(call.op) ? 1 : 2, call.communicator);
+  if (call.op == "Send") key = joined(joined(key, rank), call.root);
+  if (call.op == "Recv") key = joined(joined(key, call.root), rank);
+  return joined(key, static_cast<int64_t>(call.index));
+}
+
+/// Integers up to here, and their sums, are held exactly.
+uint64_t exact_limit(int datatype) {
+  return is_float(datatype) ? 2ULL << float_format(datatype).mantissa : 64;
+}
+
+/// The largest 2^b - 1 that is not larger than `value`.
+uint64_t mask_within(uint64_t value) {
+  uint64_t mask = 0;
+  while (2 * mask + 1 <= value) mask = 2 * mask + 1;
+  return mask;
+}
+
+bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
+
+void choose_addends(DataPattern& pattern) {
+  const uint64_t limit = exact_limit(pattern.datatype);
+  pattern.contributors = static_cast<int>(std::min<uint64_t>(pattern.nranks, limit));
+  pattern.mask = mask_within(limit / pattern.contributors);
+  if (pattern.redop != 4 || !is_float(pattern.datatype) || is_power_of_two(pattern.nranks)) return;
+  // Rounded: 1/n itself, each product with it, and each sum.
+  pattern.tolerance =
+      (pattern.contributors + 2) * power_of_two(-float_format(pattern.datatype).mantissa);
+}
+
+void choose_values(DataPattern& pattern) {
+  if (pattern.redop == 2 || pattern.redop == 3) {
+    pattern.mask = 2 * std::min<uint64_t>(exact_limit(pattern.datatype), 1 << 20) - 1;
+  } else {
+    choose_addends(pattern);
+  }
+}
+
+/// Which elements of whose buffer arrive.
+void choose_source(const PlannedCall& call, DataPattern& pattern) {
+  pattern.block = std::max<int64_t>(call.count, 1);
+  if (call.op == "Broadcast" || call.op == "Scatter" || call.op == "Recv") {
+    pattern.source = call.root;
+  }
+  if (call.op == "ReduceScatter" || call.op == "AlltoAll" || call.op == "Scatter") {
+    pattern.first = pattern.rank * call.count;
+  }
+}
+
+}  // namespace
+
+DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
+  DataPattern pattern{.key = key_of(call, rank),
+                      .datatype = call.datatype,
+                      .redop = -1,
+                      .nranks = nranks,
+                      .rank = rank};
+  choose_source(call, pattern);
+  if (is_reduction(call.op)) {
+    pattern.redop = call.redop > 4 ? 0 : call.redop;
+    choose_values(pattern);
+  }
+  return pattern;
+}
+
+bool is_compared(const PlannedCall& call) {
+  if (is_reduction(call.op)) return call.redop <= 4;
+  return call.op != "AlltoAll" || !call.in_place;
+}
+
+std::string element_text(const DataPattern& pattern, uint64_t bits) {
+  if (pattern.redop < 0) {
+    return fmt::format("0x{:0{}x}", bits, 2 * element_bytes(pattern.datatype));
+  }
+  if (is_float(pattern.datatype)) {
+    return fmt::format("{:.10g}", decode_float(bits, float_format(pattern.datatype)));
+  }
+  if (is_signed_integer(pattern.datatype)) {
+    return std::to_string(as_signed(bits, pattern.datatype));
+  }
+  return std::to_string(bits);
+}
+
+Verification verification_of(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls,
+                             std::span<const ComparedElements> results,
+                             const std::vector<bool>& is_completed) {
+  Verification verified;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (!is_completed[i]) continue;
+    const PlannedCommunicator& communicator =
+        plan.communicators[static_cast<size_t>(calls[i].communicator)];
+    const int own = rank_in(communicator, rank);
+    const int nranks = static_cast<int>(communicator.ranks.size());
+    const int64_t received = shape_of(calls[i], own, nranks).received;
+    if (received == 0) continue;
+    if (!is_compared(calls[i])) {
+      ++verified.shape_only;
+      continue;
+    }
+    ++verified.calls;
+    verified.elements += static_cast<uint64_t>(received);
+    verified.wrong += results[i].wrong;
+    if (results[i].wrong == 0 || verified.first) continue;
+    const DataPattern pattern = pattern_of(calls[i], own, nranks);
+    verified.first = WrongElement{.call = i,
+                                  .element = static_cast<int64_t>(results[i].first),
+                                  .expected = element_text(pattern, results[i].expected),
+                                  .found = element_text(pattern, results[i].found)};
+  }
+  return verified;
+}
+
+namespace {
+
+bool is_it(const PlannedCall& call, const TimedCall& timed) {
+  return !is_message(call.op) && call.communicator == timed.communicator &&
+         call.index == timed.index;
+}
+
+/// Whether all ranks of the call's communicator make it in the clean run.
+bool is_made_by_all(const ReplayPlan& plan, const TimedCall& timed) {
+  const std::vector<int>& ranks = plan.communicators[timed.communicator].ranks;
+  return std::all_of(ranks.begin(), ranks.end(), [&](int rank) {
+    return find_timed_call(calls_in(plan.ranks[rank], MadeIn::Clean), timed).has_value();
+  });
+}
+
+int64_t bytes_of(const ReplayPlan& plan, const PlannedCall& call) {
+  return operation_bytes(call,
+                         static_cast<int>(plan.communicators[call.communicator].ranks.size()));
+}
+
+double gigabytes_per_second(int64_t bytes, double microseconds) {
+  return microseconds > 0 ? static_cast<double>(bytes) / microseconds / 1e3 : 0;
+}
+
+/// The middle one, or the mean of the two in the middle. Precondition: sorted and not empty.
+double median_of(const std::vector<double>& sorted) {
+  const size_t middle = sorted.size() / 2;
+  if (sorted.size() % 2 == 1) return sorted[middle];
+  return (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+}  // namespace
+
+std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const TimedCall& timed) {
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (is_it(calls[i], timed)) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<TimedCall> choose_timed_call(const ReplayPlan& plan) {
+  if (plan.ranks.empty()) return std::nullopt;
+  const std::vector<PlannedCall> calls = calls_in(plan.ranks[0], MadeIn::Clean);
+  if (const auto& front = plan.hypothesis.front) {
+    const TimedCall recorded{front->communicator, front->index};
+    if (find_timed_call(calls, recorded) && is_made_by_all(plan, recorded)) return recorded;
+  }
+  std::optional<TimedCall> largest;
+  std::pair<int64_t, bool> most{-1, false};
+  for (const PlannedCall& call : calls) {
+    // Of equals AllReduce, which most figures of other programs are of.
+    const std::pair worth{bytes_of(plan, call), call.op == "AllReduce"};
+    const TimedCall candidate{call.communicator, call.index};
+    if (is_message(call.op) || worth <= most || !is_made_by_all(plan, candidate)) continue;
+    largest = candidate;
+    most = worth;
+  }
+  return largest;
+}
+
+CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs) {
+  std::sort(runs.warm.begin(), runs.warm.end());
+  CallTiming timing{.call = place,
+                    .op = call.op,
+                    .bytes = operation_bytes(call, nranks),
+                    .runs = static_cast<int>(runs.warm.size()),
+                    .cold_us = runs.cold,
+                    .median_us = median_of(runs.warm),
+                    .least_us = runs.warm.front(),
+                    .most_us = runs.warm.back(),
+                    .series_us = runs.series};
+  const double factor = bus_factor(call.op, nranks);
+  timing.algbw = gigabytes_per_second(timing.bytes, timing.median_us);
+  timing.busbw = timing.algbw * factor;
+  timing.series_busbw = gigabytes_per_second(timing.bytes, timing.series_us) * factor;
+  return timing;
+}
+
+namespace {
+
+constexpr int kDatatypes = 12;
+constexpr int kFirstFloat8 = 10;
+constexpr int kReductions = 5;
+constexpr int64_t kCounts[] = {1, 1031, 65539};
+constexpr int kCommunicators = 2;
+constexpr const char* kCollectives[] = {"AllReduce",     "Broadcast", "Reduce", "AllGather",
+                                        "ReduceScatter", "AlltoAll",  "Gather", "Scatter"};
+
+/// Adds calls to all ranks of a plan.
+class Author {
+ public:
+  explicit Author(ReplayPlan& plan) : plan_(plan) {}
+
+  void add_collective(PlannedCall call) {
+    call.communicator = static_cast<int>(written_ % kCommunicators);
+    call.index = collectives_[call.communicator]++;
+    call.root = has_root(call.op) ? static_cast<int>(written_ % nranks()) : -1;
+    ++written_;
+    for (PlannedRank& rank : plan_.ranks) rank.calls.push_back(call);
+  }
+
+  /// Each rank sends to the next one and receives from the one before.
+  void add_messages(PlannedCall call) {
+    call.group = groups_++;
+    call.index = messages_++;
+    const int count = static_cast<int>(nranks());
+    for (int rank = 0; rank < count; ++rank) {
+      call.op = "Send";
+      call.root = (rank + 1) % count;
+      plan_.ranks[static_cast<size_t>(rank)].calls.push_back(call);
+      call.op = "Recv";
+      call.root = (rank + count - 1) % count;
+      plan_.ranks[static_cast<size_t>(rank)].calls.push_back(call);
+    }
+  }
+
+ private:
+  uint64_t nranks() const { return plan_.ranks.size(); }
+
+  ReplayPlan& plan_;
+  uint64_t written_ = 0;
+  uint64_t collectives_[kCommunicators] = {};
+  uint64_t messages_ = 0;
+  int groups_ = 0;
+};
+
+PlannedCall call_of(const char* op, int64_t count, int datatype) {
+  return {.communicator = 0,
+          .op = op,
+          .count = count,
+          .datatype = datatype,
+          .send_offset = 16,
+          .recv_offset = 48};
+}
+
+void add_variants(Author& author, PlannedCall call, int reductions) {
+  for (int redop = 0; redop < reductions; ++redop) {
+    call.redop = redop;
+    call.in_place = false;
+    author.add_collective(call);
+    if (call.op == "AlltoAll") continue;  // NCCL does not define it in place.
+    call.in_place = true;
+    author.add_collective(call);
+  }
+}
+
+void add_calls(Author& author, int datatype, int64_t count, bool is_reduced) {
+  for (const char* op : kCollectives) {
+    if (!is_reduction(op)) {
+      add_variants(author, call_of(op, count, datatype), 1);
+    } else if (is_reduced) {
+      add_variants(author, call_of(op, count, datatype), kReductions);
+    }
+  }
+  author.add_messages(call_of("Send", count, datatype));
+}
+
+}  // namespace
+
+ReplayPlan selftest_plan(int nranks, bool reduces_float8) {
+  ReplayPlan plan;
+  plan.recorded_nranks = nranks;
+  plan.recorded_nhosts = 1;
+  plan.ranks.resize(static_cast<size_t>(nranks));
+  std::vector<int> ranks(static_cast<size_t>(nranks));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  for (const int rank : ranks) plan.ranks[static_cast<size_t>(rank)].recorded_rank = rank;
+  plan.communicators.push_back({.id = "all", .ranks = ranks, .recorded_nranks = nranks});
+  std::reverse(ranks.begin(), ranks.end());
+  plan.communicators.push_back(
+      {.id = "reversed", .ranks = ranks, .recorded_nranks = nranks, .parent = 0});
+  Author author(plan);
+  for (int datatype = 0; datatype < kDatatypes; ++datatype) {
+    for (const int64_t count : kCounts) {
+      add_calls(author, datatype, count, datatype < kFirstFloat8 || reduces_float8);
+    }
+  }
+  return plan;
+}
+
+SelftestTarget selftest_target(const ReplayPlan& plan, std::string_view op) {
+  const int rank = static_cast<int>(plan.ranks.size()) - 1;
+  const std::vector<PlannedCall> calls = calls_in(plan.ranks.back(), MadeIn::Clean);
+  for (size_t i = calls.size(); i-- > 0;) {
+    if (calls[i].op == op && calls[i].count > 1031) return {rank, i, 1031};
+  }
+  throw Error("the plan has no call of " + std::string(op));
+}
+
+}  // namespace ncclog

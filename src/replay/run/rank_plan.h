@@ -1,0 +1,165 @@
+// What a plan comes to on one rank, worked out without a GPU: which communicators it makes in which
+// order, where its buffers are, which values every element has to have, how a call is timed.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/run/pattern.h"
+#include "replay/judge/outcome.h"
+#include "replay/plan/plan.h"
+
+namespace ncclog {
+
+// In which order does a rank make its communicators?
+//
+//   communicator 0 of ranks 0-3; 1 {0,1} and 2 {2,3} split off it by color; 3 {0,2} by itself
+//   → initialise 0; split 0 into 1 and 2; initialise 3
+//
+// All ranks go through the same steps in the same order, so none waits for another in a circle.
+// Neighbours in the plan with one parent, other colors and no common rank came of one split.
+
+/// One initialisation, or one split.
+struct CommStep {
+  int parent = -1;        ///< -1: initialisation; else all its ranks take part in the split.
+  std::vector<int> made;  ///< Communicators of the plan; one if it is an initialisation.
+
+  bool operator==(const CommStep&) const = default;
+};
+
+/// All steps, in the one order in which every rank takes part in those that it is a member of;
+/// parents before what is split off them.
+std::vector<CommStep> comm_steps(const ReplayPlan& plan);
+
+/// Communicators whose ncclUniqueId the rank makes: it leads them and they are not split off.
+std::vector<int> communicators_led_by(const ReplayPlan& plan, int rank);
+
+/// "6e63…" of a ncclUniqueId's bytes, and back; nullopt: not the text of exactly `bytes` bytes.
+std::string hex_text(std::string_view bytes);
+std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes);
+
+// Where do a rank's calls find their buffers?
+//
+//   stream 0   AllReduce of 4 MiB, then a group of Send and Recv of 1 KiB each
+//              → 4 MiB to send from and 4 MiB to receive into; Send at 0, Recv at 0
+//
+// Each stream has two arenas. Its calls follow each other, so all begin at the start; those of one
+// group run at once and lie side by side. Buffers lie as they were recorded: their distance from a
+// boundary of 256 bytes, and in place where they were in place.
+
+/// Bytes from the start of the stream's arenas. In place, both buffers lie in the receive arena.
+struct BufferPlace {
+  bool sends_from_receive_arena = false;
+  int64_t send = 0;
+  int64_t receive = 0;
+
+  bool operator==(const BufferPlace&) const = default;
+};
+
+/// Memory that the calls of one stream share.
+struct StreamArenas {
+  int64_t send = 0;  ///< Bytes.
+  int64_t receive = 0;
+
+  bool operator==(const StreamArenas&) const = default;
+};
+
+/// Where every call of a rank has its buffers.
+struct BufferLayout {
+  std::vector<BufferPlace> calls;     ///< One for each call.
+  std::vector<StreamArenas> streams;  ///< By stream, up to the last one that is used.
+};
+
+/// Of calls as calls_in() gives them for rank `rank` of the plan. Offsets that are no multiple of
+/// the element are rounded down. Precondition: a plan that check_plan() accepts.
+BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls);
+
+/// The end of the group that the call at `at` opens: calls [at, end) are issued together.
+size_t group_end(std::span<const PlannedCall> calls, size_t at);
+
+/// Place of the plan's rank in the communicator; -1: it is no member.
+int rank_in(const PlannedCommunicator& communicator, int rank);
+
+// Which pattern does a planned call send and expect?
+//
+//   call 28 of rank 1, AllReduce on communicator 0, and call 28 of rank 0 → the same key
+//   Send 3 from rank 0 to rank 1 and Recv 3 of rank 1 from rank 0         → the same key
+
+/// The pattern of `call` on `rank` of a communicator of `nranks`. Precondition: the call is
+/// replayable and has a datatype of nccl.h.
+DataPattern pattern_of(const PlannedCall& call, int rank, int nranks);
+
+/// Whether what arrives is known: not for the job's own reductions, which nobody recorded, and not
+/// where AlltoAll is in place, which NCCL does not define.
+bool is_compared(const PlannedCall& call);
+
+/// An element for people: "3" or "-0.5" of what was reduced, "0x4200" of what was only moved.
+std::string element_text(const DataPattern& pattern, uint64_t bits);
+
+// What do the comparisons of all calls of a rank come to?
+//
+//   29 calls, 117440512 elements, 1 of them wrong: element 7 of call 28 is 3 instead of 4
+
+/// `calls` are those of rank `rank`, `results` has one for each of them. Only completed ones count.
+Verification verification_of(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls,
+                             std::span<const ComparedElements> results,
+                             const std::vector<bool>& is_completed);
+
+// Which call of a plan is timed, and what do its times come to?
+//
+//   recorded front: AllReduce 28 on communicator 0 → that one, on all its ranks
+//   no front                                      → the largest collective of the plan's rank 0
+//   cold 310 us; then 20 runs: 98, 101, 97, …     → median 98 us, 1.37 GB/s
+//
+// They are taken on a communicator of their own, so the cold run sets its connections up. After it
+// come ten that do not count. Two figures are taken, because they differ for small calls. Each run
+// by itself, between two events of its stream: it holds what the host needs to launch it. And all
+// runs back to back between two events, over their number: what nccl-tests prints.
+
+/// A collective of the clean run, the same for all ranks that make it.
+struct TimedCall {
+  int communicator = -1;
+  uint64_t index = 0;
+
+  bool operator==(const TimedCall&) const = default;
+};
+
+/// nullopt: the plan's rank 0 makes no collective that all ranks of its communicator make.
+std::optional<TimedCall> choose_timed_call(const ReplayPlan& plan);
+
+/// Place of that collective in `calls`, which are those of one rank; nullopt: not among them.
+std::optional<size_t> find_timed_call(std::span<const PlannedCall> calls, const TimedCall& timed);
+
+/// Of one call's runs, in microseconds. Of each, the slowest rank's.
+struct MeasuredRuns {
+  double cold = 0;
+  std::vector<double> warm;  ///< Not empty.
+  double series = 0;         ///< Of all warm ones back to back, over their number.
+};
+
+/// `place` is that in the calls of the plan's rank 0.
+CallTiming timing_of(const PlannedCall& call, uint64_t place, int nranks, MeasuredRuns runs);
+
+// Calls by which ncclog-replay tests itself: every function, datatype and reduction.
+//
+//   AllReduce of 1, 1031 and 65539 float8e4m3, sum … avg, apart and in place, on 2 ranks
+
+/// `nranks` from 2 on, on one communicator and on another one split off it in which they stand the
+/// other way round. Counts are odd, buffers lie off their boundaries. `reduces_float8`: GPUs
+/// before Hopper move such values and do not reduce them (NCCL 2.28.9, enqueue.cc).
+ReplayPlan selftest_plan(int nranks, bool reduces_float8);
+
+/// A call on which a planted corruption has to be found, and the element; made for that plan.
+struct SelftestTarget {
+  int rank = -1;
+  uint64_t call = 0;
+  int64_t element = 0;
+};
+SelftestTarget selftest_target(const ReplayPlan& plan, std::string_view op);
+
+}  // namespace ncclog

@@ -1,0 +1,649 @@
+#include "replay/run/rank_program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+#include "replay/run/rank_plan.h"
+#include "replay/run/pattern.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::chrono::microseconds kBetweenPolls{200};
+constexpr std::chrono::seconds kLongestUse{1};
+constexpr size_t kMostAdded = 8;
+
+ncclConfig_t non_blocking() {
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 0;
+  return config;
+}
+
+}  // namespace
+
+Communicators::Communicators(const NcclLibrary& nccl, const ReplayPlan& plan, int rank, int gpu,
+                             std::function<void()> looks_around)
+    : nccl_(nccl),
+      plan_(plan),
+      rank_(rank),
+      gpu_(gpu),
+      looks_around_(std::move(looks_around)),
+      comms_(plan.communicators.size(), nullptr) {
+  // NCCL keeps the address of what it is to fill.
+  comms_.reserve(comms_.size() + kMostAdded);
+}
+
+void Communicators::make(const std::vector<ncclUniqueId>& ids) {
+  for (const CommStep& step : comm_steps(plan_)) {
+    if (step.parent >= 0) {
+      split(step.parent, step.made);
+    } else {
+      const int made = step.made.front();
+      initialise(made, ids[static_cast<size_t>(made)]);
+    }
+  }
+}
+
+void Communicators::use(const CallSite& site, const std::function<ncclResult_t()>& use) {
+  const std::lock_guard lock(turn_);
+  if (aborted_) throw RunAborted{};
+  const ncclComm_t comm = site.communicator < 0 ? nullptr : at(site.communicator);
+  check(use(), site, nccl_, comm);
+}
+
+void Communicators::initialise(int communicator, const ncclUniqueId& id) {
+  const PlannedCommunicator& planned = plan_.communicators[static_cast<size_t>(communicator)];
+  const int own = rank_in(planned, rank_);
+  if (own < 0) return;
+  ncclConfig_t config = non_blocking();
+  const CallSite site{"ncclCommInitRankConfig", rank_, communicator};
+  use(site, [&] {
+    return nccl_.comm_init_rank_config(&comms_[static_cast<size_t>(communicator)],
+                                       static_cast<int>(planned.ranks.size()), id, own, &config);
+  });
+  settle(site);
+}
+
+void Communicators::split(int parent, const std::vector<int>& made) {
+  if (at(parent) == nullptr) return;
+  need_split();
+  const auto own = std::find_if(made.begin(), made.end(), [this](int child) {
+    return rank_in(plan_.communicators[static_cast<size_t>(child)], rank_) >= 0;
+  });
+  const bool has_color = own != made.end();
+  const PlannedCommunicator* child =
+      has_color ? &plan_.communicators[static_cast<size_t>(*own)] : nullptr;
+  ncclConfig_t config = non_blocking();
+  const CallSite site{"ncclCommSplit", rank_, parent};
+  use(site, [&] {
+    return nccl_.comm_split(at(parent), has_color ? child->color : NCCL_SPLIT_NOCOLOR,
+                            has_color ? rank_in(*child, rank_) : 0,
+                            has_color ? &comms_[static_cast<size_t>(*own)] : &no_comm_, &config);
+  });
+  settle(site);
+  if (has_color && at(*own) != nullptr) settle({"ncclCommSplit", rank_, *own});
+}
+
+void Communicators::need_split() const {
+  if (nccl_.comm_split != nullptr) return;
+  throw Error("this NCCL has no ncclCommSplit, which came with NCCL 2.18", nccl_.path,
+              "name a later release with --nccl");
+}
+
+int Communicators::add_blocking(int communicator) {
+  need_split();
+  ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+  config.blocking = 1;
+  const int own = rank_in(plan_.communicators[static_cast<size_t>(communicator)], rank_);
+  const CallSite site{"ncclCommSplit", rank_, communicator};
+  use(site, [&] {
+    comms_.push_back(nullptr);
+    return nccl_.comm_split(at(communicator), 0, own, &comms_.back(), &config);
+  });
+  settle(site);
+  const int added = static_cast<int>(comms_.size()) - 1;
+  if (at(added) != nullptr) settle({"ncclCommSplit", rank_, added});
+  return added;
+}
+
+void Communicators::settle(const CallSite& site) { settle(site, at(site.communicator)); }
+
+void Communicators::settle(const CallSite& site, ncclComm_t comm) {
+  for (int round = 0;; ++round) {
+    ncclResult_t state = ncclSuccess;
+    use(site, [&] {
+      const ncclResult_t asked = nccl_.comm_get_async_error(comm, &state);
+      return asked == ncclSuccess ? state : asked;
+    });
+    if (state != ncclInProgress) return;
+    looks_around_();
+    // Most of what is waited for takes a few microseconds.
+    if (round > 20) std::this_thread::sleep_for(kBetweenPolls);
+  }
+}
+
+void Communicators::look_for_errors() {
+  for (size_t i = 0; i < comms_.size(); ++i) {
+    if (comms_[i] == nullptr) continue;
+    const CallSite site{"ncclCommGetAsyncError", rank_, static_cast<int>(i)};
+    use(site, [&] {
+      ncclResult_t state = ncclSuccess;
+      const ncclResult_t asked = nccl_.comm_get_async_error(comms_[i], &state);
+      return asked == ncclSuccess ? state : asked;
+    });
+  }
+}
+
+void Communicators::finish() {
+  for (size_t i = comms_.size(); i-- > 0;) {
+    if (comms_[i] == nullptr) continue;
+    const CallSite site{"ncclCommFinalize", rank_, static_cast<int>(i)};
+    use(site, [&] { return nccl_.comm_finalize(comms_[i]); });
+    settle(site);
+  }
+  for (size_t i = comms_.size(); i-- > 0;) {
+    if (comms_[i] == nullptr) continue;
+    // An abort in the middle of it would free what is being freed.
+    const ncclComm_t comm = std::exchange(comms_[i], nullptr);
+    use({"ncclCommDestroy", rank_, -1}, [&] { return nccl_.comm_destroy(comm); });
+  }
+}
+
+void Communicators::abort() {
+  aborted_ = true;
+  std::unique_lock lock(turn_, kLongestUse);
+  // One may have to wait for the kernel of another, so none may wait for the other's end.
+  std::vector<std::thread> ends;
+  for (const ncclComm_t comm : comms_) {
+    if (comm == nullptr) continue;
+    ends.emplace_back([this, comm] {
+      // Else NCCL would leave a context on the thread's first GPU.
+      (void)cudaSetDevice(gpu_);
+      (void)nccl_.comm_abort(comm);
+    });
+  }
+  for (std::thread& end : ends) end.join();
+  std::fill(comms_.begin(), comms_.end(), nullptr);
+}
+
+namespace {
+
+/// A call in NCCL's types.
+struct Issue {
+  const NcclLibrary& nccl;
+  const PlannedCall& call;
+  const CallTarget& on;
+
+  size_t count() const { return static_cast<size_t>(call.count); }
+  ncclDataType_t type() const { return static_cast<ncclDataType_t>(call.datatype); }
+  ncclRedOp_t op() const {
+    return call.redop < ncclNumOps ? static_cast<ncclRedOp_t>(call.redop) : ncclSum;
+  }
+  int64_t block_bytes() const { return call.count * element_bytes(call.datatype); }
+};
+
+ncclResult_t send_block(const Issue& issue, int block, int peer) {
+  const char* from = static_cast<const char*>(issue.on.send) + block * issue.block_bytes();
+  return issue.nccl.send(from, issue.count(), issue.type(), peer, issue.on.comm, issue.on.stream);
+}
+
+ncclResult_t receive_block(const Issue& issue, int block, int peer) {
+  char* to = static_cast<char*>(issue.on.receive) + block * issue.block_bytes();
+  return issue.nccl.recv(to, issue.count(), issue.type(), peer, issue.on.comm, issue.on.stream);
+}
+
+/// Runs `exchange` for each rank of the communicator within one group.
+template <typename Exchange>
+ncclResult_t in_one_group(const Issue& issue, Exchange exchange) {
+  ncclResult_t result = issue.nccl.group_start();
+  if (result != ncclSuccess) return result;
+  for (int peer = 0; peer < issue.on.nranks; ++peer) {
+    const ncclResult_t made = exchange(peer);
+    if (made != ncclSuccess && made != ncclInProgress) result = made;
+  }
+  const ncclResult_t ended = issue.nccl.group_end();
+  return result != ncclSuccess ? result : ended;
+}
+
+bool failed(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
+
+ncclResult_t exchange_blocks(const Issue& issue) {
+  return in_one_group(issue, [&](int peer) {
+    const ncclResult_t sent = send_block(issue, peer, peer);
+    return failed(sent) ? sent : receive_block(issue, peer, peer);
+  });
+}
+
+ncclResult_t gather_blocks(const Issue& issue) {
+  const bool is_root = issue.on.rank == issue.call.root;
+  return in_one_group(issue, [&](int peer) {
+    if (peer == issue.on.rank) {
+      const ncclResult_t sent = send_block(issue, 0, issue.call.root);
+      if (failed(sent)) return sent;
+    }
+    return is_root ? receive_block(issue, peer, peer) : ncclSuccess;
+  });
+}
+
+ncclResult_t scatter_blocks(const Issue& issue) {
+  const bool is_root = issue.on.rank == issue.call.root;
+  return in_one_group(issue, [&](int peer) {
+    if (peer == issue.on.rank) {
+      const ncclResult_t received = receive_block(issue, 0, issue.call.root);
+      if (failed(received)) return received;
+    }
+    return is_root ? send_block(issue, peer, peer) : ncclSuccess;
+  });
+}
+
+struct Maker {
+  std::string_view op;
+  ncclResult_t (*make)(const Issue&);
+};
+
+constexpr Maker kMakers[] = {
+    {"AllReduce",
+     [](const Issue& i) {
+       return i.nccl.all_reduce(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.on.comm,
+                                i.on.stream);
+     }},
+    {"Broadcast",
+     [](const Issue& i) {
+       return i.nccl.broadcast(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
+                               i.on.stream);
+     }},
+    {"Reduce",
+     [](const Issue& i) {
+       return i.nccl.reduce(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.call.root,
+                            i.on.comm, i.on.stream);
+     }},
+    {"AllGather",
+     [](const Issue& i) {
+       return i.nccl.all_gather(i.on.send, i.on.receive, i.count(), i.type(), i.on.comm,
+                                i.on.stream);
+     }},
+    {"ReduceScatter",
+     [](const Issue& i) {
+       return i.nccl.reduce_scatter(i.on.send, i.on.receive, i.count(), i.type(), i.op(), i.on.comm,
+                                    i.on.stream);
+     }},
+    {"AlltoAll",
+     [](const Issue& i) {
+       if (i.nccl.all_to_all == nullptr) return exchange_blocks(i);
+       return i.nccl.all_to_all(i.on.send, i.on.receive, i.count(), i.type(), i.on.comm,
+                                i.on.stream);
+     }},
+    {"Gather",
+     [](const Issue& i) {
+       if (i.nccl.gather == nullptr) return gather_blocks(i);
+       return i.nccl.gather(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
+                            i.on.stream);
+     }},
+    {"Scatter",
+     [](const Issue& i) {
+       if (i.nccl.scatter == nullptr) return scatter_blocks(i);
+       return i.nccl.scatter(i.on.send, i.on.receive, i.count(), i.type(), i.call.root, i.on.comm,
+                             i.on.stream);
+     }},
+    {"Send",
+     [](const Issue& i) {
+       return i.nccl.send(i.on.send, i.count(), i.type(), i.call.root, i.on.comm, i.on.stream);
+     }},
+    {"Recv",
+     [](const Issue& i) {
+       return i.nccl.recv(i.on.receive, i.count(), i.type(), i.call.root, i.on.comm, i.on.stream);
+     }},
+};
+
+}  // namespace
+
+ncclResult_t issue_call(const NcclLibrary& nccl, const PlannedCall& call, const CallTarget& on) {
+  for (const Maker& maker : kMakers) {
+    if (maker.op == call.op) return maker.make({nccl, call, on});
+  }
+  return ncclInvalidUsage;
+}
+
+bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call) {
+  if (call.op == "AlltoAll") return nccl.all_to_all == nullptr;
+  if (call.op == "Gather") return nccl.gather == nullptr;
+  return call.op == "Scatter" && nccl.scatter == nullptr;
+}
+
+std::string function_name(const PlannedCall& call) { return "nccl" + call.op; }
+
+namespace {
+
+constexpr size_t kMostOpenOnStream = 128;
+constexpr std::chrono::microseconds kBetweenLooks{200};
+constexpr std::chrono::seconds kLongestCopy{1};
+
+/// A value that no pattern is likely to begin with.
+constexpr int kPoison = 0xa5;
+
+}  // namespace
+
+RankProgram::RankProgram(const ReplayPlan& plan, int rank, MadeIn mode, const NcclLibrary& nccl,
+                         Communicators& communicators)
+    : plan_(plan),
+      rank_(rank),
+      nccl_(nccl),
+      communicators_(communicators),
+      calls_(calls_in(plan.ranks[static_cast<size_t>(rank)], mode)),
+      layout_(lay_out_buffers(plan, rank, calls_)),
+      is_completed_(calls_.size(), false) {}
+
+void RankProgram::allocate() {
+  for (const StreamArenas& arenas : layout_.streams) {
+    streams_.push_back(
+        {GpuStream(rank_), GpuMemory(arenas.send, rank_), GpuMemory(arenas.receive, rank_), {}, 0});
+    compared_.emplace_back(rank_);
+  }
+  copies_.emplace_back(rank_);
+  for (size_t i = 0; i < calls_.size(); ++i) made_.emplace_back(rank_);
+  const std::vector<ComparedElements> none(std::max<size_t>(calls_.size(), 1));
+  const size_t bytes = none.size() * sizeof(ComparedElements);
+  results_ = GpuMemory(static_cast<int64_t>(bytes), rank_);
+  check(cudaMemcpy(results_.at(0), none.data(), bytes, cudaMemcpyHostToDevice),
+        {"cudaMemcpy", rank_});
+  auto* result = reinterpret_cast<ComparedElements*>(results_.at(0));
+  check(launch_fill({}, results_.at(0), 0, nullptr), {"launch of fill", rank_});
+  check(launch_compare({}, results_.at(0), 0, result, nullptr), {"launch of compare", rank_});
+  check(cudaDeviceSynchronize(), {"cudaDeviceSynchronize", rank_});
+}
+
+CallSite RankProgram::site_of(size_t call) const {
+  return {function_name(calls_[call]), rank_, calls_[call].communicator,
+          static_cast<int64_t>(call)};
+}
+
+CallTarget RankProgram::target_of(size_t call) const {
+  const PlannedCall& planned = calls_[call];
+  const PlannedCommunicator& communicator =
+      plan_.communicators[static_cast<size_t>(planned.communicator)];
+  const BufferPlace& place = layout_.calls[call];
+  const Stream& stream = streams_[static_cast<size_t>(planned.stream)];
+  const GpuMemory& sends = place.sends_from_receive_arena ? stream.receive : stream.send;
+  return {.send = sends.at(place.send),
+          .receive = stream.receive.at(place.receive),
+          .comm = communicators_.at(planned.communicator),
+          .rank = rank_in(communicator, rank_),
+          .nranks = static_cast<int>(communicator.ranks.size()),
+          .stream = stream.stream.get()};
+}
+
+CallShape RankProgram::shape_of(size_t call) const {
+  const CallTarget target = target_of(call);
+  return ncclog::shape_of(calls_[call], target.rank, target.nranks);
+}
+
+void RankProgram::enqueue_all(const std::function<void()>& looks_around) {
+  for (size_t at = 0; at < calls_.size();) {
+    const size_t end = group_end(calls_, at);
+    for (size_t call = at; call < end; ++call) await_room(call, looks_around);
+    for (size_t call = at; call < end; ++call) fill(call);
+    progress_.entered = end;
+    looks_around();
+    issue(at, end);
+    for (size_t call = at; call < end; ++call) follow(call);
+    look();
+    looks_around();
+    at = end;
+  }
+  for (size_t i = 0; i < streams_.size(); ++i) compared_[i].record(streams_[i].stream.get());
+}
+
+void RankProgram::await_room(size_t call, const std::function<void()>& looks_around) {
+  const Stream& stream = streams_[static_cast<size_t>(calls_[call].stream)];
+  while (stream.entered.size() - stream.completed >= kMostOpenOnStream) {
+    look();
+    looks_around();
+    communicators_.look_for_errors();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+void RankProgram::fill(size_t call) {
+  const CallTarget target = target_of(call);
+  const CallShape shape = shape_of(call);
+  const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
+  const bool is_filled = calls_[call].in_place && shape.sent >= shape.received;
+  if (shape.received > 0 && !is_filled) {
+    const auto bytes = static_cast<size_t>(shape.received * element_bytes(pattern.datatype));
+    check(cudaMemsetAsync(target.receive, kPoison, bytes, target.stream),
+          {"cudaMemsetAsync", rank_});
+  }
+  if (shape.sent == 0) return;
+  check(launch_fill(pattern, const_cast<void*>(target.send), shape.sent, target.stream),
+        {"launch of fill", rank_, -1, static_cast<int64_t>(call)});
+}
+
+void RankProgram::issue(size_t first, size_t end) {
+  const bool is_group = calls_[first].group >= 0;
+  if (!is_group) {
+    communicators_.use(site_of(first),
+                       [&] { return issue_call(nccl_, calls_[first], target_of(first)); });
+  } else {
+    communicators_.use({"ncclGroupStart … ncclGroupEnd", rank_, calls_[first].communicator,
+                        static_cast<int64_t>(first)},
+                       [&] {
+                         ncclResult_t result = nccl_.group_start();
+                         for (size_t call = first; call < end; ++call) {
+                           const ncclResult_t made =
+                               issue_call(nccl_, calls_[call], target_of(call));
+                           if (made != ncclSuccess && made != ncclInProgress) result = made;
+                         }
+                         const ncclResult_t ended = nccl_.group_end();
+                         return result == ncclSuccess ? ended : result;
+                       });
+  }
+  std::set<int> used;
+  for (size_t call = first; call < end; ++call) {
+    if (used.insert(calls_[call].communicator).second) communicators_.settle(site_of(call));
+  }
+}
+
+void RankProgram::follow(size_t call) {
+  const CallTarget target = target_of(call);
+  Stream& stream = streams_[static_cast<size_t>(calls_[call].stream)];
+  made_[call].record(target.stream);
+  stream.entered.push_back(call);
+  const CallShape shape = shape_of(call);
+  const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
+  if (corruption_ && corruption_->rank == rank_ && corruption_->call == call &&
+      corruption_->element < shape.received) {
+    check(launch_flip(target.receive, corruption_->element, element_bytes(pattern.datatype),
+                      target.stream),
+          {"launch of flip", rank_});
+  }
+  if (shape.received == 0 || !is_compared(calls_[call])) return;
+  auto* result = reinterpret_cast<ComparedElements*>(results_.at(0)) + call;
+  check(launch_compare(pattern, target.receive, shape.received, result, target.stream),
+        {"launch of compare", rank_, -1, static_cast<int64_t>(call)});
+}
+
+void RankProgram::look() {
+  for (Stream& stream : streams_) {
+    while (stream.completed < stream.entered.size() &&
+           made_[stream.entered[stream.completed]].is_reached()) {
+      // An abort ends calls too, and what they leave is no result.
+      if (communicators_.is_aborted()) return;
+      is_completed_[stream.entered[stream.completed]] = true;
+      ++stream.completed;
+    }
+  }
+  count_completed();
+}
+
+void RankProgram::count_completed() {
+  while (progress_.completed < progress_.entered && is_completed_[progress_.completed]) {
+    ++progress_.completed;
+  }
+  progress_.open.clear();
+  for (size_t call = progress_.completed;
+       call < progress_.entered && progress_.open.size() < CallProgress::kMostOpenNamed; ++call) {
+    if (!is_completed_[call]) progress_.open.push_back(call);
+  }
+}
+
+void RankProgram::wait_for_all(const std::function<void()>& looks_around) {
+  const auto is_over = [this] {
+    return std::all_of(compared_.begin(), compared_.end(),
+                       [](const GpuEvent& event) { return event.is_reached(); });
+  };
+  while (look(), !is_over()) {
+    looks_around();
+    communicators_.look_for_errors();
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  look();
+}
+
+std::vector<ComparedElements> RankProgram::results() const {
+  std::vector<ComparedElements> results(calls_.size());
+  if (results.empty()) return results;
+  const cudaStream_t stream = copies_.front().get();
+  check(cudaMemcpyAsync(results.data(), results_.at(0), results.size() * sizeof(ComparedElements),
+                        cudaMemcpyDeviceToHost, stream),
+        {"cudaMemcpyAsync", rank_});
+  GpuEvent copied(rank_);
+  copied.record(stream);
+  const auto end = std::chrono::steady_clock::now() + kLongestCopy;
+  while (!copied.is_reached()) {
+    if (std::chrono::steady_clock::now() > end) throw Error("the GPU does not answer");
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  return results;
+}
+
+void RankProgram::release() {
+  made_.clear();
+  compared_.clear();
+  streams_.clear();
+  copies_.clear();
+  results_ = GpuMemory();
+}
+
+namespace {
+
+constexpr std::chrono::microseconds kBetweenTimings{200};
+constexpr int kWarmUps = 10;
+
+/// One rank's part in a measurement.
+class Stopwatch {
+ public:
+  Stopwatch(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
+            Communicators& communicators, int rank)
+      : call_(program.calls()[call]),
+        target_(program.target_of(call)),
+        communicator_(communicators.add_blocking(call_.communicator)),
+        site_{function_name(call_), rank, communicator_, static_cast<int64_t>(call)},
+        nccl_(nccl),
+        communicators_(communicators),
+        rank_(rank),
+        times_(static_cast<int64_t>(sizeof(double)) * (runs + 2), rank) {
+    target_.comm = communicators.at(communicator_);
+    for (int i = 0; i < runs + 2; ++i) {
+      starts_.emplace_back(rank, true);
+      ends_.emplace_back(rank, true);
+    }
+  }
+
+  void run_once(size_t run) { run_series(run, 1); }
+
+  /// Makes the call `calls` times between two events.
+  void run_series(size_t run, int calls) {
+    starts_[run].record(target_.stream);
+    for (int i = 0; i < calls; ++i) {
+      communicators_.use(site_, [&] { return issue_call(nccl_, call_, target_); });
+    }
+    ends_[run].record(target_.stream);
+  }
+
+  /// No rank's stream passes before all have come here.
+  void meet() { reduce_times(1); }
+
+  /// By run, of the slowest rank. Waits for all of them.
+  std::vector<double> slowest() {
+    wait();
+    std::vector<double> times(starts_.size());
+    for (size_t i = 0; i < times.size(); ++i) times[i] = ends_[i].microseconds_since(starts_[i]);
+    const size_t bytes = times.size() * sizeof(double);
+    check(
+        cudaMemcpyAsync(times_.at(0), times.data(), bytes, cudaMemcpyHostToDevice, target_.stream),
+        {"cudaMemcpyAsync", rank_});
+    reduce_times(times.size());
+    ends_.back().record(target_.stream);
+    wait();
+    check(cudaMemcpy(times.data(), times_.at(0), bytes, cudaMemcpyDeviceToHost),
+          {"cudaMemcpy", rank_});
+    return times;
+  }
+
+ private:
+  void reduce_times(size_t count) {
+    communicators_.use(site_, [&] {
+      return nccl_.all_reduce(times_.at(0), times_.at(0), count, ncclFloat64, ncclMax, target_.comm,
+                              target_.stream);
+    });
+    communicators_.settle(site_);
+  }
+
+  /// The last event of the stream is recorded; the host hears an abort meanwhile.
+  void wait() {
+    while (!ends_.back().is_reached()) {
+      communicators_.look_for_errors();
+      std::this_thread::sleep_for(kBetweenTimings);
+    }
+  }
+
+  const PlannedCall& call_;
+  CallTarget target_;
+  int communicator_;  ///< Blocking; a call on one that does not block costs the host 0.3 ms.
+  CallSite site_;
+  const NcclLibrary& nccl_;
+  Communicators& communicators_;
+  int rank_;
+  GpuMemory times_;
+  std::vector<GpuEvent> starts_;
+  std::vector<GpuEvent> ends_;
+};
+
+}  // namespace
+
+MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
+                       Communicators& communicators, int rank) {
+  Stopwatch watch(program, call, runs, nccl, communicators, rank);
+  const auto warm = static_cast<size_t>(runs);
+  watch.meet();
+  watch.run_once(0);
+  // The series takes other times later; until then its place serves for what is not counted.
+  watch.run_series(warm + 1, kWarmUps);
+  watch.meet();
+  for (size_t run = 1; run <= warm; ++run) watch.run_once(run);
+  watch.meet();
+  watch.run_series(warm + 1, runs);
+  const std::vector<double> times = watch.slowest();
+  return {.cold = times.front(),
+          .warm = {times.begin() + 1, times.end() - 1},
+          .series = times.back() / runs};
+}
+
+std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
+                                       RankProgram& program, const NcclLibrary& nccl,
+                                       Communicators& communicators) {
+  const std::optional<TimedCall> timed = choose_timed_call(plan);
+  if (!timed || nccl.comm_split == nullptr) return std::nullopt;
+  const std::optional<size_t> call = find_timed_call(program.calls(), *timed);
+  if (!call) return std::nullopt;
+  const MeasuredRuns measured = time_call(program, *call, runs, nccl, communicators, rank);
+  if (rank != 0) return std::nullopt;
+  return timing_of(program.calls()[*call], *call, program.target_of(*call).nranks, measured);
+}
+
+}  // namespace ncclog
