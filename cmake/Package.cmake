@@ -7,7 +7,8 @@ install(DIRECTORY src/rules/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog
 install(FILES ${PROJECT_BINARY_DIR}/rule.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/rules)
 install(FILES src/report/report.schema.json src/report/diff.schema.json
-  src/replay/plan.schema.json src/replay/outcome.schema.json src/replay/result.schema.json
+  src/replay/plan/plan.schema.json src/replay/judge/outcome.schema.json
+  src/replay/judge/result.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
 install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/lnav
   RENAME nccl.json)

@@ -32,7 +32,7 @@ TEST_F(Install, BringsProgramRulesSchemaAndReadme) {
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/report.schema.json"),
             read_file(source_dir() / "src/report/report.schema.json"));
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/plan.schema.json"),
-            read_file(source_dir() / "src/replay/plan.schema.json"));
+            read_file(source_dir() / "src/replay/plan/plan.schema.json"));
 
   EXPECT_EQ(read_file(prefix_.path() / "share/ncclog/lnav/nccl.json"),
             run({"export", "--format", "lnav"}).standard_output);

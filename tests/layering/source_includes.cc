@@ -30,10 +30,14 @@ const std::vector<Layer>& layer_table() {
       {"report",
        {"rules", "diagnose", "model", "base"},
        {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/"}},
-      {"replay", {"diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
-      {"replay/exec", {"replay", "log", "base"}, {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
+      {"replay/plan", {"diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
+      {"replay/judge", {"replay/plan", "diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
+      {"replay/run",
+       {"replay/plan", "replay/judge", "log", "base"},
+       {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"replay", "report", "rules", "diagnose", "import", "model", "log", "input", "base"},
+       {"replay/plan", "replay/judge", "report", "rules", "diagnose", "import", "model", "log",
+        "input", "base"},
        {"fmt/", "CLI/", "nlohmann/"}},
   };
   return kTable;
@@ -54,8 +58,9 @@ const Layer* find_layer(std::string_view name) {
 
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc") return "app";
-  if (path.starts_with("replay/exec/")) return "replay/exec";
-  size_t slash = path.find('/');
+  // The rooms of the replay are layers of their own: only the last one may know CUDA and NCCL.
+  const size_t folder = path.starts_with("replay/") ? path.find('/') + 1 : 0;
+  size_t slash = path.find('/', folder);
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 

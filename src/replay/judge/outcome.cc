@@ -6,8 +6,8 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "replay/plan/plan.h"
 #include "replay/judge/outcome_fields.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

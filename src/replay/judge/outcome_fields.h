@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "replay/plan/plan_json.h"
 #include "replay/judge/outcome.h"
+#include "replay/plan/plan_json.h"
 
 namespace ncclog {
 

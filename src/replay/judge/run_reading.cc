@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/clean_run.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {

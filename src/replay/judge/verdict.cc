@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "replay/judge/outcome_fields.h"
 #include "replay/judge/differences.h"
+#include "replay/judge/outcome_fields.h"
 #include "replay/judge/verdict_words.h"
 
 namespace ncclog {

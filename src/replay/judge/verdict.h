@@ -14,8 +14,8 @@
 
 #include "replay/judge/differences.h"
 #include "replay/judge/outcome.h"
-#include "replay/plan/plan.h"
 #include "replay/judge/run_reading.h"
+#include "replay/plan/plan.h"
 
 namespace ncclog {
 
@@ -107,7 +107,7 @@ ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
 //    "outcome": {"schema": "ncclog.replay-outcome/1", …}}
 //
 // A value without clock or path of its own: the same plan, outcome and logs give the same bytes.
-// As JSON it is described by src/replay/result.schema.json.
+// As JSON it is described by src/replay/judge/result.schema.json.
 
 struct ReadBack;  // replay/judge/differences.h
 

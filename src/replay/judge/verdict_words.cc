@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "replay/judge/run_reading.h"
 #include "replay/judge/differences.h"
+#include "replay/judge/run_reading.h"
 
 namespace ncclog {
 namespace {
@@ -246,7 +246,6 @@ std::string verdict_headline(const ReplayPlan& plan, const ReplayOutcome& outcom
   return open_headline(judged);
 }
 
-
 // What must nobody conclude from a replay, although it may look like it?
 //
 //   not-reproduced → "That rank 5 is cleared: what did not come back once, here, may come back
@@ -338,7 +337,6 @@ std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, Repla
   return out;
 }
 
-
 // What can a replay not show, whatever it came to?
 //
 //   "The record does not tell: the release of NCCL."
@@ -416,7 +414,6 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
   add_lost_memory(judged.outcome, out);
   return out;
 }
-
 
 // What to do after a replay?
 //
@@ -499,7 +496,6 @@ std::vector<std::string> next_steps(const JudgedReplay& judged, ReplayVerdictKin
               ? "Run it with --mode both."
               : "Remove what stopped it, and run it again."};
 }
-
 
 using Texts = std::vector<std::string>;
 

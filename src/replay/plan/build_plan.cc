@@ -19,8 +19,8 @@
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/clean_run.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 #include "replay/plan/recorded_calls.h"
 
@@ -468,7 +468,6 @@ void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDef
   for (const NumberedCall& from : defect.struck) strike(seats, from, plan);
   for (const NumberedCall& from : defect.late) hold_back(seats, from, plan);
 }
-
 
 constexpr const char* kReplayPlan = "replay plan";
 

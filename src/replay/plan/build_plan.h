@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "model/job.h"
-#include "replay/plan/recorded_calls.h"
 #include "replay/plan/plan.h"
+#include "replay/plan/recorded_calls.h"
 #include "replay/plan/recorded_defect.h"
 
 namespace ncclog {

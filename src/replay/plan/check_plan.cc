@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "log/nccl_names.h"
-#include "replay/plan/plan.h"
 #include "replay/plan/clean_run.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {
@@ -68,7 +68,6 @@ void check_shape(const ReplayPlan& plan, PlanComplaints& complaints);       // c
 void check_settings(const ReplayPlan& plan, PlanComplaints& complaints);    // check_settings.cc
 void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints);  // check_hypothesis.cc
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints);   // check_clean_run.cc
-
 
 constexpr int64_t kMostGpuBytes = int64_t{1} << 46;
 /// Of a GPU of 80 GB, what is free on it at best.

@@ -416,7 +416,6 @@ size_t expected_at(const ReplayPlan& plan, const MeetingKey& key) {
   return plan.communicators[static_cast<size_t>(key.communicator)].ranks.size();
 }
 
-
 // For which calls does the clean run of a plan wait at its end, and for whom?
 //
 //   rank 0: AllReduce(28)        rank 1: nothing more
@@ -497,7 +496,6 @@ std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector
   }
   return result;
 }
-
 
 /// A group that is made in parts would be another group: it goes to the defect run as a whole.
 void keep_groups_whole(PlannedRank& rank) {

@@ -1,5 +1,5 @@
-// Does a run of a plan come to its end if everybody does what the plan says, and which calls does the
-// run come to in which all ranks behave?
+// Does a run of a plan come to its end if everybody does what the plan says, and which calls does
+// the run come to in which all ranks behave?
 //
 // rank 0: Send to 1, AllReduce      rank 1: AllReduce, Recv of 0     → waits for ever, unless NCCL
 // buffers the message

@@ -8,10 +8,10 @@
 
 #include "base/text.h"
 #include "model/framework_calls.h"
-#include "replay/plan/plan.h"
-#include "replay/plan/recorded_calls.h"
 #include "replay/plan/clean_run.h"
+#include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
+#include "replay/plan/recorded_calls.h"
 
 namespace ncclog {
 namespace {
@@ -265,7 +265,6 @@ void add_dumped(const Job& job, const std::vector<DumpedGroup>& groups, const Se
   add_calls(groups, seat_of, plan);
 }
 
-
 // What the Flight Recorder's dumps show to be wrong with the calls, as a plan tests it.
 //
 //   Late, rank 5 at collective 29    → a missing call of rank 5, communicator 0, index 28
@@ -360,7 +359,6 @@ void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defec
     put_right_on(*right, front, plan.ranks[static_cast<size_t>(seat)].calls);
   }
 }
-
 
 PlanMaking make_runs(const std::vector<DumpedGroup>& groups, const DumpedDefect& defect,
                      ReplayPlan& plan) {

@@ -1,6 +1,6 @@
 // What is to be replayed: which ranks, which communicators, which calls in which order, under which
-// settings; how many elements each call moves, what all of it takes of a machine, and how nccl-tests
-// would make it.
+// settings; how many elements each call moves, what all of it takes of a machine, and how
+// nccl-tests would make it.
 //
 // rank 0 (was rank 0 of 8): AllReduce 27, AllReduce 28      rank 1 (was rank 5): AllReduce 27
 // clean run: rank 1 makes AllReduce 28, too

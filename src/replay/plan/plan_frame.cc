@@ -287,7 +287,6 @@ uint64_t end_at_front(ReplayPlan& plan) {
   return removed;
 }
 
-
 std::string_view plural(uint64_t count, std::string_view one, std::string_view several) {
   return count == 1 ? one : several;
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +14,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -553,8 +553,8 @@ void each_field(auto& visit, FieldsOf<ReplayPlan>) {
 //           {"communicator": 0, "index": 27, "op": "AllReduce", "count": 1024, "datatype":
 //            "float32", "redop": "sum"},                                        (all on one line)
 //
-// src/replay/plan.schema.json describes it; keys are the members of replay/plan/plan.h. Datatypes and
-// reductions stand by name, those that have none as numbers.
+// src/replay/plan/plan.schema.json describes it; keys are the members of replay/plan/plan.h.
+// Datatypes and reductions stand by name, those that have none as numbers.
 
 /// Equal plans give equal bytes. Texts that are not UTF-8 are repaired; a reduction of the job's
 /// own is "user", whatever its number.

@@ -133,8 +133,8 @@ std::vector<int> host_groups(const Job& job, const PlanSeats& seats);
 //       → the world's rank 0, collective 28, in place, on the null stream
 //
 // A job keeps no buffers, streams and groups, so the logs are read a second time. Only what
-// replay/plan/recorded_calls.h wants is kept; memory does not depend on how long the logs are. Where a
-// call is told by a COLL and by a CALL line, the kind of line that the job counts is taken.
+// replay/plan/recorded_calls.h wants is kept; memory does not depend on how long the logs are.
+// Where a call is told by a COLL and by a CALL line, the kind of line that the job counts is taken.
 
 /// A call as one line of NCCL tells it.
 struct RecordedCall {

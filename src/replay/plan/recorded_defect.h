@@ -23,8 +23,8 @@
 #include "diagnose/idle_holdups.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
-#include "replay/plan/recorded_calls.h"
 #include "replay/plan/plan.h"
+#include "replay/plan/recorded_calls.h"
 
 namespace ncclog {
 

@@ -216,7 +216,6 @@ std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const Replay
   return sentences;
 }
 
-
 // What is left of a plan when only some of its ranks are kept.
 //
 //   ranks 0 and 5 of 8   → they become 0 and 1, and rank 0 stands for the six that made its calls
@@ -398,7 +397,6 @@ ReplayPlan smaller_plan(const ReplayPlan& plan, const std::vector<int>& kept) {
   }
   return std::move(s.result);
 }
-
 
 /// True if both runs make the same calls; of the communicator that stands still, if one does.
 bool runs_are_alike(const ReplayPlan& plan) {

@@ -9,14 +9,14 @@
 
 #include "base/error.h"
 #include "base/version.h"
+#include "replay/judge/outcome.h"
 #include "replay/plan/check_plan.h"
+#include "replay/plan/plan.h"
+#include "replay/plan/plan_json.h"
+#include "replay/run/connection.h"
 #include "replay/run/coordinator.h"
 #include "replay/run/gpus.h"
-#include "replay/run/connection.h"
 #include "replay/run/processes.h"
-#include "replay/judge/outcome.h"
-#include "replay/plan/plan_json.h"
-#include "replay/plan/plan.h"
 
 namespace ncclog {
 namespace {
@@ -210,7 +210,6 @@ RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMea
   }
   return request;
 }
-
 
 namespace fs = std::filesystem;
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
+#include "replay/judge/outcome.h"
 #include "replay/run/gpus.h"
 #include "replay/run/processes.h"
 #include "replay/run/protocol.h"
-#include "replay/judge/outcome.h"
 
 namespace ncclog {
 

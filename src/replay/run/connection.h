@@ -1,5 +1,5 @@
-// Over what the coordinator of a run and its ranks talk: lines over TCP on this host, and the wait for
-// whatever comes first, a signal included.
+// Over what the coordinator of a run and its ranks talk: lines over TCP on this host, and the wait
+// for whatever comes first, a signal included.
 
 #pragma once
 

@@ -8,10 +8,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/run/gpus.h"
-#include "replay/run/connection.h"
-#include "replay/run/protocol.h"
 #include "replay/judge/outcome.h"
+#include "replay/run/connection.h"
+#include "replay/run/gpus.h"
+#include "replay/run/protocol.h"
 
 namespace ncclog {
 void send_signal(HeldProcess& process, int number) {
@@ -211,7 +211,6 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
   }
 }
 
-
 // What the ranks of a run say, and what follows from it for the run.
 //
 //   {"at":"enqueue",…}              counted by exec/run_progress.h
@@ -317,7 +316,6 @@ void hear_last_words(RunState& run, int rank) {
   connection.close();
 }
 
-
 // Which processes of a run have ended, and what that says of the run.
 //
 //   rank 1 ended with 0 behind Done         as it should
@@ -350,7 +348,6 @@ void note_ends(RunState& run) {
     note_end(run, process, *status);
   }
 }
-
 
 using std::chrono::milliseconds;
 

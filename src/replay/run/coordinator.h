@@ -18,10 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "replay/run/processes.h"
-#include "replay/run/connection.h"
-#include "replay/run/protocol.h"
 #include "replay/judge/outcome.h"
+#include "replay/run/connection.h"
+#include "replay/run/processes.h"
+#include "replay/run/protocol.h"
 
 namespace ncclog {
 

@@ -1,5 +1,5 @@
-// What is there on this machine to run on, does it still work after a run, and what did the run leave
-// behind: GPUs, NCCL's shared memory, processes.
+// What is there on this machine to run on, does it still work after a run, and what did the run
+// leave behind: GPUs, NCCL's shared memory, processes.
 //
 // the plan needs 4 GPUs, one for each rank, and this machine has 2
 // GPU 1 is busy: process 4711 uses it
@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/run/processes.h"
 #include "replay/judge/outcome.h"
+#include "replay/run/processes.h"
 
 namespace ncclog {
 

@@ -16,8 +16,8 @@
 #include "base/letters.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
-#include "replay/run/kernels.h"
 #include "replay/run/gpus.h"
+#include "replay/run/kernels.h"
 
 namespace ncclog {
 namespace {
@@ -248,7 +248,6 @@ std::optional<GpuUse> ask_gpu_use(const std::string& bus_id) {
   if (kNvml->memory(device, &memory) == kSuccess) use.free = static_cast<int64_t>(memory.free);
   return use;
 }
-
 
 constexpr int64_t kProbedElements = 4 << 20;  // Of four bytes.
 

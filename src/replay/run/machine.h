@@ -1,5 +1,5 @@
-// What CUDA, the driver and NCCL give a replay on this machine: NCCL's library, GPUs and their memory,
-// and how the errors of their calls are told.
+// What CUDA, the driver and NCCL give a replay on this machine: NCCL's library, GPUs and their
+// memory, and how the errors of their calls are told.
 
 #pragma once
 

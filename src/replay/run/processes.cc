@@ -1,6 +1,5 @@
 #include "replay/run/processes.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -8,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,8 +18,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/run/protocol.h"
 #include "replay/plan/plan.h"
+#include "replay/run/protocol.h"
 
 namespace ncclog {
 namespace fs = std::filesystem;

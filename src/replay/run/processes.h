@@ -1,4 +1,5 @@
-// How a process of a run is asked for, in which environment it runs, and how it is started and ended.
+// How a process of a run is asked for, in which environment it runs, and how it is started and
+// ended.
 //
 // ncclog-replay run plan.json --out result --vary NCCL_P2P_DISABLE=0,1 --vary NCCL_ALGO=Ring,Tree
 // → 4 variations, each in the defect mode and then in the clean one: 8 runs

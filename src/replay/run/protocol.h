@@ -3,8 +3,8 @@
 // rank 1 → {"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9","ids":{"0":"6e63…"}}
 // all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
 //
-// Nothing here opens or sends anything: messages, the state of a run that follows from them, and the
-// boards between threads of one process.
+// Nothing here opens or sends anything: messages, the state of a run that follows from them, and
+// the boards between threads of one process.
 
 #pragma once
 

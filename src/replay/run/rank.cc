@@ -21,14 +21,14 @@
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/plan/plan.h"
-#include "replay/run/rank_plan.h"
-#include "replay/run/machine.h"
-#include "replay/run/rank_program.h"
-#include "replay/run/pattern.h"
-#include "replay/run/connection.h"
-#include "replay/run/protocol.h"
-#include "replay/run/processes.h"
 #include "replay/plan/plan_json.h"
+#include "replay/run/connection.h"
+#include "replay/run/machine.h"
+#include "replay/run/pattern.h"
+#include "replay/run/processes.h"
+#include "replay/run/protocol.h"
+#include "replay/run/rank_plan.h"
+#include "replay/run/rank_program.h"
 
 namespace ncclog {
 namespace {
@@ -319,7 +319,6 @@ RankLink connect_rank(const std::string& address, const std::string& token) {
       .hear = [connection](
                   std::chrono::milliseconds patience) { return hear_from(*connection, patience); }};
 }
-
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);

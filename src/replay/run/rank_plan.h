@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/run/pattern.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
+#include "replay/run/pattern.h"
 
 namespace ncclog {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "replay/run/rank_plan.h"
 #include "replay/run/pattern.h"
+#include "replay/run/rank_plan.h"
 
 namespace ncclog {
 namespace {

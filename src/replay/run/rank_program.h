@@ -1,4 +1,5 @@
-// The calls of one rank: its communicators, its buffers, what it calls, how it knows how far they are.
+// The calls of one rank: its communicators, its buffers, what it calls, how it knows how far they
+// are.
 //
 // fill(send) → ncclAllReduce → compare(receive), in the order of the stream, and an event behind it
 //
@@ -15,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "replay/plan/plan.h"
-#include "replay/run/rank_plan.h"
-#include "replay/run/machine.h"
-#include "replay/run/kernels.h"
-#include "replay/run/processes.h"
 #include "replay/judge/outcome.h"
+#include "replay/plan/plan.h"
+#include "replay/run/kernels.h"
+#include "replay/run/machine.h"
+#include "replay/run/processes.h"
+#include "replay/run/rank_plan.h"
 
 namespace ncclog {
 

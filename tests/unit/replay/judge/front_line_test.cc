@@ -1,0 +1,166 @@
+#include <gtest/gtest.h>
+
+#include "replay/judge/outcome.h"
+
+namespace ncclog::testing {
+namespace {
+
+struct Letter {
+  char letter;
+  PlannedCall call;
+};
+
+/// A rank's calls by letter: A, B, C are collectives on communicator 0, a, b on communicator 1,
+/// '>' sends to rank 1 and '<' receives from rank 0, both on communicator 0.
+std::vector<PlannedCall> calls_by(std::string_view letters) {
+  std::vector<PlannedCall> calls;
+  std::map<std::pair<int, bool>, uint64_t> next;
+  for (char letter : letters) {
+    PlannedCall call{.communicator = letter >= 'a' ? 1 : 0, .op = "AllReduce", .count = 4};
+    if (letter == '>') call.op = "Send", call.root = 1;
+    if (letter == '<') call.op = "Recv", call.root = 0;
+    call.index = 20 + next[{call.communicator, call.op != "AllReduce"}]++;
+    calls.push_back(call);
+  }
+  return calls;
+}
+
+/// How far a rank came in the calls named by letters.
+struct Came {
+  const char* calls;
+  uint64_t entered;
+  uint64_t completed;
+  std::vector<uint64_t> open;
+};
+
+struct Row {
+  const char* what;
+  std::vector<Came> ranks;
+  std::optional<FrontLine> front;
+};
+
+ReplayPlan plan_of(const Row& row) {
+  ReplayPlan plan;
+  plan.communicators.resize(2);
+  for (size_t rank = 0; rank < row.ranks.size(); ++rank) {
+    plan.ranks.push_back({.recorded_rank = static_cast<int>(rank)});
+    plan.ranks.back().calls = calls_by(row.ranks[rank].calls);
+    for (auto& communicator : plan.communicators) {
+      communicator.ranks.push_back(static_cast<int>(rank));
+    }
+  }
+  return plan;
+}
+
+std::vector<RankOutcome> outcomes_of(const Row& row) {
+  std::vector<RankOutcome> outcomes;
+  for (const Came& came : row.ranks) {
+    RankOutcome outcome;
+    outcome.rank = static_cast<int>(outcomes.size());
+    outcome.entered = came.entered;
+    outcome.completed = came.completed;
+    outcome.open = came.open;
+    outcomes.push_back(outcome);
+  }
+  return outcomes;
+}
+
+std::string text_of(const std::optional<FrontLine>& front) {
+  if (!front) return "none";
+  std::string text = "communicator " + std::to_string(front->communicator) + ", call " +
+                     std::to_string(front->index);
+  for (int rank : front->entered) text += " +" + std::to_string(rank);
+  for (int rank : front->missing) text += " -" + std::to_string(rank);
+  return text;
+}
+
+const Row kRows[] = {
+    {"nobody is in a call", {{"AAA", 3, 3, {}}, {"AAA", 2, 2, {}}}, std::nullopt},
+    {"one did not come", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, FrontLine{0, 22, {0}, {1}}},
+    {"one has no such call", {{"AAA", 3, 2, {2}}, {"AA", 2, 2, {}}}, FrontLine{0, 22, {0}, {1}}},
+    {"all came and stand",
+     {{"AAA", 3, 1, {1, 2}}, {"AAA", 2, 1, {1}}},
+     FrontLine{0, 21, {0, 1}, {}}},
+    {"one is a call ahead, as the root of a broadcast is",
+     {{"AAA", 3, 2, {2}}, {"AAA", 1, 1, {}}},
+     FrontLine{0, 21, {0}, {1}}},
+    {"a later call on another stream is through",
+     {{"Aab", 3, 0, {0}}, {"Aab", 2, 0, {0}}},
+     FrontLine{0, 20, {0, 1}, {}}},
+    {"the first communicator in the plan's order counts",
+     {{"Aa", 2, 0, {0, 1}}, {"aA", 1, 0, {0}}, {"aA", 2, 0, {0, 1}}},
+     FrontLine{0, 20, {0, 2}, {1}}},
+    {"a message without its other end",
+     {{">>", 2, 1, {1}}, {"<A", 1, 1, {}}},
+     FrontLine{0, 21, {0}, {1}}},
+    {"both ends of a message stand",
+     {{">", 1, 0, {0}}, {"<", 1, 0, {0}}},
+     FrontLine{0, 20, {0, 1}, {}}},
+    {"a collective counts before a message",
+     {{"A>", 2, 0, {0, 1}}, {"A<", 0, 0, {}}},
+     FrontLine{0, 20, {0}, {1}}},
+};
+
+TEST(FrontLine, IsTheFirstCallThatNotAllCompleted) {
+  for (const Row& row : kRows) {
+    EXPECT_EQ(text_of(front_line(plan_of(row), MadeIn::Defect, outcomes_of(row))),
+              text_of(row.front))
+        << row.what;
+  }
+}
+
+TEST(FrontLine, PrefersTheHypothesis) {
+  const Row row = {"", {{"Aa", 2, 0, {0, 1}}, {"aA", 1, 0, {0}}}, {}};
+  ReplayPlan plan = plan_of(row);
+  plan.hypothesis.front = FrontLine{1, 20, {}, {}};
+  EXPECT_EQ(front_line(plan, MadeIn::Defect, outcomes_of(row))->communicator, 1);
+  plan.hypothesis.front = FrontLine{7, 20, {}, {}};
+  EXPECT_EQ(front_line(plan, MadeIn::Defect, outcomes_of(row))->communicator, 0);
+}
+
+TEST(FrontLine, LooksAtMessagesFirstIfTheyAreTheHypothesis) {
+  const Row row = {"", {{"A>", 2, 0, {0, 1}}, {"A<", 0, 0, {}}}, {}};
+  ReplayPlan plan = plan_of(row);
+  plan.hypothesis.kind = DefectKind::Message;
+  plan.ranks[0].calls[1].index = 77;
+  EXPECT_EQ(front_line(plan, MadeIn::Defect, outcomes_of(row))->index, 77U);
+}
+
+TEST(FrontLine, IsWhereDataAreWrongIfThatIsBeforeTheHang) {
+  const Row row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
+  std::vector<RankOutcome> outcomes = outcomes_of(row);
+  outcomes[0].verified = {.calls = 2, .elements = 8, .wrong = 3};
+  outcomes[0].verified.first = WrongElement{1, 0, "1", "2"};
+  EXPECT_EQ(text_of(front_line(plan_of(row), MadeIn::Defect, outcomes)),
+            "communicator 0, call 21 +0 +1");
+  outcomes[0].verified.first->call = 2;
+  EXPECT_EQ(text_of(front_line(plan_of(row), MadeIn::Defect, outcomes)),
+            "communicator 0, call 22 +0 -1");
+}
+
+TEST(FrontLine, CountsTheCallsOfItsModeOnly) {
+  const Row row = {"", {{"AAA", 3, 2, {2}}, {"AAA", 2, 2, {}}}, {}};
+  ReplayPlan plan = plan_of(row);
+  plan.ranks[0].calls[0].made_in = MadeIn::Clean;
+  plan.ranks[1].calls[0].made_in = MadeIn::Clean;
+  // Two calls are left in the defect run, and `entered` counts those.
+  std::vector<RankOutcome> outcomes = outcomes_of(row);
+  outcomes[0].entered = 2, outcomes[0].completed = 1, outcomes[0].open = {1};
+  outcomes[1].entered = 1, outcomes[1].completed = 1;
+  EXPECT_EQ(text_of(front_line(plan, MadeIn::Defect, outcomes)), "communicator 0, call 22 +0 -1");
+}
+
+TEST(IsCompleted, TrustsNothingBehindTheLastOpenCallThatIsKnown) {
+  RankOutcome rank;
+  rank.entered = 10;
+  rank.completed = 2;
+  rank.open = {2, 5};
+  const std::vector<bool> expected = {true,  true,  false, true,  true, false,
+                                      false, false, false, false, false};
+  for (uint64_t place = 0; place < expected.size(); ++place) {
+    EXPECT_EQ(is_completed(rank, place), expected[place]) << place;
+  }
+}
+
+}  // namespace
+}  // namespace ncclog::testing

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "replay/plan/clean_run.h"
+
+namespace ncclog {
+namespace {
+
+/// Three ranks, in communicator 0 all of them, in 1 the first two, in 2 the last two. Each word of
+/// `programs` is a call: communicator, then 'c' or 's' or 'r' with a peer, then '.' and a stream,
+/// '/' and a group.
+ReplayPlan plan_of(const std::vector<const char*>& programs) {
+  ReplayPlan plan;
+  plan.communicators = {{.ranks = {0, 1, 2}}, {.ranks = {0, 1}}, {.ranks = {1, 2}}};
+  for (const char* program : programs) {
+    PlannedRank& rank = plan.ranks.emplace_back();
+    std::istringstream words(program);
+    for (std::string word; words >> word;) {
+      PlannedCall& call = rank.calls.emplace_back();
+      call.communicator = word[0] - '0';
+      call.op = word[1] == 'c' ? "AllReduce" : word[1] == 's' ? "Send" : "Recv";
+      if (word[1] != 'c') call.root = word[2] - '0';
+      if (const auto at = word.find('.'); at != word.npos) call.stream = word[at + 1] - '0';
+      if (const auto at = word.find('/'); at != word.npos) call.group = word[at + 1] - '0';
+    }
+  }
+  return plan;
+}
+
+/// "0:1>1:2 …": rank and call that wait for rank and call.
+std::string circle(const std::vector<const char*>& programs, SendEnds sends) {
+  std::string text;
+  for (const WaitingCall& link : find_deadlock(plan_of(programs), sends)) {
+    std::ostringstream words;
+    words << link.waiting.rank << ':' << link.waiting.call << '>' << link.awaited.rank << ':'
+          << link.awaited.call << ' ';
+    text += words.str();
+  }
+  return text;
+}
+
+struct Row {
+  const char* what;
+  std::vector<const char*> programs;
+  const char* circle;           ///< With SendEnds::WithItsRecv.
+  const char* buffered_circle;  ///< With SendEnds::ByItself.
+};
+
+TEST(FindDeadlock, FindsCirclesAndNothingElse) {
+  const Row kRows[] = {
+      {"nothing is called", {"", "", ""}, "", ""},
+      {"one order", {"0c 1c", "0c 1c 2c", "0c 2c"}, "", ""},
+      {"orders of communicators that differ",
+       {"1c 0c", "0c 1c", "0c"},
+       "0:0>1:1 1:0>0:1 ",
+       "0:0>1:1 1:0>0:1 "},
+      {"the same on two streams", {"1c.1 0c.0", "0c.0 1c.1", "0c"}, "", ""},
+      {"the same in a group", {"1c/0 0c/0", "0c 1c", "0c"}, "", ""},
+      {"a circle through three ranks",
+       {"1c 0s2", "2c 1c", "0r0 2c"},
+       "0:0>1:1 1:0>2:1 2:0>0:1 ",
+       "0:0>1:1 1:0>2:1 2:0>0:1 "},
+      {"both send first", {"1s1 1r1", "1s0 1r0", ""}, "0:0>1:1 1:0>0:1 ", ""},
+      {"both receive first", {"1r1 1s1", "1r0 1s0", ""}, "0:0>1:1 1:0>0:1 ", "0:0>1:1 1:0>0:1 "},
+      {"one of them sends first", {"1s1 1r1", "1r0 1s0", ""}, "", ""},
+      {"an exchange in a group", {"1s1/0 1r1/0", "1r0/3 1s0/3", ""}, "", ""},
+      {"a message to itself", {"0s0 0r0", "", ""}, "0:0>0:1 ", ""},
+      {"a message to itself in a group", {"0s0/1 0r0/1", "", ""}, "", ""},
+      {"a way into a circle is not part of it",
+       {"1r1 1s1", "1r0 1s0 2s1", "2r0"},
+       "0:0>1:1 1:0>0:1 ",
+       "0:0>1:1 1:0>0:1 "},
+  };
+  for (const Row& row : kRows) {
+    EXPECT_EQ(circle(row.programs, SendEnds::WithItsRecv), row.circle) << row.what;
+    EXPECT_EQ(circle(row.programs, SendEnds::ByItself), row.buffered_circle) << row.what;
+  }
+}
+
+TEST(FindDeadlock, LooksAtTheCleanRunOnly) {
+  ReplayPlan plan = plan_of({"1c 0c", "0c 1c 0c", "0c"});
+  plan.ranks[1].calls[0].made_in = MadeIn::Defect;
+  EXPECT_TRUE(find_deadlock(plan, SendEnds::WithItsRecv).empty());
+}
+
+TEST(FindDeadlock, TakesManyCalls) {
+  ReplayPlan plan = plan_of({"", "", ""});
+  for (PlannedRank& rank : plan.ranks) {
+    PlannedCall call;
+    call.communicator = 0;
+    call.op = "AllReduce";
+    rank.calls.assign(20000, call);
+  }
+  EXPECT_TRUE(find_deadlock(plan, SendEnds::WithItsRecv).empty());
+}
+
+}  // namespace
+}  // namespace ncclog

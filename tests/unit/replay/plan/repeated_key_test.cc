@@ -1,0 +1,53 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "replay/plan/plan_json.h"
+
+namespace ncclog {
+namespace {
+
+/// "count@26"; "none".
+std::string found_in(const std::string& text) {
+  const auto found = find_repeated_key(text);
+  return found ? found->key + "@" + std::to_string(found->at) : "none";
+}
+
+struct RepeatedRow {
+  const char* text;
+  const char* found;
+};
+
+constexpr RepeatedRow kRows[] = {
+    {R"({"count": 8, "op": "Send", "count": 9})", "count@27"},
+    {R"({"a": {"count": 8}, "b": {"count": 9}})", "none"},
+    {R"([{"a": 1}, {"a": 2}])", "none"},
+    {R"({"a": {"b": 1}, "b": 2})", "none"},
+    {R"({"a": {"b": 1, "b": 2}, "a": 2})", "b@15"},
+    {R"({"a": [{"b": 1}], "c": {}, "a" : 3})", "a@27"},
+    {R"({"a": "a", "b": ["a", "a"]})", "none"},
+    {R"({"a": "\"a\": ", "b": "}{"})", "none"},
+    {R"({"a\\": 1, "a\"": 2, "a": 3})", "none"},
+    {R"({"count": 1, "c\u006funt": 2})", "count@13"},
+    {R"({"b": 1, "a": 1, "a": 2, "b": 2, "a": 3})", "a@17"},
+    {R"({"": 1, "": 2})", "@8"},
+    {"{}", "none"},
+    {"[]", "none"},
+    {"\"a\"", "none"},
+    {"1", "none"},
+};
+
+TEST(FindRepeatedKey, LooksAtEachObjectByItself) {
+  for (const RepeatedRow& row : kRows) EXPECT_EQ(found_in(row.text), row.found) << row.text;
+}
+
+TEST(FindRepeatedKey, DepthCostsNothing) {
+  constexpr int kDeep = 200000;
+  std::string text;
+  for (int i = 0; i < kDeep; ++i) text += R"({"a":)";
+  text += "1" + std::string(kDeep, '}');
+  EXPECT_EQ(found_in(text), "none");
+}
+
+}  // namespace
+}  // namespace ncclog

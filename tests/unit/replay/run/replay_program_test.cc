@@ -1,0 +1,120 @@
+// What ncclog-replay says where it cannot run. Built where the program is; GPUs are hidden from it.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "replay/plan/plan_json.h"
+#include "replay/run/connection.h"
+#include "replay/run/protocol.h"
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/sample_plan.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+Outcome run_replay(std::vector<std::string> arguments,
+                   std::vector<std::pair<std::string, std::string>> environment = {}) {
+  arguments.insert(arguments.begin(), (build_dir() / "ncclog-replay").string());
+  environment.emplace_back("CUDA_VISIBLE_DEVICES", "");
+  return run_command({.arguments = std::move(arguments), .environment = std::move(environment)});
+}
+
+bool says_that_no_gpu_is_there(const std::string& text) {
+  return text.find("no NVIDIA driver: libcuda.so.1 was not found") != text.npos ||
+         text.find("no GPU can be used: ") != text.npos;
+}
+
+TEST(ReplayProgram, GpusWithoutAGpuIsARefusal) {
+  const Outcome out = run_replay({"gpus"});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_EQ(out.standard_output, "");
+  EXPECT_TRUE(says_that_no_gpu_is_there(out.standard_error)) << out.standard_error;
+}
+
+TEST(ReplayProgram, GpusForProgramsSayWhyAsWell) {
+  const Outcome out = run_replay({"gpus", "--json"});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_TRUE(says_that_no_gpu_is_there(out.standard_output)) << out.standard_output;
+}
+
+TEST(ReplayProgram, RunWithoutAGpuIsARefusal) {
+  const TempDir folder;
+  const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
+  const Outcome out = run_replay({"run", plan, "--out", (folder.path() / "out").string()});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_TRUE(says_that_no_gpu_is_there(out.standard_error)) << out.standard_error;
+  EXPECT_TRUE(says_that_no_gpu_is_there(read_file(folder.path() / "out" / "outcome.json")));
+}
+
+TEST(ReplayProgram, AProbeAnswersInItsOwnForm) {
+  const Outcome out = run_replay({"probe", "0"});
+  EXPECT_EQ(out.exit_code, 1);
+  EXPECT_EQ(out.standard_output.find("{\"gpu\":0,\"answers\":false,\"free\":-1,\"error\":\"cuda"),
+            0U)
+      << out.standard_output;
+}
+
+TEST(ReplayProgram, UnknownFlagsAreBadUse) {
+  EXPECT_EQ(run_replay({"gpus", "--jason"}).exit_code, 2);
+  EXPECT_EQ(run_replay({}).exit_code, 2);
+  EXPECT_EQ(run_replay({"--version"}).exit_code, 0);
+}
+
+TEST(ReplayProgram, ARankWithoutACoordinatorSaysWhoStartsIt) {
+  const TempDir folder;
+  const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
+  const Outcome out =
+      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "0", "--device", "0"});
+  EXPECT_EQ(out.exit_code, 2);
+  EXPECT_EQ(out.standard_error,
+            "ncclog-replay: NCCLOG_REPLAY_COORDINATOR is not set; ranks are started by "
+            "ncclog-replay run\n");
+}
+
+/// Hears `lines` lines of the first rank that says the token, then orders it to abort.
+std::vector<std::string> coordinate_one(Listener& listener, const std::string& token,
+                                        size_t lines) {
+  WaitingRoom room(token);
+  std::vector<Connection> ranks;
+  std::vector<std::string> heard;
+  for (int round = 0; round < 500 && heard.size() < lines; ++round) {
+    room.admit(listener.take_new());
+    for (Connection& rank : room.take_trusted()) ranks.push_back(std::move(rank));
+    for (Connection& rank : ranks) {
+      rank.receive();
+      while (auto line = rank.next_line()) heard.push_back(std::move(*line));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  for (Connection& rank : ranks) rank.send(write_order({.kind = RunOrder::Kind::Abort}));
+  return heard;
+}
+
+TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
+  const TempDir folder;
+  const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
+  Listener listener;
+  std::vector<std::string> heard;
+  std::thread coordinator([&] { heard = coordinate_one(listener, "secret", 2); });
+  const Outcome out =
+      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "1", "--device", "0",
+                  "--nccl", "/nowhere/libnccl.so.2"},
+                 {{kCoordinatorVariable, listener.address()}, {kTokenVariable, "secret"}});
+  coordinator.join();
+  EXPECT_EQ(out.exit_code, static_cast<int>(RankExit::Error));
+  ASSERT_EQ(heard.size(), 2U);
+  const auto hello = parse_message(heard[0]);
+  const auto error = parse_message(heard[1]);
+  ASSERT_TRUE(hello && error);
+  EXPECT_EQ(hello->rank, 1);
+  EXPECT_EQ(error->error.find("NCCL could not be loaded: /nowhere/libnccl.so.2"), 0U)
+      << error->error;
+}
+
+}  // namespace
+}  // namespace ncclog::testing

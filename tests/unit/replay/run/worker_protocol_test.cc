@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include "replay/run/protocol.h"
+#include "support/sample_plan.h"
+
+namespace ncclog {
+namespace {
+
+struct MessageRow {
+  RankMessage message;
+  const char* line;
+};
+
+std::vector<MessageRow> message_rows() {
+  RankMessage start;
+  start.rank = 1;
+  start.pid = 4711;
+  start.gpu = 1;
+  start.nccl_version = "2.28.9";
+  start.ids = {{0, "6e63"}, {2, "01ab"}};
+  RankMessage enqueue;
+  enqueue.at = ReplayPhase::Enqueue;
+  enqueue.init_seconds = 1.5;
+  RankMessage progress;
+  progress.kind = RankMessage::Kind::Progress;
+  progress.entered = 3;
+  progress.completed = 2;
+  progress.open = {2};
+  RankMessage teardown;
+  teardown.at = ReplayPhase::Teardown;
+  teardown.entered = 3;
+  teardown.completed = 3;
+  teardown.verified = {3, 30, 1, 0, WrongElement{1, 7, "2", "3"}};
+  RankMessage error;
+  error.kind = RankMessage::Kind::Error;
+  error.error = "ncclAllReduce:\n\"no\"";
+  RankMessage aborted;
+  aborted.kind = RankMessage::Kind::Aborted;
+  return {
+      {RankMessage(), R"({"at":"start"})"},
+      {start, R"({"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9",)"
+              R"("ids":{"0":"6e63","2":"01ab"}})"},
+      {enqueue, R"({"at":"enqueue","init_seconds":1.5})"},
+      {progress, R"({"progress":{"entered":3,"completed":2,"open":[2]}})"},
+      {teardown, R"({"at":"teardown","entered":3,"completed":3,"verified":{"calls":3,)"
+                 R"("elements":30,"wrong":1,"shape_only":0,"first":{"call":1,"element":7,)"
+                 R"("expected":"2","found":"3"}}})"},
+      {error, R"({"error":"ncclAllReduce:\n\"no\""})"},
+      {aborted, R"({"at":"aborted"})"},
+  };
+}
+
+TEST(WorkerProtocol, SaysAMessageInALine) {
+  for (const MessageRow& row : message_rows()) {
+    EXPECT_EQ(write_message(row.message), std::string(row.line) + "\n");
+    EXPECT_EQ(parse_message(row.line), row.message) << row.line;
+    EXPECT_EQ(parse_message(write_message(row.message)), row.message) << row.line;
+  }
+}
+
+TEST(WorkerProtocol, CarriesTimings) {
+  RankMessage message;
+  message.at = ReplayPhase::Teardown;
+  message.timings = testing::sample_outcome().runs[1].timings;
+  EXPECT_EQ(parse_message(write_message(message)), message);
+}
+
+TEST(WorkerProtocol, SaysAnOrderInALine) {
+  const RunOrder init{RunOrder::Kind::Go, ReplayPhase::Init, {{0, "6e63"}}};
+  const RunOrder abort{RunOrder::Kind::Abort, ReplayPhase::Init, {}};
+  EXPECT_EQ(write_order(init), "{\"go\":\"init\",\"ids\":{\"0\":\"6e63\"}}\n");
+  EXPECT_EQ(write_order(abort), "{\"go\":\"abort\"}\n");
+  EXPECT_EQ(parse_order(write_order(init)), init);
+  EXPECT_EQ(parse_order(write_order(abort)), abort);
+}
+
+TEST(WorkerProtocol, TakesNothingElse) {
+  const char* kLines[] = {
+      "",
+      "\xff",
+      "null",
+      "[]",
+      "{}",
+      "{\"at\":",
+      "{\"at\":null}",
+      "{\"at\":7}",
+      "{\"at\":\"lunch\"}",
+      "{\"at\":\"start\",\"rank\":\"1\"}",
+      "{\"at\":\"start\",\"rank\":4294967296}",
+      "{\"at\":\"start\",\"ids\":{\"x\":\"6e63\"}}",
+      "{\"at\":\"start\",\"ids\":{\"0\":7}}",
+      "{\"at\":\"start\",\"ids\":{\"0\":\"6e63\",\"00\":\"6e64\"}}",
+      "{\"at\":\"start\",\"lunch\":1}",
+      "{\"error\":7}",
+      "{\"progress\":3}",
+      "{\"progress\":{\"entered\":-1}}",
+      "{\"progress\":{},\"rank\":1}",
+      "{\"go\":\"lunch\"}",
+      "{\"go\":1}",
+      "{\"go\":\"init\",\"ids\":[]}",
+      "{\"at\":\"start\"}{\"at\":\"start\"}",
+  };
+  for (const char* line : kLines) {
+    EXPECT_EQ(parse_message(line), std::nullopt) << line;
+    EXPECT_EQ(parse_order(line), std::nullopt) << line;
+  }
+  EXPECT_EQ(parse_message(std::string(1000000, '[')), std::nullopt);
+}
+
+}  // namespace
+}  // namespace ncclog
