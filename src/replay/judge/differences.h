@@ -1,10 +1,12 @@
 // In what was a replay not the recorded job: releases, number of ranks, channels, transports,
 // algorithms, settings?
 //
-// DIR/run-2-clean/nccl.lab-7.4711.log → release 2.28.9; communicator 0 of the plan: 24 channels,
-// P2P; AllReduce: RING, LL; slowest path 370.8 GB/s (NVL)
+//   DIR/run-2-clean/nccl.lab-7.4711.log → release 2.28.9; communicator 0 of the plan: 24 channels,
+//                                         P2P; AllReduce: RING, LL; slowest path 370.8 GB/s (NVL)
+//   recorded: 16 channels, NET/IB       → channels differ; transports differ, which matters
 //
-// NCCL's own log of a run is read back and laid over the plan. What it does not tell stays unknown.
+// NCCL's own log of a run is read back and laid over the plan: a communicator of the log is the one
+// of the plan whose ranks ran as the same processes. What the log does not tell stays unknown.
 
 #pragma once
 
@@ -16,14 +18,6 @@
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// What did NCCL use in a replay, by the log that it wrote there?
-//
-//   DIR/run-2-clean/nccl.lab-7.4711.log → release 2.28.9; communicator 0 of the plan: 24 channels,
-//                                         P2P; AllReduce: RING, LL; slowest path 370.8 GB/s (NVL)
-//
-// The job that the log gives is laid over the plan: a communicator of the log is the one of the
-// plan whose ranks ran as the same processes. What the log does not tell stays unknown.
 
 /// A communicator of the plan as a replay's log shows it.
 struct SeenCommunicator {

@@ -1,8 +1,8 @@
 // What happened when a plan was carried out: the raw protocol of the runs, without a judgement.
 //
-// run 1, defect: hung in completion after 30 s; communicator 0, call 28: entered by 0, not by 1;
-// both ranks ended on abort; GPUs 0 and 1 answer, their memory is back
-// run 2, clean:  completed; 29 calls verified, 117440512 elements, none wrong
+//   run 1, defect: hung in completion after 30 s; communicator 0, call 28: entered by 0, not by 1;
+//                  both ranks ended on abort; GPUs 0 and 1 answer, their memory is back
+//   run 2, clean:  completed; 29 calls verified, 117440512 elements, none wrong
 //
 // ncclog-replay writes it (JSON, schema ncclog.replay-outcome/1), replay/judge/verdict.h judges it.
 
@@ -18,14 +18,6 @@
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// What happened when a plan was carried out: the raw protocol of the runs, without a judgement.
-//
-//   run 1, defect: hung in completion after 30 s; communicator 0, call 28: entered by 0, not by 1;
-//                  both ranks ended on abort; GPUs 0 and 1 answer, their memory is back
-//   run 2, clean:  completed; 29 calls verified, 117440512 elements, none wrong
-//
-// ncclog-replay writes it (JSON, schema ncclog.replay-outcome/1), replay/judge/verdict.h judges it.
 
 /// How far a rank came. The order is that of a run.
 enum class ReplayPhase { Start, Init, Enqueue, Completion, Teardown, Done };

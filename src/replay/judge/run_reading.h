@@ -1,7 +1,12 @@
 // What does one run of a replay show, held against what was recorded?
 //
-// recorded: AllReduce 28 of communicator 0 hung    run 1, defect: stood still at AllReduce 28
-// → as recorded
+//   defect: hung in completion at AllReduce, call 29; rank 0 entered, rank 5 did not → AsRecorded
+//   defect: hung at Broadcast, call 3                                                → Elsewhere
+//   clean:  completed, 29 calls compared, no element wrong                           → Completed
+//   clean:  rank 1 was killed by signal 9 from outside                               → Useless
+//
+// A run that did not get as far as its calls is useless, too: the recorded job did, so what stopped
+// the run is of this machine.
 
 #pragma once
 
@@ -49,16 +54,6 @@ std::string place_text(const ReplayPlan& plan, const CallPlace& place);
 
 /// "rank 5", "ranks 0-4,6,7": ranks of the plan by their recorded numbers.
 std::string ranks_phrase(const ReplayPlan& plan, std::span<const int> ranks);
-
-// What does one run of a replay show, held against what was recorded?
-//
-//   defect: hung in completion at AllReduce, call 29; rank 0 entered, rank 5 did not → AsRecorded
-//   defect: hung at Broadcast, call 3                                                → Elsewhere
-//   clean:  completed, 29 calls compared, no element wrong                           → Completed
-//   clean:  rank 1 was killed by signal 9 from outside                               → Useless
-//
-// A run that did not get as far as its calls is useless, too: the recorded job did, so what stopped
-// the run is of this machine.
 
 /// How a run stands to the record.
 enum class RunShows {

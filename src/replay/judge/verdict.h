@@ -1,8 +1,14 @@
-// What did a replay prove, how sure is that, how fast was it, and what goes into result.json?
+// What did a replay prove, how sure is that, how fast was it, and what must not be concluded from
+// it?
 //
-// defect run as recorded, clean run completed                  → reproduced-hypothesis, certain
-// the same, but 4 channels instead of 8                        → …, likely
-// both completed, and the recorded job used NET/IB, this P2P   → not-comparable
+//   defect hangs as recorded, clean completes    → reproduced-hypothesis: the departure suffices
+//   defect hangs,             clean hangs        → reproduced-fault: it is not needed
+//   defect completes,         clean completes    → not-reproduced; not-comparable where the replay
+//                                                  differs from the record in what matters
+//   a rank was killed from outside               → inconclusive
+//
+// Pure: everything follows from the plan, the outcome and what the runs' own logs say. Runs with
+// varied settings are judged pair by pair; the most telling pair is the verdict.
 
 #pragma once
 
@@ -18,17 +24,6 @@
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// What did a replay prove, how sure is that, and what must not be concluded from it?
-//
-//   defect hangs as recorded, clean completes    → reproduced-hypothesis: the departure suffices
-//   defect hangs,             clean hangs        → reproduced-fault: it is not needed
-//   defect completes,         clean completes    → not-reproduced; not-comparable where the replay
-//                                                  differs from the record in what matters
-//   a rank was killed from outside               → inconclusive
-//
-// Pure: everything follows from the plan, the outcome and what the runs' own logs say. Runs with
-// varied settings are judged pair by pair; the most telling pair is the verdict.
 
 struct ReadBack;  // replay/judge/differences.h
 
@@ -108,8 +103,6 @@ ReplayVerdictKind judge_pair(const ReplayPlan& plan, const RunReading& defect,
 //
 // A value without clock or path of its own: the same plan, outcome and logs give the same bytes.
 // As JSON it is described by src/replay/judge/result.schema.json.
-
-struct ReadBack;  // replay/judge/differences.h
 
 /// A repeated call, and what of the slowest link between the GPUs it used.
 struct ReplayTiming {

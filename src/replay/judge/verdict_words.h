@@ -1,4 +1,8 @@
-// What the sentences of a verdict are made from.
+// The sentences of a replay's verdict: what was shown, held, changed, what nobody may conclude.
+//
+//   reproduced-hypothesis → "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not
+//                            complete when rank 5 makes another call in its place; when all ranks
+//                            behave, everything completes."
 
 #pragma once
 
@@ -6,20 +10,6 @@
 #include "replay/judge/verdict.h"
 
 namespace ncclog {
-
-/// A replay and the pair of its runs that is judged. All of it outlives this.
-struct JudgedReplay {
-  const ReplayPlan& plan;
-  const ReplayOutcome& outcome;
-  const ReplayPair& pair;
-  const Comparison& comparison;
-};
-
-// The sentences of a replay's verdict: what was shown, held, changed, what nobody may conclude.
-//
-//   reproduced-hypothesis → "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not
-//                            complete when rank 5 makes another call in its place; when all ranks
-//                            behave, everything completes."
 
 /// Fills the sentences of a verdict whose kind and confidence stand, for the pair that was judged.
 void say_what_was_shown(const ReplayPlan& plan, const ReplayOutcome& outcome,

@@ -1,9 +1,7 @@
-// Can a plan be made of these logs at all?
+// From a job, its calls and a finding to a plan, or why there can be none. Pure.
 //
-//   no Init COMPLETE, and it failed   → no: nothing was called
-//   INIT,NET only, no COLL            → no: nobody knows what was called; what to set next time
-//   COLL lines, but no INIT lines     → no: nobody knows which ranks a communicator joins
-//   calls of one rank of eight        → no: its partners are unknown
+//   plan of timeout-rank-skips, --last 32
+//       8 ranks, 1 communicator, 28 calls that all made; hypothesis: rank 5 leaves out call 28
 
 #pragma once
 
@@ -17,6 +15,13 @@
 #include "replay/plan/recorded_defect.h"
 
 namespace ncclog {
+
+// Can a plan be made of these logs at all?
+//
+//   no Init COMPLETE, and it failed   → no: nothing was called
+//   INIT,NET only, no COLL            → no: nobody knows what was called; what to set next time
+//   COLL lines, but no INIT lines     → no: nobody knows which ranks a communicator joins
+//   calls of one rank of eight        → no: its partners are unknown
 
 /// Throws Error with the reason and what to capture if `members`, as covered_members(job) gives
 /// them, are too few for a plan. `suspicions` are the analysis' findings, causes first: the first
@@ -59,11 +64,6 @@ PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedC
 
 /// The calls of all seats, in the order of their lines.
 PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats);
-
-// From a job, its calls and a finding to a plan. Pure.
-//
-//   plan of timeout-rank-skips, --last 32
-//       8 ranks, 1 communicator, 28 calls that all made; hypothesis: rank 5 leaves out call 28
 
 /// What the user asks of a plan.
 struct PlanOptions {

@@ -62,55 +62,7 @@ inline std::string place_of_communicator(size_t communicator) {
   return fmt::format("communicators[{}]", communicator);
 }
 
-/// Each looks at one side of a plan. The first two may be given any plan; the others need one of
-/// which the first has refused nothing.
-void check_shape(const ReplayPlan& plan, PlanComplaints& complaints);       // check_shape.cc
-void check_settings(const ReplayPlan& plan, PlanComplaints& complaints);    // check_settings.cc
-void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints);  // check_hypothesis.cc
-void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints);   // check_clean_run.cc
-
-constexpr int64_t kMostGpuBytes = int64_t{1} << 46;
-/// Of a GPU of 80 GB, what is free on it at best.
-constexpr int64_t kUsualBytes = int64_t{78} << 30;
-
-double gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
-
-void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
-  const ReplayCost cost = replay_cost(plan);
-  if (cost.bytes() > kMostGpuBytes) {
-    complaints.refuse("ranks", "the calls of one rank need more than 64 TiB of buffers");
-  } else if (cost.bytes() > kUsualBytes) {
-    complaints.remark(
-        "ranks", fmt::format("a rank needs about {:.1f} GiB of its GPU's memory, {:.1f} GiB of "
-                             "that for the calls' buffers",
-                             gib(cost.bytes()), gib(cost.buffers)));
-  }
-}
-
-}  // namespace
-
-std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
-  PlanComplaints complaints;
-  check_shape(plan, complaints);
-  const bool has_shape = !complaints.has_refusals();
-  if (has_shape) check_hypothesis(plan, complaints);
-  check_settings(plan, complaints);
-  if (has_shape) {
-    check_clean_run(plan, complaints);
-    check_memory(plan, complaints);
-  }
-  return std::move(complaints).take();
-}
-
-bool is_refused(const std::vector<PlanComplaint>& complaints) {
-  return std::any_of(complaints.begin(), complaints.end(), [](const PlanComplaint& complaint) {
-    return complaint.weight == PlanComplaint::Weight::Refusal;
-  });
-}
-
 // Are the parts of a plan there, and do their places and numbers make sense?
-
-namespace {
 
 /// No machine has more GPUs that one process each could take.
 constexpr size_t kMostLocalGpus = 16;
@@ -346,8 +298,6 @@ void check_calls(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-}  // namespace
-
 void check_shape(const ReplayPlan& plan, PlanComplaints& complaints) {
   check_number_of_ranks(plan, complaints);
   check_ranks(plan, complaints);
@@ -357,8 +307,6 @@ void check_shape(const ReplayPlan& plan, PlanComplaints& complaints) {
 }
 
 // Are the settings of a plan such as a replay may take?
-
-namespace {
 
 constexpr size_t kLongestName = 128;
 constexpr size_t kLongestValue = 4096;
@@ -449,8 +397,6 @@ void check_conflicts(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-}  // namespace
-
 void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
   for (size_t s = 0; s < plan.settings.size() && !complaints.is_full(); ++s) {
     const PlannedSetting& setting = plan.settings[s];
@@ -464,8 +410,6 @@ void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
 }
 
 // Does what a plan is to test point to what is in it?
-
-namespace {
 
 void check_listed_ranks(const std::vector<int>& ranks, const ReplayPlan& plan,
                         const std::string& where, PlanComplaints& complaints) {
@@ -534,8 +478,6 @@ void check_kind(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-}  // namespace
-
 void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
   check_listed_ranks(plan.hypothesis.departed, plan, "hypothesis.departed", complaints);
   if (plan.hypothesis.front) check_front(*plan.hypothesis.front, plan, complaints);
@@ -543,8 +485,6 @@ void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
 }
 
 // Do the calls of the run in which all ranks behave fit each other?
-
-namespace {
 
 std::string place_of(const CallOfRank& place) { return place_of_call(place.rank, place.call); }
 
@@ -647,8 +587,6 @@ void check_order(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-}  // namespace
-
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
   PlanComplaints own;
   const auto calls = run_calls(plan, MadeIn::Clean);
@@ -658,6 +596,46 @@ void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
   if (!own.has_refusals()) check_order(plan, own);
   complaints.append(std::move(own));
+}
+
+// Does it fit a GPU?
+
+/// Of a GPU of 80 GB, what is free on it at best.
+constexpr int64_t kUsualBytes = int64_t{78} << 30;
+
+double gib(int64_t bytes) { return static_cast<double>(bytes) / (int64_t{1} << 30); }
+
+void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
+  const ReplayCost cost = replay_cost(plan);
+  if (cost.bytes() > kMostBytes) {
+    complaints.refuse("ranks", "the calls of one rank need more than 64 TiB of buffers");
+  } else if (cost.bytes() > kUsualBytes) {
+    complaints.remark(
+        "ranks", fmt::format("a rank needs about {:.1f} GiB of its GPU's memory, {:.1f} GiB of "
+                             "that for the calls' buffers",
+                             gib(cost.bytes()), gib(cost.buffers)));
+  }
+}
+
+}  // namespace
+
+std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
+  PlanComplaints complaints;
+  check_shape(plan, complaints);
+  const bool has_shape = !complaints.has_refusals();
+  if (has_shape) check_hypothesis(plan, complaints);
+  check_settings(plan, complaints);
+  if (has_shape) {
+    check_clean_run(plan, complaints);
+    check_memory(plan, complaints);
+  }
+  return std::move(complaints).take();
+}
+
+bool is_refused(const std::vector<PlanComplaint>& complaints) {
+  return std::any_of(complaints.begin(), complaints.end(), [](const PlanComplaint& complaint) {
+    return complaint.weight == PlanComplaint::Weight::Refusal;
+  });
 }
 
 }  // namespace ncclog

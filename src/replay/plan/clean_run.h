@@ -1,10 +1,17 @@
-// Does a run of a plan come to its end if everybody does what the plan says, and which calls does
-// the run come to in which all ranks behave?
+// Does a run of a plan come to its end if everybody does what the plan says, and to which calls
+// does the run come in which all ranks behave?
 //
-// rank 0: Send to 1, AllReduce      rank 1: AllReduce, Recv of 0     → waits for ever, unless NCCL
-// buffers the message
+//   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
+//   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
 //
-// A plan's calls are carried out in thought: streams, groups, messages that meet.
+// A plan's calls are carried out in thought. Assumed, so that only what cannot end is called a
+// deadlock: calls wait for those before them on their own stream only, and within a group for none;
+// a collective ends when all ranks of its communicator have come to it, a message when both have,
+// whatever NCCL connects on the way; hosts never wait. A real run may wait more: one communicator's
+// calls on several streams follow one another, and the first call of a kind waits for connections.
+//
+// What does not end that way is no part of the clean run. So the clean run of a plan is complete by
+// construction, whatever the logs lack.
 
 #pragma once
 
@@ -53,17 +60,6 @@ std::vector<CommunicatorCalls> run_calls(const ReplayPlan& plan, MadeIn mode);
 /// The call there; the place has to be one of the plan, which owns the call.
 const PlannedCall& call_at(const ReplayPlan& plan, const CallOfRank& place);
 
-// Does a run of a plan come to its end if everybody does what the plan says?
-//
-//   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
-//   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
-//
-// Assumed, so that only what cannot end is called a deadlock: calls wait for those before them on
-// their own stream only, and within a group for none; a collective ends when all ranks of its
-// communicator have come to it, a message when both have, whatever NCCL connects on the way; hosts
-// never wait. A real run may wait more: one communicator's calls on several streams follow one
-// another, and the first call of a kind waits for connections.
-
 /// How a Send ends.
 enum class SendEnds {
   WithItsRecv,  ///< As large messages do.
@@ -79,17 +75,13 @@ struct WaitingCall {
 };
 
 /// The circle that the clean run ends in; empty: it comes to its end. Every call of it has to have
-/// its counterparts (check_clean_run.cc).
+/// its counterparts (replay/plan/check_plan.cc).
 std::vector<WaitingCall> find_deadlock(const ReplayPlan& plan, SendEnds sends);
 
 // Which calls does a run in which all ranks behave come to?
 //
 //   rank 0: AllReduce(0) AllReduce(1) Send→1        rank 1: AllReduce(0) AllReduce(1)
 //       → both AllReduce; the Send has no Recv, so it belongs to the defect run only
-//
-// The calls are carried out in thought (replay/plan/clean_run.cc). What does not end that way is no
-// part of the clean run. So the clean run of a plan is complete by construction, whatever the logs
-// lack.
 
 /// For each rank of the plan and each of its calls, whether the clean run comes to its end. False
 /// for calls of the defect run.

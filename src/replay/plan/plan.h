@@ -1,9 +1,16 @@
 // What is to be replayed: which ranks, which communicators, which calls in which order, under which
-// settings; how many elements each call moves, what all of it takes of a machine, and how
-// nccl-tests would make it.
+// settings, and what that is to test.
 //
-// rank 0 (was rank 0 of 8): AllReduce 27, AllReduce 28      rank 1 (was rank 5): AllReduce 27
-// clean run: rank 1 makes AllReduce 28, too
+//   8 ranks on 2 hosts; rank 5 skips the AllReduce that the others make as call 28
+//       → 2 ranks kept (0 and 5, in two pseudo-hosts); both make calls 20 … 27; then
+//         rank 0: AllReduce            rank 5: AllReduce in the clean run only,
+//                                              AllGather in the defect run only
+//
+// A plan is a pure function of a job and of what was asked for. It holds everything that the run
+// needs: who carries it out never sees a log. As a file it is JSON, schema ncclog.replay/1.
+//
+// Behind the plan: how many elements its calls move, its calls in words, what all of it takes of a
+// machine, and how nccl-tests would make it.
 
 #pragma once
 
@@ -14,17 +21,6 @@
 #include <vector>
 
 namespace ncclog {
-
-// What is to be replayed: which ranks, which communicators, which calls in which order, under which
-// settings, and what that is to test.
-//
-//   8 ranks on 2 hosts; rank 5 skips the AllReduce that the others make as call 28
-//       → 2 ranks kept (0 and 5, in two pseudo-hosts); both make calls 20 … 27; then
-//         rank 0: AllReduce            rank 5: AllReduce in the clean run only,
-//                                              AllGather in the defect run only
-//
-// A plan is a pure function of a job and of what was asked for. It holds everything that the run
-// needs: who carries it out never sees a log. As a file it is JSON, schema ncclog.replay/1.
 
 /// In which runs a call is made. Clean: all ranks behave. Defect: as it was recorded.
 enum class MadeIn { Both, Clean, Defect };

@@ -1,8 +1,9 @@
 // How every plan begins and ends, whatever its calls were taken from: lines of NCCL
 // (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.h).
 //
-// begins: the job's ranks, releases, transports, settings (NCCL_ALGO=Ring, taken over)
-// ends:   at the call in question, with what the plan lost of the job in sentences
+//   begins   with the job's releases, the number of its ranks, hosts
+//   ends     at the call in question, with transports, settings (NCCL_ALGO=Ring as recorded,
+//            NCCL_SOCKET_IFNAME=bond0 left out), and what the plan lost of the job, in sentences
 
 #pragma once
 
@@ -21,7 +22,8 @@
 
 namespace ncclog {
 
-// Over which transports do the ranks of a communicator reach each other, by class?
+// Over which transports do the ranks of a communicator reach each other, by class, and with which
+// algorithms and protocols?
 //
 //   Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM            → P2P: 1 connection
 //   Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3      → NET/IB: 1 connection
@@ -89,9 +91,6 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
 
 /// Sentences for ReplayPlan::limits.
 std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan);
-
-// How every plan begins and ends, whatever its calls were taken from: lines of NCCL
-// (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.h).
 
 /// A plan that says what it is of, and holds no ranks yet. `logs` as the user named them.
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs);

@@ -1,8 +1,8 @@
 // Plans, outcomes and results as JSON files: text to values and back, structs from one table of
 // their fields each, and where in a file something is wrong.
 //
-// plan.json:14:3                         the text is no JSON there
-// plan.json: ranks[1].calls[3].op        what stands there makes no sense
+//   plan.json:14:3                         the text is no JSON there
+//   plan.json: ranks[1].calls[3].op        what stands there makes no sense
 
 #pragma once
 

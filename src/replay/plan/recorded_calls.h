@@ -1,9 +1,9 @@
 // Who takes part in a replay, and which of the job's calls does each rank bring along?
 //
-// 8 ranks, 1 communicator, --last 32   → ranks 0-7 of the plan, AllReduce 1-28 of each
+//   8 ranks, 1 communicator, --last 32   → 8 seats; of each rank AllReduce 1 to 28
 //
-// Windows of calls first (which), then seats (whose), then the calls themselves, in the order of
-// their lines, with everything that a replay needs.
+// First the windows of calls that a plan takes, then the seats of those who made them, then the
+// calls themselves, in the order of their lines, with everything that a replay needs.
 
 #pragma once
 
@@ -32,7 +32,7 @@ namespace ncclog {
 //
 // Ranks of a communicator begin at the same collective, and both ends of a pair at the same
 // message, so that what is taken can be replayed without what came before it. How many calls were
-// made is known from the job; the calls themselves are read again (replay/plan/recorded_calls.h).
+// made is known from the job; the calls themselves are read again (CallRecorder).
 
 /// A rank of a communicator.
 struct Membership {
@@ -133,7 +133,7 @@ std::vector<int> host_groups(const Job& job, const PlanSeats& seats);
 //       → the world's rank 0, collective 28, in place, on the null stream
 //
 // A job keeps no buffers, streams and groups, so the logs are read a second time. Only what
-// replay/plan/recorded_calls.h wants is kept; memory does not depend on how long the logs are.
+// is in the windows is kept; memory does not depend on how long the logs are.
 // Where a call is told by a COLL and by a CALL line, the kind of line that the job counts is taken.
 
 /// A call as one line of NCCL tells it.

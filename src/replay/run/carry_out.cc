@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
 #include <ostream>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "base/version.h"
@@ -15,13 +20,35 @@
 #include "replay/plan/plan_json.h"
 #include "replay/run/connection.h"
 #include "replay/run/coordinator.h"
-#include "replay/run/gpus.h"
-#include "replay/run/processes.h"
 
 namespace ncclog {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Can this replay be carried out here, and on what?
+//
+//   plan.json, --vary NCCL_ALGO=Ring,Tree   → 4 runs of ranks 0 and 1 on GPUs 0 and 1
+//   --hosts 3                               → refused: the plan has 2 ranks
+//
+// What is found here stays the same from run to run.
+
+/// A replay that can be carried out, unless `outcome` says why not.
+struct PreparedReplay {
+  PreparedReplay(const RunFlags& of, const ReplayMachine& on) : flags(of), machine(on) {}
+
+  const RunFlags& flags;
+  const ReplayMachine& machine;
+  std::filesystem::path out = std::filesystem::absolute(flags.out);
+  std::string plan_file = std::filesystem::absolute(flags.plan).native();
+  ReplayPlan plan;  ///< With the deadlines that were asked for.
+  RunList list;
+  std::vector<int> gpus;  ///< By rank.
+  Environment inherited = this_environment();
+  std::optional<PlantedCorruption> corruption;
+  std::vector<GpuCheck> checks;  ///< The GPUs used, before the first run.
+  ReplayOutcome outcome;         ///< Without runs. If refused, what was known by then.
+};
 
 /// Thrown where the replay is refused; becomes ReplayOutcome::refused.
 struct Refusal {
@@ -117,8 +144,8 @@ void check_gpus(PreparedReplay& replay, std::chrono::milliseconds patience) {
   }
 }
 
-}  // namespace
-
+/// Looks at flags, plan and GPUs, and makes the folders of the runs. `patience`: for a GPU's
+/// answer. Remarks go to `says`. `flags` and `machine` outlive what is returned.
 PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machine,
                               std::chrono::milliseconds patience, std::ostream& says) {
   PreparedReplay replay(flags, machine);
@@ -138,81 +165,6 @@ PreparedReplay prepare_replay(const RunFlags& flags, const ReplayMachine& machin
   return replay;
 }
 
-namespace {
-
-// From a replay to the request for one of its runs: which processes, with which command lines, in
-// which environment.
-//
-//   run 1, defect   → ncclog-replay rank --plan … --mode defect --rank 0 --device 0
-//                     ncclog-replay rank --plan … --mode defect --rank 1 --device 1
-
-/// What a run is made with beside the replay.
-struct RunMeans {
-  RunLimits limits;          ///< Without the time for measuring.
-  std::string address;       ///< "HOST:PORT" where the coordinator listens.
-  int stop_descriptor = -1;  ///< As in RunRequest.
-};
-
-RunLimits limits_for(const PreparedReplay& replay, const ListedRun& listed, RunLimits limits) {
-  if (listed.mode == MadeIn::Clean) {
-    limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
-        std::chrono::seconds(timing_seconds(replay.flags.time_runs));
-  }
-  return limits;
-}
-
-RunSetup setup_for(const PreparedReplay& replay, const ListedRun& listed, const RunMeans& means,
-                   const std::string& token) {
-  RunSetup setup{.settings = replay.list.settings,
-                 .hosts = replay.outcome.pseudo_hosts,
-                 .multicast = replay.flags.multicast,
-                 .logs = (replay.out / listed.folder).native(),
-                 .coordinator = means.address,
-                 .token = token};
-  setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
-  return setup;
-}
-
-RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
-  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .rank = rank};
-  command.gpu = replay.gpus[static_cast<size_t>(rank)];
-  command.nccl = replay.flags.nccl;
-  if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
-  command.corrupt = replay.corruption;
-  return command;
-}
-
-RankProcess process_for(const PreparedReplay& replay, const ListedRun& listed,
-                        const RunSetup& setup, int rank) {
-  RankProcess process{.rank = rank};
-  process.start.program = replay.machine.program;
-  process.start.arguments = arguments_of(command_for(replay, listed, rank));
-  process.start.arguments.insert(process.start.arguments.begin(), "ncclog-replay");
-  process.start.environment = environment_of(replay.plan, rank, setup, replay.inherited);
-  process.start.output = fmt::format("{}/rank-{}.out", setup.logs, rank);
-  return process;
-}
-
-/// The request for run `number` of the replay's list. It refers to the replay's plan. Its token is
-/// a new one.
-RunRequest request_for(const PreparedReplay& replay, size_t number, const RunMeans& means) {
-  const ListedRun& listed = replay.list.runs[number];
-  RunRequest request;
-  request.plan = &replay.plan;
-  request.mode = listed.mode;
-  request.gpus = replay.gpus;
-  request.limits = limits_for(replay, listed, means.limits);
-  request.token = random_token();
-  request.stop_descriptor = means.stop_descriptor;
-  const RunSetup setup = setup_for(replay, listed, means, request.token);
-  for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
-    request.processes.push_back(process_for(replay, listed, setup, rank));
-  }
-  return request;
-}
-
-namespace fs = std::filesystem;
-
 /// The runs of a replay, one after the other.
 struct ReplayRuns {
   const PreparedReplay& replay;
@@ -227,6 +179,62 @@ struct ReplayRuns {
   std::string obstacle;  ///< Why no further run can be made; empty: it can.
   int stop_signal = 0;   ///< That ended a run, and so the replay; 0: none.
 };
+
+// From a replay to the request for one of its runs: which processes, with which command lines, in
+// which environment.
+//
+//   run 1, defect   → ncclog-replay rank --plan … --mode defect --rank 0 --device 0
+//                     ncclog-replay rank --plan … --mode defect --rank 1 --device 1
+
+RunLimits limits_for(const ReplayRuns& runs, const ListedRun& listed) {
+  const PreparedReplay& replay = runs.replay;
+  RunLimits limits = runs.patience.limits.value_or(limits_of(replay.plan.deadlines));
+  // A rank measures before it says that its calls are completed.
+  if (listed.mode == MadeIn::Clean) {
+    limits.phases[static_cast<size_t>(ReplayPhase::Completion)] +=
+        std::chrono::seconds(timing_seconds(replay.flags.time_runs));
+  }
+  return limits;
+}
+
+RankCommand command_for(const PreparedReplay& replay, const ListedRun& listed, int rank) {
+  RankCommand command{.plan = replay.plan_file, .mode = listed.mode, .rank = rank};
+  command.gpu = replay.gpus[static_cast<size_t>(rank)];
+  command.nccl = replay.flags.nccl;
+  if (listed.mode == MadeIn::Clean) command.timed_runs = replay.flags.time_runs;
+  command.corrupt = replay.corruption;
+  return command;
+}
+
+/// The request for run `number` of the replay's list. It refers to the replay's plan.
+RunRequest request_for(const ReplayRuns& runs, size_t number) {
+  const PreparedReplay& replay = runs.replay;
+  const ListedRun& listed = replay.list.runs[number];
+  RunRequest request{.plan = &replay.plan,
+                     .mode = listed.mode,
+                     .gpus = replay.gpus,
+                     .processes = {},
+                     .limits = limits_for(runs, listed),
+                     .token = random_token(),
+                     .stop_descriptor = runs.stops.descriptor()};
+  RunSetup setup{.settings = replay.list.settings,
+                 .hosts = replay.outcome.pseudo_hosts,
+                 .multicast = replay.flags.multicast,
+                 .logs = (replay.out / listed.folder).native(),
+                 .coordinator = runs.listener.address(),
+                 .token = request.token};
+  setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
+  for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
+    RankProcess process{.rank = rank};
+    process.start.program = replay.machine.program;
+    process.start.arguments = arguments_of(command_for(replay, listed, rank));
+    process.start.arguments.insert(process.start.arguments.begin(), "ncclog-replay");
+    process.start.environment = environment_of(replay.plan, rank, setup, replay.inherited);
+    process.start.output = fmt::format("{}/rank-{}.out", setup.logs, rank);
+    request.processes.push_back(std::move(process));
+  }
+  return request;
+}
 
 void save(const PreparedReplay& replay, const ReplayOutcome& outcome) {
   write_whole_file(replay.out / "outcome.json", write_outcome(outcome));
@@ -250,12 +258,8 @@ void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& toke
 }
 
 RunOutcome run_one(ReplayRuns& runs, size_t number) {
-  const PreparedReplay& replay = runs.replay;
-  const ListedRun& listed = replay.list.runs[number];
-  const RunMeans means{.limits = runs.patience.limits.value_or(limits_of(replay.plan.deadlines)),
-                       .address = runs.listener.address(),
-                       .stop_descriptor = runs.stops.descriptor()};
-  const RunRequest request = request_for(replay, number, means);
+  const ListedRun& listed = runs.replay.list.runs[number];
+  const RunRequest request = request_for(runs, number);
   const RunResult result = coordinate(request, runs.listener);
   RunOutcome run = result.run;
   run.settings = listed.varied;

@@ -1,5 +1,12 @@
-// Over what the coordinator of a run and its ranks talk: lines over TCP on this host, and the wait
-// for whatever comes first, a signal included.
+// Over what do the coordinator of a run and its ranks talk, and how does it wait for whatever comes
+// first?
+//
+//   coordinator: Listener listener;                   127.0.0.1:41377
+//   rank:        connect_to("127.0.0.1:41377", "9f86d0…", 5s)
+//   both:        connection.send(write_order(order)); connection.receive(); connection.next_line()
+//
+// Lines over TCP on this host. Nothing here blocks but connect_to. What the other end sends may be
+// anything: lines are bounded, and nobody is heard who did not say the token first.
 
 #pragma once
 
@@ -42,15 +49,6 @@ class StopSignals {
 
 /// Takes the signal that has come there; 0: none has, or `descriptor` is -1.
 int take_stop_signal(int descriptor);
-
-// One end of the talk between the coordinator of a run and a rank: lines over TCP.
-//
-//   coordinator: Listener listener;                   127.0.0.1:41377
-//   rank:        connect_to("127.0.0.1:41377", "9f86d0…", 5s)
-//   both:        connection.send(write_order(order)); connection.receive(); connection.next_line()
-//
-// Nothing here blocks but connect_to. What the other end sends may be anything: lines are bounded,
-// and nobody is heard who did not say the token first.
 
 /// A socket and the bytes on their way through it. Invariant: it closes its own descriptor.
 class Connection {

@@ -3,29 +3,44 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "replay/judge/outcome.h"
-#include "replay/run/connection.h"
 #include "replay/run/gpus.h"
-#include "replay/run/protocol.h"
 
 namespace ncclog {
+namespace {
+
+using std::chrono::milliseconds;
+
+// The processes of a run as its coordinator holds them, one for each rank: how they ended.
+//
+//   process 0: rank 0, pid 4711, runs
+//   process 1: rank 1, pid 4712, over; SIGTERM was sent, and by that it ended
+
+/// A process of the run that was started, or could not be.
+struct HeldProcess {
+  const RankProcess* what = nullptr;    ///< Of the request, which outlives this.
+  std::unique_ptr<ChildProcess> child;  ///< nullptr: it could not be started.
+  int sent_signal = 0;                  ///< The last one that we sent; 0: none.
+  bool is_over = false;                 ///< Reaped, and what it said last was heard; or no child.
+
+  bool is_running() const { return child && child->is_running(); }
+};
+
+/// Sends a signal to the process if it runs.
 void send_signal(HeldProcess& process, int number) {
   if (!process.is_running()) return;
   process.sent_signal = number;
   process.child->signal(number);
 }
 
-bool is_any_to_be_asked(const std::vector<HeldProcess>& processes) {
-  return std::any_of(processes.begin(), processes.end(), [](const HeldProcess& process) {
-    return process.is_running() && process.child->descriptor() < 0;
-  });
-}
-
+/// How a process that ended so was brought to its end. `was_ordered`: "abort" had been said.
 ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool was_ordered) {
   // Who was killed may have ended by the SIGTERM before.
   const bool is_late = process.sent_signal == SIGKILL && status.signal == SIGTERM;
@@ -39,6 +54,7 @@ ProcessEnd end_of(const HeldProcess& process, const ProcessStatus& status, bool 
   return is_on_abort ? ProcessEnd::OnAbort : ProcessEnd::ByItself;
 }
 
+/// Shared memory of NCCL that those which run have mapped.
 std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes) {
   std::set<std::string> segments;
   for (const HeldProcess& process : processes) {
@@ -47,22 +63,20 @@ std::set<std::string> mapped_segments(const std::vector<HeldProcess>& processes)
   return segments;
 }
 
-std::string last_line_of(const std::vector<HeldProcess>& processes, int rank) {
-  for (const HeldProcess& process : processes) {
-    if (process.what->rank == rank) return last_line_of(process.what->start.output);
-  }
-  return {};
-}
+// How did a run end, in a word and in a sentence?
+//
+//   hung, completion    completion was not over after 30 s; ranks 0 and 1 were still in it
+//   died, completion    rank 1 (pid 4711) was killed by SIGKILL in completion
+//   failed, init        rank 0: ncclCommInitRankConfig on communicator 0: unhandled cuda error
+//   wrong, teardown     rank 1: 3 of 4096 elements are wrong, the first is element 7 of call 28
 
-std::vector<pid_t> pids_of(const std::vector<HeldProcess>& processes) {
-  std::vector<pid_t> pids;
-  for (const HeldProcess& process : processes) {
-    if (process.child) pids.push_back(process.child->pid());
-  }
-  return pids;
-}
-
-namespace {
+/// What ended a run before its end.
+struct Trouble {
+  RunEnd end = RunEnd::Failed;
+  ReplayPhase phase = ReplayPhase::Start;
+  int rank = -1;       ///< That began it; -1: none.
+  std::string reason;  ///< Empty: how the rank's process ended says it.
+};
 
 /// "rank 1 (pid 4711) was killed by SIGKILL in completion"
 std::string death_text(const RankOutcome& rank, ReplayPhase phase) {
@@ -101,19 +115,14 @@ std::string wrong_text(const RankOutcome& rank) {
   return text;
 }
 
-std::string seconds_text(std::chrono::milliseconds time) {
-  return fmt::format("{} s", std::chrono::duration<double>(time).count());
-}
-
-}  // namespace
-
+/// That the phase took too long.
 Trouble expiry_of(const RunProgress::Deadline& deadline, const RunProgress& progress,
                   const RunLimits& limits) {
-  const auto limit = limits.phases[static_cast<size_t>(deadline.phase)];
+  const std::chrono::duration<double> limit = limits.phases[static_cast<size_t>(deadline.phase)];
   const std::vector<int> ranks = progress.ranks_in(deadline.phase);
   const bool has_begun = deadline.phase != ReplayPhase::Start;
   std::string reason =
-      fmt::format("{} was not over after {}", to_string(deadline.phase), seconds_text(limit));
+      fmt::format("{} was not over after {} s", to_string(deadline.phase), limit.count());
   if (ranks.empty()) {
     reason += "; all ranks were done, but a process of theirs did not end";
   } else {
@@ -123,17 +132,20 @@ Trouble expiry_of(const RunProgress::Deadline& deadline, const RunProgress& prog
   return {has_begun ? RunEnd::Hung : RunEnd::NotStarted, deadline.phase, -1, std::move(reason)};
 }
 
+/// How a run ends in which that rank's process went away before its time.
 RunEnd end_of_death(const RankOutcome& rank) {
   const bool gave_up = rank.reached == ReplayPhase::Start && rank.signal == 0;
   return gave_up ? RunEnd::NotStarted : RunEnd::Died;
 }
 
+/// True if a process that ended so is why other ranks failed: it was killed by somebody else.
 bool explains(const ProcessStatus& status, const Trouble& trouble) {
   const bool by_others =
       status.signal == SIGKILL || status.signal == SIGTERM || status.signal == SIGINT;
   return by_others && trouble.end == RunEnd::Failed;
 }
 
+/// Fills in end, phase and reason. Without a trouble the run was completed, or its data are wrong.
 void conclude(RunOutcome& run, const std::optional<Trouble>& trouble) {
   if (!trouble) {
     const RankOutcome* wrong = wrong_rank(run);
@@ -152,7 +164,31 @@ void conclude(RunOutcome& run, const std::optional<Trouble>& trouble) {
   }
 }
 
-namespace {
+// A run under way: what its coordinator knows of it, from its start until the last process is gone.
+
+/// How a run stands. Every stage but the first is on the way to its end.
+enum class EndStage { Running, Aborting, Terminating, Killing, GivenUp };
+
+/// A run under way.
+struct RunState {
+  explicit RunState(const RunRequest& of)
+      : request(of),
+        progress(of.plan->ranks.size(), of.limits, began),
+        connections(of.token, of.plan->ranks.size()),
+        said_aborted(of.plan->ranks.size(), false) {}
+
+  const RunRequest& request;
+  RunClock::time_point began = RunClock::now();
+  RunProgress progress;
+  std::vector<HeldProcess> processes;
+  RankConnections connections;
+  std::vector<bool> said_aborted;  ///< By rank.
+  EndStage stage = EndStage::Running;
+  RunClock::time_point stage_ends;  ///< Of the stages behind Running.
+  std::optional<Trouble> trouble;   ///< Why the run is being ended; nullopt: it is not.
+  int stop_signal = 0;              ///< That ends the run; 0: none.
+  std::set<std::string> segments;   ///< Shared memory of NCCL that its processes were seen to use.
+};
 
 // How a run is ended that does not come to its end by itself.
 //
@@ -169,20 +205,13 @@ void give_up(RunState& run) {
   }
 }
 
-void enter(RunState& run, EndStage stage) {
+void enter(RunState& run, EndStage stage, milliseconds grace) {
   run.stage = stage;
-  run.stage_ends = RunClock::now() + grace_of(stage, run.request.limits);
+  run.stage_ends = RunClock::now() + grace;
 }
 
 void signal_all(RunState& run, int number) {
   for (HeldProcess& process : run.processes) send_signal(process, number);
-}
-
-/// Who never connected cannot hear "abort"; a connection that broke is one.
-void terminate_unconnected(RunState& run) {
-  for (HeldProcess& process : run.processes) {
-    if (!run.connections.was_connected(process.what->rank)) send_signal(process, SIGTERM);
-  }
 }
 
 /// Decides how the run ended, once, and begins to end it.
@@ -192,8 +221,11 @@ void stop_run(RunState& run, Trouble trouble) {
   if (run.stage != EndStage::Running) return;
   run.segments.merge(mapped_segments(run.processes));
   run.connections.send_all({.kind = RunOrder::Kind::Abort});
-  enter(run, EndStage::Aborting);
-  terminate_unconnected(run);
+  enter(run, EndStage::Aborting, run.request.limits.abort_grace);
+  // Who never connected cannot hear "abort". A connection that broke says it by itself.
+  for (HeldProcess& process : run.processes) {
+    if (!run.connections.was_connected(process.what->rank)) send_signal(process, SIGTERM);
+  }
 }
 
 /// The next stage of ending it, if the time of this one is over at `now`. Nothing while it runs.
@@ -201,19 +233,19 @@ void go_on_ending(RunState& run, RunClock::time_point now) {
   if (run.stage == EndStage::Running || run.stage_ends > now) return;
   if (run.stage == EndStage::Aborting) {
     signal_all(run, SIGTERM);
-    enter(run, EndStage::Terminating);
+    enter(run, EndStage::Terminating, run.request.limits.terminate_grace);
   } else if (run.stage == EndStage::Terminating) {
     signal_all(run, SIGKILL);
-    enter(run, EndStage::Killing);
+    enter(run, EndStage::Killing, run.request.limits.kill_grace);
   } else {
-    enter(run, EndStage::GivenUp);
+    enter(run, EndStage::GivenUp, {});
     give_up(run);
   }
 }
 
 // What the ranks of a run say, and what follows from it for the run.
 //
-//   {"at":"enqueue",…}              counted by exec/run_progress.h
+//   {"at":"enqueue",…}              counted by RunProgress
 //   {"error":"ncclAllReduce …"}     the run is stopped
 //   no message, or out of turn      the run is stopped
 //   the connection breaks           the rank died, unless it was done
@@ -284,11 +316,6 @@ void welcome(RunState& run, RankConnections::Greeting greeting) {
   }
 }
 
-void note_broken_connection(RunState& run, int rank) {
-  if (run.progress.is_done(rank)) return;
-  stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
-}
-
 /// Lets in who connected; who starts as a rank is heard from then on.
 void admit_ranks(RunState& run, std::vector<Connection> newcomers) {
   for (RankConnections::Greeting& greeting : run.connections.admit(std::move(newcomers))) {
@@ -303,7 +330,8 @@ void hear_ranks(RunState& run) {
     if (!connection.is_open()) continue;
     connection.flush();
     hear(run, rank);
-    if (!connection.is_open()) note_broken_connection(run, rank);
+    if (connection.is_open() || run.progress.is_done(rank)) continue;
+    stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
   }
 }
 
@@ -311,6 +339,7 @@ void hear_ranks(RunState& run) {
 /// may hold it open, and may even speak.
 void hear_last_words(RunState& run, int rank) {
   Connection& connection = run.connections.of(rank);
+  // 16 rounds are 4 MB: more than a rank has to say, and an end to a child that floods.
   for (int round = 0; round < 16 && connection.is_open() && hear(run, rank); ++round) {
   }
   connection.close();
@@ -348,8 +377,6 @@ void note_ends(RunState& run) {
     note_end(run, process, *status);
   }
 }
-
-using std::chrono::milliseconds;
 
 /// nullptr: it could not be started, and the run is stopped; or that had come before.
 std::unique_ptr<ChildProcess> start(RunState& run, const RankProcess& what) {
@@ -392,7 +419,12 @@ milliseconds time_left(const RunState& run) {
   } else if (const auto deadline = run.progress.next_deadline()) {
     left = until(deadline->time);
   }
-  return is_any_to_be_asked(run.processes) ? std::min(left, milliseconds(50)) : left;
+  // Before Linux 5.3 no descriptor tells that a process ends: it has to be asked now and then.
+  const bool has_to_ask =
+      std::any_of(run.processes.begin(), run.processes.end(), [](const HeldProcess& process) {
+        return process.is_running() && process.child->descriptor() < 0;
+      });
+  return has_to_ask ? std::min(left, milliseconds(50)) : left;
 }
 
 void wait(const RunState& run, const Listener& listener) {
@@ -437,8 +469,11 @@ RunOutcome outcome_of(RunState& run) {
   conclude(outcome, run.trouble);
   if (!run.trouble) return outcome;
   if (run.trouble->reason.empty()) {
-    const std::string line = last_line_of(run.processes, run.trouble->rank);
-    if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
+    for (const HeldProcess& process : run.processes) {
+      if (process.what->rank != run.trouble->rank) continue;
+      const std::string line = last_line_of(process.what->start.output);
+      if (!line.empty()) outcome.reason += fmt::format(" (its last line: {})", line);
+    }
   }
   outcome.front = front_line(*run.request.plan, run.request.mode, outcome.ranks);
   return outcome;
@@ -463,11 +498,15 @@ RunResult coordinate(const RunRequest& request, Listener& listener) {
       go_on_ending(run, now);
     }
   }
-  return {.run = outcome_of(run),
-          .nccl_version = run.progress.nccl_version(),
-          .stop_signal = run.stop_signal,
-          .pids = pids_of(run.processes),
-          .segments = std::move(run.segments)};
+  RunResult result{.run = outcome_of(run),
+                   .nccl_version = run.progress.nccl_version(),
+                   .stop_signal = run.stop_signal,
+                   .pids = {},
+                   .segments = std::move(run.segments)};
+  for (const HeldProcess& process : run.processes) {
+    if (process.child) result.pids.push_back(process.child->pid());
+  }
+  return result;
 }
 
 }  // namespace ncclog

@@ -1,5 +1,8 @@
-// What CUDA, the driver and NCCL give a replay on this machine: NCCL's library, GPUs and their
-// memory, and how the errors of their calls are told.
+// What do CUDA, the driver and NCCL give a replay on this machine, and what went wrong with a call
+// of theirs?
+//
+//   libnccl.so.2 as the loader finds it → 2.28.9        GPU 0: NVIDIA H200, no process on it
+//   rank 1: ncclAllReduce on communicator 0 (call 28): ncclInvalidArgument, invalid argument
 
 #pragma once
 

@@ -1,9 +1,9 @@
-// How a process of a run is asked for, in which environment it runs, and how it is started and
-// ended.
+// How is a process of a run asked for, in which environment does it run, how is it started and
+// ended?
 //
-// ncclog-replay run plan.json --out result --vary NCCL_P2P_DISABLE=0,1 --vary NCCL_ALGO=Ring,Tree
-// → 4 variations, each in the defect mode and then in the clean one: 8 runs
-// → ncclog-replay rank --plan plan.json --mode defect --rank 0 --device 0, for each rank
+//   ncclog-replay run plan.json --out result --vary NCCL_P2P_DISABLE=0,1 --vary NCCL_ALGO=Ring,Tree
+//   → 4 variations, each in the defect mode and then in the clean one: 8 runs
+//   → ncclog-replay rank --plan plan.json --mode defect --rank 0 --device 0      for each rank
 
 #pragma once
 
@@ -23,6 +23,7 @@
 namespace CLI {
 class App;
 }
+
 namespace ncclog {
 
 // Files that are read at once, and written at once or not at all.
@@ -40,7 +41,7 @@ void write_whole_file(const std::filesystem::path& path, const std::string& text
 //   ncclog-replay rank --plan plan.json --mode clean --rank 1 --device 1 --time 20
 //
 // The run starts its processes by this command line, and by the two variables of
-// worker_protocol.h, which say where it listens.
+// replay/run/protocol.h, which say where it listens.
 
 /// A bit that is flipped in what a call received, before it is compared: shows that the comparison
 /// sees and locates it.
@@ -124,9 +125,6 @@ struct ParsedSetting {
 ParsedSetting parse_setting(const std::string& text);
 
 // What can be asked of `ncclog-replay run`?
-//
-//   ncclog-replay run plan.json --out result --vary NCCL_P2P_DISABLE=0,1 --vary NCCL_ALGO=Ring,Tree
-//   → 4 variations, each in the defect mode and then in the clean one: 8 runs
 
 /// The flags of `ncclog-replay run`; ncclog hands on those of `ncclog replay run`.
 struct RunFlags {

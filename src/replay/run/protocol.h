@@ -1,10 +1,25 @@
-// What the coordinator of a run and its ranks say to each other, and how far that brings the run.
+// What do the coordinator of a run and its ranks say to each other, and how far does that bring it?
 //
-// rank 1 → {"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9","ids":{"0":"6e63…"}}
-// all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
+//   rank 1 → {"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9","ids":{"0":"6e63…"}}
+//   all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
+//   rank 1 → {"at":"enqueue","init_seconds":1.7}
+//   all    ← {"go":"enqueue"}
+//   rank 1 → {"progress":{"entered":3,"completed":2,"open":[2]}}            when it changed
+//   rank 1 → {"at":"completion"}        all calls are begun
+//   rank 1 → {"at":"teardown","verified":{…},"timings":[…]}    all of them are completed
+//   all    ← {"go":"teardown"}
+//   rank 1 → {"at":"done"}               then it exits with 0
+//   rank 1 → {"error":"ncclAllReduce …"} at any time; the coordinator then stops the run
+//   all    ← {"go":"abort"}              ncclCommAbort, {"at":"aborted","verified":{…}}, then it
+//                                        exits with 3; what was completed before counts
 //
-// Nothing here opens or sends anything: messages, the state of a run that follows from them, and
-// the boards between threads of one process.
+// One JSON object a line over one TCP connection for each rank (replay/run/connection.h). A rank
+// that is connected serves it on a thread of its own, so that "abort" is heard while a call of NCCL
+// blocks. A connection that breaks means "abort" to a rank, and that the rank died to the
+// coordinator.
+//
+// Nothing here opens or sends anything: messages, what follows from them for a run, and the boards
+// by which threads of one process pass them on.
 
 #pragma once
 
@@ -23,25 +38,6 @@
 #include "replay/judge/outcome.h"
 
 namespace ncclog {
-
-// What the coordinator of a run and its ranks say to each other.
-//
-//   rank 1 → {"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9","ids":{"0":"6e63…"}}
-//   all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
-//   rank 1 → {"at":"enqueue","init_seconds":1.7}
-//   all    ← {"go":"enqueue"}
-//   rank 1 → {"progress":{"entered":3,"completed":2,"open":[2]}}            when it changed
-//   rank 1 → {"at":"completion"}        all calls are begun
-//   rank 1 → {"at":"teardown","verified":{…},"timings":[…]}    all of them are completed
-//   all    ← {"go":"teardown"}
-//   rank 1 → {"at":"done"}               then it exits with 0
-//   rank 1 → {"error":"ncclAllReduce …"} at any time; the coordinator then stops the run
-//   all    ← {"go":"abort"}              ncclCommAbort, {"at":"aborted","verified":{…}}, then it
-//                                        exits with 3; what was completed before counts
-//
-// One JSON object a line over one TCP connection for each rank. A rank that is connected serves it
-// on a thread of its own, so that "abort" is heard while a call of NCCL blocks. A connection that
-// breaks means "abort" to a rank, and that the rank died to the coordinator.
 
 /// What a rank says. Exactly one of `at`, `progress`, `error` is meant by a message; the other
 /// members go with some values of `at`.

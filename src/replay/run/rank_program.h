@@ -1,9 +1,11 @@
-// The calls of one rank: its communicators, its buffers, what it calls, how it knows how far they
-// are.
+// The calls of one rank on its GPU: its communicators, its buffers, what it calls, and how far that
+// is.
 //
-// fill(send) → ncclAllReduce → compare(receive), in the order of the stream, and an event behind it
+//   stream 0:  fill, AllReduce 27, event, compare, fill, AllReduce 28, event, compare, …
 //
-// Used by one thread, whose current GPU is the rank's; another one may abort its communicators.
+// All of a call stands in its stream; the host waits for none of them, so ranks may run apart as
+// far as they did in training. Only where 128 calls of a stream are open does the host wait, before
+// the driver's own queue is full and makes it wait where it hears nothing.
 
 #pragma once
 
@@ -113,14 +115,6 @@ bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call);
 /// "ncclAllReduce".
 std::string function_name(const PlannedCall& call);
 
-// The calls of one rank on its GPU: filled, made and compared, in the order of the plan.
-//
-//   stream 0:  fill, AllReduce 27, event, compare, fill, AllReduce 28, event, compare, …
-//
-// All of a call stands in its stream; the host waits for none of them, so ranks may run apart as
-// far as they did in training. Only where 128 calls of a stream are open does the host wait, before
-// the driver's own queue is full and makes it wait where it hears nothing.
-
 /// How far a rank has come, as RankOutcome counts it.
 struct CallProgress {
   uint64_t entered = 0;
@@ -208,8 +202,8 @@ class RankProgram {
 
 // How long does a call take on these GPUs?
 //
-// What is measured, and why twice, says call_times.h. All ranks of the communicator measure
-// together; of each run the slowest rank's time counts, which they agree on by a reduction.
+// What is measured, and why twice, says replay/run/rank_plan.h. All ranks of the communicator
+// measure together; of each run the slowest rank's time counts, which they agree on by a reduction.
 
 /// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
 /// other ranks of the communicator time the same one. Throws.
