@@ -16,6 +16,16 @@
 namespace ncclog {
 namespace {
 
+using Texts = std::vector<std::string>;
+
+/// A replay and the pair of its runs that is judged. All of it outlives this.
+struct JudgedReplay {
+  const ReplayPlan& plan;
+  const ReplayOutcome& outcome;
+  const ReplayPair& pair;
+  const Comparison& comparison;
+};
+
 // What did a replay show, in one sentence?
 //
 //   "As recorded, AllReduce, call 29 of communicator 0x9c1b… does not complete when rank 5 does not
@@ -251,8 +261,6 @@ std::string verdict_headline(const ReplayPlan& plan, const ReplayOutcome& outcom
 //   not-reproduced → "That rank 5 is cleared: what did not come back once, here, may come back
 //                     there."
 
-using Texts = std::vector<std::string>;
-
 Texts of_hypothesis(const JudgedReplay& judged) {
   const ReplayPlan& plan = judged.plan;
   Texts out;
@@ -343,8 +351,6 @@ std::vector<std::string> forbidden_conclusions(const JudgedReplay& judged, Repla
 //   "A collective that a CUDA graph captured is logged once and may have run many times; the replay
 //    makes it once."
 
-using Texts = std::vector<std::string>;
-
 /// What was not told by the record, or by the replay's log.
 void add_untold(const JudgedReplay& judged, Texts& out) {
   for (const std::string& what : judged.comparison.unknown) {
@@ -420,8 +426,6 @@ std::vector<std::string> verdict_limits(const JudgedReplay& judged) {
 //   reproduced-hypothesis → "Look at what the program of rank 5 does before AllReduce, call 29 …"
 //   not-comparable        → "Give the recorded release of NCCL with --nccl LIBRARY."
 
-using Texts = std::vector<std::string>;
-
 bool differs_in(const JudgedReplay& judged, std::string_view what) {
   return std::any_of(
       judged.pair.differences.begin(), judged.pair.differences.end(),
@@ -496,8 +500,6 @@ std::vector<std::string> next_steps(const JudgedReplay& judged, ReplayVerdictKin
               ? "Run it with --mode both."
               : "Remove what stopped it, and run it again."};
 }
-
-using Texts = std::vector<std::string>;
 
 /// "the replay failed there", for the runs with such an end where the job stood still.
 void add_other_end(const JudgedReplay& judged, RunEnd end, std::string_view did, Texts& out) {

@@ -469,8 +469,6 @@ void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDef
   for (const NumberedCall& from : defect.late) hold_back(seats, from, plan);
 }
 
-constexpr const char* kReplayPlan = "replay plan";
-
 /// Communicators of which calls are known, or the defect adds some.
 std::vector<int> called_communicators(const RecordedCalls& recorded, const RecordedDefect& defect) {
   std::set<int> called;
@@ -594,6 +592,8 @@ void fit_either_way(const PlanSeats& seats, const RecordedDefect& defect, Replay
   PlanMaking other = making;
   fit_calls(seats, defect, SendEnds::WithItsRecv, plan, making);
   if (!making.clean_run_ends_before && making.unmet == 0) return;
+  // Small messages end by themselves in NCCL's buffers; how many do, no log shows. So this is the
+  // second choice, and the plan's limits say that it was taken.
   fit_calls(seats, defect, SendEnds::ByItself, buffered, other);
   const bool is_better =
       making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
@@ -631,7 +631,7 @@ Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
     if (one.is_testable) others.push_back(one.id);
   }
   throw Error(fmt::format("the finding '{}' is about no call, so no replay can test it", id),
-              kReplayPlan,
+              kWhere,
               others.empty() ? "no finding of these logs is about calls; leave out --finding to "
                                "replay the last calls"
                              : "findings that a replay may test: " + join(others, ", "));
@@ -649,7 +649,7 @@ Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::
   }
   const auto nearest = nearest_name(id, ids);
   throw Error(
-      fmt::format("the analysis of these logs has no finding '{}'", printable(id)), kReplayPlan,
+      fmt::format("the analysis of these logs has no finding '{}'", printable(id)), kWhere,
       nearest ? fmt::format("did you mean '{}'?", *nearest) : "ncclog analyze lists the findings");
 }
 
@@ -668,6 +668,8 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   plan.communicators = planned_communicators(job, seats);
   const ReplayPlan frame = plan;
   PlanMaking making = make_calls(source, called, seats, defect, plan);
+  // The clean run does not come to the call in question, so no run could show what it needs. What
+  // the ranks called is still worth a replay, as a plan without a defect.
   if (making.clean_run_ends_before) {
     defect = {};
     plan = frame;

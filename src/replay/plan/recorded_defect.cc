@@ -1,14 +1,63 @@
 #include "replay/plan/recorded_defect.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "diagnose/call_departures.h"
+#include "diagnose/call_waits.h"
+#include "diagnose/idle_holdups.h"
 #include "diagnose/message_departures.h"
 #include "diagnose/stop_evidence.h"
+#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {
+
+// What is known of a job while its defect is looked for.
+
+/// `job` and `suspicion` must outlive it.
+struct Search {
+  const Job& job;
+  const Suspicion& suspicion;
+  std::set<Membership> members;
+
+  const Communicator& comm(int communicator) const {
+    return job.communicators[static_cast<size_t>(communicator)];
+  }
+  const CollectiveCalls* calls(const Membership& member) const {
+    return calls_of(job, rank_of(job, member));
+  }
+  /// Those that a plan may hold.
+  std::vector<Membership> known(int communicator, const std::vector<int>& ranks) const {
+    std::vector<Membership> result;
+    for (const int r : ranks) {
+      if (members.contains({communicator, r})) result.push_back({communicator, r});
+    }
+    return result;
+  }
+  bool is_blamed(const Membership& member) const {
+    const int process = rank_of(job, member).process;
+    const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
+    return rank >= 0 &&
+           std::find(suspicion.ranks.begin(), suspicion.ranks.end(), rank) != suspicion.ranks.end();
+  }
+  /// Of `behind`, those that are among them who hold the job up, as far as the logs can tell.
+  std::vector<Membership> holding(const Waits& waits, const std::vector<Membership>& behind) const {
+    std::vector<Membership> result;
+    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result),
+                 [&](const Membership& member) {
+                   const Waiter waiter = waiter_of(rank_of(job, member));
+                   return holds_up(waits, waiter) && !may_wait_for_unknown(job, waits, waiter);
+                 });
+    return result;
+  }
+  bool is_suspected(int communicator) const {
+    return comm(communicator).id == suspicion.communicator;
+  }
+};
 
 /// Of those with a defect the suspected communicator, else the first; -1: there is none.
 template <typename HasDefect>
@@ -374,31 +423,12 @@ RecordedDefect stall(const Search& search, const Waits& waits) {
   return defect;
 }
 
-}  // namespace
-
-RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
-                           const Suspicion& suspicion) {
-  const Search search{job, suspicion, {members.begin(), members.end()}};
-  RecordedDefect defect = from_difference(search);
-  if (defect.kind != DefectKind::None) {
-    // Where the job went on, a line may be lost; the analysis knows better.
-    const bool is_meant = search.is_suspected(defect.communicator);
-    return is_meant || has_failed(job) ? defect : RecordedDefect{};
-  }
-  if (!has_failed(job)) return {};
-  const Waits& waits = find_waits(job);
-  defect = from_late_entry(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
-  if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
-  if (defect.kind == DefectKind::None) defect = from_order(search);
-  const bool may_stall = !suspicion.id.empty() && stood_still(job);
-  return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
-}
-
-namespace {
+// Which Send without its Recv, or the other way round, made the job stand still?
+//
+//   rank 2 called AllReduce where it had always sent to rank 3, which waits for its 6th message
+//       → a message; rank 2 would have to send before that AllReduce
+//   nothing of that sort, but rank 2 owes it and nobody keeps it from sending
+//       → likewise; where the message belongs is not known
 
 /// Messages between two ranks of the plan, one of which owes some.
 struct Debt {
@@ -511,8 +541,8 @@ std::vector<Membership> told_of(const Search& search, const Waits& waits,
   });
 }
 
-}  // namespace
-
+/// A message that a rank which holds others up left out where it had always made it; of several one
+/// that is blamed.
 RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
   RecordedDefect defect;
   bool has_blamed = false;
@@ -528,6 +558,9 @@ RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
   return defect;
 }
 
+/// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those
+/// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
+/// either end of each of these messages may have departed, and all of them are named.
 RecordedDefect from_messages(const Search& search, const Waits& waits) {
   const std::vector<Debt> debts = certain_debts(search, waits);
   if (debts.empty()) return {};
@@ -541,6 +574,30 @@ RecordedDefect from_messages(const Search& search, const Waits& waits) {
     defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
   }
   return defect;
+}
+
+}  // namespace
+
+RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
+                           const Suspicion& suspicion) {
+  const Search search{job, suspicion, {members.begin(), members.end()}};
+  RecordedDefect defect = from_difference(search);
+  if (defect.kind != DefectKind::None) {
+    // Where the job went on, a line may be lost; the analysis knows better.
+    const bool is_meant = search.is_suspected(defect.communicator);
+    return is_meant || has_failed(job) ? defect : RecordedDefect{};
+  }
+  if (!has_failed(job)) return {};
+  const Waits& waits = find_waits(job);
+  defect = from_late_entry(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
+  if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
+  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
+  if (defect.kind == DefectKind::None) defect = from_order(search);
+  const bool may_stall = !suspicion.id.empty() && stood_still(job);
+  return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
 }
 
 }  // namespace ncclog

@@ -11,17 +11,11 @@
 
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "diagnose/call_waits.h"
-#include "diagnose/idle_holdups.h"
-#include "model/call_coverage.h"
 #include "model/job.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/recorded_calls.h"
@@ -74,65 +68,5 @@ struct RecordedDefect {
 /// `members` are those that a plan may hold. Pure.
 RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
                            const Suspicion& suspicion);
-
-// What is known of a job while its defect is looked for, for replay/plan/recorded_defect.cc and
-// message_defect.cc.
-
-/// `job` and `suspicion` must outlive it.
-struct Search {
-  const Job& job;
-  const Suspicion& suspicion;
-  std::set<Membership> members;
-
-  const Communicator& comm(int communicator) const {
-    return job.communicators[static_cast<size_t>(communicator)];
-  }
-  const CollectiveCalls* calls(const Membership& member) const {
-    return calls_of(job, rank_of(job, member));
-  }
-  /// Those that a plan may hold.
-  std::vector<Membership> known(int communicator, const std::vector<int>& ranks) const {
-    std::vector<Membership> result;
-    for (const int r : ranks) {
-      if (members.contains({communicator, r})) result.push_back({communicator, r});
-    }
-    return result;
-  }
-  bool is_blamed(const Membership& member) const {
-    const int process = rank_of(job, member).process;
-    const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
-    return rank >= 0 &&
-           std::find(suspicion.ranks.begin(), suspicion.ranks.end(), rank) != suspicion.ranks.end();
-  }
-  /// Of `behind`, those that are among them who hold the job up, as far as the logs can tell.
-  std::vector<Membership> holding(const Waits& waits, const std::vector<Membership>& behind) const {
-    std::vector<Membership> result;
-    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result),
-                 [&](const Membership& member) {
-                   const Waiter waiter = waiter_of(rank_of(job, member));
-                   return holds_up(waits, waiter) && !may_wait_for_unknown(job, waits, waiter);
-                 });
-    return result;
-  }
-  bool is_suspected(int communicator) const {
-    return comm(communicator).id == suspicion.communicator;
-  }
-};
-
-// Which Send without its Recv, or the other way round, made the job stand still?
-//
-//   rank 2 called AllReduce where it had always sent to rank 3, which waits for its 6th message
-//       → a message; rank 2 would have to send before that AllReduce
-//   nothing of that sort, but rank 2 owes it and nobody keeps it from sending
-//       → likewise; where the message belongs is not known
-
-/// A message that a rank which holds others up left out where it had always made it; of several one
-/// that is blamed.
-RecordedDefect from_departed_message(const Search& search, const Waits& waits);
-
-/// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those
-/// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
-/// either end of each of these messages may have departed, and all of them are named.
-RecordedDefect from_messages(const Search& search, const Waits& waits);
 
 }  // namespace ncclog

@@ -17,6 +17,7 @@
 #include "base/text.h"
 
 namespace ncclog {
+
 StopSignals::StopSignals() {
   sigset_t stops;
   sigemptyset(&stops);

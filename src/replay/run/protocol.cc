@@ -10,6 +10,7 @@
 #include "replay/judge/outcome_fields.h"
 
 namespace ncclog {
+
 /// What goes with the key that tells a message's kind.
 void each_field(auto& visit, FieldsOf<RankMessage>) {
   visit("rank", &RankMessage::rank, Written::IfSet);

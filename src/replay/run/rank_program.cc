@@ -14,9 +14,16 @@
 namespace ncclog {
 namespace {
 
-constexpr std::chrono::microseconds kBetweenPolls{200};
+/// The GPU and NCCL are asked so often whether they are done, wherever a rank waits.
+constexpr std::chrono::microseconds kBetweenLooks{200};
+
+/// An abort waits so long for a function of NCCL to return; then it is taken for one that hangs.
 constexpr std::chrono::seconds kLongestUse{1};
+
+/// Communicators beside those of the plan; a measurement adds one.
 constexpr size_t kMostAdded = 8;
+
+bool failed(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
 
 ncclConfig_t non_blocking() {
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
@@ -123,7 +130,7 @@ void Communicators::settle(const CallSite& site, ncclComm_t comm) {
     if (state != ncclInProgress) return;
     looks_around_();
     // Most of what is waited for takes a few microseconds.
-    if (round > 20) std::this_thread::sleep_for(kBetweenPolls);
+    if (round > 20) std::this_thread::sleep_for(kBetweenLooks);
   }
 }
 
@@ -204,13 +211,12 @@ ncclResult_t in_one_group(const Issue& issue, Exchange exchange) {
   if (result != ncclSuccess) return result;
   for (int peer = 0; peer < issue.on.nranks; ++peer) {
     const ncclResult_t made = exchange(peer);
-    if (made != ncclSuccess && made != ncclInProgress) result = made;
+    if (failed(made)) result = made;
   }
+  // A group that was opened has to be closed, or it would take in all that follows.
   const ncclResult_t ended = issue.nccl.group_end();
   return result != ncclSuccess ? result : ended;
 }
-
-bool failed(ncclResult_t result) { return result != ncclSuccess && result != ncclInProgress; }
 
 ncclResult_t exchange_blocks(const Issue& issue) {
   return in_one_group(issue, [&](int peer) {
@@ -320,7 +326,6 @@ std::string function_name(const PlannedCall& call) { return "nccl" + call.op; }
 namespace {
 
 constexpr size_t kMostOpenOnStream = 128;
-constexpr std::chrono::microseconds kBetweenLooks{200};
 constexpr std::chrono::seconds kLongestCopy{1};
 
 /// A value that no pattern is likely to begin with.
@@ -351,6 +356,7 @@ void RankProgram::allocate() {
   results_ = GpuMemory(static_cast<int64_t>(bytes), rank_);
   check(cudaMemcpy(results_.at(0), none.data(), bytes, cudaMemcpyHostToDevice),
         {"cudaMemcpy", rank_});
+  // Kernels are loaded now: one that is loaded at its first launch may wait for a call that hangs.
   auto* result = reinterpret_cast<ComparedElements*>(results_.at(0));
   check(launch_fill({}, results_.at(0), 0, nullptr), {"launch of fill", rank_});
   check(launch_compare({}, results_.at(0), 0, result, nullptr), {"launch of compare", rank_});
@@ -387,6 +393,7 @@ void RankProgram::enqueue_all(const std::function<void()>& looks_around) {
     const size_t end = group_end(calls_, at);
     for (size_t call = at; call < end; ++call) await_room(call, looks_around);
     for (size_t call = at; call < end; ++call) fill(call);
+    // Said before it is done: NCCL may never return from the call, and then this is the front.
     progress_.entered = end;
     looks_around();
     issue(at, end);
@@ -412,6 +419,8 @@ void RankProgram::fill(size_t call) {
   const CallTarget target = target_of(call);
   const CallShape shape = shape_of(call);
   const DataPattern pattern = pattern_of(calls_[call], target.rank, target.nranks);
+  // What was received before must not pass for what is expected now. In place, the values to be
+  // sent may already cover the receive buffer.
   const bool is_filled = calls_[call].in_place && shape.sent >= shape.received;
   if (shape.received > 0 && !is_filled) {
     const auto bytes = static_cast<size_t>(shape.received * element_bytes(pattern.datatype));
@@ -436,7 +445,7 @@ void RankProgram::issue(size_t first, size_t end) {
                          for (size_t call = first; call < end; ++call) {
                            const ncclResult_t made =
                                issue_call(nccl_, calls_[call], target_of(call));
-                           if (made != ncclSuccess && made != ncclInProgress) result = made;
+                           if (failed(made)) result = made;
                          }
                          const ncclResult_t ended = nccl_.group_end();
                          return result == ncclSuccess ? ended : result;
@@ -477,10 +486,6 @@ void RankProgram::look() {
       ++stream.completed;
     }
   }
-  count_completed();
-}
-
-void RankProgram::count_completed() {
   while (progress_.completed < progress_.entered && is_completed_[progress_.completed]) {
     ++progress_.completed;
   }
@@ -531,7 +536,6 @@ void RankProgram::release() {
 
 namespace {
 
-constexpr std::chrono::microseconds kBetweenTimings{200};
 constexpr int kWarmUps = 10;
 
 /// One rank's part in a measurement.
@@ -598,7 +602,7 @@ class Stopwatch {
   void wait() {
     while (!ends_.back().is_reached()) {
       communicators_.look_for_errors();
-      std::this_thread::sleep_for(kBetweenTimings);
+      std::this_thread::sleep_for(kBetweenLooks);
     }
   }
 
@@ -614,12 +618,13 @@ class Stopwatch {
   std::vector<GpuEvent> ends_;
 };
 
-}  // namespace
-
+/// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
+/// other ranks of the communicator time the same one. Throws.
 MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
                        Communicators& communicators, int rank) {
   Stopwatch watch(program, call, runs, nccl, communicators, rank);
   const auto warm = static_cast<size_t>(runs);
+  // Without meeting, a rank would measure how late the others come.
   watch.meet();
   watch.run_once(0);
   // The series takes other times later; until then its place serves for what is not counted.
@@ -634,9 +639,12 @@ MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLi
           .series = times.back() / runs};
 }
 
+}  // namespace
+
 std::optional<CallTiming> time_program(const ReplayPlan& plan, int rank, int runs,
                                        RankProgram& program, const NcclLibrary& nccl,
                                        Communicators& communicators) {
+  // A communicator of its own is split off for it, so that its cold run sets up connections.
   const std::optional<TimedCall> timed = choose_timed_call(plan);
   if (!timed || nccl.comm_split == nullptr) return std::nullopt;
   const std::optional<size_t> call = find_timed_call(program.calls(), *timed);

@@ -92,8 +92,8 @@ class Communicators {
 
 // How is a planned call made?
 //
-//   {"op": "Reduce", "count": 1024, …, "root": 0}  →  ncclReduce(send, receive, 1024, …, 0, comm,
-//   …)
+//   {"op": "Reduce", "count": 1024, …, "root": 0}
+//   →  ncclReduce(send, receive, 1024, …, 0, comm, stream)
 
 /// On what a call is made. Buffers are in the GPU's memory and large enough.
 struct CallTarget {
@@ -182,7 +182,6 @@ class RankProgram {
   void fill(size_t call);
   void issue(size_t first, size_t end);
   void follow(size_t call);
-  void count_completed();
 
   const ReplayPlan& plan_;
   int rank_;
@@ -204,11 +203,6 @@ class RankProgram {
 //
 // What is measured, and why twice, says replay/run/rank_plan.h. All ranks of the communicator
 // measure together; of each run the slowest rank's time counts, which they agree on by a reduction.
-
-/// Repeats that call of `program`, on its buffers. Precondition: all calls are compared, and the
-/// other ranks of the communicator time the same one. Throws.
-MeasuredRuns time_call(RankProgram& program, size_t call, int runs, const NcclLibrary& nccl,
-                       Communicators& communicators, int rank);
 
 /// Times the call that the plan is about and says so if this is its rank 0; nullopt: it is not, or
 /// there is nothing to time, or NCCL is older than 2.18 and splits no communicator. Throws.
