@@ -12,6 +12,8 @@
 namespace ncclog {
 namespace {
 
+// Places of calls.
+
 const PlannedRank* rank_at(const ReplayPlan& plan, int rank) {
   const bool is_there = rank >= 0 && static_cast<size_t>(rank) < plan.ranks.size();
   return is_there ? &plan.ranks[static_cast<size_t>(rank)] : nullptr;

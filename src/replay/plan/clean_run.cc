@@ -290,14 +290,19 @@ struct CallMeetings {
   std::map<MeetingKey, CallMeeting> meetings;
 };
 
-/// Carries out all calls but those of the defect run. `plan` outlives what is returned.
-CallMeetings meet_calls(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
-
 /// Where that call of a rank of the plan meets others.
-MeetingKey meeting_key_of(const CallMeetings& met, const PlannedCall& call, int rank);
+MeetingKey meeting_key_of(const CallMeetings& met, const PlannedCall& call, int rank) {
+  if (!is_message(call.op)) return {call.communicator, -1, -1, call.index};
+  const int own = met.places[static_cast<size_t>(call.communicator)].at(rank);
+  return call.op == "Send" ? MeetingKey{call.communicator, own, call.root, call.index}
+                           : MeetingKey{call.communicator, call.root, own, call.index};
+}
 
 /// How many have to come there.
-size_t expected_at(const ReplayPlan& plan, const MeetingKey& key);
+size_t expected_at(const ReplayPlan& plan, const MeetingKey& key) {
+  if (key.sender >= 0) return 2;
+  return plan.communicators[static_cast<size_t>(key.communicator)].ranks.size();
+}
 
 CallTerms terms_of(const PlannedCall& call) {
   if (is_message(call.op)) return {"", call.count, call.datatype, 0, -1};
@@ -391,6 +396,7 @@ void launch(CallMeetings& met, const UnitOfRank& launched, std::vector<UnitOfRan
   }
 }
 
+/// Carries out all calls but those of the defect run. `plan` outlives what is returned.
 CallMeetings meet_calls(const ReplayPlan& plan, SendEnds sends) {
   CallMeetings met{
       .plan = plan, .sends = sends, .places = places_in(plan), .units = {}, .meetings = {}};
@@ -404,18 +410,6 @@ CallMeetings meet_calls(const ReplayPlan& plan, SendEnds sends) {
   return met;
 }
 
-MeetingKey meeting_key_of(const CallMeetings& met, const PlannedCall& call, int rank) {
-  if (!is_message(call.op)) return {call.communicator, -1, -1, call.index};
-  const int own = met.places[static_cast<size_t>(call.communicator)].at(rank);
-  return call.op == "Send" ? MeetingKey{call.communicator, own, call.root, call.index}
-                           : MeetingKey{call.communicator, call.root, own, call.index};
-}
-
-size_t expected_at(const ReplayPlan& plan, const MeetingKey& key) {
-  if (key.sender >= 0) return 2;
-  return plan.communicators[static_cast<size_t>(key.communicator)].ranks.size();
-}
-
 // For which calls does the clean run of a plan wait at its end, and for whom?
 //
 //   rank 0: AllReduce(28)        rank 1: nothing more
@@ -426,11 +420,6 @@ struct AwaitedCall {
   int rank = -1;     ///< Into ReplayPlan::ranks: who is waited for.
   PlannedCall call;  ///< Its own: of a message the other end.
 };
-
-/// What the clean run waits for at its end: calls that all but some of `ranks` came to, and that
-/// are not among those ranks' own. By communicator and index, then by rank.
-std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks,
-                                       SendEnds sends = SendEnds::WithItsRecv);
 
 /// Ranks of the plan that did not come to it.
 std::set<int> absent_from(const ReplayPlan& plan, const MeetingKey& key,
@@ -478,6 +467,8 @@ bool makes(const ReplayPlan& plan, const AwaitedCall& awaited) {
   });
 }
 
+/// What the clean run waits for at its end: calls that all but some of `ranks` came to, and that
+/// are not among those ranks' own. By communicator and index, then by rank.
 std::vector<AwaitedCall> awaited_calls(const ReplayPlan& plan, const std::vector<int>& ranks,
                                        SendEnds sends) {
   const std::set<int> late(ranks.begin(), ranks.end());
@@ -597,6 +588,7 @@ int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message, 
       std::erase_if(awaited, [](const AwaitedCall& one) { return !is_message(one.call.op); });
     }
     if (awaited.empty()) break;
+    // One call at a time: with it others may come to their ends for whom nobody waits then.
     const std::vector<std::vector<bool>> completed = completed_calls(plan, sends);
     const PlannedCall first = awaited.front().call;
     others += is_at(first, front, by_message) ? 0 : 1;

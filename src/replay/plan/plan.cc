@@ -169,6 +169,8 @@ double bus_factor(std::string_view op, int nranks) {
   return 1;
 }
 
+// A call in words.
+
 std::string words_of(const PlannedCall& call) {
   const std::string_view datatype = datatype_name(call.datatype);
   std::string words = fmt::format("{} of {} {}", printable(call.op), call.count,

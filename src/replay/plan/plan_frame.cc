@@ -22,6 +22,8 @@
 namespace ncclog {
 namespace {
 
+// Transports and tuning, as the logs show them.
+
 /// That rank; nullptr: it is not listed.
 const CommRank* find_rank(const Communicator& comm, int number) {
   const auto found = std::lower_bound(comm.ranks.begin(), comm.ranks.end(), number,
@@ -96,6 +98,8 @@ std::vector<RecordedTuning> seen_tuning(const Job& job) {
 }
 
 namespace {
+
+// Settings.
 
 constexpr std::string_view kInterface = "names a network interface of the recorded machine";
 constexpr std::string_view kAdapter = "names or tunes network adapters of the recorded machine";
@@ -286,6 +290,8 @@ uint64_t end_at_front(ReplayPlan& plan) {
   move_to_missing(front, without);
   return removed;
 }
+
+// What the plan lost, and what it cannot show.
 
 std::string_view plural(uint64_t count, std::string_view one, std::string_view several) {
   return count == 1 ? one : several;

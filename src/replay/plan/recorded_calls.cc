@@ -159,6 +159,8 @@ CallWindows call_windows(const Job& job, const std::vector<Membership>& members,
 
 namespace {
 
+// Seats.
+
 /// Processes that hold several ranks of one communicator.
 std::set<int> processes_with_several(const Job& job, const std::vector<Membership>& members) {
   std::set<std::pair<int, int>> seen;
@@ -302,6 +304,8 @@ std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
 }
 
 namespace {
+
+// The calls, by their lines.
 
 /// "… [nranks=8] stream 0x5581aa30": the pointer at the end of a COLL line.
 uint64_t stream_of(std::string_view message) {

@@ -18,6 +18,8 @@
 
 namespace ncclog {
 
+// Signals.
+
 StopSignals::StopSignals() {
   sigset_t stops;
   sigemptyset(&stops);
@@ -40,6 +42,8 @@ int take_stop_signal(int descriptor) {
   if (descriptor < 0 || read(descriptor, &info, sizeof info) != sizeof info) return 0;
   return static_cast<int>(info.ssi_signo);
 }
+
+// One connection.
 
 Connection::Connection(Connection&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
@@ -121,6 +125,8 @@ void Connection::flush() {
 }
 
 namespace {
+
+// How a connection is made.
 
 /// Coordinator and ranks are on one host.
 constexpr std::string_view kLoopback = "127.0.0.1:";
@@ -240,6 +246,8 @@ std::vector<Connection> WaitingRoom::take_trusted() {
   waiting_ = std::move(still_waiting);
   return trusted;
 }
+
+// What is waited for, and the connections of all ranks.
 
 void PollList::add(int descriptor) {
   if (descriptor >= 0) polled.push_back({descriptor, POLLIN, 0});

@@ -29,6 +29,8 @@
 namespace ncclog {
 namespace {
 
+// What a run left behind: NCCL's shared memory, processes.
+
 constexpr std::string_view kSegmentStart = "nccl-";
 
 /// Names in a folder; none if it cannot be read.
@@ -190,6 +192,8 @@ std::vector<std::string> end_strays(const std::vector<pid_t>& leaders, const std
 
 namespace {
 
+// GPUs and the answers of probes as text.
+
 using Json = nlohmann::ordered_json;
 
 Json to_json(const GpuState& state) {
@@ -265,6 +269,8 @@ std::optional<GpuCheck> parse_probe(std::string_view line) {
 }
 
 namespace {
+
+// On which GPUs a replay runs.
 
 /// Less than that for each rank, and NCCL cannot even set up its proxies.
 constexpr int64_t kLeastSharedMemory = 4LL << 20;
@@ -391,6 +397,8 @@ std::string machine_remark(size_t ranks, const ReplayMachine& machine) {
 }
 
 namespace {
+
+// Whether the GPUs still answer.
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;

@@ -89,6 +89,8 @@ NcclLibrary load_nccl(const std::string& library) {
 
 namespace {
 
+// What went wrong with a call.
+
 std::string site_text(const CallSite& site) {
   std::string text;
   if (site.rank >= 0) text += fmt::format("rank {}: ", site.rank);
@@ -250,6 +252,8 @@ std::optional<GpuUse> ask_gpu_use(const std::string& bus_id) {
 }
 
 constexpr int64_t kProbedElements = 4 << 20;  // Of four bytes.
+
+// The GPUs.
 
 /// "13.0" of 13000; empty for 0, which means none.
 std::string version_text(int version) {

@@ -24,6 +24,8 @@
 namespace ncclog {
 namespace fs = std::filesystem;
 
+// Files as a whole.
+
 std::optional<std::string> read_whole_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
@@ -38,6 +40,8 @@ void write_whole_file(const fs::path& path, const std::string& text) {
   file.close();
   fs::rename(part, path);
 }
+
+// The command line of a rank.
 
 std::optional<PlantedCorruption> parse_corruption(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
@@ -84,6 +88,8 @@ std::vector<std::string> arguments_of(const RankCommand& command) {
 }
 
 namespace {
+
+// The environment of a rank.
 
 /// Inherited variables that would make the replay another one than its plan says.
 bool belongs_to_the_plan(std::string_view name) {

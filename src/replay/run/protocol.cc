@@ -11,6 +11,8 @@
 
 namespace ncclog {
 
+// Messages and orders as JSON.
+
 /// What goes with the key that tells a message's kind.
 void each_field(auto& visit, FieldsOf<RankMessage>) {
   visit("rank", &RankMessage::rank, Written::IfSet);
@@ -289,6 +291,8 @@ std::vector<int> RunProgress::ranks_in(ReplayPhase phase) const {
   return ranks;
 }
 
+// The board between the two threads of a rank.
+
 void RankTalk::post(RankMessage message) {
   const std::lock_guard lock(mutex_);
   if (std::exchange(has_progress_, false)) posted_.push_back(std::move(progress_));
@@ -342,6 +346,8 @@ void RankTalk::hear(RunOrder order) {
 }
 
 namespace {
+
+// The board of a selftest, whose ranks are threads.
 
 /// The phase that ranks enter once all have said that they are there; nullopt: they do not wait.
 std::optional<ReplayPhase> phase_after(ReplayPhase at) {

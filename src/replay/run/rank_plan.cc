@@ -13,6 +13,8 @@
 namespace ncclog {
 namespace {
 
+// The order in which communicators are made, and their ids as text.
+
 bool share_a_rank(const PlannedCommunicator& a, const PlannedCommunicator& b) {
   return std::any_of(a.ranks.begin(), a.ranks.end(), [&b](int rank) {
     return std::find(b.ranks.begin(), b.ranks.end(), rank) != b.ranks.end();
@@ -81,6 +83,8 @@ std::optional<std::string> bytes_of_hex(std::string_view text, size_t bytes) {
 }
 
 namespace {
+
+// Where buffers lie.
 
 constexpr int64_t kBoundary = 256;
 
@@ -172,6 +176,8 @@ BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const P
 
 namespace {
 
+// Which values are sent and expected.
+
 uint64_t joined(uint64_t key, int64_t part) { return mixed(key + static_cast<uint64_t>(part)); }
 
 /// Equal on the two ends of a message and on all ranks of a collective, and on nothing else.
@@ -259,6 +265,8 @@ std::string element_text(const DataPattern& pattern, uint64_t bits) {
   return std::to_string(bits);
 }
 
+// What the comparisons come to.
+
 Verification verification_of(const ReplayPlan& plan, int rank, std::span<const PlannedCall> calls,
                              std::span<const ComparedElements> results,
                              const std::vector<bool>& is_completed) {
@@ -289,6 +297,8 @@ Verification verification_of(const ReplayPlan& plan, int rank, std::span<const P
 }
 
 namespace {
+
+// Which call is timed, and what its times come to.
 
 bool is_it(const PlannedCall& call, const TimedCall& timed) {
   return !is_message(call.op) && call.communicator == timed.communicator &&

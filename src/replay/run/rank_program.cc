@@ -14,6 +14,8 @@
 namespace ncclog {
 namespace {
 
+// The communicators of a rank.
+
 /// The GPU and NCCL are asked so often whether they are done, wherever a rank waits.
 constexpr std::chrono::microseconds kBetweenLooks{200};
 
@@ -180,6 +182,8 @@ void Communicators::abort() {
 
 namespace {
 
+// How a planned call is made.
+
 /// A call in NCCL's types.
 struct Issue {
   const NcclLibrary& nccl;
@@ -324,6 +328,8 @@ bool is_made_of_messages(const NcclLibrary& nccl, const PlannedCall& call) {
 std::string function_name(const PlannedCall& call) { return "nccl" + call.op; }
 
 namespace {
+
+// The calls of a rank on its GPU.
 
 constexpr size_t kMostOpenOnStream = 128;
 constexpr std::chrono::seconds kLongestCopy{1};
@@ -535,6 +541,8 @@ void RankProgram::release() {
 }
 
 namespace {
+
+// How long a call takes.
 
 constexpr int kWarmUps = 10;
 
