@@ -124,6 +124,21 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
+/// The communicator that the plan's hypothesis is about; -1: none.
+int tested_communicator(const ReplayPlan& plan) {
+  const std::optional<FrontLine> place = expected_place(plan);
+  return place ? place->communicator : -1;
+}
+
+/// "P2P, NET/IB".
+std::string transport_names(const std::vector<TransportShare>& transports) {
+  std::string out;
+  for (const TransportShare& share : transports) {
+    out += (out.empty() ? "" : ", ") + printable(share.transport);
+  }
+  return out;
+}
+
 /// Fills a comparison row by row.
 class Rows {
  public:
@@ -281,19 +296,6 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
 bool differs_in_what_matters(const std::vector<ReplayDifference>& differences) {
   return std::any_of(differences.begin(), differences.end(),
                      [](const ReplayDifference& row) { return row.matters; });
-}
-
-int tested_communicator(const ReplayPlan& plan) {
-  const std::optional<FrontLine> place = expected_place(plan);
-  return place ? place->communicator : -1;
-}
-
-std::string transport_names(const std::vector<TransportShare>& transports) {
-  std::string out;
-  for (const TransportShare& share : transports) {
-    out += (out.empty() ? "" : ", ") + printable(share.transport);
-  }
-  return out;
 }
 
 namespace {

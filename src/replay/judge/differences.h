@@ -90,12 +90,6 @@ Comparison compare_with_record(const ReplayPlan& plan, const ReplayOutcome& outc
 /// True if some difference matters.
 bool differs_in_what_matters(const std::vector<ReplayDifference>& differences);
 
-/// The communicator that the plan's hypothesis is about; -1: none.
-int tested_communicator(const ReplayPlan& plan);
-
-/// "P2P, NET/IB".
-std::string transport_names(const std::vector<TransportShare>& transports);
-
 // Which settings of the job were in force in a replay, and which are the replay's own?
 //
 //   recorded NCCL_ALGO=Ring, set              → held: "NCCL_ALGO=Ring"

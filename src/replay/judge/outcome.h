@@ -34,12 +34,10 @@ enum class RunEnd {
   NotStarted,  ///< The ranks could not be brought up; nothing was tested.
 };
 std::string_view to_string(RunEnd end);
-std::optional<RunEnd> parse_run_end(std::string_view word);
 
 /// How a rank's process was brought to its end.
 enum class ProcessEnd { ByItself, OnAbort, Terminated, Killed, Lost };
 std::string_view to_string(ProcessEnd end);
-std::optional<ProcessEnd> parse_process_end(std::string_view word);
 
 /// The first element that is not what it has to be.
 struct WrongElement {

@@ -20,13 +20,6 @@ constexpr std::string_view kKinds[] = {
     "not-comparable",   "inconclusive",          "refused"};
 constexpr std::string_view kConfidences[] = {"certain", "likely", "possible"};
 
-template <typename Enum, size_t n>
-std::optional<Enum> parse_word(const std::string_view (&words)[n], std::string_view word) {
-  const auto* found = std::find(std::begin(words), std::end(words), word);
-  if (found == std::end(words)) return std::nullopt;
-  return static_cast<Enum>(found - std::begin(words));
-}
-
 bool is_fault(const RunReading& reading) {
   return reading.shows == RunShows::AsRecorded || reading.shows == RunShows::Elsewhere;
 }
@@ -181,16 +174,8 @@ bool all_alike(const std::vector<JudgedPair>& judged) {
 
 std::string_view to_string(ReplayVerdictKind kind) { return kKinds[static_cast<size_t>(kind)]; }
 
-std::optional<ReplayVerdictKind> parse_replay_verdict_kind(std::string_view word) {
-  return parse_word<ReplayVerdictKind>(kKinds, word);
-}
-
 std::string_view to_string(ReplayConfidence confidence) {
   return kConfidences[static_cast<size_t>(confidence)];
-}
-
-std::optional<ReplayConfidence> parse_replay_confidence(std::string_view word) {
-  return parse_word<ReplayConfidence>(kConfidences, word);
 }
 
 const RunReading& behaving_run(const ReplayPlan& plan, const RunReading& defect,

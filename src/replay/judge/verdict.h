@@ -40,12 +40,10 @@ enum class ReplayVerdictKind {
   Refused,               ///< Nothing was run.
 };
 std::string_view to_string(ReplayVerdictKind kind);
-std::optional<ReplayVerdictKind> parse_replay_verdict_kind(std::string_view word);
 
 /// How sure a claim about the job is; the surest first.
 enum class ReplayConfidence { Certain, Likely, Possible };
 std::string_view to_string(ReplayConfidence confidence);
-std::optional<ReplayConfidence> parse_replay_confidence(std::string_view word);
 
 /// What the runs of one variation show.
 struct ReplayPair {

@@ -27,6 +27,15 @@
 namespace ncclog {
 namespace {
 
+/// What the seats called, and what was done to put that into calls of a plan.
+struct PlanPrograms {
+  std::vector<std::vector<PlannedCall>> by_seat;  ///< One list a seat, in the order of lines.
+  uint64_t not_replayable = 0;  ///< Calls that were dropped: unknown function, datatype, count.
+  bool guessed_groups = false;  ///< Some group rests on opCounts.
+  bool ungrouped = false;       ///< Messages stand alone that may have been a group.
+  bool counts_bytes = false;    ///< Some AllGather or Broadcast is known in bytes only.
+};
+
 constexpr const char* kWhere = "replay plan";
 
 const std::string& how_to_capture() {
@@ -288,6 +297,9 @@ PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedC
   return planned;
 }
 
+namespace {
+
+/// The calls of all seats, in the order of their lines.
 PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats) {
   PlanPrograms programs;
   std::vector<Program> of_seats(seats.seats.size());
@@ -310,8 +322,6 @@ PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const 
   }
   return programs;
 }
-
-namespace {
 
 // What the clean run makes that was not made: the calls that somebody left out, in their places.
 //

@@ -46,24 +46,12 @@ bool failed_before_calls(const Job& job);
 // itself. Else each stands alone: to join a Send and the Recv behind it would hide the deadlock
 // that they may be.
 
-/// What the seats called, and what was done to put that into calls of a plan.
-struct PlanPrograms {
-  std::vector<std::vector<PlannedCall>> by_seat;  ///< One list a seat, in the order of lines.
-  uint64_t not_replayable = 0;  ///< Calls that were dropped: unknown function, datatype, count.
-  bool guessed_groups = false;  ///< Some group rests on opCounts.
-  bool ungrouped = false;       ///< Messages stand alone that may have been a group.
-  bool counts_bytes = false;    ///< Some AllGather or Broadcast is known in bytes only.
-};
-
 /// True if a replay can make that call.
 bool can_be_planned(const CallSignature& call);
 
 /// The call as the member made it, on stream 0 and in no group. A root that takes no part becomes
 /// the lowest rank that does.
 PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedCall& call);
-
-/// The calls of all seats, in the order of their lines.
-PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats);
 
 /// What the user asks of a plan.
 struct PlanOptions {

@@ -178,6 +178,7 @@ class Simulation {
 
   void end(size_t s) {
     Step& step = steps_[s];
+    // A Send that ended by itself is met again when its Recv comes.
     if (step.done) return;
     step.done = true;
     Queue& queue = queues_[step.queue];
@@ -209,6 +210,7 @@ class Simulation {
       links.push_back({steps_[step].place, steps_[awaited].place});
       step = waiting_in(queues_[steps_[awaited].queue]);
     }
+    // What leads into the circle is no part of it.
     links.erase(links.begin(), links.begin() + static_cast<ptrdiff_t>(link_of[step]));
     return links;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,33 @@
 
 namespace ncclog {
 namespace {
+
+// Which groups and ranks of the Flight Recorder's dumps does a plan take?
+//
+//   default_pg: ranks 0-4, 6 and 7 left dumps   → their last 32 calls; seats 0-6 of the plan
+//   tp_1: one rank left a dump                  → nothing: who called alike is not known
+
+/// The collectives of a group that a plan takes, by c10d's numbers, of which 1 is the first.
+struct DumpWindow {
+  int64_t from = 1;
+  int64_t to = 0;                 ///< The last one; below `from`: none.
+  std::vector<int64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
+
+  bool holds(int64_t number) const {
+    return from <= number && number <= to &&
+           !std::binary_search(left_out.begin(), left_out.end(), number);
+  }
+};
+
+/// A group that the plan takes calls of; its place in the plan is that in the list.
+struct DumpedGroup {
+  const RecordedGroup* group = nullptr;
+  std::vector<const RecordedRank*> ranks;  ///< Whose calls are known; at least one.
+  DumpWindow window;                       ///< Holds at least one call.
+};
+
+/// The plan's ranks, which are those of all groups, by their global rank.
+using SeatOfRank = std::map<int, int>;
 
 struct TypeRow {
   std::string_view torch;
@@ -69,11 +97,9 @@ std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_
   return call;
 }
 
-bool DumpWindow::holds(int64_t number) const {
-  return from <= number && number <= to &&
-         !std::binary_search(left_out.begin(), left_out.end(), number);
-}
+namespace {
 
+/// The ranks of the group whose calls are known, by rank; fewer than two: none is returned.
 std::vector<const RecordedRank*> known_ranks(const RecordedGroup& group) {
   std::vector<const RecordedRank*> known;
   if (!group.is_numbered_alike) return known;
@@ -83,6 +109,8 @@ std::vector<const RecordedRank*> known_ranks(const RecordedGroup& group) {
   return known.size() < 2 ? std::vector<const RecordedRank*>{} : known;
 }
 
+/// The `last` collectives up to number `common`, which all known ranks called alike, and what some
+/// called beyond them.
 DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last) {
   DumpWindow window;
   window.from = std::max<int64_t>(1, common - static_cast<int64_t>(last) + 1);
@@ -101,8 +129,6 @@ DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last
   return window;
 }
 
-namespace {
-
 /// Up to where the known ranks called alike: before what the verdict is about, if it differs there.
 int64_t common_number(const DumpedGroup& dumped, const RecorderVerdict& verdict) {
   int64_t least = dumped.ranks.front()->enqueued;
@@ -112,8 +138,7 @@ int64_t common_number(const DumpedGroup& dumped, const RecorderVerdict& verdict)
   return is_meant ? std::min(least, verdict.number - 1) : least;
 }
 
-}  // namespace
-
+/// Those of `groups`, which outlive what is returned.
 std::vector<DumpedGroup> dumped_groups(const std::vector<RecordedGroup>& groups,
                                        const RecorderVerdict& verdict, const PlanOptions& options) {
   std::vector<DumpedGroup> result;
@@ -137,6 +162,7 @@ SeatOfRank seats_of_ranks(const std::vector<DumpedGroup>& groups) {
   return seats;
 }
 
+/// Of those global ranks that have one.
 std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks) {
   std::vector<int> result;
   for (const int rank : ranks) {
@@ -145,6 +171,8 @@ std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks
   }
   return result;
 }
+
+}  // namespace
 
 std::string communicator_of(const Job& job, const RecordedGroup& group) {
   if (group.communicator >= 0) return job.communicators[static_cast<size_t>(group.communicator)].id;

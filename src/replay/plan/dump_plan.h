@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,46 +33,6 @@ namespace ncclog {
 /// stream are not set. nullopt: it is none that a replay can make, or the dump does not tell its
 /// size or type.
 std::optional<PlannedCall> call_of_entry(const FlightRecorderEntry& entry, size_t nranks);
-
-/// The collectives of a group that a plan takes, by c10d's numbers, of which 1 is the first.
-struct DumpWindow {
-  int64_t from = 1;
-  int64_t to = 0;                 ///< The last one; below `from`: none.
-  std::vector<int64_t> left_out;  ///< Of these, those that a replay cannot make on some rank.
-
-  bool holds(int64_t number) const;
-};
-
-/// The ranks of the group whose calls are known, by rank; fewer than two: none is returned.
-std::vector<const RecordedRank*> known_ranks(const RecordedGroup& group);
-
-/// The `last` collectives up to number `common`, which all known ranks called alike, and what some
-/// called beyond them.
-DumpWindow dump_window(const RecordedGroup& group, int64_t common, uint64_t last);
-
-// Which groups and ranks of the Flight Recorder's dumps does a plan take?
-//
-//   default_pg: ranks 0-4, 6 and 7 left dumps   → their last 32 calls; seats 0-6 of the plan
-//   tp_1: one rank left a dump                  → nothing: who called alike is not known
-
-/// A group that the plan takes calls of; its place in the plan is that in the list.
-struct DumpedGroup {
-  const RecordedGroup* group = nullptr;
-  std::vector<const RecordedRank*> ranks;  ///< Whose calls are known; at least one.
-  DumpWindow window;                       ///< Holds at least one call.
-};
-
-/// Those of `groups`, which outlive what is returned.
-std::vector<DumpedGroup> dumped_groups(const std::vector<RecordedGroup>& groups,
-                                       const RecorderVerdict& verdict, const PlanOptions& options);
-
-/// The plan's ranks, which are those of all groups, by their global rank.
-using SeatOfRank = std::map<int, int>;
-
-SeatOfRank seats_of_ranks(const std::vector<DumpedGroup>& groups);
-
-/// Of those global ranks that have one.
-std::vector<int> seats_of(const SeatOfRank& seats, const std::vector<int>& ranks);
 
 /// By which plans and reports name the group: the communicator's id where it is known which one it
 /// is, else its description ("default_pg"), else its name. Valid UTF-8.

@@ -15,19 +15,9 @@
 namespace ncclog {
 namespace {
 
-struct KindWord {
-  DefectKind kind;
-  std::string_view word;
-};
-
-constexpr KindWord kKindWords[] = {
-    {DefectKind::None, "none"},
-    {DefectKind::MissingCall, "missing-call"},
-    {DefectKind::ExtraCall, "extra-call"},
-    {DefectKind::OtherCall, "other-call"},
-    {DefectKind::Message, "message"},
-    {DefectKind::Stall, "stall"},
-};
+/// By DefectKind.
+constexpr std::string_view kKindWords[] = {"none",       "missing-call", "extra-call",
+                                           "other-call", "message",      "stall"};
 
 constexpr std::string_view kMadeInWords[] = {"both", "clean", "defect"};
 
@@ -35,20 +25,7 @@ constexpr std::string_view kMadeInWords[] = {"both", "clean", "defect"};
 
 std::string_view to_string(MadeIn made_in) { return kMadeInWords[static_cast<size_t>(made_in)]; }
 
-std::optional<MadeIn> parse_made_in(std::string_view word) {
-  const auto* found = std::find(std::begin(kMadeInWords), std::end(kMadeInWords), word);
-  if (found == std::end(kMadeInWords)) return std::nullopt;
-  return static_cast<MadeIn>(found - std::begin(kMadeInWords));
-}
-
-std::string_view to_string(DefectKind kind) { return kKindWords[static_cast<size_t>(kind)].word; }
-
-std::optional<DefectKind> parse_defect_kind(std::string_view word) {
-  for (const KindWord& row : kKindWords) {
-    if (row.word == word) return row.kind;
-  }
-  return std::nullopt;
-}
+std::string_view to_string(DefectKind kind) { return kKindWords[static_cast<size_t>(kind)]; }
 
 std::vector<PlannedCall> calls_in(const PlannedRank& rank, MadeIn mode) {
   std::vector<PlannedCall> calls;

@@ -25,7 +25,6 @@ namespace ncclog {
 /// In which runs a call is made. Clean: all ranks behave. Defect: as it was recorded.
 enum class MadeIn { Both, Clean, Defect };
 std::string_view to_string(MadeIn made_in);
-std::optional<MadeIn> parse_made_in(std::string_view word);
 
 /// One call of one rank.
 struct PlannedCall {
@@ -122,7 +121,6 @@ enum class DefectKind {
 };
 
 std::string_view to_string(DefectKind kind);
-std::optional<DefectKind> parse_defect_kind(std::string_view word);
 
 /// What the replay is to test.
 struct Hypothesis {

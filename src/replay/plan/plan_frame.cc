@@ -186,6 +186,9 @@ std::string_view why_left_out(std::string_view name, std::string_view value) {
   return name.starts_with("NCCL_") ? "" : "no setting of NCCL itself";
 }
 
+namespace {
+
+/// The settings that processes of the plan's ranks report, by name, then value.
 std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats) {
   std::vector<PlannedSetting> settings;
   for (const EnvironmentSetting& setting : job.environment) {
@@ -200,8 +203,6 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
   }
   return settings;
 }
-
-namespace {
 
 // Where does a plan end? At the call that is in question.
 //
@@ -451,6 +452,9 @@ std::string absent_words(const std::string& communicator, size_t count,
                      communicator, who, absent.size() == 1 ? "it" : "they");
 }
 
+namespace {
+
+/// Sentences for ReplayPlan::losses.
 std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
                                      const PlanMaking& making) {
   std::vector<std::string> losses;
@@ -469,6 +473,8 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   return losses;
 }
 
+}  // namespace
+
 /// Most programs that capture calls print nothing about it, so this holds for every log.
 std::string cuda_graph_limit(const Job& job) {
   const std::string always =
@@ -481,6 +487,9 @@ std::string cuda_graph_limit(const Job& job) {
                      place.line);
 }
 
+namespace {
+
+/// Sentences for ReplayPlan::limits.
 std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   std::vector<std::string> limits = {
       "Only calls of NCCL are replayed: no computation, no loading of data, no time between "
@@ -501,8 +510,6 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
   }
   return limits;
 }
-
-namespace {
 
 constexpr const char* kWhere = "replay plan";
 

@@ -58,9 +58,6 @@ std::vector<RecordedTuning> seen_tuning(const Job& job);
 /// Why a replay does not set that variable to that value; empty: it does.
 std::string_view why_left_out(std::string_view name, std::string_view value);
 
-/// The settings that processes of the plan's ranks report, by name, then value.
-std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& seats);
-
 // What a plan lost of the job, and what no replay of it can show: in sentences.
 
 /// What was done to a plan on the way.
@@ -84,13 +81,6 @@ struct PlanMaking {
 /// ranks in it, or empty where only their number, `count`, is known.
 std::string absent_words(const std::string& communicator, size_t count,
                          const std::vector<int>& absent);
-
-/// Sentences for ReplayPlan::losses.
-std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
-                                     const PlanMaking& making);
-
-/// Sentences for ReplayPlan::limits.
-std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan);
 
 /// A plan that says what it is of, and holds no ranks yet. `logs` as the user named them.
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs);

@@ -69,12 +69,13 @@ std::string path_of_function(void* function, const std::string& otherwise) {
   return place.dli_fname;
 }
 
-}  // namespace
-
+/// "2.28.9" of 22809, as ncclGetVersion gives it; up to 2.8 it is 2809.
 std::string nccl_version_text(int version) {
   const int step = version < 10000 ? 1000 : 10000;
   return fmt::format("{}.{}.{}", version / step, version % step / 100, version % 100);
 }
+
+}  // namespace
 
 NcclLibrary load_nccl(const std::string& library) {
   const std::string name = wanted_library(library);

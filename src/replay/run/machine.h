@@ -84,9 +84,6 @@ struct NcclLibrary {
 /// there is none, or if it lacks a function that every replay needs.
 NcclLibrary load_nccl(const std::string& library);
 
-/// "2.28.9" of 22809, as ncclGetVersion gives it; up to 2.8 it is 2809.
-std::string nccl_version_text(int version);
-
 // Did a function of CUDA or NCCL do what it was asked?
 //
 //   rank 1: ncclAllReduce on communicator 0 (call 28): ncclInvalidArgument, invalid argument;

@@ -12,8 +12,9 @@
 //   floats, sum    integers whose sum stays within what the mantissa holds; where that is less than
 //                  one for each rank, a window of ranks sends 0 or 1 and the others 0
 //   floats, avg    the same; exact if the number of ranks is a power of two, else within a
-//   tolerance floats, prod   ±1 of all ranks, ±1/2 or ±2 of three of them floats, max    integers
-//   around 0
+//                  tolerance
+//   floats, prod   ±1 of all ranks, ±1/2 or ±2 of three of them
+//   floats, max    integers around 0
 // Datatypes and reductions are the numbers of nccl.h (2.28.9).
 
 #pragma once
@@ -26,6 +27,7 @@
 #else
 #define NCCLOG_SHARED
 #endif
+
 namespace ncclog {
 
 /// What a call sends and receives on one rank. Made by pattern_of().
@@ -287,7 +289,7 @@ NCCLOG_SHARED inline bool is_right(const DataPattern& pattern, int64_t element, 
 //
 //   4096 elements of call 28 are wrong, the first is element 1024: 0x3f800000 instead of 0x40400000
 //
-// Kernels write it, the host reads it. C++17, because nvcc reads this file too.
+// Kernels write it, the host reads it.
 
 /// Of one call. Lies in the GPU's memory while it runs; starts as it is made here.
 struct ComparedElements {

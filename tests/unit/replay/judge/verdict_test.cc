@@ -511,15 +511,5 @@ TEST(JudgeReplay, NobodyConcludesFromOneMachineToTheNetwork) {
             "machine.");
 }
 
-TEST(ReplayVerdictKindWords, AreReadAsTheyAreWritten) {
-  for (int i = 0; i <= static_cast<int>(Kind::Refused); ++i) {
-    const Kind kind = static_cast<Kind>(i);
-    EXPECT_EQ(parse_replay_verdict_kind(to_string(kind)), kind);
-  }
-  EXPECT_EQ(parse_replay_verdict_kind("reproduced"), std::nullopt);
-  EXPECT_EQ(parse_replay_confidence("likely"), ReplayConfidence::Likely);
-  EXPECT_EQ(parse_replay_confidence(""), std::nullopt);
-}
-
 }  // namespace
 }  // namespace ncclog
