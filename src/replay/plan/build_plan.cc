@@ -104,6 +104,7 @@ bool tells_of_inits(const Job& job, const Process& process) {
 
 bool failed_before_calls(const Job& job) {
   if (!has_failed(job) || !job.flight_recorders.empty()) return false;
+  // What was left out may have been a call, and work that timed out was one.
   if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
   const bool ever_complete =
       std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {

@@ -204,6 +204,7 @@ int64_t buffers_of(const ReplayPlan& plan, size_t rank, MadeIn mode) {
   for (const PlannedCall& call : plan.ranks[rank].calls) {
     if (call.made_in != MadeIn::Both && call.made_in != mode) continue;
     Stream& stream = streams[call.stream];
+    // The calls of a group run at once and need room side by side; others follow each other.
     const bool joins = call.group >= 0 && call.group == stream.group;
     stream.open = add(joins ? stream.open : 0, bytes_of(plan, call, rank));
     stream.group = call.group;
@@ -258,6 +259,7 @@ ReplayDeadlines with_deadline(ReplayDeadlines planned, int seconds) {
 }
 
 int timing_seconds(int time_runs) {
+  // Two seconds for each run, five minutes at most.
   constexpr int kMost = 300;
   return std::min(std::max(time_runs, 0), kMost / 2) * 2;
 }

@@ -440,20 +440,6 @@ bool has_own_reduction(const ReplayPlan& plan) {
   });
 }
 
-}  // namespace
-
-std::string absent_words(const std::string& communicator, size_t count,
-                         const std::vector<int>& absent) {
-  const std::string who =
-      absent.empty()
-          ? fmt::format("{} ranks", count)
-          : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
-  return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
-                     communicator, who, absent.size() == 1 ? "it" : "they");
-}
-
-namespace {
-
 /// Sentences for ReplayPlan::losses.
 std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, const ReplayPlan& plan,
                                      const PlanMaking& making) {
@@ -473,8 +459,6 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   return losses;
 }
 
-}  // namespace
-
 /// Most programs that capture calls print nothing about it, so this holds for every log.
 std::string cuda_graph_limit(const Job& job) {
   const std::string always =
@@ -486,8 +470,6 @@ std::string cuda_graph_limit(const Job& job) {
   return fmt::format("{}: {}:{} speaks of such graphs.", always, to_valid_utf8(place.path),
                      place.line);
 }
-
-namespace {
 
 /// Sentences for ReplayPlan::limits.
 std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
@@ -512,6 +494,8 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
 }
 
 constexpr const char* kWhere = "replay plan";
+
+// How the plan ends.
 
 /// Some rank of the plan makes the call at the front.
 bool holds_front(const ReplayPlan& plan, const FrontLine& front) {
@@ -554,6 +538,16 @@ void limit_hypothesis(ReplayPlan& plan) {
 }
 
 }  // namespace
+
+std::string absent_words(const std::string& communicator, size_t count,
+                         const std::vector<int>& absent) {
+  const std::string who =
+      absent.empty()
+          ? fmt::format("{} ranks", count)
+          : fmt::format("{} {}", plural(absent.size(), "rank", "ranks"), ranges_text(absent));
+  return fmt::format("Communicator {} is made without {}: the logs do not show what {} called.",
+                     communicator, who, absent.size() == 1 ? "it" : "they");
+}
 
 bool is_empty(const ReplayPlan& plan) {
   return std::all_of(plan.ranks.begin(), plan.ranks.end(),
@@ -614,6 +608,7 @@ ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making
     throw Error("the ranks of these logs have no call in common", kWhere,
                 "collect whole logs of all ranks from one run");
   }
+  // First what the plan holds, then what can be claimed of it, then what is said about both.
   making.after = end_at_front(plan);
   limit_hypothesis(plan);
   plan.settings = planned_settings(job, seats);

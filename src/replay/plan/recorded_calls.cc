@@ -28,6 +28,7 @@ std::vector<Membership> members_with(const Job& job, Suits suits) {
     for (size_t r = 0; r < comm.ranks.size(); ++r) {
       const CommRank& rank = comm.ranks[r];
       if (rank.rank < 0 || rank.process < 0 || !suits(comm, rank)) continue;
+      // Of two that say they are the same rank, the first one.
       if (!numbers.insert(rank.rank).second) continue;
       members.push_back({static_cast<int>(c), static_cast<int>(r)});
     }
@@ -53,6 +54,7 @@ CallWindow common_collectives(const Job& job, Members begin, Members end) {
     least = std::min(least, calls_of(job, rank_of(job, *member))->collectives.size());
   }
   if (!comm.difference) return {least, least};
+  // A difference may be known to lie in a wide stretch only; what is kept of it stays bounded.
   constexpr uint64_t kWidest = 4096;
   const uint64_t first = std::min(least, comm.difference->index);
   return {first, std::min(std::max(comm.difference->at_most, first), first + kWidest)};
@@ -421,6 +423,7 @@ void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall
   Cursor* cursor = cursor_of(speaker, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
   const std::string_view op = call.call.op.view();
+  // One-sided operations: no replay makes them, but the plan says how many were left out.
   if (is_point_to_point(call.call.op) && !is_message(op)) {
     ++recorded_.other_calls;
     return;

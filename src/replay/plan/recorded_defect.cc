@@ -93,6 +93,7 @@ bool followed_before(const CallSequence& calls, uint64_t index, const CallSignat
     const PlacedCall* call = calls.call(i);
     const PlacedCall* behind = calls.call(i + 1);
     if (call == nullptr || behind == nullptr) continue;
+    // A pair that reaches the place itself says nothing about what was usual before it.
     if (comparable(call->call) == comparable(at->call) && comparable(behind->call) == next &&
         i + 1 < index) {
       return true;
@@ -377,6 +378,7 @@ RecordedDefect from_front(const Search& search, const Waits& waits, bool certain
     const Departure* departure = departure_of(departures, rank_of(search.job, member));
     if (departure != nullptr) {
       added.before = departure_call(search, *departure);
+      // It is behind here because it waits in a call of its own, which was one too many.
       if (ran_ahead(search, waits, *departure)) defect.kind = DefectKind::ExtraCall;
     }
     defect.added.push_back(std::move(added));
@@ -589,6 +591,8 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
   }
   if (!has_failed(job)) return {};
   const Waits& waits = find_waits(job);
+  // From what proves a departure to what only suggests one. A front without a culprit comes after
+  // the messages: whoever owes one may be what that front waits for.
   defect = from_late_entry(search, waits);
   if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
   if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);

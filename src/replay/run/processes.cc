@@ -350,11 +350,14 @@ bool redirect(const char* output) {
 
 /// In the child. Writes errno to `report` if the program cannot be started.
 [[noreturn]] void become(const ProcessStart& start, ExecTexts& texts, pid_t parent, int report) {
+  // Ctrl-C reaches the coordinator alone, and the kernel ends the process with the coordinator.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // The coordinator blocks the signals that it watches, and exec would pass that on.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  // With another parent, the coordinator died before prctl() could tell the kernel.
   if (getppid() == parent && redirect(start.output.c_str())) {
     execve(start.program.c_str(), texts.arguments.data(), texts.environment.data());
   }
@@ -385,6 +388,7 @@ ChildProcess::ChildProcess(const ProcessStart& start) {
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ == 0) become(start, texts, parent, report[1]);
+  // The pipe closes when exec succeeds; else errno comes through it.
   close(report[1]);
   int error = pid_ < 0 ? errno : 0;
   if (pid_ > 0) [[maybe_unused]]

@@ -219,6 +219,7 @@ std::string RunProgress::take_phase(int rank, const RankMessage& message,
 
 void RunProgress::take_counts(RankOutcome& outcome, const RankMessage& message) const {
   if (message.entered < outcome.entered || message.completed < outcome.completed) return;
+  // Phases without calls say nothing about them.
   if (message.kind == RankMessage::Kind::At && message.entered == 0) return;
   outcome.entered = message.entered;
   outcome.completed = message.completed;

@@ -361,6 +361,7 @@ void refuse(const RankLink& link, const RankCommand& command, const std::string&
             .pid = getpid(),
             .gpu = command.gpu});
   link.say({.kind = RankMessage::Kind::Error, .rank = command.rank, .error = error});
+  // The coordinator answers an error with "abort".
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < end) {
     const auto order = link.hear(std::chrono::milliseconds(100));

@@ -206,6 +206,7 @@ void choose_addends(DataPattern& pattern) {
   const uint64_t limit = exact_limit(pattern.datatype);
   pattern.contributors = static_cast<int>(std::min<uint64_t>(pattern.nranks, limit));
   pattern.mask = mask_within(limit / pattern.contributors);
+  // Only an average divides, and by a power of two exactly.
   if (pattern.redop != 4 || !is_float(pattern.datatype) || is_power_of_two(pattern.nranks)) return;
   // Rounded: 1/n itself, each product with it, and each sum.
   pattern.tolerance =
@@ -213,6 +214,7 @@ void choose_addends(DataPattern& pattern) {
 }
 
 void choose_values(DataPattern& pattern) {
+  // Max and min add nothing up, so values may be larger.
   if (pattern.redop == 2 || pattern.redop == 3) {
     pattern.mask = 2 * std::min<uint64_t>(exact_limit(pattern.datatype), 1 << 20) - 1;
   } else {
@@ -241,6 +243,7 @@ DataPattern pattern_of(const PlannedCall& call, int rank, int nranks) {
                       .rank = rank};
   choose_source(call, pattern);
   if (is_reduction(call.op)) {
+    // The job's own reductions are replayed as sums.
     pattern.redop = call.redop > 4 ? 0 : call.redop;
     choose_values(pattern);
   }
