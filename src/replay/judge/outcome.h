@@ -163,8 +163,7 @@ struct ReplayOutcome {
 //   {"schema": "ncclog.replay-outcome/1", "plan": "5f0c…", "runs": [{"mode": "defect", "end":
 //    "hung", "phase": "completion", "front": {"communicator": 0, "index": 28, …}, …}]}
 //
-// Keys are the members of replay/judge/outcome.h; src/replay/judge/outcome.schema.json describes
-// it.
+// Keys are the members of ReplayOutcome; src/replay/judge/outcome.schema.json describes it.
 
 /// Equal outcomes give equal bytes. Texts that are not UTF-8 are repaired; a number that is not
 /// finite is not known, and 0.

@@ -3,6 +3,8 @@
 //
 //   plan.json:14:3                         the text is no JSON there
 //   plan.json: ranks[1].calls[3].op        what stands there makes no sense
+//
+// Files are written for people, too: what is flat, a call for example, is one line.
 
 #pragma once
 
@@ -46,13 +48,6 @@ struct RepeatedKey {
 /// The first repeated key of the first object to end that has one; nullopt: there is none. `text`
 /// has to be JSON. Takes no more time for deep objects than for flat ones.
 std::optional<RepeatedKey> find_repeated_key(std::string_view text);
-
-// Text of a replay's files to a JSON value and back, and where in it something is wrong.
-//
-//   plan.json:14:3                         the text is no JSON there
-//   plan.json: ranks[1].calls[3].op        what stands there makes no sense
-//
-// Files are written for people, too: what is flat, a call for example, is one line.
 
 /// Keys in the order in which they are written.
 using WrittenJson = nlohmann::ordered_json;
@@ -553,7 +548,7 @@ void each_field(auto& visit, FieldsOf<ReplayPlan>) {
 //           {"communicator": 0, "index": 27, "op": "AllReduce", "count": 1024, "datatype":
 //            "float32", "redop": "sum"},                                        (all on one line)
 //
-// src/replay/plan/plan.schema.json describes it; keys are the members of replay/plan/plan.h.
+// src/replay/plan/plan.schema.json describes it; keys are the members of ReplayPlan.
 // Datatypes and reductions stand by name, those that have none as numbers.
 
 /// Equal plans give equal bytes. Texts that are not UTF-8 are repaired; a reduction of the job's
