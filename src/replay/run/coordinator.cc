@@ -192,7 +192,7 @@ struct RunState {
 
 // How a run is ended that does not come to its end by itself.
 //
-//   rank 1 died → "abort" to all → 5 s → SIGTERM → 2 s → SIGKILL → 10 s → given up, told as Lost
+//   rank 1 died → "abort" to all → 5 s → SIGTERM → 2 s → SIGKILL → 10 s → given up: Lost
 //
 // The first trouble counts: what goes wrong behind it is of ranks that are being ended.
 

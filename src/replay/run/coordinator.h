@@ -5,7 +5,7 @@
 //
 // One loop waits for whatever comes first: a rank's words, the end of a process, a deadline, a
 // signal to the coordinator. However a run ends, no process of it is left when this returns, but
-// for one that the kernel does not let go; that one is told as Lost.
+// for one that the kernel does not let go; that one is reported as Lost.
 
 #pragma once
 
