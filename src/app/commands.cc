@@ -59,14 +59,13 @@ constexpr Command kCommands[] = {
      "  ncclog show ranks logs/\n"
      "  ncclog show env logs/ --format csv",
      declare_show, kLookCloser},
-    {"export", "events, tables and findings for other programs; answers to SQL",
+    {"export", "events and tables for other programs; answers to SQL",
      "Examples:\n"
      "  ncclog export logs/ > events.jsonl\n"
      "  ncclog export logs/ --table ranks --format csv\n"
      "  ncclog export logs/ --sql 'select rank, op, calls from collectives order by 3'\n"
      "  ncclog export logs/ --format sqlite -o job.db\n"
      "  ncclog export logs/ --format trace -o trace.json      # open it in ui.perfetto.dev\n"
-     "  ncclog export logs/ --format sarif -o ncclog.sarif\n"
      "  ncclog export --format lnav > ~/.lnav/formats/installed/nccl.json",
      declare_export, kPassOn},
     {"env", "check the settings of a shell, a launch script, a file or a log",

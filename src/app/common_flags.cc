@@ -23,9 +23,8 @@ const std::vector<GroupRow>& group_table() {
       {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
       {"Counting", {"by", "iteration", "cut"}},
       {"Output",
-       {"format",    "as",           "table",       "tables",  "text", "json",   "md",
-        "html",      "sarif",        "junit",       "output",  "area", "bundle", "full-logs",
-        "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql",  "color"}},
+       {"format", "as", "table", "tables", "text", "json", "md", "html", "output", "area", "bundle",
+        "full-logs", "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql", "color"}},
       {kGeneralFlags,
        {"messages", "quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
   };

@@ -20,7 +20,6 @@
 #include "app/write_recorded.h"
 #include "base/error.h"
 #include "report/lnav_format.h"
-#include "report/report_formats.h"
 #include "report/sql_tables.h"
 #include "report/table_json.h"
 
@@ -78,24 +77,12 @@ ExitStatus export_table(const ExportOptions& options, bool csv, Console& console
   return exit_status(job);
 }
 
-/// A report in a format that other programs read.
-ExitStatus export_report(const ExportOptions& options, Console& console) {
-  const Report report = run_pipeline({.input = options.input, .rules = options.rules});
-  const bool sarif = options.format == ExportFormat::Sarif;
-  const ReportKind* kind = find_report_kind(sarif ? "sarif" : "junit");
-  console.out += kind->write(report, {});
-  return exit_status(report.job);
-}
-
 ExitStatus write_export(const ExportOptions& options, Console& console) {
   switch (options.format.value_or(ExportFormat::Jsonl)) {
     case ExportFormat::Jsonl:
       return export_table(options, /*csv=*/false, console);
     case ExportFormat::Csv:
       return export_table(options, /*csv=*/true, console);
-    case ExportFormat::Sarif:
-    case ExportFormat::Junit:
-      return export_report(options, console);
     case ExportFormat::Trace:
       return export_trace(options, console);
     case ExportFormat::Lnav:

@@ -34,7 +34,6 @@ constexpr Choice<ExportFormat> kExportFormats[] = {
     {"jsonl", ExportFormat::Jsonl},   {"csv", ExportFormat::Csv},
     {"text", ExportFormat::Text},     {"json", ExportFormat::Json},
     {"sqlite", ExportFormat::Sqlite}, {"trace", ExportFormat::Trace},
-    {"sarif", ExportFormat::Sarif},   {"junit", ExportFormat::Junit},
     {"lnav", ExportFormat::Lnav}};
 constexpr Choice<DiffFormat> kDiffFormats[] = {
     {"text", DiffFormat::Text}, {"json", DiffFormat::Json}, {"markdown", DiffFormat::Markdown}};
@@ -315,7 +314,7 @@ void add_export_flags(CLI::App& app, ExportOptions& options) {
       app, "--format", options.format, kExportFormats,
       "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
       "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
-      "Perfetto and chrome://tracing; sarif, junit: the findings; lnav: lnav's own format file");
+      "Perfetto and chrome://tracing; lnav: lnav's own format file");
   app.add_option("--sql", options.sql, "a statement about the tables that is answered")
       ->type_name("STATEMENT")
       ->expected(1);

@@ -26,7 +26,7 @@ enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };
 /// A table, or the drawing of the same name.
 enum class ShowFormat { Text, Json, Csv, Svg, Dot };
-enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Sarif, Junit, Lnav };
+enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Lnav };
 
 /// What and how to read; part of every command that reads logs.
 struct InputOptions {

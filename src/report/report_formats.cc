@@ -5,9 +5,7 @@
 
 #include "report/write_html.h"
 #include "report/write_json.h"
-#include "report/write_junit.h"
 #include "report/write_markdown.h"
-#include "report/write_sarif.h"
 #include "report/write_text.h"
 
 namespace ncclog {
@@ -16,18 +14,12 @@ namespace {
 std::string json(const Report& report, const TextStyle&) { return write_json(report); }
 std::string markdown(const Report& report, const TextStyle&) { return write_markdown(report); }
 std::string html(const Report& report, const TextStyle&) { return write_html(report); }
-std::string sarif(const Report& report, const TextStyle&) { return write_sarif(report); }
-std::string junit(const Report& report, const TextStyle&) {
-  return write_junit(report, Severity::Error);
-}
 
 constexpr ReportKind kKinds[] = {
     {"text", "text", "text for people", write_text},
     {"json", "json", "JSON for scripts, schema ncclog.report/2", json},
     {"markdown", "md", "Markdown that fits an issue on GitHub", markdown},
     {"html", "html", "one page for a browser, without any request", html},
-    {"sarif", "sarif", "SARIF 2.1.0 for code scanning", sarif},
-    {"junit", "junit", "JUnit XML for a CI server; errors are failures", junit},
 };
 
 }  // namespace

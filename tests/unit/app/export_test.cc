@@ -69,7 +69,7 @@ TEST(ExportSql, RefusesWhatItCannotDo) {
             "a file first)");
   EXPECT_EQ(refusal({"x.log", "--format", "sqlite"}),
             "export: a database is a file (name it: -o job.db)");
-  EXPECT_EQ(refusal({"x.log", "--sql", "select 1", "--format", "sarif"}),
+  EXPECT_EQ(refusal({"x.log", "--sql", "select 1", "--format", "trace"}),
             "--sql: an answer is text, json, jsonl or csv ()");
   EXPECT_EQ(refusal({"x.log", "--format", "text"}),
             "--format: text and json are formats of answers to --sql ('ncclog show TABLE' prints "
