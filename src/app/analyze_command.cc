@@ -7,7 +7,8 @@
 #include "app/commands.h"
 #include "app/write_reports.h"
 #include "base/text.h"
-#include "report/write_text.h"
+#include "report/replay_summary.h"
+#include "report/report_formats.h"
 
 namespace ncclog {
 namespace {

@@ -19,9 +19,8 @@
 #include "app/write_event.h"
 #include "app/write_recorded.h"
 #include "base/error.h"
-#include "report/lnav_format.h"
+#include "report/report_formats.h"
 #include "report/sql_tables.h"
-#include "report/table_json.h"
 
 namespace ncclog {
 namespace {
@@ -52,7 +51,7 @@ ExitStatus export_sql_table(const ExportOptions& options, const SqlTable& table,
   const Report report = run_pipeline({.input = options.input, .rules = options.rules});
   if (csv) console.out += write_table_csv({.name = std::string(table.name), .columns = columns});
   table.each_row(report, [&](std::span<const Cell> cells) {
-    console.out += csv ? csv_row(cells) : json_row(columns, cells).dump() + "\n";
+    console.out += csv ? csv_row(cells) : jsonl_row(columns, cells);
     return console.pass_on();
   });
   return exit_status(report.job);

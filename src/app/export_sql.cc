@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "report/sql_database.h"
-#include "report/table_json.h"
 
 namespace ncclog {
 namespace {
@@ -94,7 +93,7 @@ void print_text(SqlQuestion& question, Console& console) {
 
 void print_jsonl(SqlQuestion& question, Console& console) {
   question.each_row([&](std::span<const Cell> cells) {
-    console.out += json_row(question.columns(), cells).dump() + "\n";
+    console.out += jsonl_row(question.columns(), cells);
     return console.pass_on();
   });
 }

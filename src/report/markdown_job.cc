@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "diagnose/call_fronts.h"
 #include "diagnose/iterations.h"
-#include "report/inputs_text.h"
 #include "report/iteration_text.h"
 #include "report/job_shape.h"
 #include "report/markdown_section.h"

@@ -13,23 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "report/report.h"
+
 namespace ncclog {
-
-struct ReplaySummary {
-  std::string file;                  ///< The result's path, as the user named it.
-  std::string unfit;                 ///< Why it is not of these logs, a clause; empty: it is.
-  std::string finding;               ///< Id of the finding that was tested; empty: none.
-  std::string kind;                  ///< "reproduced-hypothesis", …
-  std::string confidence;            ///< "certain", "likely", "possible"; empty: it claims nothing.
-  std::string headline;              ///< One sentence.
-  std::string machine;               ///< "2 x NVIDIA H200, NCCL 2.28.9"; empty: nothing was run.
-  std::vector<std::string> runs;     ///< One line each.
-  std::vector<std::string> changed;  ///< What was not as recorded.
-  std::vector<std::string> limits;   ///< What it cannot show.
-  std::vector<std::string> must_not_conclude;
-
-  bool operator==(const ReplaySummary&) const = default;
-};
 
 /// Its outcome in one sentence, for a report of one line: "A replay on 2 x NVIDIA H200, NCCL 2.28.9
 /// came out as reproduced-fault (likely)."

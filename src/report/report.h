@@ -7,9 +7,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "model/job.h"
-#include "report/replay_summary.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
 
@@ -20,6 +20,24 @@ struct Tool {
   std::string name = "ncclog";
   std::string version;   ///< "1.0.0".
   std::string rulebook;  ///< Hash of the rules that were used.
+};
+
+/// What a replay of the job on other GPUs showed: a result of `ncclog replay run`. One that is not
+/// of these logs is named, with the reason, and supports nothing.
+struct ReplaySummary {
+  std::string file;                  ///< The result's path, as the user named it.
+  std::string unfit;                 ///< Why it is not of these logs, a clause; empty: it is.
+  std::string finding;               ///< Id of the finding that was tested; empty: none.
+  std::string kind;                  ///< "reproduced-hypothesis", …
+  std::string confidence;            ///< "certain", "likely", "possible"; empty: it claims nothing.
+  std::string headline;              ///< One sentence.
+  std::string machine;               ///< "2 x NVIDIA H200, NCCL 2.28.9"; empty: nothing was run.
+  std::vector<std::string> runs;     ///< One line each.
+  std::vector<std::string> changed;  ///< What was not as recorded.
+  std::vector<std::string> limits;   ///< What it cannot show.
+  std::vector<std::string> must_not_conclude;
+
+  bool operator==(const ReplaySummary&) const = default;
 };
 
 struct Report {

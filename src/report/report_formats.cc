@@ -3,11 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "report/write_html.h"
-#include "report/write_json.h"
-#include "report/write_markdown.h"
-#include "report/write_text.h"
-
 namespace ncclog {
 namespace {
 

@@ -144,9 +144,13 @@ std::string write_table_json(const Table& table) {
   return json.dump(2) + "\n";
 }
 
+std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells) {
+  return json_row(columns, cells).dump() + "\n";
+}
+
 std::string write_table_jsonl(const Table& table) {
   std::string out;
-  for (const auto& cells : table.rows) out += json_row(table.columns, cells).dump() + "\n";
+  for (const auto& cells : table.rows) out += jsonl_row(table.columns, cells);
   return out;
 }
 

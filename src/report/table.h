@@ -42,7 +42,11 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
 /// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
 std::string write_table_json(const Table& table);
 
-/// One JSON object a line, {column: value, …}. Notes are left out.
+/// One row of JSON Lines, {column: value, …}, with its line end. Text that is no UTF-8 is made
+/// valid.
+std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells);
+
+/// One JSON object a line. Notes are left out.
 std::string write_table_jsonl(const Table& table);
 
 /// One row of CSV, with its line end.

@@ -1,5 +1,3 @@
-#include "report/write_html.h"
-
 #include <fmt/format.h>
 
 #include <vector>
@@ -15,6 +13,7 @@
 #include "report/html_time_line.h"
 #include "report/outcome_text.h"
 #include "report/rank_paths.h"
+#include "report/report_formats.h"
 #include "report/runs_text.h"
 
 namespace ncclog {

@@ -1,5 +1,3 @@
-#include "report/write_json.h"
-
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +8,7 @@
 #include "diagnose/iterations.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/span.h"
+#include "report/report_formats.h"
 
 namespace ncclog {
 namespace {

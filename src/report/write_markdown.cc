@@ -1,5 +1,3 @@
-#include "report/write_markdown.h"
-
 #include <fmt/format.h>
 
 #include <vector>
@@ -12,6 +10,7 @@
 #include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
+#include "report/report_formats.h"
 #include "report/runs_text.h"
 
 namespace ncclog {

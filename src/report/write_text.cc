@@ -1,5 +1,3 @@
-#include "report/write_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 #include "report/outcome_text.h"
 #include "report/overlay_text.h"
 #include "report/profile_text.h"
+#include "report/report_formats.h"
 #include "report/runs_text.h"
 #include "report/text_parts.h"
 #include "rules/verdict.h"

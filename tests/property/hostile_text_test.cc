@@ -16,7 +16,6 @@
 #include "report/report_formats.h"
 #include "report/tables.h"
 #include "report/text_layout.h"
-#include "report/write_markdown.h"
 #include "support/markdown_check.h"
 #include "support/temp_dir.h"
 

@@ -9,7 +9,7 @@
 #include "model/job_from_text.h"
 #include "report/graph_dot.h"
 #include "report/graph_svg.h"
-#include "report/write_html.h"
+#include "report/report_formats.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"
 #include "support/sample_report.h"

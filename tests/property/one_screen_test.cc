@@ -7,7 +7,7 @@
 
 #include "app/analyze.h"
 #include "base/text.h"
-#include "report/write_text.h"
+#include "report/report_formats.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

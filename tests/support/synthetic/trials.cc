@@ -9,7 +9,7 @@
 
 #include "app/read_job.h"
 #include "input/find_inputs.h"
-#include "report/write_json.h"
+#include "report/report_formats.h"
 #include "support/temp_dir.h"
 
 namespace ncclog::testing {

@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "report/write_json.h"
-#include "report/write_text.h"
+#include "report/report_formats.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 #include "support/paths.h"

@@ -7,7 +7,7 @@
 
 #include "app/commands.h"
 #include "base/error.h"
-#include "report/lnav_format.h"
+#include "report/report_formats.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temp_dir.h"

@@ -1,11 +1,10 @@
-#include "report/write_html.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
 #include "model/job_from_text.h"
 #include "report/html_page.h"
+#include "report/report_formats.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"
 #include "support/sample_report.h"

@@ -1,8 +1,7 @@
-#include "report/write_json.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/report_formats.h"
 #include "support/json_schema.h"
 #include "support/paths.h"
 #include "support/sample_report.h"

@@ -1,10 +1,9 @@
-#include "report/write_markdown.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
 #include "model/job_from_text.h"
+#include "report/report_formats.h"
 #include "support/markdown_check.h"
 #include "support/sample_report.h"
 

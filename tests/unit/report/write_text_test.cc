@@ -1,7 +1,6 @@
-#include "report/write_text.h"
-
 #include <gtest/gtest.h>
 
+#include "report/report_formats.h"
 #include "support/sample_report.h"
 
 namespace ncclog {
