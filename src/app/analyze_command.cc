@@ -7,7 +7,7 @@
 #include "app/commands.h"
 #include "app/write_reports.h"
 #include "base/text.h"
-#include "report/replay_summary.h"
+#include "report/verdict_and_evidence.h"
 #include "report/report_formats.h"
 
 namespace ncclog {

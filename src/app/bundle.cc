@@ -23,8 +23,8 @@
 #include "base/version.h"
 #include "report/bundle_archive.h"
 #include "report/report_formats.h"
-#include "report/tables.h"
-#include "report/text_parts.h"
+#include "report/tables/tables.h"
+#include "report/text_layout.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 

@@ -13,7 +13,7 @@
 #include "app/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report/count_table.h"
+#include "report/tables/count_table.h"
 
 namespace ncclog {
 namespace {

@@ -12,10 +12,7 @@
 #include "app/options.h"
 #include "app/read_again.h"
 #include "base/error.h"
-#include "report/difference_json.h"
-#include "report/difference_markdown.h"
-#include "report/difference_report.h"
-#include "report/difference_text.h"
+#include "report/difference/difference_report.h"
 
 namespace ncclog {
 namespace {

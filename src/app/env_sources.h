@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "diagnose/environment_lint.h"
-#include "report/environment_check.h"
+#include "report/text/environment_check.h"
 
 namespace ncclog {
 

@@ -9,7 +9,7 @@
 #include "app/read_job.h"
 #include "app/today.h"
 #include "base/error.h"
-#include "report/write_explanation.h"
+#include "report/text/write_explanation.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "rules/rule_tools.h"

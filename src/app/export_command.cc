@@ -20,7 +20,7 @@
 #include "app/write_recorded.h"
 #include "base/error.h"
 #include "report/report_formats.h"
-#include "report/sql_tables.h"
+#include "report/sql/sql_tables.h"
 
 namespace ncclog {
 namespace {

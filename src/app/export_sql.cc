@@ -13,7 +13,7 @@
 #include "app/write_recorded.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report/sql_database.h"
+#include "report/sql/sql_database.h"
 
 namespace ncclog {
 namespace {

@@ -7,7 +7,7 @@
 #include "app/plan_file.h"
 #include "app/replay_text.h"
 #include "replay/plan/dump_plan.h"
-#include "report/finding_words.h"
+#include "report/verdict_and_evidence.h"
 
 namespace ncclog {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "replay/judge/verdict.h"
-#include "report/replay_summary.h"
+#include "report/verdict_and_evidence.h"
 #include "report/report.h"
 
 namespace ncclog {

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/message_text.h"
-#include "report/text_parts.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -99,7 +99,7 @@ struct CountOptions {
 };
 
 struct ExportOptions {
-  std::string table = "events";  ///< Of `show` or of report/sql_tables.h.
+  std::string table = "events";  ///< Of `show` or of report/sql/sql_tables.h.
   InputOptions input;
   std::optional<ExportFormat> format;  ///< nullopt: JSON Lines; of an answer text.
   std::string sql;                     ///< A statement to be answered; empty: none.

@@ -4,8 +4,7 @@
 
 #include "app/console.h"
 #include "app/options.h"
-#include "report/table.h"
-#include "report/table_stream.h"
+#include "report/tables/table.h"
 
 namespace ncclog {
 

@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan.h"
-#include "report/text_parts.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
-#include "report/text_parts.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -27,7 +27,7 @@
 #include "replay/plan/plan.h"
 #include "replay/judge/verdict.h"
 #include "replay/plan/shrink_plan.h"
-#include "report/text_parts.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "replay/judge/run_reading.h"
 #include "replay/judge/verdict.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 namespace ncclog {
 namespace {

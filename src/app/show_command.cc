@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "log/header.h"
 #include "log/message_text.h"
-#include "report/graph_dot.h"
-#include "report/graph_svg.h"
-#include "report/text_parts.h"
+#include "report/graph/graph.h"
+#include "report/html/graph_svg.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "report/graph.h"
-#include "report/tables.h"
+#include "report/graph/graph.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 

@@ -7,7 +7,7 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "log/messages.h"
-#include "report/sql_tables.h"
+#include "report/sql/sql_tables.h"
 
 namespace ncclog {
 namespace {

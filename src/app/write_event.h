@@ -17,7 +17,7 @@
 
 #include "app/event_walk.h"
 #include "log/event.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 namespace ncclog {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "report/sql_tables.h"
+#include "report/sql/sql_tables.h"
 
 namespace ncclog {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/flight_recorder.h"
-#include "report/table.h"
+#include "report/tables/table.h"
 
 namespace ncclog {
 

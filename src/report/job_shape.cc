@@ -12,7 +12,7 @@
 #include "diagnose/driver_versions.h"
 #include "diagnose/edges.h"
 #include "model/library_name.h"
-#include "report/text_parts.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {

@@ -33,13 +33,13 @@ std::span<const ReportKind> report_kinds();
 /// The format of that name; nullptr if there is none.
 const ReportKind* find_report_kind(std::string_view name);
 
-/// For a person: verdict first, then why, then what to do (report/write_text.cc).
+/// For a person: verdict first, then why, then what to do (report/text/write_text.cc).
 std::string write_text(const Report& report, const TextStyle& style);
 
 /// The verdict alone, in one line whatever the style's width.
 std::string write_verdict(const Report& report, const TextStyle& style);
 
-/// For an issue (report/write_markdown.cc). Its first line, which nobody sees, keeps it from being
+/// For an issue (report/markdown/write_markdown.cc). Its first line, which nobody sees, keeps it from being
 /// read as a log where it lies beside logs (input/input_format.h).
 std::string write_markdown(const Report& report);
 
@@ -47,10 +47,10 @@ std::string write_markdown(const Report& report);
 /// characters; the rest is for what people write themselves.
 inline constexpr size_t kMaxMarkdown = 60'000;
 
-/// For a browser (report/write_html.cc).
+/// For a browser (report/html/write_html.cc).
 std::string write_html(const Report& report);
 
-/// For scripts (report/write_json.cc), indented.
+/// For scripts (report/json/write_json.cc), indented.
 std::string write_json(const Report& report);
 
 /// An evidence line of the JSON report is shown up to this many bytes.

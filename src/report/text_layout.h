@@ -1,3 +1,21 @@
+// How is text fitted to a terminal: columns, wrapping, cutting, colour, labels in one left margin?
+//
+// hang("  fix     ", "Run the container with --shm-size=1g.", 40)
+// →   fix     Run the container with
+// --shm-size=1g.
+//
+// Widths are counted in columns of a terminal: one per character, two for the wide ones of East
+// Asia, none for combining marks. All input is printable() text; nothing here removes controls.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ncclog {
+
 // How text is fitted to a terminal: columns, wrapping, cutting, colour.
 //
 //   hang("  fix     ", "Run the container with --shm-size=1g.", 40)
@@ -6,14 +24,6 @@
 //
 // Widths are counted in columns of a terminal: one per character, two for the wide ones of East
 // Asia, none for combining marks. All input is printable() text; nothing here removes controls.
-
-#pragma once
-
-#include <string>
-#include <string_view>
-#include <vector>
-
-namespace ncclog {
 
 /// What the reader's screen can do.
 struct TextStyle {
@@ -45,5 +55,24 @@ std::vector<std::string> wrap(std::string_view text, int width);
 /// Wraps `text` behind `lead`: further lines start under the text's first column. Ends with a
 /// newline. `style.width` counts with the lead.
 std::string hang(std::string_view lead, std::string_view text, const TextStyle& style);
+
+// What the blocks of the text report are made of: text behind labels in one left margin.
+//
+//   "  fix     Run the container with --shm-size=1g."
+
+/// Columns of the labels on the left.
+inline constexpr int kMargin = 10;
+
+/// A label, filled up to the margin. `name` may be empty.
+std::string label(std::string_view name, const TextStyle& style);
+
+/// Text of any bytes that wraps behind a label. Ends with a newline.
+std::string labelled(std::string_view name, std::string_view text, const TextStyle& style);
+
+/// "1 line", "2 lines", "2 processes".
+std::string plural(uint64_t n, std::string_view one);
+
+/// "0-3,7" for a set of channels, bit c for channel c.
+std::string channels_text(uint64_t channels);
 
 }  // namespace ncclog

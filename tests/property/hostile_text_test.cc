@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "report/report_formats.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
 #include "report/text_layout.h"
 #include "support/markdown_check.h"
 #include "support/temp_dir.h"

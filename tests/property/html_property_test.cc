@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "model/job_from_text.h"
-#include "report/graph_dot.h"
-#include "report/graph_svg.h"
+#include "report/graph/graph.h"
+#include "report/html/graph_svg.h"
 #include "report/report_formats.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"

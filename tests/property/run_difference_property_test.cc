@@ -12,7 +12,7 @@
 #include "app/read_job.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
-#include "report/difference_report.h"
+#include "report/difference/difference_report.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "support/compressed.h"

@@ -10,7 +10,7 @@
 
 #include "diagnose/call_sizes.h"
 #include "model/job_from_text.h"
-#include "report/count_table.h"
+#include "report/tables/count_table.h"
 #include "support/call_lines.h"
 
 namespace ncclog {

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "model/job_from_text.h"
-#include "report/iteration_text.h"
+#include "report/tables/count_table.h"
 #include "support/call_lines.h"
 
 namespace ncclog {

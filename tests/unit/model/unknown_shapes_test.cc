@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/tables.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/job_from_text.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 namespace {

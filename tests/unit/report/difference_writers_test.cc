@@ -9,8 +9,7 @@
 
 #include "app/analyze.h"
 #include "base/text.h"
-#include "report/difference_json.h"
-#include "report/difference_text.h"
+#include "report/difference/difference_report.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 #include "support/paths.h"

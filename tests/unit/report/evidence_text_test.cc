@@ -1,4 +1,4 @@
-#include "report/evidence_text.h"
+#include "report/verdict_and_evidence.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,11 @@
-#include "report/graph.h"
+#include "report/graph/graph.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "model/job_from_text.h"
-#include "report/graph_dot.h"
-#include "report/graph_layout.h"
-#include "report/graph_svg.h"
+#include "report/html/graph_svg.h"
 #include "support/markup_check.h"
 #include "support/process.h"
 #include "support/ring_lines.h"

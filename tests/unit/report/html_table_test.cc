@@ -1,4 +1,4 @@
-#include "report/html_table.h"
+#include "report/html/html_page.h"
 
 #include <gtest/gtest.h>
 

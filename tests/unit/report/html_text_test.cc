@@ -1,4 +1,4 @@
-#include "report/html_text.h"
+#include "report/html/html_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/iteration_rows.h"
+#include "report/tables/count_table.h"
 
 #include <gtest/gtest.h>
 

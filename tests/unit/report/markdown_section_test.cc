@@ -1,4 +1,4 @@
-#include "report/markdown_section.h"
+#include "report/markdown/markdown_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // The schema accepts every rule file of the project and of the manual, and refuses mistakes that an
 // editor should underline.
 
-#include "report/rule_schema.h"
+#include "report/json/rule_schema.h"
 
 #include <gtest/gtest.h>
 

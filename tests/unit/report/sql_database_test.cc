@@ -1,4 +1,4 @@
-#include "report/sql_database.h"
+#include "report/sql/sql_database.h"
 
 #include <gtest/gtest.h>
 

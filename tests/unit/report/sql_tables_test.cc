@@ -1,4 +1,4 @@
-#include "report/sql_tables.h"
+#include "report/sql/sql_tables.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,7 @@
 #include <map>
 #include <set>
 
-#include "report/sql_rows.h"
-#include "report/tables.h"
+#include "report/tables/tables.h"
 #include "support/sample_report.h"
 
 namespace ncclog {

@@ -1,4 +1,4 @@
-#include "report/transport_matrix.h"
+#include "report/graph/rank_paths.h"
 
 #include <gtest/gtest.h>
 

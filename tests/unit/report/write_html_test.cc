@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 #include "model/job_from_text.h"
-#include "report/html_page.h"
+#include "report/html/html_page.h"
 #include "report/report_formats.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"

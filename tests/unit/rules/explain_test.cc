@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/write_explanation.h"
+#include "report/text/write_explanation.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {

@@ -1,0 +1,497 @@
+#include "report/graph/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "report/graph/rank_paths.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+const DrawingKind* find_drawing_kind(std::string_view name) {
+  static constexpr DrawingKind kKinds[] = {{"channels", channels_drawing},
+                                           {"topology", topology_drawing}};
+  for (const DrawingKind& kind : kKinds) {
+    if (kind.name == name) return &kind;
+  }
+  return nullptr;
+}
+
+namespace {
+
+constexpr int kMaxColumns = 120;
+
+/// A quoted string. A backslash begins an escape and '&' an entity, so both are written out.
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : clip(printable(text), kMaxColumns)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+    if (c == '&') out += "amp;";
+  }
+  return out + '"';
+}
+
+/// Remarks below a title.
+std::string heading(const std::string& title, const std::vector<std::string>& remarks) {
+  std::string out = in_quotes(title);
+  out.pop_back();
+  for (const std::string& remark : remarks) {
+    const std::string text = in_quotes(remark);
+    out += "\\l" + text.substr(1, text.size() - 2);
+  }
+  return out + "\\l\"";
+}
+
+std::string node_name(size_t graph, size_t node) { return fmt::format("g{}n{}", graph, node); }
+
+std::string node_line(size_t graph, size_t n, const GraphNode& node) {
+  return fmt::format("{} [label={} tooltip={}];\n", node_name(graph, n), in_quotes(node.label),
+                     in_quotes(node.detail.empty() ? node.label : node.detail));
+}
+
+/// Nodes without a group, then each group as a cluster.
+std::string nodes_text(size_t index, const Graph& graph) {
+  std::string out;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (graph.nodes[n].group < 0) out += "    " + node_line(index, n, graph.nodes[n]);
+  }
+  for (size_t g = 0; g < graph.groups.size(); ++g) {
+    const std::string& name = graph.groups[g];
+    out += fmt::format("    subgraph cluster_{}_{} {{\n      label={};\n", index, g,
+                       in_quotes(name.empty() ? "unknown host" : name));
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const bool inside = graph.nodes[n].group == static_cast<int>(g);
+      if (inside) out += "      " + node_line(index, n, graph.nodes[n]);
+    }
+    out += "    }\n";
+  }
+  return out;
+}
+
+std::string way_line(size_t index, size_t from, size_t to, const GraphNode& node) {
+  const std::string_view colour = node.transport ? row_of(*node.transport).colour : "#56606b";
+  return fmt::format("    {} -> {} [label={} color=\"{}\"];\n", node_name(index, from),
+                     node_name(index, to), in_quotes(node.link), colour);
+}
+
+std::string ways_text(size_t index, const Graph& graph) {
+  std::string out;
+  const size_t count = graph.nodes.size();
+  for (size_t n = 0; n < count; ++n) {
+    const GraphNode& node = graph.nodes[n];
+    if (graph.shape == GraphShape::Tree) {
+      if (node.parent >= 0) out += way_line(index, static_cast<size_t>(node.parent), n, node);
+    } else if (n + 1 < count || (graph.closed && count > 1)) {
+      out += way_line(index, n, (n + 1) % count, node);
+    }
+  }
+  for (const GraphLink& link : graph.links) {
+    out += fmt::format("    {} -> {} [label={} dir=none style=dashed constraint=false];\n",
+                       node_name(index, static_cast<size_t>(link.from)),
+                       node_name(index, static_cast<size_t>(link.to)), in_quotes(link.label));
+  }
+  return out;
+}
+
+std::string cluster(size_t index, const Graph& graph) {
+  return fmt::format("  subgraph cluster_{} {{\n    label={};\n{}{}  }}\n", index,
+                     heading(graph.title, graph.remarks), nodes_text(index, graph),
+                     ways_text(index, graph));
+}
+
+}  // namespace
+
+std::string write_dot(const Drawing& drawing) {
+  std::string out = fmt::format(
+      "digraph {} {{\n  rankdir=LR;\n  labelloc=t;\n  labeljust=l;\n  label={};\n"
+      "  node [shape=box fontname=\"monospace\"];\n  edge [fontname=\"monospace\" fontsize=10];\n",
+      in_quotes(drawing.title), heading(drawing.title, drawing.notes));
+  for (size_t g = 0; g < drawing.graphs.size(); ++g) out += cluster(g, drawing.graphs[g]);
+  return out + "}\n";
+}
+
+// The rings and trees of communicators as graphs. Of more ranks than a graph may have nodes, those
+// that follow each other on one host become one node.
+//
+//   Channel 00/24 : 0 1 2 3 8 9 10 11   →   node-a: 0-3 → node-b: 8-11 → node-a
+
+namespace {
+
+/// A rank on its way into a graph, before anything is folded.
+struct Member {
+  int rank = -1;
+  int parent = -1;  ///< Of a tree: into the list of members; -1: a root.
+  std::string host;
+};
+
+/// Members that follow each other on one host, or a single one.
+struct Region {
+  std::vector<int> members;  ///< Into the list of members, the first is the one nearest the root.
+  int parent = -1;           ///< Into the list of regions.
+};
+
+class ChannelGraphs {
+ public:
+  ChannelGraphs(const Job& job, const Communicator& comm, const RankPaths& paths)
+      : job_(job), comm_(comm), paths_(paths) {}
+
+  Graph ring(const Ring& ring) const {
+    std::vector<Member> members;
+    for (const int rank : ring.order) {
+      members.push_back({rank, static_cast<int>(members.size()) - 1, host_of(rank)});
+    }
+    Graph graph = make_graph(GraphShape::Ring, "ring", ring.channels, ring.check, ring.remark);
+    graph.closed = ring.check == GraphCheck::Sound;
+    add_nodes(members, graph);
+    return graph;
+  }
+
+  Graph tree(const Tree& tree) const {
+    Graph graph = make_graph(GraphShape::Tree, "tree", tree.channels, tree.check, tree.remark);
+    add_nodes(members_of(tree), graph);
+    return graph;
+  }
+
+ private:
+  static bool folded(const std::vector<Member>& members) {
+    return members.size() > Graph::kMaxNodes;
+  }
+
+  const Process* process_of(int rank) const {
+    const auto found =
+        std::lower_bound(comm_.ranks.begin(), comm_.ranks.end(), rank,
+                         [](const CommRank& member, int value) { return member.rank < value; });
+    const bool there = found != comm_.ranks.end() && found->rank == rank && found->process >= 0;
+    return there ? &job_.processes[static_cast<size_t>(found->process)] : nullptr;
+  }
+
+  std::string host_of(int rank) const {
+    const Process* process = process_of(rank);
+    return process == nullptr ? std::string() : process->host;
+  }
+
+  Graph make_graph(GraphShape shape, std::string_view word, uint64_t channels, GraphCheck check,
+                   const std::string& remark) const {
+    Graph graph{.shape = shape};
+    const bool one = (channels & (channels - 1)) == 0;
+    graph.title = fmt::format("Communicator {}: {} of channel{} {}", comm_.id, word, one ? "" : "s",
+                              channels_text(channels));
+    if (check == GraphCheck::Broken) graph.remarks.push_back("Broken: " + remark + ".");
+    if (check == GraphCheck::Unknown) {
+      graph.remarks.push_back(remark.empty() ? "The log does not tell all of it."
+                                             : "Not known to its end: " + remark + ".");
+    }
+    return graph;
+  }
+
+  /// Ranks of the tree, parents before children; those that no line places are left out.
+  std::vector<Member> members_of(const Tree& tree) const {
+    std::map<int, std::vector<int>> below;
+    std::vector<std::pair<int, int>> open;  // Rank and place of its parent; the next one last.
+    for (size_t rank = tree.parents.size(); rank-- > 0;) {
+      const int parent = tree.parents[rank];
+      if (parent == -1) open.emplace_back(static_cast<int>(rank), -1);
+      if (parent >= 0) below[parent].push_back(static_cast<int>(rank));
+    }
+    std::vector<Member> members;
+    while (!open.empty()) {
+      const auto [rank, parent] = open.back();
+      open.pop_back();
+      members.push_back({rank, parent, host_of(rank)});
+      const int place = static_cast<int>(members.size()) - 1;
+      for (const int child : below[rank]) open.emplace_back(child, place);
+    }
+    return members;
+  }
+
+  /// One region a member, or with too many of them one for all that hang together on one host.
+  static std::vector<Region> regions_of(const std::vector<Member>& members) {
+    std::vector<Region> regions;
+    std::vector<int> region_of(members.size(), -1);
+    for (size_t m = 0; m < members.size(); ++m) {
+      const int above = members[m].parent;
+      const bool joins = folded(members) && above >= 0 && !members[m].host.empty() &&
+                         members[static_cast<size_t>(above)].host == members[m].host;
+      const int parent = above < 0 ? -1 : region_of[static_cast<size_t>(above)];
+      region_of[m] = joins ? parent : static_cast<int>(regions.size());
+      if (!joins) regions.push_back({.members = {}, .parent = parent});
+      regions[static_cast<size_t>(region_of[m])].members.push_back(static_cast<int>(m));
+    }
+    return regions;
+  }
+
+  void add_nodes(const std::vector<Member>& members, Graph& graph) const {
+    const std::vector<Region> regions = regions_of(members);
+    for (const Region& region : regions) {
+      if (graph.nodes.size() == Graph::kMaxNodes) break;
+      graph.nodes.push_back(node_of(members, region, graph.shape));
+    }
+    if (!folded(members)) add_groups(members, graph);
+    say_what_is_missing(members, regions, graph);
+    set_ways(members, regions, graph);
+  }
+
+  /// Hosts as groups. The nodes of a tree stand where the tree wants them, so they name theirs.
+  static void add_groups(const std::vector<Member>& members, Graph& graph) {
+    std::map<std::string, int> groups;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      const auto [group, is_new] =
+          groups.try_emplace(members[n].host, static_cast<int>(groups.size()));
+      if (is_new) graph.groups.push_back(members[n].host);
+      graph.nodes[n].group = group->second;
+    }
+    if (graph.shape != GraphShape::Tree || groups.size() < 2) return;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) graph.nodes[n].label += " " + members[n].host;
+  }
+
+  /// "3"; of a folded graph "node-a: 0-7".
+  GraphNode node_of(const std::vector<Member>& members, const Region& region,
+                    GraphShape shape) const {
+    const Member& first = members[static_cast<size_t>(region.members.front())];
+    std::vector<int> ranks;
+    for (const int m : region.members) ranks.push_back(members[static_cast<size_t>(m)].rank);
+    const std::string numbers = ranges_text(ranks);
+    GraphNode node{.label = numbers};
+    if (folded(members) && !first.host.empty()) node.label = first.host + ": " + numbers;
+    if (shape == GraphShape::Tree) node.parent = region.parent;
+    node.detail = fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", numbers);
+    if (!first.host.empty()) node.detail += ", " + first.host;
+    const Process* process = process_of(first.rank);
+    if (process != nullptr && process->pid >= 0 && ranks.size() == 1) {
+      node.detail += fmt::format(", pid {}", process->pid);
+    }
+    return node;
+  }
+
+  /// How the last rank of a ring's node reaches the first of the next one; how the first of a
+  /// tree's node and its parent reach each other.
+  void set_ways(const std::vector<Member>& members, const std::vector<Region>& regions,
+                Graph& graph) const {
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      if (graph.shape == GraphShape::Tree) {
+        const Member& first = members[static_cast<size_t>(regions[n].members.front())];
+        if (first.parent < 0) continue;
+        set_way(first.rank, members[static_cast<size_t>(first.parent)].rank, graph.nodes[n]);
+        continue;
+      }
+      const bool last = n + 1 == graph.nodes.size();
+      if (last && (!graph.closed || n == 0)) continue;
+      const Region& next = regions[last ? 0 : n + 1];
+      set_way(members[static_cast<size_t>(regions[n].members.back())].rank,
+              members[static_cast<size_t>(next.members.front())].rank, graph.nodes[n]);
+    }
+  }
+
+  /// A tree is used in both directions, and the log may tell of one only.
+  void set_way(int from, int to, GraphNode& node) const {
+    const int first = rank_in_paths(job_, paths_, comm_, from);
+    const int second = rank_in_paths(job_, paths_, comm_, to);
+    if (first < 0 || second < 0) return;
+    auto found = paths_.pairs.find({first, second});
+    if (found == paths_.pairs.end()) found = paths_.pairs.find({second, first});
+    if (found == paths_.pairs.end()) return;
+    node.link = found->second.text;
+    if (found->second.classes.size() == 1) node.transport = *found->second.classes.begin();
+  }
+
+  static void say_what_is_missing(const std::vector<Member>& members,
+                                  const std::vector<Region>& regions, Graph& graph) {
+    if (folded(members)) {
+      graph.remarks.push_back(fmt::format(
+          "{} ranks: those that follow each other on one host share a box.", members.size()));
+    }
+    if (regions.size() > graph.nodes.size()) {
+      graph.closed = false;
+      graph.remarks.push_back(
+          fmt::format("{} more boxes are left out.", regions.size() - graph.nodes.size()));
+    }
+  }
+
+  const Job& job_;
+  const Communicator& comm_;
+  const RankPaths& paths_;
+};
+
+void add_graphs(const ChannelGraphs& graphs, const CommGraphs& from, size_t most, size_t& all,
+                Drawing& drawing) {
+  for (const Ring& ring : from.rings) {
+    if (ring.order.empty()) continue;
+    if (++all <= most) drawing.graphs.push_back(graphs.ring(ring));
+  }
+  for (const Tree& tree : from.trees) {
+    if (tree.parents.empty()) continue;
+    if (++all <= most) drawing.graphs.push_back(graphs.tree(tree));
+  }
+}
+
+}  // namespace
+
+Drawing channels_drawing(const Job& job, size_t most) {
+  Drawing drawing{.title = "Rings and trees"};
+  const RankPaths paths = rank_paths(job);
+  size_t all = 0;
+  for (const Communicator& comm : job.communicators) {
+    add_graphs(ChannelGraphs(job, comm, paths), comm.graphs, most, all, drawing);
+  }
+  if (all > most) {
+    drawing.notes.push_back(fmt::format(
+        "{} of {} rings and trees are drawn; 'ncclog show topology' lists all.", most, all));
+  }
+  if (all == 0) {
+    drawing.notes.push_back(
+        "No line tells a ring or a tree. Set NCCL_DEBUG=INFO with INIT,GRAPH among "
+        "NCCL_DEBUG_SUBSYS.");
+  }
+  return drawing;
+}
+
+// What hangs on what in a host, as a graph: CPUs at the left, GPUs and NICs at the right.
+//
+//   CPU/0-0 ─ PCI 48.0 ─ PCI/0-90000 ─ PCI 48.0 ─ GPU/0-a1000 ┄ NVL 240.0 ┄ NVS/0-0
+//
+// Hosts of one make print the same but for their names and ranks: they are drawn once.
+
+namespace {
+
+/// Hosts whose devices are alike.
+struct Alike {
+  const HostTopology* first = nullptr;
+  SystemTopology system;  ///< Without what only one host can have.
+  std::vector<std::string> hosts;
+};
+
+SystemTopology without_ranks(SystemTopology system) {
+  for (SystemNode& node : system.nodes) node.rank = -1;
+  return system;
+}
+
+std::string owner_of(const HostTopology& topology) {
+  if (topology.host.empty()) return topology.source;
+  return topology.source.empty() ? topology.host
+                                 : fmt::format("{} ({})", topology.host, topology.source);
+}
+
+std::vector<Alike> alike_topologies(const Job& job) {
+  std::vector<Alike> all;
+  for (const HostTopology& topology : job.topologies) {
+    if (topology.system.nodes.empty()) continue;
+    SystemTopology system = without_ranks(topology.system);
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const Alike& known) { return known.system == system; });
+    if (same != all.end()) {
+      same->hosts.push_back(owner_of(topology));
+    } else {
+      all.push_back({&topology, std::move(system), {owner_of(topology)}});
+    }
+  }
+  return all;
+}
+
+/// "node-a", "node-a and 127 more hosts alike".
+std::string title_of(const Alike& alike) {
+  if (alike.hosts.size() == 1) return alike.hosts.front();
+  return fmt::format("{} and {} alike", alike.hosts.front(),
+                     plural(alike.hosts.size() - 1, "more host"));
+}
+
+/// "PCI 48.0"; GB/s.
+std::string link_text(std::string_view type, double bw) {
+  return bw < 0 ? std::string(type) : fmt::format("{} {:.1f}", type, bw);
+}
+
+std::string label_of(const SystemNode& node, int rank) {
+  std::string label = to_string(node.name);
+  if (rank >= 0) label += fmt::format(" rank {}", rank);
+  if (!node.device.empty()) label += " " + node.device;
+  return label;
+}
+
+/// Nodes in the order in which they are drawn: those below one right behind it. No recursion: torn
+/// lines may nest any depth.
+std::vector<size_t> order_of(const std::vector<SystemNode>& nodes) {
+  std::vector<std::vector<size_t>> below(nodes.size());
+  std::vector<size_t> open;  // The next one last.
+  for (size_t n = nodes.size(); n-- > 0;) {
+    const int parent = nodes[n].parent;
+    (parent < 0 ? open : below[static_cast<size_t>(parent)]).push_back(n);
+  }
+  std::vector<size_t> order;
+  while (!open.empty()) {
+    order.push_back(open.back());
+    open.pop_back();
+    const auto& children = below[order.back()];
+    open.insert(open.end(), children.begin(), children.end());
+  }
+  return order;
+}
+
+void add_links(const SystemTopology& system, const std::vector<int>& places, Graph& graph) {
+  size_t hidden = 0;
+  for (const SystemLink& link : system.links) {
+    const int from = places[static_cast<size_t>(link.from)];
+    const int to = places[static_cast<size_t>(link.to)];
+    if (from < 0 || to < 0) {
+      ++hidden;
+      continue;
+    }
+    const bool twice =
+        std::any_of(graph.links.begin(), graph.links.end(),
+                    [&](const GraphLink& known) { return known.from == to && known.to == from; });
+    if (!twice) graph.links.push_back({from, to, link_text(link.type, link.bw)});
+  }
+  if (hidden > 0) {
+    graph.remarks.push_back(fmt::format("{} to them are left out, too.", plural(hidden, "link")));
+  }
+}
+
+Graph graph_of(const Alike& alike) {
+  const HostTopology& topology = *alike.first;
+  const auto& nodes = topology.system.nodes;
+  Graph graph{.title = title_of(alike), .shape = GraphShape::Tree};
+  std::vector<int> places(nodes.size(), -1);
+  for (const size_t n : order_of(nodes)) {
+    if (graph.nodes.size() == Graph::kMaxNodes) break;
+    places[n] = static_cast<int>(graph.nodes.size());
+    const int parent = nodes[n].parent;
+    graph.nodes.push_back(
+        {.label = label_of(nodes[n], alike.hosts.size() == 1 ? topology.ranks[n] : -1),
+         .detail = nodes[n].detail,
+         .parent = parent < 0 ? -1 : places[static_cast<size_t>(parent)],
+         .link = link_text(nodes[n].link, nodes[n].bw)});
+  }
+  if (graph.nodes.size() < nodes.size()) {
+    graph.remarks.push_back(
+        fmt::format("{} more devices are left out.", nodes.size() - graph.nodes.size()));
+  }
+  add_links(topology.system, places, graph);
+  if (topology.system.cut) {
+    graph.remarks.push_back("Parts are missing: NCCL cuts long lines, and lines may be torn.");
+  }
+  return graph;
+}
+
+}  // namespace
+
+Drawing topology_drawing(const Job& job, size_t most) {
+  Drawing drawing{.title = "Devices of the hosts"};
+  const std::vector<Alike> all = alike_topologies(job);
+  for (size_t i = 0; i < std::min(all.size(), most); ++i) {
+    drawing.graphs.push_back(graph_of(all[i]));
+  }
+  if (all.size() > most) {
+    drawing.notes.push_back(fmt::format(
+        "{} of {} different hosts are drawn; 'ncclog show topology' lists all.", most, all.size()));
+  }
+  if (all.empty()) {
+    drawing.notes.push_back(
+        "No process prints its host's devices. Set NCCL_DEBUG=INFO with GRAPH among "
+        "NCCL_DEBUG_SUBSYS, or add the file that NCCL_TOPO_DUMP_FILE names.");
+  }
+  return drawing;
+}
+
+}  // namespace ncclog

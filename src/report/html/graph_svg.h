@@ -1,0 +1,68 @@
+// Where the boxes of a graph stand, in pixels. The same graph always stands the same.
+//
+//   ring: hosts below each other, their ranks from left to right     tree: root at the left, each
+//   in rows of eight                                                 leaf in a row of its own
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/graph/graph.h"
+#include "report/html/html_text.h"
+
+namespace ncclog {
+
+/// A rectangle; x and y of its upper left corner.
+struct Box {
+  int x = 0;
+  int y = 0;
+  int width = 0;
+  int height = 0;
+
+  int right() const { return x + width; }
+  int bottom() const { return y + height; }
+  int middle_x() const { return x + width / 2; }
+  int middle_y() const { return y + height / 2; }
+};
+
+/// A name of a group above the row that begins with it.
+struct GroupLabel {
+  int x = 0;
+  int y = 0;  ///< Of the base line.
+  int group = -1;
+};
+
+struct GraphLayout {
+  int width = 0;
+  int height = 0;
+  std::vector<Box> nodes;  ///< As Graph::nodes.
+  std::vector<GroupLabel> groups;
+};
+
+/// A node's label as it is shown, at most kMaxLabel columns.
+std::string shown_label(const GraphNode& node);
+
+/// A group's name as it is shown; empty for group -1.
+std::string shown_group(const Graph& graph, int group);
+
+/// Pixels that a text of the drawing's size takes, estimated.
+int text_width(std::string_view text);
+
+GraphLayout lay_out(const Graph& graph);
+
+inline constexpr int kMaxLabel = 28;
+inline constexpr int kBoxHeight = 24;
+
+// A graph as SVG: inside a page, or as a file of its own.
+//
+// No script and nothing from elsewhere; a title at each box and line tells what it is. Classes are
+// those of report/html/html_page.h, which a page holds once and a file brings along.
+
+/// One <svg> element, as wide as it wants to be.
+Markup graph_svg(const Graph& graph);
+
+/// A file with all graphs below each other, their titles, remarks and notes.
+std::string write_svg(const Drawing& drawing);
+
+}  // namespace ncclog

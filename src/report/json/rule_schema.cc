@@ -1,0 +1,242 @@
+#include "report/json/rule_schema.h"
+
+#include <nlohmann/json.hpp>
+
+#include <set>
+#include <utility>
+
+#include "diagnose/coverage.h"
+#include "diagnose/fact.h"
+#include "rules/condition_keys.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ref(std::string_view name) { return {{"$ref", "#/$defs/" + std::string(name)}}; }
+
+Json list_of(Json item) { return {{"type", "array"}, {"items", std::move(item)}}; }
+
+Json one_or_list(Json item) {
+  Json list = list_of(item);
+  return {{"anyOf", Json::array({std::move(item), std::move(list)})}};
+}
+
+Json text() { return {{"type", "string"}}; }
+
+template <typename Names>
+Json words(const Names& names) {
+  Json list = Json::array();
+  for (const auto& name : names) list.push_back(name);
+  return {{"enum", std::move(list)}};
+}
+
+/// An object with these members, and no others.
+Json closed_object(Json properties, Json required) {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", std::move(required)},
+          {"properties", std::move(properties)}};
+}
+
+Json scalar() { return {{"type", {"string", "integer", "number", "boolean"}}}; }
+
+/// Known names are offered; others that look like one are left to `ncclog rules check`.
+Json offered(Json names, const char* pattern) {
+  return {{"anyOf", Json::array({std::move(names), {{"type", "string"}, {"pattern", pattern}}})}};
+}
+
+Json rule_ids(const Rulebook& rulebook) {
+  std::set<std::string> ids;
+  for (const Rule& rule : rulebook.rules) ids.insert(rule.id);
+  return offered(words(ids), "^[a-z0-9$][a-z0-9_-]*$");
+}
+
+Json comparison_value(std::string_view name) {
+  if (name == "at_least" || name == "at_most" || name == "above" || name == "below") {
+    return {{"type", {"string", "integer", "number"}}, {"pattern", "^-?[0-9]"}};
+  }
+  if (name == "empty" || name == "is") return {{"type", "boolean"}};
+  return one_or_list(scalar());
+}
+
+Json field_demand() {
+  Json comparisons = Json::object();
+  for (const std::string_view name : comparison_names()) {
+    comparisons[std::string(name)] = comparison_value(name);
+  }
+  return {{"anyOf", Json::array({scalar(), list_of(scalar()),
+                                 closed_object(std::move(comparisons), Json::array())})}};
+}
+
+/// One way to write an event condition: the kind, and what its fields must hold.
+Json event_of_kind(const KindNames& kind) {
+  Json fields = Json::object();
+  for (const std::string_view field : kind.fields) fields[std::string(field)] = ref("demand");
+  return {{"properties",
+           {{"event", {{"const", kind.kind}}},
+            {"where", closed_object(std::move(fields), Json::array())}}}};
+}
+
+Json event_kinds() {
+  Json options = Json::array();
+  for (const KindNames& kind : kind_names()) options.push_back(event_of_kind(kind));
+  return options;
+}
+
+Json fact_names() {
+  Json names = Json::array();
+  for (const Fact& fact : all_facts()) names.push_back(fact.name);
+  return {{"enum", std::move(names)}};
+}
+
+Json kinds() {
+  Json names = Json::array();
+  for (const KindNames& kind : kind_names()) names.push_back(kind.kind);
+  return {{"enum", std::move(names)}};
+}
+
+bool is_group(std::string_view name) { return name == "all" || name == "any" || name == "none"; }
+
+Json scopes() {
+  Json names = Json::array();
+  for (const std::string_view name : scope_names()) names.push_back(name);
+  return {{"enum", std::move(names)}};
+}
+
+/// What may stand under the key by which a condition is named.
+Json condition_name_value(std::string_view name) {
+  if (name == "event") return kinds();
+  if (name == "fact") return fact_names();
+  if (name == "finding") return ref("rule_id");
+  if (is_group(name) || name == "sequence") return list_of(ref("condition"));
+  if (name == "missing") return kinds();
+  if (name == "among") return scopes();
+  if (name == "line") return text();
+  return Json::object();
+}
+
+/// What may stand under another key of the condition; anything under keys without a row.
+Json condition_key_value(std::string_view condition, std::string_view key) {
+  if (condition == "fact") return comparison_value(key);
+  if (key == "across") return scopes();
+  if (key == "in") {
+    return condition == "among" || condition == "differs" ? scopes() : words(reach_names());
+  }
+  if (key == "what") return ref("condition");
+  if (key == "as") return text();
+  if (key == "where" || key == "count") return {{"type", "object"}};
+  return Json::object();
+}
+
+Json condition_of(const ConditionKeys& keys) {
+  Json properties = Json::object();
+  properties[std::string(keys.name)] = condition_name_value(keys.name);
+  for (const std::string_view key : keys.beside) {
+    properties[std::string(key)] = condition_key_value(keys.name, key);
+  }
+  Json schema = closed_object(std::move(properties), Json::array({keys.name}));
+  if (keys.name == "event") schema["anyOf"] = event_kinds();
+  return schema;
+}
+
+Json condition() {
+  Json options = Json::array();
+  for (const ConditionKeys& keys : condition_keys()) options.push_back(condition_of(keys));
+  options.push_back(closed_object({{"use", text()}}, Json::array({"use"})));
+  return {{"anyOf", std::move(options)}};
+}
+
+Json blame() {
+  Json field = {{"type", "string"}, {"pattern", "^[^.]+[.][^.]+$"}};
+  Json by_field = closed_object({{"rank", field}, {"pid", field}, {"host", field}}, Json::array());
+  return {{"anyOf", Json::array({text(), std::move(by_field)})}};
+}
+
+Json need_names() {
+  Json names = Json::array();
+  for (const CoverageQuestion& question : coverage_questions()) names.push_back(question.name);
+  return {{"enum", std::move(names)}};
+}
+
+Json version_range() { return one_or_list({{"type", {"string", "integer", "number"}}}); }
+
+/// What may stand under a key of a rule; texts under keys without a row.
+Json rule_key_value(std::string_view key) {
+  if (key == "severity") return words(std::vector{"error", "warning", "info"});
+  if (key == "confidence") return words(std::vector{"certain", "likely", "possible"});
+  if (key == "role") return words(std::vector{"cause", "symptom", "advice"});
+  if (key == "per") return scopes();
+  if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
+    return {{"type", "boolean"}};
+  }
+  if (key == "needs") return one_or_list(offered(need_names(), "^[$][a-z0-9_]+$"));
+  if (key == "when") return ref("condition");
+  if (key == "blame") return blame();
+  if (key == "explains" || key == "explains_same_ranks" || key == "related")
+    return one_or_list(ref("rule_id"));
+  if (key == "applies_to") {
+    return closed_object(
+        {{"nccl", version_range()}, {"cuda", version_range()}, {"pytorch", version_range()}},
+        Json::array());
+  }
+  if (key == "examples") {
+    return closed_object({{"fires", list_of(text())}, {"quiet", list_of(text())}},
+                         Json::array({"fires", "quiet"}));
+  }
+  if (key == "id") return {{"type", "string"}, {"pattern", "^[a-z0-9]+(-[a-z0-9]+)*$"}};
+  if (key == "title" || key == "message" || key == "why") return text();
+  return one_or_list(text());
+}
+
+Json rule() {
+  Json properties = Json::object();
+  for (const std::string_view key : rule_keys()) {
+    properties[std::string(key)] = rule_key_value(key);
+  }
+  return closed_object(std::move(properties), Json::array({"id", "title", "severity", "confidence",
+                                                           "role", "when", "message", "examples"}));
+}
+
+Json shared_names() {
+  Json lists = {{"type", "object"}, {"additionalProperties", one_or_list(scalar())}};
+  Json conditions = {{"type", "object"}, {"additionalProperties", ref("condition")}};
+  Json schema = closed_object({{"lists", std::move(lists)}, {"conditions", std::move(conditions)}},
+                              Json::array());
+  schema["anyOf"] = Json::array({{{"required", {"lists"}}}, {{"required", {"conditions"}}}});
+  return schema;
+}
+
+Json overlay() {
+  Json entry = closed_object(
+      {{"rule", ref("rule_id")},
+       {"suppress", {{"const", true}}},
+       {"severity", rule_key_value("severity")},
+       {"where", closed_object({{"host", ref("demand")}, {"rank", ref("demand")}}, Json::array())},
+       {"reason", {{"type", "string"}, {"minLength", 1}}},
+       {"until", {{"type", "string"}, {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}}}},
+      Json::array({"rule", "reason", "until"}));
+  entry["anyOf"] = Json::array({{{"required", {"suppress"}}}, {{"required", {"severity"}}}});
+  return closed_object({{"overlay", list_of(std::move(entry))}}, Json::array({"overlay"}));
+}
+
+}  // namespace
+
+std::string rule_schema(const Rulebook& rulebook) {
+  const Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                       {"$id", "urn:ncclog:rule"},
+                       {"title", "A rule file of ncclog, a file of shared names, or an overlay"},
+                       {"anyOf", Json::array({ref("rule"), ref("shared_names"), ref("overlay")})},
+                       {"$defs",
+                        {{"rule", rule()},
+                         {"shared_names", shared_names()},
+                         {"overlay", overlay()},
+                         {"condition", condition()},
+                         {"demand", field_demand()},
+                         {"rule_id", rule_ids(rulebook)}}}};
+  return schema.dump() + "\n";
+}
+
+}  // namespace ncclog

@@ -1,0 +1,276 @@
+#include "report/sql/sql_database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+constexpr int kFormatVersion = 1;  ///< Another one whenever a table changes its columns.
+
+std::string create_statement(const SqlTable& table) {
+  std::string columns;
+  for (const SqlColumn& column : table.columns) {
+    columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name, column.type);
+  }
+  return fmt::format("CREATE TABLE {}({});\n", table.name, columns);
+}
+
+std::string index_statements(const SqlTable& table) {
+  std::string statements;
+  int number = 0;
+  for (const std::string_view columns : table.indexes) {
+    statements += fmt::format("CREATE INDEX {0}_{1} ON {0}({2});\n", table.name, ++number, columns);
+  }
+  return statements;
+}
+
+std::string insert_statement(const SqlTable& table) {
+  std::string holes = "?";
+  for (size_t c = 1; c < table.columns.size(); ++c) holes += ",?";
+  return fmt::format("INSERT INTO {} VALUES({})", table.name, holes);
+}
+
+int bind_cell(sqlite3_stmt* statement, int column, const Cell& cell) {
+  if (const auto* number = std::get_if<int64_t>(&cell)) {
+    return sqlite3_bind_int64(statement, column, *number);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return sqlite3_bind_double(statement, column, *real);
+  }
+  if (const auto* bytes = std::get_if<std::string>(&cell)) {
+    const std::string text = to_valid_utf8(*bytes);
+    return sqlite3_bind_text64(statement, column, text.data(), text.size(), SQLITE_TRANSIENT,
+                               SQLITE_UTF8);
+  }
+  return sqlite3_bind_null(statement, column);
+}
+
+}  // namespace
+
+void CloseSqlDatabase::operator()(sqlite3* database) const { sqlite3_close(database); }
+
+void CloseSqlStatement::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+
+SqlDatabase::SqlDatabase(const std::string& path) : path_(path) {
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+  sqlite3* handle = nullptr;
+  const int opened = sqlite3_open_v2(path.c_str(), &handle, kFlags, nullptr);
+  handle_.reset(handle);
+  if (opened != SQLITE_OK) {
+    throw Error(std::string("cannot make the database: ") + sqlite3_errmsg(handle), path);
+  }
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  std::string statements = fmt::format(
+      "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {}; BEGIN;\n",
+      kFormatVersion);
+  for (const SqlTable& table : sql_tables()) statements += create_statement(table);
+  run(statements);
+  SqlInsert insert(*this, sql_documentation_table());
+  each_documentation_row([&](std::span<const Cell> cells) {
+    insert.add(cells);
+    return true;
+  });
+}
+
+void SqlDatabase::run(const std::string& statements) {
+  if (sqlite3_exec(handle_.get(), statements.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK)
+    return;
+  throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle_.get()), path_);
+}
+
+void SqlDatabase::fill(const SqlTable& table, const Report& report) {
+  if (table.each_row == nullptr) return;
+  SqlInsert insert(*this, table);
+  table.each_row(report, [&](std::span<const Cell> cells) {
+    insert.add(cells);
+    return true;
+  });
+}
+
+void SqlDatabase::commit() {
+  std::string statements;
+  for (const SqlTable& table : sql_tables()) statements += index_statements(table);
+  run(statements + "COMMIT;");
+}
+
+SqlInsert::SqlInsert(SqlDatabase& database, const SqlTable& table) : database_(database) {
+  const std::string sql = insert_statement(table);
+  sqlite3* const handle = database.handle_.get();
+  sqlite3_stmt* statement = nullptr;
+  const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, nullptr);
+  statement_.reset(statement);
+  if (prepared != SQLITE_OK) {
+    throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle),
+                database.path_);
+  }
+}
+
+void SqlInsert::add(std::span<const Cell> cells) {
+  bool done = true;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    done = done && bind_cell(statement_.get(), static_cast<int>(c + 1), cells[c]) == SQLITE_OK;
+  }
+  done = done && sqlite3_step(statement_.get()) == SQLITE_DONE;
+  if (!done) {
+    throw Error(
+        std::string("cannot write the database: ") + sqlite3_errmsg(database_.handle_.get()),
+        database_.path_, "SQLITE_TMPDIR names a folder with more room");
+  }
+  sqlite3_reset(statement_.get());
+}
+
+// The asking half of report/sql/sql_database.h: what may be asked, and what is said of mistakes.
+
+namespace {
+
+constexpr int kStepsAtOnce = 1'000'000;
+
+/// The names of all tables, and what else the database itself has.
+std::vector<std::string_view> table_names() {
+  std::vector<std::string_view> names;
+  for (const SqlTable& table : sql_tables()) names.push_back(table.name);
+  return names;
+}
+
+/// The tables whose names stand in the statement. SQLite does not tell which it reads: of a join by
+/// USING it names one side only.
+std::vector<const SqlTable*> named_tables(std::string_view sql) {
+  std::vector<const SqlTable*> tables;
+  for (size_t at = 0; at < sql.size();) {
+    const size_t begin = at;
+    while (at < sql.size() && is_word(sql[at])) ++at;
+    const SqlTable* table = find_sql_table(sql.substr(begin, at - begin));
+    if (table != nullptr && std::find(tables.begin(), tables.end(), table) == tables.end()) {
+      tables.push_back(table);
+    }
+    if (at == begin) ++at;
+  }
+  return tables;
+}
+
+/// SQLite asks this about everything that a statement does.
+int allow(void*, int action, const char*, const char*, const char*, const char*) {
+  const bool reads = action == SQLITE_SELECT || action == SQLITE_READ ||
+                     action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+  return reads ? SQLITE_OK : SQLITE_DENY;
+}
+
+/// The columns of the tables that the statement names; of all, if it names none.
+std::vector<std::string_view> column_names(std::string_view sql) {
+  std::vector<const SqlTable*> tables = named_tables(sql);
+  if (tables.empty()) {
+    for (const SqlTable& table : sql_tables()) tables.push_back(&table);
+  }
+  std::vector<std::string_view> names;
+  for (const SqlTable* table : tables) {
+    for (const SqlColumn& column : table->columns) names.push_back(column.name);
+  }
+  return names;
+}
+
+/// What may have been meant where `what` ends with a name that nothing has.
+std::string hint_for(std::string_view what, std::string_view sql) {
+  constexpr std::string_view kNoTable = "no such table: ";
+  constexpr std::string_view kNoColumn = "no such column: ";
+  const bool table = what.starts_with(kNoTable);
+  if (!table && !what.starts_with(kNoColumn)) {
+    return "'ncclog export --tables' lists tables and columns";
+  }
+  std::string_view name = what.substr(table ? kNoTable.size() : kNoColumn.size());
+  if (const size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
+  const std::vector<std::string_view> names = table ? table_names() : column_names(sql);
+  if (const auto nearest = nearest_name(name, names))
+    return fmt::format("did you mean '{}'?", *nearest);
+  return fmt::format("{}: {}", table ? "tables" : "columns", fmt::join(names, ", "));
+}
+
+Cell cell_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return int64_t{sqlite3_column_int64(statement, column)};
+    case SQLITE_FLOAT:
+      return sqlite3_column_double(statement, column);
+    case SQLITE_NULL:
+      return {};
+    default:
+      break;
+  }
+  const void* bytes = sqlite3_column_blob(statement, column);
+  const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, column));
+  return bytes == nullptr ? std::string() : std::string(static_cast<const char*>(bytes), size);
+}
+
+}  // namespace
+
+SqlQuestion::SqlQuestion(SqlDatabase& database, const std::string& sql) : database_(database) {
+  sqlite3* const handle = database.handle_.get();
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  sqlite3_set_authorizer(handle, allow, nullptr);
+  const int prepared = sqlite3_prepare_v2(handle, sql.c_str(), -1, &statement, &rest);
+  statement_.reset(statement);
+  const std::string what = sqlite3_errmsg(handle);
+  const int place = sqlite3_error_offset(handle);
+  sqlite3_set_authorizer(handle, nullptr, nullptr);
+  const bool writes = statement_ != nullptr && sqlite3_stmt_readonly(statement) == 0;
+  if (prepared == SQLITE_AUTH || writes) {
+    throw Error("only statements that read are answered", "--sql", "begin with 'select'");
+  }
+  if (prepared != SQLITE_OK) {
+    const std::string where =
+        place < 0 ? std::string("--sql") : fmt::format("--sql, character {}", place + 1);
+    throw Error(what, where, hint_for(what, sql));
+  }
+  if (statement_ == nullptr) throw Error("no statement", "--sql", hint_for("", sql));
+  if (trim(rest).find_first_not_of("; \t\r\n") != std::string_view::npos) {
+    throw Error("more than one statement", "--sql", "ask one at a time");
+  }
+  name_columns();
+  tables_ = named_tables(sql);
+}
+
+int SqlQuestion::count_steps(void* question) {
+  auto& self = *static_cast<SqlQuestion*>(question);
+  self.steps_ += kStepsAtOnce;
+  return self.steps_ > kMaxSteps ? 1 : 0;
+}
+
+void SqlQuestion::name_columns() {
+  for (int c = 0; c < sqlite3_column_count(statement_.get()); ++c) {
+    const std::string name = to_valid_utf8(sqlite3_column_name(statement_.get(), c));
+    std::string unique = name;
+    for (int n = 2; std::find(columns_.begin(), columns_.end(), unique) != columns_.end(); ++n) {
+      unique = fmt::format("{}_{}", name, n);
+    }
+    columns_.push_back(std::move(unique));
+  }
+}
+
+void SqlQuestion::each_row(const RowTaker& take) {
+  sqlite3_progress_handler(database_.handle_.get(), kStepsAtOnce, count_steps, this);
+  std::vector<Cell> cells(columns_.size());
+  int status = sqlite3_step(statement_.get());
+  for (bool wanted = true; wanted && status == SQLITE_ROW;) {
+    for (size_t c = 0; c < cells.size(); ++c) {
+      cells[c] = cell_of(statement_.get(), static_cast<int>(c));
+    }
+    wanted = take(cells);
+    if (wanted) status = sqlite3_step(statement_.get());
+  }
+  const std::string what = sqlite3_errmsg(database_.handle_.get());
+  sqlite3_progress_handler(database_.handle_.get(), 0, nullptr, nullptr);
+  if (status == SQLITE_INTERRUPT) {
+    throw Error(fmt::format("gave up after {} steps", kMaxSteps), "--sql",
+                "does a join lack its condition, or a recursion its end?");
+  }
+  if (status != SQLITE_ROW && status != SQLITE_DONE) throw Error(what, "--sql");
+}
+
+}  // namespace ncclog

@@ -1,0 +1,109 @@
+// A SQLite database of the tables in report/sql/sql_tables.h: made, filled, and asked.
+//
+//   SqlDatabase database("job.db");
+//   database.fill(*find_sql_table("findings"), report);
+//   SqlQuestion question(database, "select severity, count(*) from findings group by 1");
+//   question.each_row(…);
+//
+// Same report, same rows in the same order. Text is stored as valid UTF-8.
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.h"
+#include "report/sql/sql_tables.h"
+#include "report/tables/table.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+namespace ncclog {
+
+/// Close what SQLite opened.
+struct CloseSqlDatabase {
+  void operator()(sqlite3* database) const;
+};
+struct CloseSqlStatement {
+  void operator()(sqlite3_stmt* statement) const;
+};
+using SqlStatement = std::unique_ptr<sqlite3_stmt, CloseSqlStatement>;
+
+/// An open database with all tables in it, empty at first but for the documentation. What is
+/// written is kept by commit().
+class SqlDatabase {
+ public:
+  /// Makes the file, which must not hold anything yet. An empty path: a temporary database, in
+  /// memory and, where it gets large, in a file that goes away with it. Throws Error.
+  explicit SqlDatabase(const std::string& path);
+  SqlDatabase(const SqlDatabase&) = delete;
+  SqlDatabase& operator=(const SqlDatabase&) = delete;
+
+  /// Writes all rows that the table has of the report; of the events, none.
+  void fill(const SqlTable& table, const Report& report);
+
+  /// Makes the indexes and ends the writing.
+  void commit();
+
+ private:
+  friend class SqlInsert;
+  friend class SqlQuestion;
+
+  void run(const std::string& statements);
+
+  std::unique_ptr<sqlite3, CloseSqlDatabase> handle_;
+  std::string path_;
+};
+
+/// Writes rows into one table. The database must outlive it.
+class SqlInsert {
+ public:
+  SqlInsert(SqlDatabase& database, const SqlTable& table);
+  SqlInsert(const SqlInsert&) = delete;
+  SqlInsert& operator=(const SqlInsert&) = delete;
+
+  /// Writes a row; needs a cell for each column. Throws Error if there is no room for it.
+  void add(std::span<const Cell> cells);
+
+ private:
+  SqlDatabase& database_;
+  SqlStatement statement_;
+};
+
+/// One statement that reads. The database must outlive it, and may be filled between making and
+/// asking it.
+class SqlQuestion {
+ public:
+  /// Throws Error if the statement is none, is not one, or does more than read.
+  SqlQuestion(SqlDatabase& database, const std::string& sql);
+  SqlQuestion(const SqlQuestion&) = delete;
+  SqlQuestion& operator=(const SqlQuestion&) = delete;
+
+  /// Of the answer; different from each other.
+  const std::vector<std::string>& columns() const { return columns_; }
+
+  /// The tables that it may read: those whose names stand in it.
+  const std::vector<const SqlTable*>& tables() const { return tables_; }
+
+  /// Hands on the rows of the answer. Throws Error if the statement fails, or takes more than
+  /// kMaxSteps steps of SQLite's machine.
+  void each_row(const RowTaker& take);
+
+  static constexpr int64_t kMaxSteps = 20'000'000'000;
+
+ private:
+  static int count_steps(void* question);
+
+  void name_columns();
+
+  SqlDatabase& database_;
+  SqlStatement statement_;
+  std::vector<std::string> columns_;
+  std::vector<const SqlTable*> tables_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace ncclog

@@ -1,0 +1,650 @@
+#include "report/tables/count_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kRangesShown = 8;
+constexpr size_t kOddShown = 8;
+constexpr size_t kDepartingShown = 6;
+constexpr size_t kDeparturesKept = 10000;
+
+std::string range_text(int64_t first, int64_t last) {
+  return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
+}
+
+/// "iteration 0", "iterations 1-5, 7".
+std::string iterations_text(const std::vector<std::pair<int64_t, int64_t>>& ranges) {
+  std::vector<std::string> parts;
+  for (const auto& [first, last] : ranges) {
+    if (parts.size() == kRangesShown) {
+      parts.push_back(fmt::format("and {} more ranges", ranges.size() - kRangesShown));
+      break;
+    }
+    parts.push_back(range_text(first, last));
+  }
+  const bool one = ranges.size() == 1 && ranges[0].first == ranges[0].second;
+  return (one ? "iteration " : "iterations ") + join(parts, ", ");
+}
+
+/// "+ 1 Broadcast, - 1 AllReduce"; empty if nothing differs.
+std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
+  std::set<std::string> ops;
+  for (const auto& [op, n] : calls) ops.insert(op);
+  for (const auto& [op, n] : usual) ops.insert(op);
+  const auto count = [](const OpCounts& counts, const std::string& op) {
+    const auto found = counts.find(op);
+    return found == counts.end() ? uint64_t{0} : found->second;
+  };
+  std::vector<std::string> parts;
+  for (const std::string& op : ops) {
+    const uint64_t here = count(calls, op);
+    const uint64_t there = count(usual, op);
+    if (here > there) parts.push_back(fmt::format("+ {} {}", here - there, op));
+    if (here < there) parts.push_back(fmt::format("- {} {}", there - here, op));
+  }
+  return join(parts, ", ");
+}
+
+bool only_adds(const OpCounts& calls, const OpCounts& usual) {
+  return std::all_of(usual.begin(), usual.end(), [&](const auto& entry) {
+    const auto found = calls.find(entry.first);
+    return found != calls.end() && found->second >= entry.second;
+  });
+}
+
+std::string process_text(const Job& job, int index) {
+  const Process& process = job.processes[static_cast<size_t>(index)];
+  if (process.rank >= 0) return fmt::format("rank {}", process.rank);
+  return fmt::format("pid {} on {}", process.pid, process.host);
+}
+
+class Text {
+ public:
+  Text(const Job& job, const JobCalls& calls, const JobIterations& found)
+      : job_(job), calls_(calls), found_(found) {
+    for (const IterationPattern& pattern : found.patterns) {
+      for (const auto& [first, last] : pattern.iterations) ranges_[first] = {last, &pattern};
+    }
+  }
+
+  std::vector<std::string> take() {
+    for (const ProcessIterations& process : found_.processes) {
+      find_departures(process, departures_);
+    }
+    add_cut();
+    add_certainty();
+    add_patterns();
+    add_departing();
+    add_outside();
+    return std::move(all_);
+  }
+
+ private:
+  size_t processes_by(CutBy by) const {
+    return static_cast<size_t>(
+        std::count_if(found_.processes.begin(), found_.processes.end(),
+                      [&](const ProcessIterations& process) { return process.by == by; }));
+  }
+
+  void add_cut() {
+    const size_t aligned = processes_by(CutBy::MarkerAligned);
+    const size_t raw = processes_by(CutBy::Marker);
+    const std::string marker = found_.preset.empty()
+                                   ? std::string("the marker that was asked for")
+                                   : fmt::format("the lines of preset '{}'", found_.preset);
+    const std::string drift = fmt::format(
+        "That is one process's clock: when it ticks, others have made up to {} too many, or have "
+        "up to {} still to make",
+        plural(found_.ahead, "call"), found_.behind);
+    if (aligned > 0) {
+      all_.push_back(fmt::format(
+          "Iterations begin at {}. {}; each process is cut where its own calls begin anew.", marker,
+          drift));
+    }
+    if (raw > 0 && found_.exact) {
+      all_.push_back(fmt::format("Iterations are cut exactly at {}. {}.", marker, drift));
+    } else if (raw > 0) {
+      all_.push_back(fmt::format("In {} nothing repeats itself: {} cut where they stand.",
+                                 plural(raw, "process"), marker));
+    }
+  }
+
+  /// How much of their calls the repeats explain, in processes that are cut by them alone.
+  void add_certainty() {
+    std::map<size_t, size_t> periods;
+    size_t least = 0;
+    size_t most = 0;
+    double covered = 1;
+    size_t processes = 0;
+    for (const ProcessIterations& process : found_.processes) {
+      if (process.by != CutBy::Period || process.repeats == 0) continue;
+      least = processes == 0 ? process.repeats : std::min(least, process.repeats);
+      most = std::max(most, process.repeats);
+      const auto total = static_cast<double>(calls_.processes[process.calls].track->tape.kept());
+      covered = std::min(covered, static_cast<double>(process.repeats * process.period) / total);
+      ++periods[process.period];
+      ++processes;
+    }
+    if (processes == 0) return;
+    const auto usual =
+        std::max_element(periods.begin(), periods.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    all_.push_back(fmt::format(
+        "{} {} no marker in {} own {}: iterations are the calls that {} over and over. {} calls "
+        "repeat {} times in one piece; that is {}% of a process's calls or more.",
+        plural(processes, "process"), processes == 1 ? "has" : "have",
+        processes == 1 ? "its" : "their", processes == 1 ? "file" : "files",
+        processes == 1 ? "it makes" : "they make", usual->first,
+        range_text(static_cast<int64_t>(least), static_cast<int64_t>(most)),
+        static_cast<int>(100 * covered)));
+  }
+
+  void add_patterns() {
+    const IterationPattern& usual = found_.patterns[usual_pattern(found_.patterns)];
+    const bool one =
+        usual.iterations.size() == 1 && usual.iterations[0].first == usual.iterations[0].second;
+    all_.push_back(fmt::format("{} {}: {}{}{}.", iterations_text(usual.iterations),
+                               one                  ? "calls"
+                               : usual.together > 1 ? "call together"
+                                                    : "are identical",
+                               calls_text(usual.calls), in_processes(usual),
+                               usual.cut_short ? ", and the calls end there" : ""));
+    int64_t first = usual.iterations.front().first;
+    for (const IterationPattern& pattern : found_.patterns) {
+      first = std::min(first, pattern.iterations.front().first);
+    }
+    size_t shown = 0;
+    for (const IterationPattern& pattern : found_.patterns) {
+      if (&pattern == &usual) continue;
+      if (++shown > kOddShown) continue;
+      add_odd(pattern, usual, first);
+    }
+    if (shown > kOddShown) {
+      all_.push_back(
+          fmt::format("{} more kinds of iterations are left out here.", shown - kOddShown));
+    }
+  }
+
+  /// True if a process calls something else in one of those iterations.
+  bool is_departed_from(const IterationPattern& pattern) const {
+    return std::any_of(departures_.begin(), departures_.end(), [&](const auto& entry) {
+      return std::any_of(
+          pattern.iterations.begin(), pattern.iterations.end(), [&](const auto& range) {
+            return entry.first.first <= range.second && range.first <= entry.first.last;
+          });
+    });
+  }
+
+  std::string in_processes(const IterationPattern& pattern) const {
+    const bool all_alike = pattern.processes == pattern.present;
+    if (all_alike && is_departed_from(pattern)) {
+      return fmt::format(" in most of {}", plural(pattern.present, "process"));
+    }
+    if (all_alike) {
+      return fmt::format(" in {}{}", pattern.present == 1 ? "" : "each of ",
+                         plural(pattern.present, "process"));
+    }
+    return fmt::format(" in {} of {}", pattern.processes, plural(pattern.present, "process"));
+  }
+
+  void add_odd(const IterationPattern& pattern, const IterationPattern& usual, int64_t first) {
+    const std::string iterations = iterations_text(pattern.iterations);
+    const bool one = iterations.starts_with("iteration ");
+    const bool fewer = pattern.present < usual.present;
+    const std::string where = fewer ? in_processes(pattern) : "";
+    if (pattern.together > 1) {
+      all_.push_back(fmt::format("{} cannot be told apart: together {}{}.", iterations,
+                                 calls_text(pattern.calls), where));
+      return;
+    }
+    const std::string difference = difference_text(pattern.calls, usual.calls);
+    if (difference.empty()) {
+      if (fewer) all_.push_back(fmt::format("{}: the same{}.", iterations, where));
+      return;
+    }
+    const bool later = pattern.iterations.front().first != first;
+    const bool adds = later && only_adds(pattern.calls, usual.calls);
+    all_.push_back(fmt::format("{} {}: {}{}{}{}.", iterations, one ? "differs" : "differ",
+                               difference, where, adds ? " (a checkpoint or an evaluation?)" : "",
+                               pattern.cut_short ? "; the calls end there" : ""));
+  }
+
+  /// What a process calls unlike most in some iterations.
+  struct Departure {
+    int64_t first = 0;
+    int64_t last = 0;
+    std::string difference;
+
+    auto operator<=>(const Departure&) const = default;
+  };
+
+  void find_departures(const ProcessIterations& process,
+                       std::map<Departure, std::vector<int>>& departures) const {
+    const ProcessCalls& calls = calls_.processes[process.calls];
+    for (const IterationRun& run : process.runs) {
+      const OpCounts own = by_operation(calls, process.counts[run.calls]);
+      // A run may reach over iterations in which most processes do different things.
+      auto range = ranges_.upper_bound(run.first);
+      if (range != ranges_.begin()) --range;
+      for (; range != ranges_.end() && range->first <= run.last; ++range) {
+        const auto& [last, pattern] = range->second;
+        const bool same = own == pattern->calls && run.cut_short == pattern->cut_short;
+        if (last < run.first || same || departures.size() > kDeparturesKept) continue;
+        std::string difference = difference_text(own, pattern->calls);
+        if (difference.empty()) difference = "the same calls";
+        if (run.cut_short) difference += "; its calls end there";
+        departures[{std::max(range->first, run.first), std::min(last, run.last), difference}]
+            .push_back(calls.process);
+      }
+    }
+  }
+
+  /// "rank 5", "ranks 0-3 (4 processes)", "2 processes (pid 41 on node-a, …)".
+  std::string processes_text(const std::vector<int>& processes) const {
+    std::vector<int> ranks;
+    for (const int p : processes) ranks.push_back(job_.processes[static_cast<size_t>(p)].rank);
+    const bool known = std::all_of(ranks.begin(), ranks.end(), [](int rank) { return rank >= 0; });
+    if (known) return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", ranges_text(ranks));
+    const std::string first = process_text(job_, processes.front());
+    return processes.size() == 1
+               ? first
+               : fmt::format("{} and {} more processes", first, processes.size() - 1);
+  }
+
+  void add_departing() {
+    size_t shown = 0;
+    for (const auto& [departure, processes] : departures_) {
+      if (++shown > kDepartingShown) break;
+      all_.push_back(fmt::format("{} unlike most processes in {}: {}.", processes_text(processes),
+                                 iterations_text({{departure.first, departure.last}}),
+                                 departure.difference));
+    }
+    if (departures_.size() > kDepartingShown) {
+      all_.push_back(fmt::format(
+          "{} more differences between processes are left out here; --by step-pattern,rank,op "
+          "shows all.",
+          departures_.size() - kDepartingShown));
+    }
+  }
+
+  /// What most processes call outside of their iterations.
+  void add_outside() {
+    std::map<std::pair<OpCounts, OpCounts>, size_t> outside;
+    for (const ProcessIterations& process : found_.processes) {
+      if (process.runs.empty()) continue;
+      const ProcessCalls& calls = calls_.processes[process.calls];
+      ++outside[{by_operation(calls, process.before), by_operation(calls, process.after)}];
+    }
+    const auto usual =
+        std::max_element(outside.begin(), outside.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (usual == outside.end()) return;
+    all_.push_back(fmt::format("before the first iteration: {}; behind the last one: {}{}.",
+                               calls_text(usual->first.first), calls_text(usual->first.second),
+                               outside.size() > 1 ? "; in most processes" : ""));
+    if (found_.unsplit > 0) {
+      all_.push_back(fmt::format("In {} no iteration was found; its calls are \"before\".",
+                                 plural(found_.unsplit, "process")));
+    }
+  }
+
+  const Job& job_;
+  const JobCalls& calls_;
+  const JobIterations& found_;
+  /// What most processes call: by first iteration of a range, its last one and the pattern.
+  std::map<int64_t, std::pair<int64_t, const IterationPattern*>> ranges_;
+  std::map<Departure, std::vector<int>> departures_;  ///< With the processes that depart so.
+  std::vector<std::string> all_;
+};
+
+}  // namespace
+
+std::string calls_text(const OpCounts& calls) {
+  std::vector<std::pair<std::string, uint64_t>> sorted(calls.begin(), calls.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [op, n] : sorted) parts.push_back(fmt::format("{} {}", n, op));
+  return parts.empty() ? "no calls" : join(parts, ", ");
+}
+
+std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
+                                        const JobIterations& found) {
+  return Text(job, calls, found).take();
+}
+
+namespace {
+
+/// Rows that are side by side and have the same iterations: [begin, end).
+struct Group {
+  size_t begin = 0;
+  size_t end = 0;
+
+  size_t size() const { return end - begin; }
+};
+
+/// Where the iteration stands among the keys; by.size() if it does not.
+size_t iteration_key(const std::vector<CountBy>& by) {
+  return static_cast<size_t>(std::find(by.begin(), by.end(), CountBy::Iteration) - by.begin());
+}
+
+/// True if the keys [begin, end) of both are the same.
+bool same_keys(const CountRow& a, const CountRow& b, size_t begin, size_t end) {
+  return std::equal(a.keys.begin() + static_cast<std::ptrdiff_t>(begin),
+                    a.keys.begin() + static_cast<std::ptrdiff_t>(end),
+                    b.keys.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
+/// The group that begins at `begin`: rows that share the keys up to the iteration.
+Group group_at(const std::vector<CountRow>& rows, size_t begin, size_t iteration) {
+  Group group{begin, begin + 1};
+  while (group.end < rows.size() && same_keys(rows[begin], rows[group.end], 0, iteration + 1)) {
+    ++group.end;
+  }
+  return group;
+}
+
+bool same_sum(const CallSum& a, const CallSum& b) {
+  return a.calls == b.calls && a.elements == b.elements && a.bytes == b.bytes &&
+         a.at_least == b.at_least;
+}
+
+/// True for a number, false for "before", "after" and iterations that cannot be told apart.
+bool is_numbered(const CountKey& key) { return key.text == std::to_string(key.order); }
+
+/// The groups of rows of one table.
+class Groups {
+ public:
+  Groups(const std::vector<CountRow>& rows, size_t iteration)
+      : rows_(rows), iteration_(iteration) {}
+
+  /// True if `next` goes on where `group` ends, and says the same.
+  bool goes_on(const Group& group, const Group& next, int64_t end) const {
+    const CountKey& key = rows_[group.begin].keys[iteration_];
+    const CountKey& other = rows_[next.begin].keys[iteration_];
+    if (!is_numbered(key) || !is_numbered(other) || other.order != end) return false;
+    if (group.size() != next.size()) return false;
+    if (!same_keys(rows_[group.begin], rows_[next.begin], 0, iteration_)) return false;
+    for (size_t i = 0; i < group.size(); ++i) {
+      if (!is_same(rows_[group.begin + i], rows_[next.begin + i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool is_same(const CountRow& a, const CountRow& b) const {
+    return same_keys(a, b, iteration_ + 1, a.keys.size()) && a.process == b.process &&
+           a.processes == b.processes && same_sum(a.sum, b.sum);
+  }
+
+  const std::vector<CountRow>& rows_;
+  size_t iteration_;
+};
+
+}  // namespace
+
+uint64_t single_row_count(const std::vector<CountRow>& rows) {
+  uint64_t count = 0;
+  for (const CountRow& row : rows) count += static_cast<uint64_t>(row.iterations);
+  return count;
+}
+
+void each_single_row(const std::vector<CountRow>& rows, const std::vector<CountBy>& by,
+                     const std::function<bool(const CountRow& row, int64_t iteration)>& visit) {
+  const size_t iteration = std::min(iteration_key(by), by.size() - 1);
+  for (size_t at = 0; at < rows.size();) {
+    const Group group = group_at(rows, at, iteration);
+    const int64_t first = rows[at].keys[iteration].order;
+    for (int64_t i = 0; i < rows[at].iterations; ++i) {
+      for (size_t row = group.begin; row < group.end; ++row) {
+        if (!visit(rows[row], first + i)) return;
+      }
+    }
+    at = group.end;
+  }
+}
+
+std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
+                                  const std::vector<CountBy>& by) {
+  const size_t iteration = iteration_key(by);
+  if (iteration == by.size()) return rows;
+  const Groups groups(rows, iteration);
+  std::vector<CountRow> folded;
+  for (size_t at = 0; at < rows.size();) {
+    const Group group = group_at(rows, at, iteration);
+    const int64_t first = rows[at].keys[iteration].order;
+    int64_t end = first;
+    if (is_numbered(rows[at].keys[iteration])) end += rows[at].iterations;
+    Group next = group;
+    while (next.end < rows.size()) {
+      const Group later = group_at(rows, next.end, iteration);
+      if (!groups.goes_on(group, later, end)) break;
+      end += rows[later.begin].iterations;
+      next = later;
+    }
+    for (size_t row = group.begin; row < group.end; ++row) {
+      folded.push_back(rows[row]);
+      if (end - first <= 1) continue;
+      folded.back().iterations = end - first;
+      folded.back().keys[iteration].text = fmt::format("{}-{}", first, end - 1);
+    }
+    at = next.end;
+  }
+  return folded;
+}
+
+namespace {
+
+bool contains(const std::vector<CountBy>& by, CountBy dimension) {
+  return std::find(by.begin(), by.end(), dimension) != by.end();
+}
+
+void add_columns(std::vector<std::string>& columns, CountBy dimension,
+                 const std::vector<CountBy>& by) {
+  switch (dimension) {
+    case CountBy::Op:
+      columns.push_back("op");
+      break;
+    case CountBy::Size:
+      columns.push_back("size");
+      break;
+    case CountBy::Comm:
+    case CountBy::CommSize:
+      columns.push_back("comm");
+      break;
+    case CountBy::Rank:
+      columns.insert(columns.end(), {"rank", "host", "pid"});
+      break;
+    case CountBy::Host:
+      if (!contains(by, CountBy::Rank)) columns.push_back("host");
+      break;
+    case CountBy::Iteration:
+      columns.push_back("iteration");
+      break;
+    case CountBy::StepPattern:
+      columns.push_back("iterations");
+      break;
+  }
+}
+
+/// A number where the text is one.
+Cell key_cell(const std::string& text, bool numeric) {
+  const auto number = numeric ? parse_int(text) : std::nullopt;
+  if (number) return *number;
+  return text_cell(text);
+}
+
+Cell sum_cell(std::optional<uint64_t> sum) {
+  if (!sum || *sum > static_cast<uint64_t>(INT64_MAX)) return {};
+  return static_cast<int64_t>(*sum);
+}
+
+std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<CountBy>& by) {
+  std::vector<Cell> cells;
+  for (size_t i = 0; i < by.size(); ++i) {
+    if (by[i] == CountBy::Host && contains(by, CountBy::Rank)) continue;
+    cells.push_back(key_cell(row.keys[i].text, by[i] == CountBy::Rank || by[i] == CountBy::Size));
+    if (by[i] != CountBy::Rank) continue;
+    const Process* process =
+        row.process < 0 ? nullptr : &job.processes[static_cast<size_t>(row.process)];
+    cells.push_back(process == nullptr ? Cell() : text_cell(process->host));
+    cells.push_back(process == nullptr ? Cell() : number_cell(process->pid));
+  }
+  cells.push_back(sum_cell(row.sum.calls));
+  cells.push_back(sum_cell(row.sum.elements));
+  cells.push_back(sum_cell(row.sum.bytes));
+  if (!contains(by, CountBy::Rank)) cells.emplace_back(static_cast<int64_t>(row.processes));
+  cells.push_back(text_cell(row.sum.at_least ? "at least" : ""));
+  return cells;
+}
+
+std::string source_note(const CallCountTable& counts) {
+  std::vector<std::string> parts;
+  const auto add = [&](size_t processes, std::string_view source) {
+    if (processes > 0) parts.push_back(fmt::format("{} of {}", source, processes));
+  };
+  add(counts.coll_processes, "COLL lines");
+  add(counts.trace_processes, "CALL lines");
+  add(counts.dump_processes, "Flight Recorder dumps");
+  if (parts.empty()) {
+    return "No calls are logged. COLL among NCCL_DEBUG_SUBSYS, or PyTorch's Flight Recorder, shows "
+           "them.";
+  }
+  const size_t processes = counts.coll_processes + counts.trace_processes + counts.dump_processes;
+  return fmt::format("Counted from {} {}, each process from one source.", join(parts, ", "),
+                     processes == 1 ? "process" : "processes");
+}
+
+void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
+  notes.push_back(source_note(counts));
+  if (counts.coll_processes + counts.trace_processes + counts.dump_processes == 0) return;
+  notes.push_back(
+      "Bytes are the count times the element size: of AllReduce, Broadcast and Reduce the buffer, "
+      "of AllGather what a rank sends, of ReduceScatter what it receives, of AlltoAll, Gather and "
+      "Scatter the part of one peer, of Send and Recv the message.");
+  const bool in_bytes =
+      std::any_of(counts.rows.begin(), counts.rows.end(),
+                  [](const CountRow& row) { return !row.sum.elements && row.sum.bytes; });
+  if (in_bytes) {
+    notes.push_back(
+        "NCCL 2.7.3 to 2.21.5 prints AllGather and Broadcast in bytes, so their elements are not "
+        "known.");
+  }
+  if (counts.cut_processes > 0) {
+    notes.push_back(fmt::format(
+        "At least: {} of the processes may have made more calls; their files are cut or torn, or "
+        "their recorder kept the last calls only.",
+        counts.cut_processes));
+  }
+}
+
+void add_iteration_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
+  if (counts.unkept_processes == 0) return;
+  notes.push_back(
+      fmt::format("The calls of {} of the processes are too irregular to be kept in order; the "
+                  "last {} of them are in no iteration.",
+                  counts.unkept_processes, counts.unkept_calls));
+}
+
+std::vector<std::string> columns_of(const std::vector<CountBy>& by) {
+  std::vector<std::string> columns;
+  for (const CountBy dimension : by) add_columns(columns, dimension, by);
+  columns.insert(columns.end(), {"calls", "elements", "bytes"});
+  if (!contains(by, CountBy::Rank)) columns.push_back("processes");
+  columns.push_back("bound");
+  return columns;
+}
+
+std::vector<std::string> notes_of(const Job& job, const JobCalls& calls,
+                                  const JobIterations* iterations, const std::vector<CountBy>& by,
+                                  const CallCountTable& counts) {
+  std::vector<std::string> notes;
+  if (iterations != nullptr) {
+    notes = iteration_text(job, calls, *iterations);
+    add_iteration_notes(notes, counts);
+  } else if (contains(by, CountBy::Iteration) || contains(by, CountBy::StepPattern)) {
+    notes.push_back(
+        "No iterations were found: no line announces steps, and no pattern of calls repeats "
+        "itself. --iteration takes an expression that fits the lines that do.");
+  }
+  add_notes(notes, counts);
+  return notes;
+}
+
+/// What a row of several iterations means.
+std::string folding_note(uint64_t single_rows, bool any_together) {
+  return fmt::format(
+      "Neighbouring iterations that call the same share a row, with the calls of one of them{}; "
+      "--format csv has a row for each iteration, {} rows.",
+      any_together ? ", and those that cannot be told apart with the calls of all" : "",
+      single_rows);
+}
+
+/// True if a row stands for iterations that cannot be told apart.
+bool has_together(const std::vector<CountRow>& rows, const std::vector<CountBy>& by) {
+  const auto key = std::find(by.begin(), by.end(), CountBy::Iteration) - by.begin();
+  return std::any_of(rows.begin(), rows.end(), [&](const CountRow& row) {
+    return row.keys[static_cast<size_t>(key)].text.find('-') != std::string::npos;
+  });
+}
+
+/// Hands on the rows with one for each iteration. Only the iteration differs in those of one row.
+void take_single_rows(const Job& job, const std::vector<CountRow>& rows,
+                      const std::vector<CountBy>& by, const RowTaker& take) {
+  const std::vector<std::string> columns = columns_of(by);
+  const auto iteration =
+      static_cast<size_t>(std::find(columns.begin(), columns.end(), "iteration") - columns.begin());
+  std::vector<Cell> cells;
+  each_single_row(rows, by, [&](const CountRow& row, int64_t number) {
+    cells = row_of(job, row, by);
+    if (row.iterations > 1) cells[iteration] = std::to_string(number);
+    return take(cells);
+  });
+}
+
+}  // namespace
+
+Table count_table(const Job& job, const JobCalls& calls, const JobIterations* iterations,
+                  const std::vector<CountBy>& by) {
+  constexpr uint64_t kMostRows = 400;
+  const CallCountTable counts = count_calls(job, calls, iterations, by);
+  Table table{.name = "count", .columns = columns_of(by)};
+  table.notes = notes_of(job, calls, iterations, by, counts);
+  const uint64_t single_rows = single_row_count(counts.rows);
+  const std::vector<CountRow> folded =
+      single_rows > kMostRows ? folded_rows(counts.rows, by) : std::vector<CountRow>();
+  if (folded.empty() || folded.size() == single_rows) {
+    take_single_rows(job, counts.rows, by, [&](std::span<const Cell> cells) {
+      table.rows.emplace_back(cells.begin(), cells.end());
+      return true;
+    });
+    return table;
+  }
+  for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
+  table.notes.insert(table.notes.begin(), folding_note(single_rows, has_together(counts.rows, by)));
+  return table;
+}
+
+TableStream count_stream(const Job& job, const JobCalls& calls, const JobIterations* iterations,
+                         const std::vector<CountBy>& by) {
+  CallCountTable counts = count_calls(job, calls, iterations, by);
+  TableStream table{.name = "count", .columns = columns_of(by)};
+  table.notes = notes_of(job, calls, iterations, by, counts);
+  table.each_row = [&job, &by, rows = std::move(counts.rows)](const RowTaker& take) {
+    take_single_rows(job, rows, by, take);
+  };
+  return table;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,93 @@
+// A table as a value or as a stream of rows, and how it is written: aligned text, JSON, JSON Lines,
+// CSV.
+//
+// rank  host         pid   gpu  state     calls
+// 0  gpu-node-01  1607    0  complete     29
+// 1                          not_seen
+//
+// A cell is a number, a text, or nothing where the log does not say.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "report/text_layout.h"
+
+namespace ncclog {
+
+// A table as a value, and how it is written: aligned text, JSON, JSON Lines, CSV.
+//
+//   rank  host         pid   gpu  state     calls
+//      0  gpu-node-01  1607    0  complete     29
+//      1                          not_seen
+//
+// A cell is a number, a text, or nothing where the log does not say.
+
+/// monostate: unknown; blank in text and CSV, null in JSON. A double is of an answer that computes.
+using Cell = std::variant<std::monostate, int64_t, std::string, double>;
+
+/// A number of the model, where -1 stands for unknown.
+Cell number_cell(int64_t value);
+
+/// A text of the model, where empty stands for unknown. May hold any bytes.
+Cell text_cell(std::string_view value);
+
+/// Invariant: every row has one cell per column.
+struct Table {
+  std::string name;
+  std::vector<std::string> columns;  ///< Keys in JSON, headings otherwise.
+  std::vector<std::vector<Cell>> rows;
+  std::vector<std::string> notes;  ///< Sentences about the table as a whole.
+};
+
+/// Aligned columns, notes below. The last column is cut to the width if `fit` is set.
+std::string write_table_text(const Table& table, const TextStyle& style, bool fit);
+
+/// {"schema": "ncclog.table/1", "table": name, "rows": [{column: value, …}, …], "notes": […]}.
+std::string write_table_json(const Table& table);
+
+/// One row of JSON Lines, {column: value, …}, with its line end. Text that is no UTF-8 is made
+/// valid.
+std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells);
+
+/// One JSON object a line. Notes are left out.
+std::string write_table_jsonl(const Table& table);
+
+/// One row of CSV, with its line end.
+std::string csv_row(std::span<const Cell> cells);
+
+/// RFC 4180 with a heading line; line ends are "\n". Notes are left out.
+std::string write_table_csv(const Table& table);
+
+// A table that is written while its rows are made, because they may be too many to be kept.
+//
+//   iteration,op,calls,…
+//   1,AllGather,32,…          a row for each iteration: as many as the training is long
+
+/// Takes one row, a cell for each column; false if no more are wanted.
+using RowTaker = std::function<bool(std::span<const Cell> cells)>;
+
+/// Takes a piece of output; false if nobody reads on.
+using TextTaker = std::function<bool(std::string_view text)>;
+
+/// As a Table, but for its rows.
+struct TableStream {
+  std::string name;
+  std::vector<std::string> columns;
+  std::vector<std::string> notes;
+  std::function<void(const RowTaker& take)> each_row;  ///< Hands on all rows, in order.
+};
+
+/// Writes what write_table_csv() would return of a table with these rows, in pieces.
+void write_stream_csv(const TableStream& table, const TextTaker& take);
+
+/// The same for write_table_json().
+void write_stream_json(const TableStream& table, const TextTaker& take);
+
+}  // namespace ncclog

@@ -1,0 +1,155 @@
+#include "report/text/environment_check.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr RemarkLevel kLevels[] = {RemarkLevel::Error, RemarkLevel::Warning, RemarkLevel::Note};
+
+size_t count_of(const CheckedSource& source, RemarkLevel level) {
+  return static_cast<size_t>(
+      std::count_if(source.remarks.begin(), source.remarks.end(),
+                    [&](const PlacedRemark& each) { return each.remark.level == level; }));
+}
+
+std::string_view format_words(std::string_view format) {
+  if (format == "env_file") return "file of variables";
+  if (format == "nccl_conf") return "configuration file of NCCL";
+  return format;
+}
+
+std::string heading(const CheckedSource& source) {
+  std::string text = fmt::format("{} ({}): {}", printable(source.path), format_words(source.format),
+                                 plural(source.settings.size(), "setting"));
+  for (const RemarkLevel level : kLevels) {
+    const size_t n = count_of(source, level);
+    if (n > 0) text += fmt::format(", {}", plural(n, to_string(level)));
+  }
+  return text + "\n";
+}
+
+Tone tone_of(RemarkLevel level) {
+  switch (level) {
+    case RemarkLevel::Error:
+      return Tone::Error;
+    case RemarkLevel::Warning:
+      return Tone::Warning;
+    case RemarkLevel::Note:
+      return Tone::Quiet;
+  }
+  return Tone::Plain;
+}
+
+std::string shown_setting(std::string_view name, std::string_view value) {
+  return printable(fmt::format("{}={}", name, value));
+}
+
+constexpr int kLevelWidth = 9;
+
+std::string remark_text(const PlacedRemark& each, const TextStyle& style) {
+  const Remark& remark = each.remark;
+  const std::string indent(kLevelWidth, ' ');
+  std::string text = paint(pad(to_string(remark.level), kLevelWidth), tone_of(remark.level), style);
+  text += printable(each.place);
+  if (!each.place.empty()) text += "  ";
+  text += remark.variable.empty() ? "" : shown_setting(remark.variable, remark.value);
+  text += "\n";
+  text += hang(indent, printable(remark.message), style);
+  if (!remark.hint.empty()) text += hang(indent + "→ ", printable(remark.hint), style);
+  return text;
+}
+
+/// Settings on which there is no remark, each once.
+std::string unremarked(const CheckedSource& source, const TextStyle& style) {
+  std::set<std::string> remarked;
+  for (const PlacedRemark& each : source.remarks) remarked.insert(each.remark.variable);
+  std::vector<std::string> rest;
+  for (const Setting& setting : source.settings) {
+    if (!remarked.insert(setting.name).second) continue;
+    rest.push_back(shown_setting(setting.name, setting.value));
+  }
+  if (rest.empty()) return {};
+  return "\n" + hang("Nothing to remark on: ", join(rest, ", "), style);
+}
+
+std::string source_text(const CheckedSource& source, const TextStyle& style) {
+  std::string text = paint(heading(source), Tone::Strong, style);
+  if (!source.note.empty()) text += hang("  ", printable(source.note), style);
+  for (const RemarkLevel level : kLevels) {
+    for (const PlacedRemark& each : source.remarks) {
+      if (each.remark.level == level) text += "\n" + remark_text(each, style);
+    }
+  }
+  return text + unremarked(source, style);
+}
+
+Json text_or_null(std::string_view value) {
+  return value.empty() ? Json(nullptr) : Json(to_valid_utf8(value));
+}
+
+Json line_or_null(uint64_t line) { return line == 0 ? Json(nullptr) : Json(line); }
+
+Json remark_json(const PlacedRemark& each) {
+  const Remark& remark = each.remark;
+  return {{"level", to_string(remark.level)},     {"kind", to_string(remark.kind)},
+          {"place", text_or_null(each.place)},    {"variable", text_or_null(remark.variable)},
+          {"value", to_valid_utf8(remark.value)}, {"message", to_valid_utf8(remark.message)},
+          {"hint", text_or_null(remark.hint)}};
+}
+
+Json source_json(const CheckedSource& source) {
+  Json settings = Json::array();
+  for (const Setting& setting : source.settings) {
+    settings.push_back({{"name", to_valid_utf8(setting.name)},
+                        {"value", to_valid_utf8(setting.value)},
+                        {"line", line_or_null(setting.line)}});
+  }
+  Json remarks = Json::array();
+  for (const PlacedRemark& each : source.remarks) remarks.push_back(remark_json(each));
+  return {{"path", to_valid_utf8(source.path)},
+          {"format", source.format},
+          {"note", text_or_null(source.note)},
+          {"settings", std::move(settings)},
+          {"remarks", std::move(remarks)}};
+}
+
+}  // namespace
+
+size_t count_remarks(const EnvironmentCheck& check, RemarkLevel level) {
+  size_t n = 0;
+  for (const CheckedSource& source : check.sources) n += count_of(source, level);
+  return n;
+}
+
+std::string write_check_text(const EnvironmentCheck& check, const TextStyle& style) {
+  std::string text;
+  for (const CheckedSource& source : check.sources) {
+    if (!text.empty()) text += "\n";
+    text += source_text(source, style);
+  }
+  return text;
+}
+
+std::string write_check_json(const EnvironmentCheck& check) {
+  Json sources = Json::array();
+  for (const CheckedSource& source : check.sources) sources.push_back(source_json(source));
+  const Json document = {{"schema", "ncclog.env_check/1"},
+                         {"nccl_version", text_or_null(check.nccl_version)},
+                         {"errors", count_remarks(check, RemarkLevel::Error)},
+                         {"warnings", count_remarks(check, RemarkLevel::Warning)},
+                         {"notes", count_remarks(check, RemarkLevel::Note)},
+                         {"sources", std::move(sources)}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace ncclog
