@@ -6,7 +6,7 @@ install(DIRECTORY rules DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog
 install(DIRECTORY src/rules/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
 install(FILES ${PROJECT_BINARY_DIR}/rule.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/rules)
-install(FILES src/report/report.schema.json src/report/diff.schema.json
+install(FILES src/report/json/report.schema.json src/report/json/diff.schema.json
   src/replay/plan/plan.schema.json src/replay/judge/outcome.schema.json
   src/replay/judge/result.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)

@@ -39,8 +39,8 @@ std::string write_text(const Report& report, const TextStyle& style);
 /// The verdict alone, in one line whatever the style's width.
 std::string write_verdict(const Report& report, const TextStyle& style);
 
-/// For an issue (report/markdown/write_markdown.cc). Its first line, which nobody sees, keeps it from being
-/// read as a log where it lies beside logs (input/input_format.h).
+/// For an issue (report/markdown/write_markdown.cc). Its first line, which nobody sees, keeps it
+/// from being read as a log where it lies beside logs (input/input_format.h).
 std::string write_markdown(const Report& report);
 
 /// Bytes of that, so never fewer than characters. GitHub refuses issues of more than 65,536

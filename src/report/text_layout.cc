@@ -146,15 +146,17 @@ std::string hang(std::string_view lead, std::string_view text, const TextStyle& 
   return out;
 }
 
+std::string hang(std::string_view lead, Tone tone, std::string_view text, const TextStyle& style) {
+  // Painted after measuring: codes have no width.
+  return hang(lead, text, style).replace(0, lead.size(), paint(lead, tone, style));
+}
+
 std::string label(std::string_view name, const TextStyle& style) {
   return paint(pad(fmt::format("  {}", name), kMargin), Tone::Quiet, style);
 }
 
-/// Text that wraps behind a label. The label is painted after measuring: codes have no width.
 std::string labelled(std::string_view name, std::string_view text, const TextStyle& style) {
-  const std::string plain = pad(fmt::format("  {}", name), kMargin);
-  std::string out = hang(plain, printable(text), style);
-  return out.replace(0, plain.size(), label(name, style));
+  return hang(pad(fmt::format("  {}", name), kMargin), Tone::Quiet, printable(text), style);
 }
 
 std::string plural(uint64_t n, std::string_view one) {

@@ -1,8 +1,8 @@
 // How is text fitted to a terminal: columns, wrapping, cutting, colour, labels in one left margin?
 //
-// hang("  fix     ", "Run the container with --shm-size=1g.", 40)
-// →   fix     Run the container with
-// --shm-size=1g.
+//   hang("  fix     ", "Run the container with --shm-size=1g.", 40)
+//   →   fix     Run the container with
+//               --shm-size=1g.
 //
 // Widths are counted in columns of a terminal: one per character, two for the wide ones of East
 // Asia, none for combining marks. All input is printable() text; nothing here removes controls.
@@ -15,15 +15,6 @@
 #include <vector>
 
 namespace ncclog {
-
-// How text is fitted to a terminal: columns, wrapping, cutting, colour.
-//
-//   hang("  fix     ", "Run the container with --shm-size=1g.", 40)
-//   →   fix     Run the container with
-//               --shm-size=1g.
-//
-// Widths are counted in columns of a terminal: one per character, two for the wide ones of East
-// Asia, none for combining marks. All input is printable() text; nothing here removes controls.
 
 /// What the reader's screen can do.
 struct TextStyle {
@@ -56,9 +47,8 @@ std::vector<std::string> wrap(std::string_view text, int width);
 /// newline. `style.width` counts with the lead.
 std::string hang(std::string_view lead, std::string_view text, const TextStyle& style);
 
-// What the blocks of the text report are made of: text behind labels in one left margin.
-//
-//   "  fix     Run the container with --shm-size=1g."
+/// The same with the lead in the tone's colour.
+std::string hang(std::string_view lead, Tone tone, std::string_view text, const TextStyle& style);
 
 /// Columns of the labels on the left.
 inline constexpr int kMargin = 10;

@@ -12,6 +12,7 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
+
 std::string_view verdict_word(VerdictStatus status) {
   switch (status) {
     case VerdictStatus::Problem:
@@ -366,8 +367,8 @@ Tone tone_of(OutcomeState state) {
 std::string expectation_line(const CheckedExpectation& expectation, const TextStyle& style) {
   const std::string lead =
       pad(fmt::format("  {}", to_string(expectation.outcome.state)), kMargin + 1);
-  std::string out = hang(lead, printable(expectation_words(expectation)), style);
-  return out.replace(0, lead.size(), paint(lead, tone_of(expectation.outcome.state), style));
+  return hang(lead, tone_of(expectation.outcome.state), printable(expectation_words(expectation)),
+              style);
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 // What does every format say of a diagnosis, and in which words?
 //
-// PROBLEM                                           verdict_word
-// ranks 1,3 on gpu-node-01                          subject_words
-// watchdog-timeout explains …                       consequences
-// seen    logs/nccl.1607.txt:40                     evidence_text
-// … NCCL WARN Error: failed to extend /dev/shm/nccl-T2EFKg to 9637892 bytes, error: No
-// space left on device (28)
-// … and 11 more lines
-// Ended: finished; nccl-tests printed its summary (bench.out:412).     outcome_text
+//   PROBLEM                                               verdict_word
+//   ranks 1,3 on gpu-node-01                              subject_words
+//   watchdog-timeout explains …                           consequences
+//   logs/nccl.1607.txt:40, and 11 lines like it           telling_evidence
+//   Run 2: healthy; finished: all 4 processes ended …     run_sentences
+//   Ended: finished; nccl-tests printed its summary …     outcome_text
 //
-// Texts may hold any bytes of the logs where nothing else is said; each writer escapes them.
+// Texts may hold any bytes of the logs: each writer escapes them on their way out.
 
 #pragma once
 
@@ -25,11 +23,6 @@
 #include "rules/profile.h"
 
 namespace ncclog {
-
-// What every format of the report says about findings: whom one names, what follows from it.
-//
-//   "ranks 1,3 on gpu-node-01"      subject_words
-//   watchdog-timeout explains …     consequences
 
 /// "PROBLEM", "CANNOT JUDGE".
 std::string_view verdict_word(VerdictStatus status);
@@ -81,10 +74,6 @@ std::string evidence_text(const Job& job, const Finding& finding, size_t most,
 /// A sentence for each run; empty where there is one.
 std::vector<std::string> run_sentences(const Diagnosis& diagnosis);
 
-// How the job ended, in the words that every format shows.
-//
-//   Ended: finished; nccl-tests printed its summary (bench.out:412).
-
 /// "Ended: finished; nccl-tests printed its summary (bench.out:412). 4 of 8 processes finished, 4
 /// unfinished." The processes only where some of them ended otherwise than the job.
 std::string outcome_text(const Job& job);
@@ -95,9 +84,6 @@ std::string outcome_text(const Job& job);
 //           not complete when rank 5 makes another call in its place; …
 //           2 x NVIDIA H200, NCCL 2.28.9; not as recorded: ranks of the job …
 //           Do not conclude: where in the program it comes from …
-//
-// It is made of a result of `ncclog replay run`. One that is not of these logs is named, with the
-// reason, and supports nothing.
 
 /// Its outcome in one sentence, for a report of one line: "A replay on 2 x NVIDIA H200, NCCL 2.28.9
 /// came out as reproduced-fault (likely)."
@@ -119,8 +105,6 @@ std::string expectation_words(const CheckedExpectation& expectation);
 
 /// The part, with the empty line in front of it; ends with a newline.
 std::string profile_text(const CheckedProfile& profile, const TextStyle& style);
-
-// What overlays did to the findings, at the end of a report for people.
 
 /// One for each effect and for each overlay that ended. May hold any bytes.
 std::vector<std::string> overlay_sentences(const Diagnosis& diagnosis);

@@ -1,11 +1,11 @@
 #include "report/difference/difference_report.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -242,7 +242,7 @@ namespace {
 
 constexpr size_t kScreenRows = 8;
 constexpr size_t kScreenSentences = 4;  ///< Of notes, and of what is not comparable.
-constexpr int kValueLines = 2;         ///< On the screen, about.
+constexpr int kValueLines = 2;          ///< On the screen, about.
 
 std::string_view word_of(DifferenceStatus status) {
   switch (status) {
@@ -264,8 +264,7 @@ Tone tone_of(DifferenceStatus status) {
 std::string verdict_block(const RunDifference& difference, const TextStyle& style) {
   const DifferenceStatus status = status_of(difference);
   const std::string lead = pad(word_of(status), kMargin - 1) + " ";
-  std::string out = hang(lead, printable(headline_of(difference)), style);
-  return out.replace(0, lead.size(), paint(lead, tone_of(status), style));
+  return hang(lead, tone_of(status), printable(headline_of(difference)), style);
 }
 
 std::string run_block(std::string_view name, const std::string& path, const Report& report,

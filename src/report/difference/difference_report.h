@@ -1,14 +1,13 @@
-// What differs between two runs, as one value, the words for it, and how it is written.
+// What differs between two runs: as one value, in words, and as text, Markdown or JSON.
 //
-// DIFFERENT NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
-// differences: …
+//   DIFFERENT NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
+//             differences: …
 //
-// 1 setting NCCL_P2P_DISABLE; may explain 2-6
-// good    not set
-// bad     1  (bad/nccl.41.txt:18)
+//   1 setting NCCL_P2P_DISABLE; may explain 2-6
+//     good    not set
+//     bad     1  (bad/nccl.41.txt:18)
 //
-// The value holds both reports. Writers turn it into text, Markdown or JSON and decide nothing
-// themselves.
+// The value holds both reports. Writers decide nothing themselves.
 
 #pragma once
 
@@ -22,13 +21,6 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-
-// Two runs held against each other, as one value: both reports, what differs, and the words for it.
-//
-//   DIFFERENT  NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
-//              differences: …
-//
-// Writers turn it into text, Markdown or JSON and decide nothing themselves.
 
 struct DifferenceReport {
   std::string good_path;  ///< As the user named it. May hold any bytes.
@@ -68,24 +60,11 @@ std::string side_text(const DifferenceRow& row, const DifferenceSide& side);
 /// A row in one sentence: "iterations: 4 in GOOD, 6 in BAD", or what is not known of whom.
 std::string row_sentence(const DifferenceRow& row);
 
-// What differs between two runs, as text for a terminal: the sentence that matters first.
-//
-//   DIFFERENT NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain …
-//
-//   1 setting NCCL_P2P_DISABLE; may explain 2-6
-//     good    not set
-//     bad     1  (bad/nccl.41.txt:18)
-
 /// Fits on one screen: of many rows the first are shown, and how many there are besides.
 std::string write_difference_text(const DifferenceReport& report, const TextStyle& style);
 
-// What differs between two runs, as Markdown that fits a GitHub issue: the sentence, a table of the
-// differences, the lines that show them in a folded section.
-
 /// Whatever the logs hold stays text: no HTML, link, mention or table edge comes from them.
 std::string write_difference_markdown(const DifferenceReport& report);
-
-// What differs between two runs, as JSON of the schema ncclog.diff/1 (diff.schema.json).
 
 /// One object, indented by two blanks. Everything is there; strings are valid UTF-8.
 std::string write_difference_json(const DifferenceReport& report);

@@ -1,5 +1,10 @@
-// What is connected to what, as boxes and lines: rings and trees of a communicator, devices of a
-// host; and how that is written for Graphviz.
+// What is drawn: rings and trees of ranks, devices of a host. One value for all ways to draw it:
+// SVG (report/html/graph_svg.h), the DOT language of Graphviz, pages.
+//
+//   ring:  0 → 1 → 2 → 3 → 0      tree, root at the left:  CPU/0 ─ PCI/0-90000 ─┬ GPU/0-a1000
+//                                                                               └ NET/0-0
+//
+// A graph holds at most kMaxNodes nodes; what was left out or folded is said in its remarks.
 
 #pragma once
 
@@ -12,13 +17,6 @@
 #include "report/graph/rank_paths.h"
 
 namespace ncclog {
-
-// What is drawn: rings and trees of ranks, devices of a host. One value for all ways to draw it.
-//
-//   ring:  0 → 1 → 2 → 3 → 0      tree, root at the left:  CPU/0 ─ PCI/0-90000 ─┬ GPU/0-a1000
-//                                                                               └ NET/0-0
-//
-// A graph holds at most kMaxNodes nodes; what was left out or folded is said in its remarks.
 
 /// A ring's nodes are joined to the next one, the last to the first; a tree's to their parents.
 enum class GraphShape { Ring, Tree };
@@ -72,11 +70,6 @@ Drawing channels_drawing(const Job& job, size_t most);
 
 /// Devices of the hosts, those that are alike once, `most` graphs at most.
 Drawing topology_drawing(const Job& job, size_t most);
-
-// Graphs for Graphviz: `dot -Tpdf`.
-//
-//   digraph "Rings and trees" {
-//     subgraph "cluster_0" { label="Communicator 0x7743…: ring of channels 0-23"; …
 
 /// A file in the DOT language with all graphs, each a cluster, hosts as clusters inside. Any bytes
 /// of names stay inside quotes.

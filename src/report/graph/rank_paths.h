@@ -1,7 +1,8 @@
-// Over which paths does each pair of ranks reach each other, in which classes, and as a matrix?
+// Over which paths does each pair of ranks reach each other, of which class are they, and how do
+// they look as a matrix?
 //
-// gpu-a:41:60 [7] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA
-// → (7, 8): NET/IB/3/GDRDMA, class NET/IB, letter I, channel 0
+//   gpu-a:41:60 [7] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA
+//   → (7, 8): NET/IB/3/GDRDMA, class IB, channel 0
 //
 // A line numbers ranks within its communicator. With one communicator those are the ranks; with
 // several, only connections count whose two processes are certain, under their global ranks.
@@ -47,14 +48,6 @@ std::span<const TransportClassRow> transport_classes();
 const TransportClassRow& row_of(TransportClass value);
 
 TransportClass transport_class(const PathParts& path);
-
-// Over which paths does each pair of ranks reach each other?
-//
-//   gpu-a:41:60 [7] NCCL INFO Channel 00/0 : 7[7] -> 8[0] [send] via NET/IB/3/GDRDMA
-//   → (7, 8): NET/IB/3/GDRDMA, channel 0
-//
-// A line numbers ranks within its communicator. With one communicator those are the ranks; with
-// several, only connections count whose two processes are certain, under their global ranks.
 
 /// All connections from one rank to another.
 struct RankPath {

@@ -1,7 +1,11 @@
-// Where the boxes of a graph stand, in pixels. The same graph always stands the same.
+// A graph as SVG: where its boxes stand, and the drawing, inside a page or as a file of its own.
 //
 //   ring: hosts below each other, their ranks from left to right     tree: root at the left, each
 //   in rows of eight                                                 leaf in a row of its own
+//
+// No script and nothing from elsewhere; a title at each box and line tells what it is. Classes are
+// those of report/html/html_page.h, which a page holds once and a file brings along. The same graph
+// always looks the same.
 
 #pragma once
 
@@ -53,11 +57,6 @@ GraphLayout lay_out(const Graph& graph);
 
 inline constexpr int kMaxLabel = 28;
 inline constexpr int kBoxHeight = 24;
-
-// A graph as SVG: inside a page, or as a file of its own.
-//
-// No script and nothing from elsewhere; a title at each box and line tells what it is. Classes are
-// those of report/html/html_page.h, which a page holds once and a file brings along.
 
 /// One <svg> element, as wide as it wants to be.
 Markup graph_svg(const Graph& graph);

@@ -12,11 +12,11 @@
 #include "base/text.h"
 #include "diagnose/iterations.h"
 #include "model/timeline.h"
+#include "report/graph/rank_paths.h"
 #include "report/html/html_page.h"
 #include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
-#include "report/graph/rank_paths.h"
 
 namespace ncclog {
 namespace {

@@ -1,15 +1,13 @@
-// What is drawn of a job on its page besides its graphs: the matrix of transports, calls by
-// iteration as bars, the time line of its processes.
+// What is drawn of a job on its page, besides its graphs: transports as a matrix, calls by
+// iteration as bars, the time line of its processes. Each also stands there as a table or in words.
 
 #pragma once
 
 #include "model/job.h"
-#include "report/html/html_text.h"
 #include "report/graph/rank_paths.h"
+#include "report/html/html_text.h"
 
 namespace ncclog {
-
-// Over which transport do the ranks reach each other, as a matrix on a page?
 
 /// From each row to each column a letter and a colour; empty if no connection is placed.
 Markup html_matrix(const RankPaths& paths);
@@ -17,13 +15,9 @@ Markup html_matrix(const RankPaths& paths);
 /// What the letters and colours mean, of those classes that occur.
 Markup html_transport_key(const RankPaths& paths);
 
-// What does a process call in each iteration, as bars on a page?
-
 /// Bars of calls by iteration and operation, with the same as sentences and as a table; empty where
 /// nothing that was called can be told apart into iterations.
 Markup html_iterations(const Job& job);
-
-// What happened when, as a drawing on a page, where lines carry times.
 
 /// A lane for each process from its first milestone to its last, initialisations as bars, warnings
 /// and deaths marked; and all milestones as a table. Empty if there are none.

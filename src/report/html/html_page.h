@@ -15,6 +15,42 @@
 
 namespace ncclog {
 
+// The page around a report: what it may load, how it looks, what its script does.
+//
+// A page is one file. Its content security policy forbids every request, and names by their hashes
+// the one style sheet and the one script that may run, so that nothing a log says can ever act.
+// Without the script everything can be read: tables are only searched and sorted by it.
+
+/// "default-src 'none'; script-src 'sha256-…'; …".
+std::string content_security_policy();
+
+/// A whole document, with a newline at the end. `title` may hold any bytes.
+std::string html_page(std::string_view title, const Markup& body);
+
+/// A section with a heading of the second level that `id` leads to.
+Markup html_section(Literal id, Literal heading, const Markup& content);
+
+/// <p>text</p>
+Markup html_paragraph(std::string_view text);
+
+/// A box that scrolls by itself if its content is wider than the screen; `name` says what it holds.
+Markup html_scroll_box(std::string_view name, const Markup& content);
+
+/// What is only shown to those who open it.
+Markup html_details(const Markup& summary, const Markup& content, bool open = false);
+
+// A table of report/tables/table.h on a page, with a box to search it and headings that sort it.
+
+/// How much of a table a page shows.
+struct HtmlTableLimits {
+  size_t rows = 400;
+  size_t cell_bytes = 240;
+};
+
+/// The table in a box that scrolls, its notes below it. Columns without any value are left out, and
+/// so are rows beyond the limit, which a note counts. `name` is what screen readers call it.
+Markup html_table(const Table& table, std::string_view name, const HtmlTableLimits& limits = {});
+
 // The colours of pages and drawings, for light and for dark screens.
 //
 // Every text stands at 4.5 to 1 or better on what is behind it; a test measures that in a browser.
@@ -57,41 +93,5 @@ inline constexpr const char* kDrawingStyle = R"css(
 .b6{fill:var(--b6)}
 .b7{fill:var(--b7)}
 )css";
-
-// The page around a report: what it may load, how it looks, what its script does.
-//
-// A page is one file. Its content security policy forbids every request, and names by their hashes
-// the one style sheet and the one script that may run, so that nothing a log says can ever act.
-// Without the script everything can be read: tables are only searched and sorted by it.
-
-/// "default-src 'none'; script-src 'sha256-…'; …".
-std::string content_security_policy();
-
-/// A whole document, with a newline at the end. `title` may hold any bytes.
-std::string html_page(std::string_view title, const Markup& body);
-
-/// A section with a heading of the second level that `id` leads to.
-Markup html_section(Literal id, Literal heading, const Markup& content);
-
-/// <p>text</p>
-Markup html_paragraph(std::string_view text);
-
-/// A box that scrolls by itself if its content is wider than the screen; `name` says what it holds.
-Markup html_scroll_box(std::string_view name, const Markup& content);
-
-/// What is only shown to those who open it.
-Markup html_details(const Markup& summary, const Markup& content, bool open = false);
-
-// A table of report/tables/table.h on a page, with a box to search it and headings that sort it.
-
-/// How much of a table a page shows.
-struct HtmlTableLimits {
-  size_t rows = 400;
-  size_t cell_bytes = 240;
-};
-
-/// The table in a box that scrolls, its notes below it. Columns without any value are left out, and
-/// so are rows beyond the limit, which a note counts. `name` is what screen readers call it.
-Markup html_table(const Table& table, std::string_view name, const HtmlTableLimits& limits = {});
 
 }  // namespace ncclog

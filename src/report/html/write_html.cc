@@ -13,17 +13,17 @@
 
 #include "base/text.h"
 #include "model/job.h"
-#include "report/verdict_and_evidence.h"
+#include "report/graph/rank_paths.h"
 #include "report/html/graph_svg.h"
 #include "report/html/html_charts.h"
 #include "report/html/html_page.h"
 #include "report/html/html_text.h"
 #include "report/job_shape.h"
-#include "report/graph/rank_paths.h"
 #include "report/report.h"
 #include "report/report_formats.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
+#include "report/verdict_and_evidence.h"
 
 namespace ncclog {
 namespace {
@@ -277,7 +277,6 @@ Markup html_profile(const Report& report) {
          html_table(table, "expectations");
 }
 
-
 // What was read, and what it says about the job, on a page: machine, ranks, settings, inputs.
 
 constexpr size_t kMaxRanks = 1200;
@@ -470,7 +469,6 @@ Markup html_inputs(const Job& job) {
                             html_table(inputs_table(job), "inputs", {.rows = 300}),
                             job.inputs.size() <= 12);
 }
-
 
 constexpr size_t kMaxGraphs = 12;
 

@@ -1,7 +1,6 @@
 #include "report/json/rule_schema.h"
 
 #include <nlohmann/json.hpp>
-
 #include <set>
 #include <utility>
 

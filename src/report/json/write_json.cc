@@ -1,13 +1,12 @@
 // The report for scripts: JSON, schema ncclog.report/2 (report/json/report.schema.json).
 //
-// {"schema": "ncclog.report/2", "verdict": {"status": "problem", "headline": "…", …}, …}
+//   {"schema": "ncclog.report/2", "verdict": {"status": "problem", "headline": "…", …}, …}
 //
 // What the log does not say is null, never a made-up value. Bytes that are not UTF-8 become U+FFFD.
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

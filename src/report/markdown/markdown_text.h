@@ -1,8 +1,8 @@
 // How does any text stand in Markdown as what it is, and as nothing else? And how is a report kept
 // within the 65,536 characters that an issue on GitHub may have?
 //
-// rank <b>3</b> | @ops, see #12    →  rank &lt;b&gt;3&lt;/b&gt; \| `@ops`, see `#12`
-// NCCL_IB_HCA=mlx5_0               →  `NCCL_IB_HCA=mlx5_0`
+//   rank <b>3</b> | @ops, see #12    →  rank &lt;b&gt;3&lt;/b&gt; \| `@ops`, see `#12`
+//   NCCL_IB_HCA=mlx5_0               →  `NCCL_IB_HCA=mlx5_0`
 //
 // Logs hold whatever people name their hosts and print. On GitHub a text may become HTML, a link,
 // an image, a table's edge, an emoji, a formula, a mention that notifies somebody or a reference to
@@ -10,9 +10,7 @@
 // them: words that could be one stand in a code span, where GitHub looks for nothing. That also
 // keeps them exact for who copies them.
 //
-// All functions that take text take any bytes and give valid UTF-8 without control codes, as
-// printable() does. Every section has room for so many bytes: of its pieces (rows, findings, list
-// items) the first ones that fit are shown; how many are left out is said.
+// What takes text takes any bytes and gives valid UTF-8 without control codes, as printable() does.
 
 #pragma once
 
@@ -24,19 +22,6 @@
 #include "report/tables/table.h"
 
 namespace ncclog {
-
-// How does any text stand in Markdown as what it is, and as nothing else?
-//
-//   rank <b>3</b> | @ops, see #12    →  rank &lt;b&gt;3&lt;/b&gt; \| `@ops`, see `#12`
-//   NCCL_IB_HCA=mlx5_0               →  `NCCL_IB_HCA=mlx5_0`
-//
-// Logs hold whatever people name their hosts and print. On GitHub a text may become HTML, a link,
-// an image, a table's edge, an emoji, a formula, a mention that notifies somebody or a reference to
-// an issue. The last three are looked for after Markdown is done, so a backslash does not stop
-// them: words that could be one stand in a code span, where GitHub looks for nothing. That also
-// keeps them exact for who copies them.
-//
-// All functions take any bytes and give valid UTF-8 without control codes, as printable() does.
 
 /// Where a text stands. In a table's cell, no "|" may be left, not even in a code span.
 enum class MarkdownPlace { Line, TableCell };
@@ -55,14 +40,12 @@ std::string markdown_fence(std::span<const std::string> lines, std::string_view 
 /// errors stand at the end of a line.
 std::string shortened(std::string_view text, size_t bytes);
 
-// How is a report kept within the 65,536 characters that an issue on GitHub may have?
+// Every section has room for so many bytes. It is made of pieces (rows, findings, list items), of
+// which the first ones that fit are shown; how many are left out is said.
 //
 //   | NCCL_DEBUG | INFO | 0-1023 |
 //   …
 //   412 more settings are left out here.
-//
-// Every section has room for so many bytes. It is made of pieces (rows, findings, list items), of
-// which the first ones that fit are shown; how many are left out is said.
 
 /// The pieces that still fit into `bytes`, in order, and a line that counts the others: "2 more
 /// `what`s are left out here." The line comes on top of `bytes`; every piece ends with a newline.

@@ -1,12 +1,12 @@
 // The report for an issue: Markdown as GitHub renders it, verdict first.
 //
-// <!-- ncclog report -->
-// ## PROBLEM
+//   <!-- ncclog report -->
+//   ## PROBLEM
 //
-// **Rank 1 on node-a could not extend a segment: `/dev/shm` is full.**
+//   **Rank 1 on node-a could not extend a segment: `/dev/shm` is full.**
 //
-// | job | as its logs show it |
-// …
+//   | job | as its logs show it |
+//   …
 //
 // It has at most kMaxMarkdown characters, whatever the job: each section has room for so much, and
 // says what it leaves out. What only some readers want is collapsed. Text from logs is inert: it
@@ -23,14 +23,14 @@
 #include "base/text.h"
 #include "diagnose/call_fronts.h"
 #include "diagnose/iterations.h"
-#include "report/verdict_and_evidence.h"
-#include "report/tables/count_table.h"
 #include "report/job_shape.h"
 #include "report/markdown/markdown_text.h"
 #include "report/report.h"
 #include "report/report_formats.h"
+#include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
+#include "report/verdict_and_evidence.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -216,7 +216,6 @@ std::string markdown_findings(const Report& report, size_t bytes) {
          collapsed_findings("Worth knowing", sorted.quiet, share);
 }
 
-
 // The job in the Markdown report: what it is like, who is ahead and behind, its settings,
 // communicators, iterations and inputs.
 //
@@ -360,7 +359,6 @@ std::string markdown_inputs(const Job& job, size_t bytes) {
                               markdown_table(inputs_table(job), bytes, "file"));
 }
 
-
 /// Room of the sections in bytes. Together with headings, and lines that say what is left out, they
 /// stay below kMaxMarkdown.
 constexpr size_t kShapeRoom = 4'000;
@@ -382,7 +380,6 @@ static_assert(kShapeRoom + kFindingsRoom + kRunsRoom + kReplayRoom + kExpectatio
 
 /// Bytes of a text before it is escaped.
 constexpr size_t kMaxHeadline = 1'000;
-constexpr size_t kMaxSentence = 400;
 constexpr size_t kMaxName = 80;
 
 std::string verdict_section(const Verdict& verdict) {

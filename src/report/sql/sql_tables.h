@@ -53,13 +53,7 @@ std::string sql_tables_text(int width);
 
 // The rows of those tables of a database that `ncclog show` does not have.
 
-struct Report;
-
-/// One row a connection and end that announces it; report/tables/topology_tables.cc.
-Table connections_table(const Job& job);
-
-/// Each hands on all rows of the table of its name, in the order of the columns in
-/// report/sql/sql_tables.cc.
+/// Each hands on all rows of the table of its name, in the order of its columns.
 void each_job_row(const Report& report, const RowTaker& take);
 void each_finding_row(const Report& report, const RowTaker& take);
 void each_evidence_row(const Report& report, const RowTaker& take);

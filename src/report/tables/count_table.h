@@ -1,10 +1,11 @@
-// The counted calls as a table, and the iterations of a job in sentences.
+// The calls that a job counted as a table, and its iterations in sentences.
 //
-// comm        op             calls    elements        bytes  processes
-// inferred-1  AllGather        192   201326592    402653184          8
+//   comm        op             calls    elements        bytes  processes
+//   inferred-1  AllGather        192   201326592    402653184          8
 //
-// iterations 1-5 are identical: 4 AllGather, 4 ReduceScatter, 1 AllReduce in each of 8 processes
-// iteration 0 differs: + 1 Broadcast
+//   iterations 1-5 are identical: 4 AllGather, 4 ReduceScatter, 1 AllReduce in each of 8 processes
+//   iteration 0 differs: + 1 Broadcast
+//   before the first iteration: 1 AllReduce; behind the last one: 1 AllReduce
 
 #pragma once
 
@@ -18,12 +19,6 @@
 #include "report/tables/table.h"
 
 namespace ncclog {
-
-// The iterations of a job in sentences.
-//
-//   iterations 1-5 are identical: 4 AllGather, 4 ReduceScatter, 1 AllReduce in each of 8 processes
-//   iteration 0 differs: + 1 Broadcast
-//   before the first iteration: 1 AllReduce; behind the last one: 1 AllReduce
 
 /// Each sentence about the iterations: how they were cut and how sure that is, the usual ones, the
 /// odd ones, the processes that depart from the others, the calls outside of them.
@@ -54,11 +49,6 @@ void each_single_row(const std::vector<CountRow>& rows, const std::vector<CountB
 /// stay those of one iteration.
 std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
                                   const std::vector<CountBy>& by);
-
-// The counted calls as a table.
-//
-//   comm        op             calls    elements        bytes  processes
-//   inferred-1  AllGather        192   201326592    402653184          8
 
 /// One row for each combination of what it is counted by; notes say where the numbers come from,
 /// what they mean and what is missing, and describe the iterations. `iterations` may be nullptr.

@@ -1,20 +1,14 @@
 #include "report/tables/table.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 
 namespace ncclog {
 namespace {
-
-// A row of a table in JSON: {"rank": 0, "host": "gpu-node-01", "pid": null}.
-
-/// The row as an object with the columns as keys. Needs a cell for each column; text that is no
-/// UTF-8 is made valid.
-nlohmann::ordered_json json_row(std::span<const std::string> columns, std::span<const Cell> cells);
 
 using Json = nlohmann::ordered_json;
 
@@ -25,14 +19,12 @@ Json json_cell(const Cell& cell) {
   return nullptr;
 }
 
+/// {"rank": 0, "host": "gpu-node-01", "pid": null}
 Json json_row(std::span<const std::string> columns, std::span<const Cell> cells) {
   Json row = Json::object();
   for (size_t c = 0; c < cells.size(); ++c) row[columns[c]] = json_cell(cells[c]);
   return row;
 }
-
-
-using Json = nlohmann::ordered_json;
 
 std::string shown(const Cell& cell) {
   if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
@@ -184,8 +176,6 @@ std::string write_table_csv(const Table& table) {
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The value as it stands `indent` spaces deep in a document.
 std::string indented(const Json& json, int indent) {

@@ -1,9 +1,9 @@
-// A table as a value or as a stream of rows, and how it is written: aligned text, JSON, JSON Lines,
-// CSV.
+// A table, as a value or as a stream of rows, and how it is written: aligned text, JSON, JSON
+// Lines, CSV.
 //
-// rank  host         pid   gpu  state     calls
-// 0  gpu-node-01  1607    0  complete     29
-// 1                          not_seen
+//   rank  host         pid   gpu  state     calls
+//      0  gpu-node-01  1607    0  complete     29
+//      1                          not_seen
 //
 // A cell is a number, a text, or nothing where the log does not say.
 
@@ -20,14 +20,6 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-
-// A table as a value, and how it is written: aligned text, JSON, JSON Lines, CSV.
-//
-//   rank  host         pid   gpu  state     calls
-//      0  gpu-node-01  1607    0  complete     29
-//      1                          not_seen
-//
-// A cell is a number, a text, or nothing where the log does not say.
 
 /// monostate: unknown; blank in text and CSV, null in JSON. A double is of an answer that computes.
 using Cell = std::variant<std::monostate, int64_t, std::string, double>;

@@ -21,6 +21,12 @@
 namespace ncclog {
 namespace {
 
+/// "logs/nccl.1608:51"; empty if it is no line of the inputs.
+std::string place(const Job& job, SourceRef where) {
+  const FileLine at = file_line(job, where);
+  return at.path.empty() ? std::string() : fmt::format("{}:{}", at.path, at.line);
+}
+
 constexpr TableKind kTables[] = {
     {"ranks", "each rank: where it runs, its state, its calls, the last line it printed",
      ranks_table},
@@ -88,11 +94,6 @@ std::string note_of(const Job& job, const Process& process, const Membership& in
   std::string calls = calls_note(job, in);
   if (!process.cut) return calls;
   return calls.empty() ? "file is cut" : calls + ", file is cut";
-}
-
-std::string place(const Job& job, SourceRef where) {
-  const FileLine at = file_line(job, where);
-  return at.path.empty() ? std::string() : fmt::format("{}:{}", at.path, at.line);
 }
 
 std::vector<Cell> process_row(const Job& job, const Process& process, const CommRank* rank,
@@ -380,14 +381,13 @@ namespace {
 
 std::vector<Cell> milestone_row(const Job& job, const Milestone& milestone) {
   const Process& process = job.processes[static_cast<size_t>(milestone.process)];
-  const FileLine at = file_line(job, milestone.where);
   return {number_cell(process.rank),
           text_cell(process.host),
           number_cell(process.pid),
           text_cell(milestone.time),
           text_cell(milestone.what),
           text_cell(milestone.detail),
-          text_cell(at.path.empty() ? std::string() : fmt::format("{}:{}", at.path, at.line))};
+          text_cell(place(job, milestone.where))};
 }
 
 /// How far the order of the rows can be trusted.
@@ -719,11 +719,6 @@ Table ras_table(const Job& job) {
 //     1  all_reduce_perf  8388608  float  sum    4915.3  1.71   3.20   0      …  run.log:61
 
 namespace {
-
-std::string place(const Job& job, SourceRef where) {
-  const FileLine at = file_line(job, where);
-  return at.path.empty() ? std::string() : fmt::format("{}:{}", at.path, at.line);
-}
 
 void add_values(const NcclTestsValues& values, std::vector<Cell>& row) {
   for (const std::string* value : {&values.time, &values.algbw, &values.busbw, &values.wrong}) {

@@ -1,4 +1,5 @@
-// The tables that `ncclog show` offers. Adding one is writing its function and its row here.
+// The tables that `ncclog show` offers: ranks, communicators, settings, topology, time line, …
+// Adding one is writing its function and its row in table_kinds().
 
 #pragma once
 
@@ -25,12 +26,15 @@ const TableKind* find_table_kind(std::string_view name);
 
 Table ranks_table(const Job& job);  ///< One row per rank: where it is and what it said last.
 Table communicators_table(const Job& job);
-Table fronts_table(const Job& job);  ///< report/tables/tables.cc
+Table fronts_table(
+    const Job& job);  ///< The last call that all ranks of each entered, and who went on.
 Table environment_table(const Job& job);
 Table network_table(const Job& job);
 Table unknown_table(const Job& job);  ///< One row per shape of NCCL lines that no wording fits.
 
 Table channels_table(const Job& job);  ///< One row per connection: from, to, path, channels.
+/// One row a connection and end that announces it; not a table of `show`.
+Table connections_table(const Job& job);
 Table topology_table(const Job& job);  ///< Devices of each host, graphs of each communicator.
 Table timeline_table(const Job& job);  ///< Milestones of each process, in order.
 

@@ -1,4 +1,5 @@
-// Tables of what is connected: channels, connections with both of their ends, devices and graphs.
+// Tables of what is connected: channels, connections as each end announces them, devices and
+// graphs.
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
+
 // Over which paths do the ranks reach each other?
 //
 //   src_rank  dst_rank  transport  path           channels  which

@@ -1,9 +1,9 @@
 #include "report/text/write_explanation.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/text.h"
@@ -56,8 +56,7 @@ std::string place_text(const Job& job, const Evidence& evidence) {
 std::string step_text(const ExplainedStep& step, const Job& job, const TextStyle& style) {
   const std::string indent(2 * static_cast<size_t>(step.depth + 1), ' ');
   const std::string lead = indent + pad(word_of(step.answer), 9);
-  std::string out = hang(lead, printable(step.condition), style);
-  out.replace(0, lead.size(), paint(lead, tone_of(step.answer), style));
+  std::string out = hang(lead, tone_of(step.answer), printable(step.condition), style);
   const std::string below = indent + pad("", 9) + "  ";
   if (!step.reason.empty()) out += hang(below, printable(step.reason), style);
   if (!step.value.empty()) out += hang(below, "it is " + printable(step.value), style);
@@ -81,8 +80,7 @@ std::string group_text(const ExplainedInstances& group, const Job& job, const Te
   if (group.meant == Applies::No) head += "; runs a version that the rule is not meant for";
   if (group.meant == Applies::Unknown) head += "; no line names its version: a grade less sure";
   const std::string lead = pad(word_of(group.answer), 9);
-  std::string out = hang(lead, printable(head), style);
-  out.replace(0, lead.size(), paint(lead, tone_of(group.answer), style));
+  std::string out = hang(lead, tone_of(group.answer), printable(head), style);
   for (size_t i = 0; i < std::min(group.steps.size(), kMostSteps); ++i) {
     out += step_text(group.steps[i], job, style);
   }

@@ -1,7 +1,7 @@
 // The report for a person: verdict first, then why, then what to do.
 //
-// PROBLEM  /dev/shm on gpu-node-01 is full: NCCL could not create its segments.
-// certain · shm-no-space · ranks 0-3 on gpu-node-01
+//   PROBLEM  /dev/shm on gpu-node-01 is full: NCCL could not create its segments.
+//            certain cause, shm-no-space; ranks 0-3 on gpu-node-01
 //
 // One problem fits one screen. Findings that follow from another one are one line under it. Text
 // from logs can steer no terminal: it passes through printable().
@@ -16,9 +16,9 @@
 #include "base/text.h"
 #include "model/job.h"
 #include "model/library_name.h"
-#include "report/verdict_and_evidence.h"
 #include "report/report_formats.h"
 #include "report/text_layout.h"
+#include "report/verdict_and_evidence.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
@@ -113,7 +113,6 @@ std::string inputs_text(const Job& job, const TextStyle& style) {
   return "\n" + hang("", printable(text), style);
 }
 
-
 /// How much is told about a finding: all for the verdict's own, less for what stands beside it.
 struct Detail {
   size_t evidence;
@@ -185,8 +184,7 @@ std::string consequences_line(const std::vector<const Finding*>& list, const Tex
 std::string verdict_block(const Report& report, const TextStyle& style) {
   const Verdict& verdict = report.diagnosis.verdict;
   const std::string lead = pad(verdict_word(verdict.status), kMargin - 2) + "  ";
-  std::string out = hang(lead, printable(verdict.headline), style);
-  return out.replace(0, lead.size(), paint(lead, tone_of(verdict.status), style));
+  return hang(lead, tone_of(verdict.status), printable(verdict.headline), style);
 }
 
 /// "certain, error; ranks 1,3 on node-a": how sure, how bad, who.
@@ -209,10 +207,8 @@ std::string main_block(const Report& report, const Finding& finding, const TextS
 
 std::string side_block(const Report& report, const Finding& finding, const TextStyle& style) {
   const std::string lead = pad(to_string(finding.severity), kMargin);
-  std::string out = hang(lead, printable(finding.message), style);
-  out.replace(0, lead.size(), paint(lead, tone_of(finding.severity), style));
-  return "\n" + out + labelled("", standing(finding), style) +
-         body(report.job, finding, kShort, style) +
+  return "\n" + hang(lead, tone_of(finding.severity), printable(finding.message), style) +
+         labelled("", standing(finding), style) + body(report.job, finding, kShort, style) +
          consequences_line(consequences(report, finding), style);
 }
 

@@ -36,7 +36,7 @@ Report analyze(const std::string& path, int threads = 1) {
 
 TEST(Analyze, EverySampleGivesAReportThatFitsTheSchema) {
   const json schema =
-      json::parse(testing::read_file(testing::source_dir() / "src/report/report.schema.json"));
+      json::parse(testing::read_file(testing::source_dir() / "src/report/json/report.schema.json"));
   const std::vector<std::string> folders = samples();
   ASSERT_FALSE(folders.empty());
   for (const std::string& folder : folders) {

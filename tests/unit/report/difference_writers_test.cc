@@ -54,7 +54,8 @@ struct Pair {
 };
 
 json schema() {
-  return json::parse(testing::read_file(testing::source_dir() / "src/report/diff.schema.json"));
+  return json::parse(
+      testing::read_file(testing::source_dir() / "src/report/json/diff.schema.json"));
 }
 
 TEST(DifferenceText, PutsTheSentenceFirstAndNumbersWhatFollows) {

@@ -1,6 +1,6 @@
-#include "report/verdict_and_evidence.h"
-
 #include <gtest/gtest.h>
+
+#include "report/verdict_and_evidence.h"
 
 namespace ncclog {
 namespace {

@@ -1,9 +1,8 @@
-#include "report/html/html_page.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "report/html/html_page.h"
 #include "support/markup_check.h"
 
 namespace ncclog {

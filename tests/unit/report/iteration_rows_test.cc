@@ -1,9 +1,9 @@
-#include "report/tables/count_table.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "report/tables/count_table.h"
 
 namespace ncclog {
 namespace {

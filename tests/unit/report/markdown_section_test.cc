@@ -1,6 +1,6 @@
-#include "report/markdown/markdown_text.h"
-
 #include <gtest/gtest.h>
+
+#include "report/markdown/markdown_text.h"
 
 namespace ncclog {
 namespace {

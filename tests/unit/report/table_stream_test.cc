@@ -1,9 +1,9 @@
-#include "report/tables/table.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "report/tables/table.h"
 
 namespace ncclog {
 namespace {

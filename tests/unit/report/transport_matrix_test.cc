@@ -1,8 +1,7 @@
-#include "report/graph/rank_paths.h"
-
 #include <gtest/gtest.h>
 
 #include "model/job_from_text.h"
+#include "report/graph/rank_paths.h"
 #include "support/ring_lines.h"
 
 namespace ncclog {

@@ -14,7 +14,8 @@ using testing::sample_report;
 using testing::schema_errors;
 
 json schema() {
-  return json::parse(testing::read_file(testing::source_dir() / "src/report/report.schema.json"));
+  return json::parse(
+      testing::read_file(testing::source_dir() / "src/report/json/report.schema.json"));
 }
 
 json written(const Report& report) { return json::parse(write_json(report)); }
