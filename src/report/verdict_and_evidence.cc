@@ -43,6 +43,7 @@ std::vector<const Finding*> consequences(const Report& report, const Finding& ca
     const std::string id = open.back();
     open.pop_back();
     const Finding* finding = find_finding(report, id);
+    // A rule names all that may follow from it, most of which is not there; circles end here, too.
     if (finding == nullptr || !ids.insert(id).second) continue;
     open.insert(open.end(), finding->explains.begin(), finding->explains.end());
   }
@@ -93,6 +94,7 @@ std::string_view beyond_headline(std::string_view headline, std::string_view mes
       std::mismatch(headline.begin(), headline.end(), message.begin(), message.end());
   const auto same = static_cast<size_t>(differs.second - message.begin());
   const std::string_view rest = message.substr(same);
+  // Only whole sentences are left out: what the headline breaks off has to be read from its start.
   if (same == 0 || !(rest.empty() || rest[0] == '.' || message[same - 1] == '.')) return message;
   return trim(rest.substr(rest.starts_with('.') ? 1 : 0));
 }
@@ -190,6 +192,7 @@ bool is_of_subject(const Finding& finding, const Evidence& evidence) {
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
   std::vector<const Evidence*> shown;
   std::set<std::string> shapes;
+  // A place without its line says least, so lines come first.
   for (const bool has_text : {true, false}) {
     for (const Evidence& evidence : finding.evidence) {
       if (shown.size() == most || has_text == evidence.text.empty()) continue;
@@ -280,6 +283,7 @@ std::string processes_words(const Job& job) {
     ++all;
   }
   const auto count_of = [&](EndState state) { return counts[static_cast<size_t>(state)]; };
+  // Processes that ended as the job did, or of which nothing is known, add nothing to its sentence.
   size_t unlike = all - count_of(EndState::Unknown);
   if (outcome.job.state != EndState::Unknown) unlike -= count_of(outcome.job.state);
   if (all < 2 || unlike == 0) return {};

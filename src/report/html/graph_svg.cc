@@ -11,7 +11,7 @@
 namespace ncclog {
 namespace {
 
-constexpr int kMargin = 14;
+constexpr int kEdge = 14;
 constexpr int kRowGap = 10;
 constexpr int kGroupLabelHeight = 20;
 constexpr size_t kNodesInRow = 8;
@@ -33,7 +33,7 @@ GraphLayout lay_out_ring(const Graph& graph) {
   int widest = 30;
   for (const GraphNode& node : graph.nodes) widest = std::max(widest, box_width(node));
   GraphLayout layout;
-  int y = kMargin - kRowGap;
+  int y = kEdge - kRowGap;
   size_t in_row = 0;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const bool new_group = n == 0 || graph.nodes[n].group != graph.nodes[n - 1].group;
@@ -42,17 +42,17 @@ GraphLayout lay_out_ring(const Graph& graph) {
       y += kRowGap + (new_group ? kGroupLabelHeight : kRowGap);
       in_row = 0;
     }
-    const int x = kMargin + gap / 2 + static_cast<int>(in_row++) * (widest + gap);
+    const int x = kEdge + gap / 2 + static_cast<int>(in_row++) * (widest + gap);
     // Beside the arrow that comes from the row above.
     if (new_group) layout.groups.push_back({x + widest / 2 + 8, y - 7, graph.nodes[n].group});
     layout.nodes.push_back({x, y, widest, kBoxHeight});
-    layout.width = std::max(layout.width, x + widest + gap / 2 + kMargin);
+    layout.width = std::max(layout.width, x + widest + gap / 2 + kEdge);
   }
   for (const GroupLabel& label : layout.groups) {
     layout.width =
-        std::max(layout.width, label.x + text_width(shown_group(graph, label.group)) + kMargin);
+        std::max(layout.width, label.x + text_width(shown_group(graph, label.group)) + kEdge);
   }
-  layout.height = y + kBoxHeight + kRowGap + kMargin;
+  layout.height = y + kBoxHeight + kRowGap + kEdge;
   return layout;
 }
 
@@ -102,7 +102,7 @@ std::vector<int> column_edges(const Graph& graph, const std::vector<int>& column
     widths[column] = std::max(widths[column], box_width(graph.nodes[n]));
   }
   std::vector<int> edges;
-  right = kMargin;
+  right = kEdge;
   for (const int width : widths) {
     edges.push_back(right);
     right += width + gap;
@@ -174,12 +174,12 @@ GraphLayout lay_out_tree(const Graph& graph) {
   place_apart(graph, is_apart, rows);
   GraphLayout layout;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const int y = kMargin + rows[n] * (kBoxHeight + kRowGap) / 2;
+    const int y = kEdge + rows[n] * (kBoxHeight + kRowGap) / 2;
     layout.nodes.push_back(
         {edges[static_cast<size_t>(columns[n])], y, box_width(graph.nodes[n]), kBoxHeight});
-    layout.height = std::max(layout.height, y + kBoxHeight + kMargin);
+    layout.height = std::max(layout.height, y + kBoxHeight + kEdge);
   }
-  layout.width = right - gap + kMargin + link_room(graph, columns);
+  layout.width = right - gap + kEdge + link_room(graph, columns);
   return layout;
 }
 
@@ -198,6 +198,8 @@ int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 GraphLayout lay_out(const Graph& graph) {
   return graph.shape == GraphShape::Ring ? lay_out_ring(graph) : lay_out_tree(graph);
 }
+
+// The drawing.
 
 namespace {
 

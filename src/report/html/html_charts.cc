@@ -19,6 +19,9 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
+
+// The matrix of transports: a letter and a colour a cell, so that nobody has to tell colours apart.
+
 namespace {
 
 constexpr size_t kMaxNameBytes = 40;
@@ -116,10 +119,12 @@ Markup html_transport_key(const RankPaths& paths) {
   return rows.empty() ? Markup() : html_element("ul", {{"class", "key"}}, rows);
 }
 
+// Bars of calls by iteration.
+
 namespace {
 
 constexpr size_t kMaxBars = 48;
-constexpr size_t kMaxSingleBars = 24;
+constexpr size_t kMaxSingleBars = 24;  ///< Of more iterations, neighbours that are alike share one.
 constexpr size_t kColours = 8;
 constexpr int kBarHeight = 16;
 constexpr int kRowHeight = 21;
@@ -275,7 +280,7 @@ Table pattern_table(const std::vector<Bar>& bars) {
 Markup html_iterations(const Job& job) {
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, {});
-  constexpr uint64_t kFew = 3;
+  constexpr uint64_t kFew = 3;  // So few repeats of calls alone are no loop.
   if (!found || (found->source == IterationSource::Period && found->count < kFew)) return {};
   std::vector<Bar> bars = bars_of(*found);
   const size_t all = bars.size();
@@ -296,6 +301,8 @@ Markup html_iterations(const Job& job) {
   return out + html_details(html_literal("The same as a table"),
                             html_table(pattern_table(bars), "calls by iteration"));
 }
+
+// The time line: a lane for each process, over one scale of time.
 
 namespace {
 

@@ -324,6 +324,8 @@ std::vector<std::string> iteration_text(const Job& job, const JobCalls& calls,
   return Text(job, calls, found).take();
 }
 
+// Rows of counts, folded and single.
+
 namespace {
 
 /// Rows that are side by side and have the same iterations: [begin, end).
@@ -443,6 +445,8 @@ std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
   }
   return folded;
 }
+
+// The table.
 
 namespace {
 

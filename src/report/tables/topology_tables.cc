@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "diagnose/edges.h"
-#include "report/sql/sql_tables.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 

@@ -51,7 +51,7 @@ std::optional<size_t> ranks_seen(const Job& job) {
 std::string inputs_line(const Job& job) {
   std::string out =
       fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
-  // Lines without a process may be of any.
+  // Lines without a pid may be of any process, so they are not counted as one.
   const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
                                        [](const Process& process) { return process.pid >= 0; });
   if (const auto seen = ranks_seen(job)) {
