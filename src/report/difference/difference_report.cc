@@ -99,6 +99,30 @@ std::vector<size_t> effects_of(const RunDifference& difference, size_t root) {
   return effects;
 }
 
+/// Rows that differ, as they are shown: each that no other explains, behind it those that may
+/// follow from it. Into RunDifference::rows.
+std::vector<size_t> shown_order(const RunDifference& difference) {
+  std::vector<std::pair<size_t, std::vector<size_t>>> roots;
+  for (size_t i = 0; i < difference.rows.size(); ++i) {
+    const DifferenceRow& row = difference.rows[i];
+    if (row.state == RowState::Differs && row.causes.empty()) {
+      roots.emplace_back(i, effects_of(difference, i));
+    }
+  }
+  std::stable_sort(roots.begin(), roots.end(), [&](const auto& a, const auto& b) {
+    const auto key = [&](const auto& root) {
+      return std::tuple(difference.rows[root.first].topic, -std::ssize(root.second));
+    };
+    return key(a) < key(b);
+  });
+  std::vector<size_t> order;
+  for (const auto& [root, effects] : roots) {
+    order.push_back(root);
+    order.insert(order.end(), effects.begin(), effects.end());
+  }
+  return order;
+}
+
 std::string count_of_others(size_t effects, size_t others) {
   if (others == 1) return "the other difference";
   if (effects == others) return fmt::format("all {} other differences", others);
@@ -175,42 +199,6 @@ std::string headline_of(const RunDifference& difference) {
   return "Nothing differs in what the logs of both runs show." + gaps;
 }
 
-std::vector<size_t> shown_order(const RunDifference& difference) {
-  std::vector<std::pair<size_t, std::vector<size_t>>> roots;
-  for (size_t i = 0; i < difference.rows.size(); ++i) {
-    const DifferenceRow& row = difference.rows[i];
-    if (row.state == RowState::Differs && row.causes.empty()) {
-      roots.emplace_back(i, effects_of(difference, i));
-    }
-  }
-  std::stable_sort(roots.begin(), roots.end(), [&](const auto& a, const auto& b) {
-    const auto key = [&](const auto& root) {
-      return std::tuple(difference.rows[root.first].topic, -std::ssize(root.second));
-    };
-    return key(a) < key(b);
-  });
-  std::vector<size_t> order;
-  for (const auto& [root, effects] : roots) {
-    order.push_back(root);
-    order.insert(order.end(), effects.begin(), effects.end());
-  }
-  return order;
-}
-
-std::string run_text(const Job& job) {
-  std::vector<std::string> parts;
-  std::string size = job.nranks ? plural(static_cast<uint64_t>(*job.nranks), "rank") : "";
-  if (job.nhosts > 0) {
-    size += (size.empty() ? "" : " on ") + plural(static_cast<uint64_t>(job.nhosts), "host");
-  }
-  if (!size.empty()) parts.push_back(std::move(size));
-  if (!job.nccl_versions.empty())
-    parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));
-  if (!job.network.name.empty()) parts.push_back("network " + job.network.name);
-  if (job.runs.size() > 1) parts.push_back(fmt::format("{} runs in one", job.runs.size()));
-  return parts.empty() ? "no line of NCCL" : join(parts, ", ");
-}
-
 std::string title_of(const DifferenceRow& row) {
   const std::string_view title = words_of(row.topic).title;
   if (row.name.empty()) return std::string(to_string(row.topic));
@@ -243,6 +231,21 @@ namespace {
 constexpr size_t kScreenRows = 8;
 constexpr size_t kScreenSentences = 4;  ///< Of notes, and of what is not comparable.
 constexpr int kValueLines = 2;          ///< On the screen, about.
+
+/// "4 ranks on 1 host, NCCL 2.28.9, network Socket".
+std::string run_text(const Job& job) {
+  std::vector<std::string> parts;
+  std::string size = job.nranks ? plural(static_cast<uint64_t>(*job.nranks), "rank") : "";
+  if (job.nhosts > 0) {
+    size += (size.empty() ? "" : " on ") + plural(static_cast<uint64_t>(job.nhosts), "host");
+  }
+  if (!size.empty()) parts.push_back(std::move(size));
+  if (!job.nccl_versions.empty())
+    parts.push_back(fmt::format("{} {}", library_name(job), join(job.nccl_versions, ", ")));
+  if (!job.network.name.empty()) parts.push_back("network " + job.network.name);
+  if (job.runs.size() > 1) parts.push_back(fmt::format("{} runs in one", job.runs.size()));
+  return parts.empty() ? "no line of NCCL" : join(parts, ", ");
+}
 
 std::string_view word_of(DifferenceStatus status) {
   switch (status) {

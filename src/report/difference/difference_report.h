@@ -44,13 +44,6 @@ DifferenceStatus status_of(const RunDifference& difference);
 /// The one sentence to read first. May hold bytes of the logs.
 std::string headline_of(const RunDifference& difference);
 
-/// Rows that differ, as they are shown: each that no other explains, behind it those that may
-/// follow from it. Into RunDifference::rows.
-std::vector<size_t> shown_order(const RunDifference& difference);
-
-/// "4 ranks on 1 host, NCCL 2.28.9, network Socket".
-std::string run_text(const Job& job);
-
 /// "setting NCCL_ALGO", "transport within a host", "finding shm-no-space".
 std::string title_of(const DifferenceRow& row);
 

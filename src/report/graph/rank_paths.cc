@@ -27,6 +27,8 @@ const TransportClassRow& row_of(TransportClass value) {
   return kClasses[static_cast<size_t>(value)];
 }
 
+namespace {
+
 TransportClass transport_class(const PathParts& path) {
   switch (path.transport) {
     case Transport::P2P:
@@ -42,8 +44,6 @@ TransportClass transport_class(const PathParts& path) {
   }
   return TransportClass::Other;
 }
-
-namespace {
 
 /// Which ranks an edge joins; -1 where that is not certain.
 std::pair<int, int> ends_of(const Job& job, const Edge& edge, bool global) {
@@ -118,13 +118,14 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
   return job.processes[static_cast<size_t>(found->process)].rank;
 }
 
+namespace {
+
+/// "P2P/CUMEM on channels 0-23", "NET/IB/0 and 3 more paths on channels 0-15".
 std::string path_phrase(const RankPath& path) {
   const std::string more =
       path.paths > 1 ? fmt::format(" and {}", plural(path.paths - 1, "more path")) : std::string();
   return fmt::format("{}{} on channels {}", path.text, more, channels_text(path.channels));
 }
-
-namespace {
 
 /// Which row each rank belongs to.
 struct Rows {

@@ -28,8 +28,6 @@ namespace ncclog {
 //   "P2P/CUMEM" → P2P, letter P        "NET/Socket/0" → Socket, letter T
 //   "SHM/direct/direct" → SHM, S       "NET/IB/3/GDRDMA" → IB, I
 
-struct PathParts;  // diagnose/edges.h
-
 enum class TransportClass : uint8_t { P2P, SHM, IB, Socket, OtherNet, Other };
 
 /// What is written about a class. `letter` is its own, so that nobody has to tell colours apart.
@@ -46,8 +44,6 @@ struct TransportClassRow {
 std::span<const TransportClassRow> transport_classes();
 
 const TransportClassRow& row_of(TransportClass value);
-
-TransportClass transport_class(const PathParts& path);
 
 /// All connections from one rank to another.
 struct RankPath {
@@ -69,9 +65,6 @@ RankPaths rank_paths(const Job& job);
 
 /// The rank under which `rank` of `comm` appears in `paths`; -1: it does not.
 int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& comm, int rank);
-
-/// "P2P/CUMEM on channels 0-23", "NET/IB/0 and 3 more paths on channels 0-15".
-std::string path_phrase(const RankPath& path);
 
 // From each rank to each other one: over which transport?
 //

@@ -12,9 +12,23 @@ namespace ncclog {
 namespace {
 
 constexpr int kEdge = 14;
+constexpr int kBoxHeight = 24;
+constexpr int kMaxLabel = 28;  ///< Columns of a label.
 constexpr int kRowGap = 10;
 constexpr int kGroupLabelHeight = 20;
 constexpr size_t kNodesInRow = 8;
+
+std::string shown_label(const GraphNode& node) { return clip(printable(node.label), kMaxLabel); }
+
+/// A group's name as it is shown; empty for group -1.
+std::string shown_group(const Graph& graph, int group) {
+  if (group < 0) return {};
+  const std::string& name = graph.groups[static_cast<size_t>(group)];
+  return clip(printable(name.empty() ? "unknown host" : name), 2 * kMaxLabel);
+}
+
+/// Pixels that a text of the drawing's size takes: estimated, for no font is asked.
+int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 
 int box_width(const GraphNode& node) { return std::max(30, text_width(shown_label(node)) + 14); }
 
@@ -184,16 +198,6 @@ GraphLayout lay_out_tree(const Graph& graph) {
 }
 
 }  // namespace
-
-std::string shown_label(const GraphNode& node) { return clip(printable(node.label), kMaxLabel); }
-
-std::string shown_group(const Graph& graph, int group) {
-  if (group < 0) return {};
-  const std::string& name = graph.groups[static_cast<size_t>(group)];
-  return clip(printable(name.empty() ? "unknown host" : name), 2 * kMaxLabel);
-}
-
-int text_width(std::string_view text) { return display_width(text) * 15 / 2; }
 
 GraphLayout lay_out(const Graph& graph) {
   return graph.shape == GraphShape::Ring ? lay_out_ring(graph) : lay_out_tree(graph);

@@ -44,19 +44,7 @@ struct GraphLayout {
   std::vector<GroupLabel> groups;
 };
 
-/// A node's label as it is shown, at most kMaxLabel columns.
-std::string shown_label(const GraphNode& node);
-
-/// A group's name as it is shown; empty for group -1.
-std::string shown_group(const Graph& graph, int group);
-
-/// Pixels that a text of the drawing's size takes, estimated.
-int text_width(std::string_view text);
-
 GraphLayout lay_out(const Graph& graph);
-
-inline constexpr int kMaxLabel = 28;
-inline constexpr int kBoxHeight = 24;
 
 /// One <svg> element, as wide as it wants to be.
 Markup graph_svg(const Graph& graph);

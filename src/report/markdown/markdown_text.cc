@@ -249,6 +249,8 @@ std::string shortened(std::string_view text, size_t bytes) {
 
 namespace {
 
+constexpr size_t kMaxCellBytes = 160;
+
 std::string shown(const Cell& cell) {
   if (const auto* number = std::get_if<int64_t>(&cell)) return std::to_string(*number);
   const auto* text = std::get_if<std::string>(&cell);

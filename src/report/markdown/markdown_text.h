@@ -55,10 +55,8 @@ std::string fitted(std::span<const std::string> pieces, size_t bytes, std::strin
 std::string collapsed(std::string_view title, std::string_view body);
 
 /// A table of GitHub's Markdown with the rows that fit into `bytes`; columns without a value are
-/// left out. Empty for a table without rows. Cells hold up to kMaxCellBytes; notes are left out.
+/// left out. Empty for a table without rows. Of long cells the beginning and the end are shown;
+/// notes are left out.
 std::string markdown_table(const Table& table, size_t bytes, std::string_view what);
-
-/// Of a longer cell the beginning and the end are shown.
-inline constexpr size_t kMaxCellBytes = 160;
 
 }  // namespace ncclog

@@ -51,7 +51,8 @@ bool take_advice(const Finding& finding, std::string_view what,
   return true;
 }
 
-}  // namespace
+// The rows of those tables that `ncclog show` does not have, a cell for each column of the table of
+// that name.
 
 void each_job_row(const Report& report, const RowTaker& take) {
   const Job& job = report.job;
@@ -215,8 +216,6 @@ void each_iteration_row(const Report& report, const RowTaker& take) {
   const auto iterations = find_iterations(report.job, calls, {});
   if (iterations) count_stream(report.job, calls, &*iterations, by).each_row(take);
 }
-
-namespace {
 
 using Names = std::span<const std::string_view>;
 

@@ -51,20 +51,4 @@ void each_documentation_row(const RowTaker& take);
 /// The documentation: each table with its columns, in lines of at most `width` columns.
 std::string sql_tables_text(int width);
 
-// The rows of those tables of a database that `ncclog show` does not have.
-
-/// Each hands on all rows of the table of its name, in the order of its columns.
-void each_job_row(const Report& report, const RowTaker& take);
-void each_finding_row(const Report& report, const RowTaker& take);
-void each_evidence_row(const Report& report, const RowTaker& take);
-void each_advice_row(const Report& report, const RowTaker& take);
-void each_not_judged_row(const Report& report, const RowTaker& take);
-void each_input_row(const Report& report, const RowTaker& take);
-void each_loss_row(const Report& report, const RowTaker& take);
-void each_communicator_row(const Report& report, const RowTaker& take);
-void each_member_row(const Report& report, const RowTaker& take);
-void each_environment_row(const Report& report, const RowTaker& take);
-void each_collective_row(const Report& report, const RowTaker& take);
-void each_iteration_row(const Report& report, const RowTaker& take);
-
 }  // namespace ncclog
