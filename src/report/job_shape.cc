@@ -19,14 +19,7 @@ namespace {
 
 constexpr size_t kMaxNames = 8;
 
-/// "a, b and 6 more".
-std::string some(const std::vector<std::string>& names) {
-  const std::span<const std::string> all(names);
-  const size_t shown = std::min(names.size(), kMaxNames);
-  std::string out = join(all.first(shown), ", ");
-  if (shown < names.size()) out += fmt::format(" and {} more", names.size() - shown);
-  return out;
-}
+std::string some(const std::vector<std::string>& names) { return some_of(names, kMaxNames); }
 
 std::string ranks_words(const Job& job) {
   if (!job.nranks) return {};

@@ -74,13 +74,10 @@ std::string subject_words(const Finding& finding) {
         fmt::format("rank{} {}", finding.ranks.size() == 1 ? "" : "s", ranges_text(finding.ranks));
   }
   if (finding.hosts.empty()) return out;
-  const std::span<const std::string> hosts(finding.hosts);
-  out += (!out.empty()        ? " on "
-          : hosts.size() == 1 ? "host "
-                              : "hosts ") +
-         join(hosts.first(std::min(hosts.size(), kMaxHosts)), ", ");
-  if (hosts.size() > kMaxHosts) out += fmt::format(" and {} more", hosts.size() - kMaxHosts);
-  return out;
+  const std::string_view before = !out.empty()                ? " on "
+                                  : finding.hosts.size() == 1 ? "host "
+                                                              : "hosts ";
+  return out.append(before) + some_of(finding.hosts, kMaxHosts);
 }
 
 std::string named_with_ranks(const Finding& finding) {

@@ -68,15 +68,8 @@ std::string step_text(const ExplainedStep& step, const Job& job, const TextStyle
          clip(below + printable(first.text), style.width) + "\n";
 }
 
-std::string names_text(const std::vector<std::string>& names) {
-  const std::span<const std::string> all(names);
-  std::string out = join(all.first(std::min(names.size(), kMostNames)), ", ");
-  if (names.size() > kMostNames) out += fmt::format(" and {} more", names.size() - kMostNames);
-  return out;
-}
-
 std::string group_text(const ExplainedInstances& group, const Job& job, const TextStyle& style) {
-  std::string head = names_text(group.names);
+  std::string head = some_of(group.names, kMostNames);
   if (group.meant == Applies::No) head += "; runs a version that the rule is not meant for";
   if (group.meant == Applies::Unknown) head += "; no line names its version: a grade less sure";
   const std::string lead = pad(word_of(group.answer), 9);

@@ -76,19 +76,13 @@ std::string odd_inputs(const Job& job, InputStatus status, std::string_view word
                        size_t most_names) {
   std::vector<std::string> names;
   std::string note;
-  size_t more = 0;
   for (const JobInput& input : job.inputs) {
     if (input.status != status) continue;
-    if (names.size() < most_names) {
-      names.push_back(input.path);
-    } else {
-      ++more;
-    }
+    names.push_back(input.path);
     if (note.empty()) note = input.note;
   }
   if (names.empty()) return {};
-  std::string out = fmt::format(" {} {}", word, join(names, ", "));
-  if (more > 0) out += fmt::format(" and {} more", more);
+  const std::string out = fmt::format(" {} {}", word, some_of(names, most_names));
   return note.empty() ? out + "." : fmt::format("{}. {}", out, note);
 }
 
