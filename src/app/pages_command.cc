@@ -12,7 +12,7 @@
 
 #include "app/command_table.h"
 #include "app/commands.h"
-#include "app/write_completion.h"
+#include "app/completion.h"
 #include "app/write_help.h"
 #include "app/write_man.h"
 #include "base/error.h"
@@ -68,25 +68,16 @@ ExitStatus print_man(const CLI::App& root, const PagesOptions& options, Console&
   return ExitStatus::Fine;
 }
 
-struct Shell {
-  std::string_view name;
-  std::string (*write)(const CommandRow& root);
-};
-
-constexpr Shell kShells[] = {{"bash", write_bash_completion},
-                             {"zsh", write_zsh_completion},
-                             {"fish", write_fish_completion}};
-
-ExitStatus print_completion(const CLI::App& root, const PagesOptions& options, Console& console) {
-  for (const Shell& shell : kShells) {
-    if (shell.name != options.shell) continue;
-    console.out += shell.write(command_table(root));
-    return ExitStatus::Fine;
+ExitStatus print_completion(const CLI::App&, const PagesOptions& options, Console& console) {
+  const auto script = completion_script(options.shell);
+  if (!script) {
+    const bool is_named = !options.shell.empty();
+    throw Error(is_named ? fmt::format("unknown shell '{}'", printable(options.shell))
+                         : std::string("no shell named"),
+                "completion", "one of: bash, zsh, fish");
   }
-  const bool is_named = !options.shell.empty();
-  throw Error(is_named ? fmt::format("unknown shell '{}'", printable(options.shell))
-                       : std::string("no shell named"),
-              "completion", "one of: bash, zsh, fish");
+  console.out += *script;
+  return ExitStatus::Fine;
 }
 
 using Print = ExitStatus (*)(const CLI::App& root, const PagesOptions& options, Console& console);

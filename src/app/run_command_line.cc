@@ -8,10 +8,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "app/command_table.h"
 #include "app/commands.h"
 #include "app/common_flags.h"
+#include "app/completion.h"
 #include "app/config_flags.h"
 #include "app/message_files.h"
 #include "app/progress_line.h"
@@ -171,6 +173,11 @@ CommandRow declared_commands() {
 }
 
 ExitStatus run_command_line(std::vector<std::string> arguments, Console& console) {
+  if (!arguments.empty() && arguments.front() == kCompleteCommand) {
+    // Not parsed: the words are half typed. Not configured: a broken file must not stop a shell.
+    console.out += completions(declared_commands(), std::span(arguments).subspan(1));
+    return ExitStatus::Fine;
+  }
   CommandLine line;
   declare(line);
   ConfigFile config;

@@ -75,10 +75,11 @@ TEST_F(Install, BringsManPagesAndCompletions) {
 /// What a shell of one's own does that finds the completions where they are installed.
 TEST_F(Install, BashCompletesWhatIsInstalled) {
   const std::string script = (prefix_.path() / "share/bash-completion/completions/ncclog").string();
+  const std::string program = (prefix_.path() / "bin/ncclog").string();
   const Outcome offered =
       run_command({.arguments = {"bash", "--norc", "-c",
-                                 "source '" + script +
-                                     "'; COMP_WORDS=(ncclog show ra) COMP_CWORD=2; _ncclog; "
+                                 "source '" + script + "'; COMP_WORDS=('" + program +
+                                     "' show ra) COMP_CWORD=2; _ncclog; "
                                      "echo \"${COMPREPLY[@]}\""}});
   EXPECT_EQ(offered.standard_output, "ranks ras\n") << offered.standard_error;
 }
