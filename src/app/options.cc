@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "app/number_flag.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/iteration_marker.h"
@@ -173,17 +174,8 @@ void add_judging_flags(CLI::App& app, AnalyzeOptions& options) {
 void add_input_flags(CLI::App& app, InputOptions& input) {
   app.add_option("PATH", input.paths, "log files, folders, quoted patterns, '-' for stdin")
       ->type_name("");
-  const auto set_threads = [&input](const std::string& word) {
-    constexpr int64_t kMaxThreads = 1024;
-    const auto threads = parse_int(word);
-    if (!threads || *threads < 1 || *threads > kMaxThreads) {
-      throw Error(fmt::format("not a number from 1 to {}: '{}'", kMaxThreads, printable(word)),
-                  "--threads");
-    }
-    input.threads = static_cast<int>(*threads);
-  };
-  app.add_option_function<std::string>("--threads", set_threads,
-                                       "how many threads read; the report does not depend on it")
+  add_number_flag(app, "--threads", {1, 1024}, input.threads,
+                  "how many threads read; the report does not depend on it")
       ->type_name("N");
 }
 
