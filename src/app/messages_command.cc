@@ -65,13 +65,15 @@ ExitStatus check(const MessagesOptions& options, Console& console) {
 struct MessagesAction {
   const char* name;
   const char* help;
+  bool takes_kind;
+  bool takes_files;
   ExitStatus (*run)(const MessagesOptions& options, Console& console);
 };
 
 constexpr MessagesAction kActions[] = {
-    {"list", "one line per kind of message", list},
-    {"show", "everything about one kind, as a message file says it", show},
-    {"check", "say what is wrong with message files; exit 2 if something is", check},
+    {"list", "one line per kind of message", false, false, list},
+    {"show", "everything about one kind, as a message file says it", true, false, show},
+    {"check", "say what is wrong with message files; exit 2 if something is", false, true, check},
 };
 
 }  // namespace
@@ -83,9 +85,9 @@ RunCommand declare_messages(CLI::App& app) {
     CLI::App* sub = app.add_subcommand(action.name, action.help);
     sub->allow_extras();
     sub->footer("");
-    if (action.run == show)
+    if (action.takes_kind)
       sub->add_option("KIND", options->kind, "the kind's name")->type_name("");
-    if (action.run == check) {
+    if (action.takes_files) {
       sub->add_option("PATH", options->paths, "message files or folders")->type_name("");
     }
   }
