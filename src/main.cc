@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/commands.h"
-#include "app/progress_line.h"
+#include "app/command_line.h"
+#include "app/read/progress.h"
 #include "base/error.h"
 
 namespace {

@@ -1,10 +1,11 @@
 #include "app/command_table.h"
 
 #include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <span>
 
-#include "app/table_choice.h"
+#include "app/options.h"
 #include "base/text.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"

@@ -19,7 +19,6 @@ namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
-
 namespace ncclog {
 
 /// The group of the flags that every command has.

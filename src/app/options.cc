@@ -1,18 +1,46 @@
 #include "app/options.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <optional>
-#include <span>
 
-#include "app/number_flag.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/iteration_marker.h"
 
 namespace ncclog {
+namespace {
+
+int64_t number_behind(const char* flag, const std::string& word, NumberRange range) {
+  const auto number = parse_int(word);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  throw Error(
+      fmt::format("not a number from {} to {}: '{}'", range.least, range.most, printable(word)),
+      flag);
+}
+
+template <typename Number>
+CLI::Option* add_flag(CLI::App& app, const char* flag, NumberRange range, Number& target,
+                      const std::string& help) {
+  const auto set = [flag, range, &target](const std::string& word) {
+    target = static_cast<Number>(number_behind(flag, word, range));
+  };
+  return app.add_option_function<std::string>(flag, set, help);
+}
+
+}  // namespace
+
+CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, int& target,
+                             const std::string& help) {
+  return add_flag(app, flag, range, target, help);
+}
+
+CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, uint64_t& target,
+                             const std::string& help) {
+  return add_flag(app, flag, range, target, help);
+}
+
 namespace {
 
 /// A word that a flag takes, and what it means.
@@ -315,6 +343,58 @@ void add_export_flags(CLI::App& app, ExportOptions& options) {
       ->expected(1);
   app.add_flag("--tables", options.list_tables, "say what the tables and their columns hold");
   add_rules_flag(app, options.rules);
+}
+
+std::string table_list() {
+  std::string list = "Tables:\n";
+  for (const TableKind& kind : table_kinds()) {
+    list += fmt::format("  {:<17}{}\n", kind.name, kind.help);
+  }
+  return list;
+}
+
+const TableKind& chosen_table(std::string_view name, std::string_view where,
+                              std::span<const std::string_view> also) {
+  const TableKind* kind = find_table_kind(name);
+  if (kind != nullptr) return *kind;
+  std::vector<std::string_view> names(also.begin(), also.end());
+  for (const TableKind& known : table_kinds()) names.push_back(known.name);
+  const auto nearest = nearest_name(name, names);
+  const std::string what =
+      name.empty() ? "no table named" : fmt::format("no table '{}'", printable(name));
+  throw Error(what, std::string(where),
+              nearest ? fmt::format("did you mean '{}'?", *nearest)
+                      : fmt::format("one of: {}", fmt::join(names, ", ")));
+}
+
+const DrawingKind& chosen_drawing(std::string_view name, std::string_view where) {
+  const DrawingKind* kind = find_drawing_kind(name);
+  if (kind != nullptr) return *kind;
+  throw Error(fmt::format("no drawing of '{}'", printable(name)), std::string(where),
+              "there is one of channels and of topology; other tables come as text, json and csv");
+}
+
+void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console) {
+  switch (format) {
+    case TableFormat::Text:
+      console.out += write_table_text(table, console.style(color), /*fit=*/console.is_terminal);
+      break;
+    case TableFormat::Json:
+      console.out += write_table_json(table);
+      break;
+    case TableFormat::Csv:
+      console.out += write_table_csv(table);
+      break;
+  }
+}
+
+void print_stream(const TableStream& table, TableFormat format, Console& console) {
+  const auto take = [&console](std::string_view text) {
+    console.out += text;
+    return console.pass_on();
+  };
+  if (format == TableFormat::Json) return write_stream_json(table, take);
+  write_stream_csv(table, take);
 }
 
 }  // namespace ncclog

@@ -1,26 +1,69 @@
+// What the user typed, command by command, before anything is looked at; the flags that fill it.
+//
+// ncclog analyze --format json --rules site-rules logs/
+// → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/output.h"
+#include "app/exit_codes.h"
+#include "diagnose/call_counts.h"
+#include "model/stated_outcome.h"
+#include "report/graph/graph.h"
+#include "report/report_formats.h"
+#include "report/tables/table.h"
+#include "report/tables/tables.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+namespace CLI {
+class App;
+}
+namespace ncclog {
+
+// What the user wants of a bundle.
+
+/// How a bundle is made.
+struct BundleOptions {
+  std::string path;          ///< "out.tar.zst"; empty: no bundle is wanted.
+  std::string mapping;       ///< Where the mapping goes; empty: beside the bundle.
+  bool anonymise = true;     ///< false: all names stay, and there is no mapping.
+  bool allow_leaks = false;  ///< Written even if a name is left, with a word about it.
+  bool full_logs = false;    ///< The logs go in whole, however large.
+  /// Logs up to this size together go in whole.
+  uint64_t whole_bytes = uint64_t{8} << 20;
+};
+
+// Numbers behind flags.
+//
+//   --gpus 0 → "--gpus: not a number from 2 to 1048576: '0'"
+
+/// The numbers that a flag takes.
+struct NumberRange {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+/// Declares a flag that takes a number of that range, all of which `target` can hold; another one
+/// is thrown as Error. `target` must outlive `app`, `flag` too.
+CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, int& target,
+                             const std::string& help);
+CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, uint64_t& target,
+                             const std::string& help);
+
 // What the user typed, command by command, before anything is looked at.
 //
 //   ncclog analyze --format json --rules site-rules logs/
 //   → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
-
-#pragma once
-
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "app/bundle_options.h"
-#include "app/console.h"
-#include "app/exit_status.h"
-#include "diagnose/call_counts.h"
-#include "model/stated_outcome.h"
-#include "report/report_formats.h"
-
-namespace CLI {
-class App;
-}
-
-namespace ncclog {
 
 enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };
@@ -140,5 +183,26 @@ void add_env_check_flags(CLI::App& app, EnvOptions& options);
 void add_input_flags(CLI::App& app, InputOptions& input);
 void add_outcome_flag(CLI::App& app, InputOptions& input);
 void add_rules_flag(CLI::App& app, std::vector<std::string>& rules);
+
+// The tables as the command line knows them: for its help, and by name.
+
+/// "Tables:" and one line for each, as help texts show it.
+std::string table_list();
+
+/// The table of that name. Throws Error, naming the command `where` and what it could have meant,
+/// if there is none; `also` are further names that the command knows.
+const TableKind& chosen_table(std::string_view name, std::string_view where,
+                              std::span<const std::string_view> also = {});
+
+/// The drawing of that name. Throws Error that names those there are.
+const DrawingKind& chosen_drawing(std::string_view name, std::string_view where);
+
+// A table on the console, in the format that the user wants.
+
+/// Appends the table to `console.out`. Text is cut to the width of a terminal.
+void print_table(const Table& table, TableFormat format, ColorChoice color, Console& console);
+
+/// Writes the rows as they are made, as JSON or CSV; text needs all of them, so it needs a Table.
+void print_stream(const TableStream& table, TableFormat format, Console& console);
 
 }  // namespace ncclog

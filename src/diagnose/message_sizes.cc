@@ -228,7 +228,7 @@ std::vector<MessageConflict> first_conflicts(const Job& job) {
   return conflicts;
 }
 
-/// The last calls of both ends: the lines themselves are looked up later (app/read_again.h).
+/// The last calls of both ends: the lines themselves are looked up later (app/read/read_job.h).
 void add_last_calls(const Job& job, const MessageConflict& conflict, FactValue& value) {
   for (const int end : {conflict.sender, conflict.receiver}) {
     const CollectiveCalls* calls = calls_of(job, member(job, conflict.communicator, end));

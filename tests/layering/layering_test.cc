@@ -61,8 +61,8 @@ constexpr Row kRows[] = {
     {"replay/run/rank.cc", "#include \"replay/plan/plan.h\"\n#include <nccl.h>\n", ""},
     {"replay/run/rank.cc", "#include \"model/job.h\"\n",
      "replay/run/rank.cc:1: replay/run may not include model/job.h"},
-    {"app/replay_command.cc", "#include \"replay/run/protocol.h\"\n",
-     "app/replay_command.cc:1: app may not include replay/run/protocol.h"},
+    {"app/commands/replay.cc", "#include \"replay/run/protocol.h\"\n",
+     "app/commands/replay.cc:1: app may not include replay/run/protocol.h"},
     {"replay/plan.cc", "", "replay/plan.cc:1: no layer of this name"},
     {"helpers/text.cc", "", "helpers/text.cc:1: no layer of this name"},
 };

@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "app/read_job.h"
+#include "app/read/read_job.h"
 #include "input/find_inputs.h"
 #include "support/archives.h"
 #include "support/compressed.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/read_job.h"
+#include "app/read/read_job.h"
 #include "bench/log_generator.h"
 #include "support/archives.h"
 #include "support/compressed.h"

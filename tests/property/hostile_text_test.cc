@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commands.h"
+#include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "report/report_formats.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read_job.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "rules/evaluate.h"

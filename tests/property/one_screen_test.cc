@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/analyze.h"
+#include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/report_formats.h"
 #include "rules/load_rules.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read_example.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "diagnose/fact.h"
 #include "support/call_log.h"

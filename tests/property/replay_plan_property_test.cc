@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "app/make_plan.h"
+#include "app/commands/replay.h"
 #include "base/error.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan_json.h"

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "app/analyze.h"
-#include "app/read_job.h"
+#include "app/commands/analyze.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "log/event.h"

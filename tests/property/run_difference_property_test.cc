@@ -8,8 +8,8 @@
 #include <map>
 #include <tuple>
 
-#include "app/analyze.h"
-#include "app/read_job.h"
+#include "app/commands/analyze.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "report/difference/difference_report.h"

@@ -14,7 +14,7 @@
 namespace ncclog::testing {
 
 /// What one rank recorded on process group "0" of all ranks, as a line of JSON that
-/// app/read_example.h reads. The n-th collective is made n seconds after a fixed moment.
+/// app/read/read_job.h reads. The n-th collective is made n seconds after a fixed moment.
 class DumpLine {
  public:
   explicit DumpLine(int world) : world_(world) {}

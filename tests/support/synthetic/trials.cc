@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "app/read_job.h"
+#include "app/read/read_job.h"
 #include "input/find_inputs.h"
 #include "report/report_formats.h"
 #include "support/temp_dir.h"

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "app/commands.h"
+#include "app/command_line.h"
 #include "base/text.h"
 
 namespace ncclog {

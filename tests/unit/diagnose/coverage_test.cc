@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "app/read_example.h"
+#include "app/read/read_job.h"
 #include "model/job_from_text.h"
 #include "support/dump_line.h"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "app/read_example.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "diagnose/fact.h"
 #include "support/call_log.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/analyze.h"
+#include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/difference/difference_report.h"
 #include "rules/load_rules.h"

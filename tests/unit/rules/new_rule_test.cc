@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "app/read_example.h"
+#include "app/read/read_job.h"
 #include "rules/rule_tools.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

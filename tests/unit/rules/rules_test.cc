@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "app/read_example.h"
+#include "app/read/read_job.h"
 #include "base/text.h"
 #include "rules/embedded_rules.h"
 #include "rules/load_rules.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/read_job.h"
+#include "app/read/read_job.h"
 #include "input/find_inputs.h"
 #include "model/job_from_text.h"
 #include "replay/judge/differences.h"

@@ -1,0 +1,214 @@
+#include "app/commands/analyze.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "app/command_line.h"
+#include "app/commands/replay_result.h"
+#include "app/output.h"
+#include "app/read/read_job.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "input/find_inputs.h"
+#include "model/job_from_text.h"
+#include "report/report_formats.h"
+#include "report/text/write_explanation.h"
+#include "report/verdict_and_evidence.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+#include "rules/profile.h"
+#include "rules/rule_tools.h"
+
+namespace ncclog {
+Date today() {
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
+    if (const auto seconds = parse_int(epoch)) return date_of(*seconds);
+  }
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return date_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+}
+
+namespace {
+
+Report judge(Job&& job, const Rulebook& rulebook, const Profile* profile = nullptr) {
+  Report report;
+  report.tool.version = version();
+  report.tool.rulebook = rulebook.hash;
+  std::vector<Finding> further;
+  if (profile != nullptr) {
+    report.profile = check_profile(*profile, job);
+    if (auto finding = profile_finding(*report.profile, job))
+      further.push_back(std::move(*finding));
+  }
+  report.diagnosis = evaluate(rulebook, job, std::move(further));
+  report.job = std::move(job);
+  return report;
+}
+
+}  // namespace
+
+std::vector<std::string> wanted_inputs(const InputOptions& options) {
+  if (options.paths.empty()) {
+    throw Error("no logs named", "", "give files or folders, or '-' to read standard input");
+  }
+  return find_inputs(options.paths);
+}
+
+Job load_job(const InputOptions& options) {
+  Job job = read_job(wanted_inputs(options), {.threads = options.threads});
+  job.stated = options.stated;
+  return job;
+}
+
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
+  std::optional<Profile> profile;
+  if (!options.expect.empty()) profile = find_profile(options.expect);
+  std::optional<ReplayResult> replay;
+  if (!options.with_replay.empty()) replay = load_replay_result(options.with_replay);
+  const Rulebook rulebook = load_rulebook(options.rules, today());
+  AnalyzedLogs logs{.inputs = wanted_inputs(options.input)};
+  ReadJob read = read_job_with_units(
+      logs.inputs, {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  logs.units = std::move(read.units);
+  read.job.stated = options.input.stated;
+  logs.report = judge(std::move(read.job), rulebook, profile ? &*profile : nullptr);
+  if (replay) logs.report.replay = join_replay(logs.report, *replay, options.with_replay);
+  return logs;
+}
+
+Report run_pipeline(const AnalyzeOptions& options) {
+  AnalyzedLogs logs = analyze_logs(options);
+  show_messages(logs.report.job, logs.inputs, logs.units, logs.report.diagnosis.findings);
+  fill_evidence(logs.inputs, logs.units, logs.report.diagnosis.findings);
+  return std::move(logs.report);
+}
+
+const Report& kept_report(const AnalyzeOptions& options) {
+  // To take a job of thousands of processes apart, line by line, would take about as long as to
+  // judge it; the system takes the memory back at once.
+  static auto& kept = *new std::deque<Report>;
+  return kept.emplace_back(run_pipeline(options));
+}
+
+Report report_on_text(std::string_view text, const Rulebook& rulebook) {
+  return judge(job_from_text(text, make_line_matcher(rulebook)), rulebook);
+}
+
+namespace {
+
+bool is_console(const ReportOutput& output) { return output.path == kStandardOutput; }
+
+std::string place_of(const ReportOutput& output) {
+  return is_console(output) ? output.path : same_place(output.path);
+}
+
+}  // namespace
+
+void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
+                   bool prints) {
+  std::set<std::string> places;
+  if (prints) places.insert(kStandardOutput);
+  for (const ReportOutput& output : outputs) {
+    const bool is_new = places.insert(place_of(output)).second;
+    if (!is_new && is_console(output)) {
+      throw Error("two reports would go to standard output", fmt::format("--{}", output.kind->flag),
+                  "name a file");
+    }
+    if (!is_new) throw Error("two reports would go to this file", output.path);
+    if (!is_console(output)) check_output_file(output.path, inputs);
+  }
+}
+
+void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result) {
+  for (const ReportOutput& output : outputs) {
+    if (!is_console(output)) {
+      check_other_file(output.path, result, "the replay's result, which is to be read");
+    }
+  }
+}
+
+void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console) {
+  for (const ReportOutput& output : outputs) {
+    if (is_console(output)) {
+      console.out += output.kind->write(report, console.style(ColorChoice::Never));
+    } else {
+      write_output_file(output.path, output.kind->write(report, {}));
+      console.err += fmt::format("wrote {}\n", printable(output.path));
+    }
+  }
+}
+
+// ncclog analyze PATH…
+
+namespace {
+
+/// The verdict, whether it rests on all of the input, and what a replay came to.
+std::string verdict_line(const Report& report, const TextStyle& style) {
+  std::string line = write_verdict(report, style);
+  line.pop_back();
+  if (exit_status(report, FailOn::Never) == ExitStatus::Partial) {
+    line += " Part of the input was unreadable or cut.";
+  }
+  if (report.replay) line += " " + printable(replay_sentence(*report.replay));
+  return line + "\n";
+}
+
+ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
+  if (!options.outputs.empty()) {
+    check_outputs(options.outputs, wanted_inputs(options.input), /*prints=*/true);
+    check_replay_is_kept(options.outputs, options.with_replay);
+  }
+  const Report& report = kept_report(options);
+  const TextStyle style = console.style(options.color);
+  const bool is_for_people = options.format->name == "text";
+  console.out += console.quiet && is_for_people ? verdict_line(report, style)
+                                                : options.format->write(report, style);
+  write_reports(report, options.outputs, console);
+  return exit_status(report, options.fail_on);
+}
+
+}  // namespace
+
+RunCommand declare_analyze(CLI::App& app) {
+  const auto options = std::make_shared<AnalyzeOptions>();
+  add_analyze_flags(app, *options);
+  return [options](Console& console) { return analyze(*options, console); };
+}
+
+// ncclog explain RULE PATH…
+
+namespace {
+
+ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
+  if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
+  const Rulebook rulebook = load_rulebook(options.rules, today());
+  required_rule(rulebook, options.id);  // A misspelt id is not worth reading logs for.
+  Job job = read_job(wanted_inputs(options.input),
+                     {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
+  job.stated = options.input.stated;
+  const Explanation explanation = explain(rulebook, job, options.id);
+  console.out += options.format == ReportFormat::Json
+                     ? write_explanation_json(explanation, job)
+                     : write_explanation(explanation, job, console.style(options.color));
+  return exit_status(job);
+}
+
+}  // namespace
+
+RunCommand declare_explain(CLI::App& app) {
+  const auto options = std::make_shared<ExplainOptions>();
+  add_explain_flags(app, *options);
+  return [options](Console& console) { return explain_rule(*options, console); };
+}
+
+}  // namespace ncclog

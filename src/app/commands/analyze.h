@@ -1,0 +1,72 @@
+// From what the user named to a report: the whole analysis, start to end; where reports go.
+
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/output.h"
+#include "app/options.h"
+#include "input/units.h"
+#include "model/job.h"
+#include "report/report.h"
+#include "rules/overlay.h"
+#include "rules/rule.h"
+
+namespace ncclog {
+
+// Which day is it? The only clock of the program; overlays end by it.
+
+/// Today, UTC. SOURCE_DATE_EPOCH, where it is a number of seconds after 1970, goes before the
+/// system's clock, so that a run can be repeated to the byte.
+Date today();
+
+// From what the user named to a report: the whole analysis, start to end.
+
+/// The files that the options name, in the order in which they are read. Throws Error if there are
+/// none.
+std::vector<std::string> wanted_inputs(const InputOptions& options);
+
+/// Finds and reads the inputs. Throws Error if there are none.
+Job load_job(const InputOptions& options);
+
+/// A report with what it was made from, so that single lines can be read again.
+struct AnalyzedLogs {
+  std::vector<std::string> inputs;
+  std::vector<Unit> units;
+  Report report;
+};
+
+/// As run_pipeline, without the texts of lines that are known by their places only.
+AnalyzedLogs analyze_logs(const AnalyzeOptions& options);
+
+/// Finds and reads the inputs, judges them by the built-in rules and `options.rules`. Throws Error
+/// if an input does not exist or a rule is invalid.
+Report run_pipeline(const AnalyzeOptions& options);
+
+/// The same, kept until the process ends.
+const Report& kept_report(const AnalyzeOptions& options);
+
+/// Judges a log held in memory, as if it were a file called "log.txt".
+Report report_on_text(std::string_view text, const Rulebook& rulebook);
+
+// Where a run's reports go: standard output, and files that flags name.
+//
+//   ncclog report logs/ --md report.md --json report.json
+//   → ReportOutput{markdown, "report.md"}, ReportOutput{json, "report.json"}
+
+/// Throws Error if one of them cannot be written, would be written over one of `inputs`, or two
+/// would go to the same place. `prints` says that the run prints something else already.
+void check_outputs(std::span<const ReportOutput> outputs, std::span<const std::string> inputs,
+                   bool prints);
+
+/// Throws Error if one of them would be written over the replay's result that is joined; `result`
+/// is its path, empty for none.
+void check_replay_is_kept(std::span<const ReportOutput> outputs, const std::string& result);
+
+/// Writes the report to each of them, and on standard error which files were written.
+void write_reports(const Report& report, std::span<const ReportOutput> outputs, Console& console);
+
+}  // namespace ncclog

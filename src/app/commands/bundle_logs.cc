@@ -1,0 +1,573 @@
+#include "app/commands/bundle_logs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "app/read/read_job.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "import/document_json.h"
+#include "import/read_pickle.h"
+#include "input/input_walk.h"
+#include "log/event.h"
+#include "log/event_reader.h"
+#include "log/message_words.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/call_coverage.h"
+#include "model/comm_segment.h"
+#include "model/file_names.h"
+#include "model/rank_segment.h"
+#include "model/read_call.h"
+
+namespace ncclog {
+namespace {
+
+// The inputs of a run as plain text: unpacked, taken out of archives, dumps turned into JSON.
+//
+//   logs/node1.log.gz               → "node1.log", its text
+//   logs/all.tar.gz!/n2/nccl.txt    → "all/n2/nccl.txt"
+//   logs/fr_3, a pickle             → "fr_3.json"
+//   logs/core.4711                  → left out: "It is a program, a library or a core dump."
+
+/// One readable thing of the inputs.
+struct TextInput {
+  std::string path;      ///< As a report names it.
+  std::string name;      ///< Below the folder that all inputs are in; not unique.
+  std::string left_out;  ///< Why it cannot be passed on as text, in one sentence; empty: it can.
+};
+
+/// Takes what is passed on of an input: whole lines with their line ends, but for the last one and
+/// those above kLongestText.
+using TakeText = std::function<void(const TextInput& input, std::string_view text)>;
+
+inline constexpr size_t kLongestText = size_t{1} << 20;
+
+namespace fs = std::filesystem;
+
+/// The folder that names are shortened by: the deepest one that all inputs are in, or the one above
+/// a run's folder where torchrun made it, whose layout says who wrote what.
+std::string common_folder(std::span<const std::string> inputs) {
+  std::string folder = fs::path(inputs.front()).parent_path().string();
+  for (const std::string& input : inputs) {
+    while (!folder.empty() && folder != "/" && !input.starts_with(folder + "/")) {
+      folder = fs::path(folder).parent_path().string();
+    }
+  }
+  for (const std::string& input : inputs) {
+    const auto worker = parse_torchrun_file(input);
+    if (!worker) continue;
+    const std::string run =
+        fs::path(worker->folder).parent_path().parent_path().parent_path().string();
+    if (run.size() < folder.size()) folder = run;
+  }
+  return folder;
+}
+
+std::string without_ending(std::string name, std::span<const std::string_view> endings) {
+  for (const std::string_view ending : endings) {
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+      name.resize(name.size() - ending.size());
+    }
+  }
+  return name;
+}
+
+std::string name_of(std::string path, const std::string& folder) {
+  constexpr std::string_view kPackings[] = {".gz", ".bz2", ".xz", ".zst"};
+  constexpr std::string_view kArchives[] = {".gz",  ".bz2", ".xz",  ".zst",
+                                            ".tar", ".tgz", ".zip", ".7z"};
+  if (path.starts_with(folder + "/")) path = path.substr(folder.size() + 1);
+  std::string name;
+  for (size_t at = path.find("!/"); at != path.npos; at = path.find("!/")) {
+    name += without_ending(path.substr(0, at), kArchives) + "/";
+    path = path.substr(at + 2);
+  }
+  name += without_ending(std::move(path), kPackings);
+  if (name == "-") return "stdin.log";
+  std::string clean;
+  for (const std::string_view part : split(name, '/')) {
+    if (part.empty() || part == "." || part == "..") continue;
+    if (!clean.empty()) clean += '/';
+    clean += printable(part);
+  }
+  return clean.empty() ? "log.txt" : clean;
+}
+
+/// Gives the text of a log to `take`, cut behind line ends.
+void read_log(UnitReader& reader, const TextInput& input, const TakeText& take) {
+  std::string held;
+  std::string block(size_t{256} << 10, '\0');
+  bool any = false;
+  while (const size_t count = reader.read_block(block.data(), block.size())) {
+    held.append(block, 0, count);
+    const size_t newline = held.rfind('\n');
+    size_t ready = newline == held.npos ? 0 : newline + 1;
+    if (ready == 0 && held.size() >= kLongestText) ready = held.size();
+    if (ready == 0) continue;
+    take(input, std::string_view(held).substr(0, ready));
+    any = true;
+    held.erase(0, ready);
+  }
+  if (!held.empty() || !any) take(input, held);
+}
+
+bool is_pickle(std::string_view bytes) {
+  const size_t first = bytes.find_first_not_of(" \t\r\n");
+  return first != bytes.npos && bytes[first] != '{' && bytes[first] != '[';
+}
+
+/// A dump, an answer or a topology: JSON and XML are text already.
+void read_companion(UnitReader& reader, TextInput input, const TakeText& take) {
+  const bool may_be_pickle = reader.content() == Content::FlightRecorder;
+  std::optional<std::string> bytes = read_document_bytes(reader);
+  if (bytes && may_be_pickle && is_pickle(*bytes)) {
+    bytes = document_json(read_pickle(*bytes), kMaxDocumentBytes);
+    input.name += ".json";
+  }
+  if (!bytes) input.left_out = "It is a dump that cannot be read.";
+  take(input, bytes ? *bytes : std::string_view());
+}
+
+void read_one(UnitReader& reader, TextInput input, const TakeText& take) {
+  if (is_log(reader.content())) return read_log(reader, input, take);
+  if (is_document(reader.content())) return read_companion(reader, std::move(input), take);
+  input.left_out = content_note(reader.content());
+  take(input, {});
+}
+
+/// Gives all text of `inputs`, paths as find_inputs gives them, to `take`, in input order. What
+/// holds no text is given once with an empty one.
+void read_texts(std::span<const std::string> inputs, const TakeText& take) {
+  const std::string folder = common_folder(inputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    InputWalk walk({.index = static_cast<uint32_t>(i), .input = static_cast<uint32_t>(i)},
+                   inputs[i]);
+    while (UnitReader* reader = walk.next()) {
+      const std::string path = walk.current().path;
+      read_one(*reader, {path, name_of(path, folder), {}}, take);
+    }
+  }
+}
+
+
+namespace fs = std::filesystem;
+
+/// Writes texts into files. Invariant: `file_` belongs to the last of `logs_`.
+class Stage {
+ public:
+  Stage(const Anonymiser* anonymiser, const fs::path& folder)
+      : anonymiser_(anonymiser), folder_(folder) {}
+
+  void take(const TextInput& input, std::string_view text) {
+    if (logs_.empty() || input.path != path_) begin(input);
+    if (!logs_.back().left_out.empty()) return;
+    const std::string kept = anonymiser_ == nullptr ? std::string(text) : anonymiser_->text(text);
+    file_.write(kept.data(), static_cast<std::streamsize>(kept.size()));
+    logs_.back().bytes += kept.size();
+  }
+
+  std::vector<StagedLog> finish() {
+    close();
+    return std::move(logs_);
+  }
+
+ private:
+  void begin(const TextInput& input) {
+    close();
+    path_ = input.path;
+    const std::string name = anonymiser_ == nullptr ? input.name : anonymiser_->path(input.name);
+    logs_.push_back({"logs/" + free_name(name), input.left_out, 0});
+    if (!input.left_out.empty()) return;
+    const fs::path place = folder_ / logs_.back().path;
+    std::error_code error;
+    fs::create_directories(place.parent_path(), error);
+    file_.open(place, std::ios::binary);
+    check();
+  }
+
+  /// `name`, or with a number behind it where another input took that.
+  std::string free_name(const std::string& name) {
+    std::string free = name;
+    for (int number = 2; !names_.insert(free).second; ++number) {
+      free = fmt::format("{}.{}", name, number);
+    }
+    return free;
+  }
+
+  void check() {
+    if (file_) return;
+    throw Error("the logs cannot be copied", (folder_ / logs_.back().path).string(),
+                "set TMPDIR to a folder with room for all logs");
+  }
+
+  void close() {
+    if (!file_.is_open()) return;
+    file_.close();
+    check();
+  }
+
+  const Anonymiser* anonymiser_;
+  fs::path folder_;
+  std::vector<StagedLog> logs_;
+  std::string path_;
+  std::set<std::string> names_;
+  std::ofstream file_;
+};
+
+void add_hosts(const Job& job, Identities& identities) {
+  for (const std::string& host : job.hosts) identities.add_host(host);
+  for (const Process& process : job.processes) identities.add_host(process.host);
+  for (const SpeakerLog& log : job.logs) identities.add_host(log.speaker.host);
+  for (const JobInput& input : job.inputs) identities.add_host(input.host);
+  for (const KernelEvent& event : job.kernel_events) identities.add_host(event.host);
+  for (const Interface& interface : job.network.interfaces) {
+    identities.add_host(interface.host);
+    identities.add_address(interface.address);
+  }
+}
+
+}  // namespace
+
+Identities find_identities_of(const Job& job, std::span<const std::string> inputs) {
+  Identities identities;
+  identities.set_ordinary_words(message_words());
+  add_hosts(job, identities);
+  std::string path;
+  read_texts(inputs, [&](const TextInput& input, std::string_view text) {
+    if (input.path != path) identities.read_path(input.name);
+    path = input.path;
+    identities.read(text);
+  });
+  return identities;
+}
+
+void read_for_leaks(std::span<const std::string> inputs, LeakCheck& check) {
+  std::string path;
+  read_texts(inputs, [&](const TextInput& input, std::string_view text) {
+    if (input.path != path) check.read(input.name);
+    path = input.path;
+    check.read(text);
+  });
+}
+
+std::vector<StagedLog> stage_logs(std::span<const std::string> inputs, const Anonymiser* anonymiser,
+                                  const fs::path& folder) {
+  Stage stage(anonymiser, folder);
+  read_texts(inputs,
+             [&](const TextInput& input, std::string_view text) { stage.take(input, text); });
+  return stage.finish();
+}
+
+namespace {
+
+// Which calls of a process may be left out of an excerpt?
+
+/// The calls of one segment that are left out: those before these numbers, counted from 0.
+struct LeftOutCalls {
+  uint64_t collectives = 0;
+  std::map<int, uint64_t> sent;      ///< By peer.
+  std::map<int, uint64_t> received;  ///< By peer.
+};
+
+/// Follows the calls in the lines of one run, in input order.
+class ExcerptCalls {
+ public:
+  /// Keeps the last `keep` calls of each communicator, more where its ranks differ earlier.
+  ExcerptCalls(const Job& job, uint64_t keep);
+
+  /// Takes a record; for one about a call, whether it is kept. True for all others.
+  bool keeps(const Event& event);
+
+ private:
+  /// A process by host and pid; a segment by its pointer and how many lives that had before.
+  using SegmentKey = std::tuple<std::string, int64_t, uint64_t, int>;
+
+  struct Counted {
+    uint64_t collectives = 0;
+    std::map<int, uint64_t> sent;
+    std::map<int, uint64_t> received;
+  };
+
+  void limit(const Job& job, const Communicator& comm, uint64_t keep);
+  const SegmentKey* key_of(const CommRank& rank) const;
+  bool keeps_message(const CallSignature& call, Counted& counted, const LeftOutCalls& limits);
+
+  std::map<std::pair<int, int>, SegmentKey> keys_;  ///< By log and segment.
+  std::map<SegmentKey, LeftOutCalls> limits_;
+  std::map<std::pair<std::string, int64_t>, CommSegments> lives_;
+  std::map<std::tuple<std::string, int64_t, uint64_t, int, bool>, Counted> counted_;
+};
+
+uint64_t beyond(uint64_t count, uint64_t keep) { return count > keep ? count - keep : 0; }
+
+/// The number of collectives that all ranks of whom lines were seen made.
+uint64_t common_calls(const Job& job, const Communicator& comm) {
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.log < 0 || rank.segment < 0) continue;
+    const CommSegment& segment = segment_of(job, rank);
+    least = std::min(least, calls_of(segment).collectives.size());
+    // Both kinds of lines tell of the same calls: what one of them lacks is not left out.
+    if (segment.calls.total > 0 && segment.traces.total > 0) {
+      least =
+          std::min({least, segment.calls.collectives.size(), segment.traces.collectives.size()});
+    }
+  }
+  return least == std::numeric_limits<uint64_t>::max() ? 0 : least;
+}
+
+const CommRank* rank_of(const Communicator& comm, int number) {
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.rank == number && rank.log >= 0 && rank.segment >= 0) return &rank;
+  }
+  return nullptr;
+}
+
+ExcerptCalls::ExcerptCalls(const Job& job, uint64_t keep) {
+  for (size_t log = 0; log < job.logs.size(); ++log) {
+    const SpeakerLog& spoken = job.logs[log];
+    const auto& all = spoken.comms.all;
+    if (spoken.speaker.pid < 0 || !spoken.unplaced.empty()) continue;
+    for (size_t place = 0; place < all.size(); ++place) {
+      keys_[{static_cast<int>(log), static_cast<int>(place)}] = {
+          spoken.speaker.host, spoken.speaker.pid, all[place].comm, life_of(all, place)};
+    }
+  }
+  for (const Communicator& comm : job.communicators) limit(job, comm, keep);
+}
+
+const ExcerptCalls::SegmentKey* ExcerptCalls::key_of(const CommRank& rank) const {
+  const auto found = keys_.find({rank.log, rank.segment});
+  return found == keys_.end() ? nullptr : &found->second;
+}
+
+void ExcerptCalls::limit(const Job& job, const Communicator& comm, uint64_t keep) {
+  constexpr uint64_t kBeforeDifference = 64;
+  uint64_t from = beyond(common_calls(job, comm), keep);
+  if (comm.difference) from = std::min(from, beyond(comm.difference->index, kBeforeDifference));
+  for (const CommRank& rank : comm.ranks) {
+    const SegmentKey* key = rank.log < 0 ? nullptr : key_of(rank);
+    if (key == nullptr) continue;
+    limits_[*key].collectives = from;
+    for (const auto& [peer, totals] : calls_of(segment_of(job, rank)).peers) {
+      const CommRank* other = rank_of(comm, peer);
+      const SegmentKey* other_key = other == nullptr ? nullptr : key_of(*other);
+      if (other_key == nullptr) continue;
+      const auto& peers = calls_of(segment_of(job, *other)).peers;
+      const auto back = peers.find(rank.rank);
+      if (back == peers.end()) continue;
+      const uint64_t met = std::min(totals.sent.count, back->second.received.count);
+      limits_[*key].sent[peer] = beyond(met, keep);
+      limits_[*other_key].received[rank.rank] = beyond(met, keep);
+    }
+  }
+}
+
+bool ExcerptCalls::keeps_message(const CallSignature& call, Counted& counted,
+                                 const LeftOutCalls& limits) {
+  const bool is_send = call.op.view() == "Send";
+  if (!is_send && call.op.view() != "Recv") return true;
+  const uint64_t number = (is_send ? counted.sent : counted.received)[call.root]++;
+  const auto& from = is_send ? limits.sent : limits.received;
+  const auto found = from.find(call.root);
+  return found == from.end() || number >= found->second;
+}
+
+bool ExcerptCalls::keeps(const Event& event) {
+  if (event.message.kind == nullptr || event.header.pid < 0) return true;
+  const Header& header = event.header;
+  CommSegments& lives = lives_[{std::string(header.host), header.pid}];
+  const uint16_t kind = event.message.kind->index;
+  if (kind == kKindIndex<CommInit>) lives.add({}, read_message<CommInit>(event.message));
+  if (kind == kKindIndex<CommEnd>) lives.add({}, read_message<CommEnd>(event.message));
+  if (kind == kKindIndex<CallInit>) lives.add({}, read_message<CallInit>(event.message));
+  const auto call = read_call(event);
+  if (!call) return true;
+  int place = lives.living_segment(call->comm);
+  if (place < 0) place = lives.add_call({}, {}, call->comm, call->nranks, call->call);
+  const int generation = life_of(lives.all, static_cast<size_t>(place));
+  const auto limits = limits_.find({std::string(header.host), header.pid, call->comm, generation});
+  if (limits == limits_.end()) return true;
+  Counted& counted =
+      counted_[{std::string(header.host), header.pid, call->comm, generation, call->is_trace}];
+  if (is_point_to_point(call->call.op)) return keeps_message(call->call, counted, limits->second);
+  return counted.collectives++ >= limits->second.collectives;
+}
+
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kAround = 3;    ///< Lines kept before and behind each line of evidence.
+constexpr uint64_t kAtStart = 20;  ///< Lines kept of each file's beginning.
+
+/// The lines of one log that are kept, by number from 1.
+class KeptLinesOfLog {
+ public:
+  void keep(uint64_t first, uint64_t last) {
+    if (last < first) return;
+    if (kept_.size() <= last) kept_.resize(last + 1);
+    std::fill(kept_.begin() + static_cast<std::ptrdiff_t>(first),
+              kept_.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
+  }
+  bool keeps(uint64_t line) const { return line < kept_.size() && kept_[line]; }
+
+ private:
+  std::vector<bool> kept_ = std::vector<bool>(1);
+};
+
+/// Lines of one sort by one process: the first and the last of them are kept.
+struct Sort {
+  uint64_t seen = 0;
+  std::deque<std::pair<uint64_t, uint64_t>> latest;  ///< First and last line of each.
+};
+
+/// A process and a message kind; or -1 and a pattern of the rules.
+using SortKey = std::tuple<std::string, int64_t, int, int>;
+
+/// Evidence of findings, by path of the log.
+std::map<std::string, std::set<uint64_t>> evidence_lines(const Report& report) {
+  std::map<std::string, std::set<uint64_t>> lines;
+  for (const Finding& finding : report.diagnosis.findings) {
+    for (const Evidence& evidence : finding.evidence) {
+      const FileLine place = file_line(report.job, evidence.where);
+      if (evidence.where.line != 0) lines[place.path].insert(place.line);
+    }
+  }
+  return lines;
+}
+
+/// Chooses the lines of one log.
+class LineChoice {
+ public:
+  LineChoice(const LineMatcher& matcher, const ExcerptSize& size, ExcerptCalls& calls)
+      : matcher_(matcher), size_(size), calls_(calls) {}
+
+  void add(const Line& record, const Event& event, int lines) {
+    const uint64_t last = record.number + static_cast<uint64_t>(std::max(lines, 1)) - 1;
+    const std::pair<uint64_t, uint64_t> place = {record.number, last};
+    if (!calls_.keeps(event)) return;
+    if (event.message.kind != nullptr && read_call(event)) return kept_.keep(place.first, last);
+    if (event.fate != LineFate::Foreign) {
+      const int kind = event.message.kind == nullptr ? -1 : event.message.kind->index;
+      note({std::string(event.header.host), event.header.pid, kind, -1}, place);
+    }
+    matched_.clear();
+    if (matcher_) matcher_(record.text, matched_);
+    for (const int pattern : matched_) note({{}, -1, -1, pattern}, place);
+  }
+
+  /// Ends the log, which has `lines` lines.
+  KeptLinesOfLog finish(uint64_t lines, const std::set<uint64_t>& evidence) {
+    for (const auto& [key, sort] : sorts_) {
+      for (const auto& [first, last] : sort.latest) kept_.keep(first, last);
+    }
+    for (const uint64_t line : evidence) {
+      kept_.keep(line > kAround ? line - kAround : 1, std::min(line + kAround, lines));
+    }
+    kept_.keep(1, std::min(kAtStart, lines));
+    kept_.keep(lines > size_.end ? lines - size_.end + 1 : 1, lines);
+    return std::move(kept_);
+  }
+
+ private:
+  void note(SortKey key, std::pair<uint64_t, uint64_t> place) {
+    Sort& sort = sorts_[std::move(key)];
+    if (++sort.seen <= size_.first) return kept_.keep(place.first, place.second);
+    sort.latest.push_back(place);
+    if (sort.latest.size() > size_.last) sort.latest.pop_front();
+  }
+
+  const LineMatcher& matcher_;
+  const ExcerptSize& size_;
+  ExcerptCalls& calls_;
+  KeptLinesOfLog kept_;
+  std::map<SortKey, Sort> sorts_;
+  std::vector<int> matched_;
+};
+
+/// Calls `use(line)` for each line of a plain file; answers how many there are.
+template <typename Use>
+uint64_t each_line_of(const fs::path& file, Use&& use) {
+  uint64_t lines = 0;
+  InputWalk walk({}, file.string());
+  while (UnitReader* reader = walk.next()) {
+    for (Line line; reader->next(line);) {
+      lines = line.number;
+      use(line);
+    }
+  }
+  return lines;
+}
+
+KeptLinesOfLog choose_lines(const fs::path& file, LineChoice choice,
+                            const std::set<uint64_t>& evidence) {
+  EventReader events(
+      [&](const Line& record, const Event& event, int lines) { choice.add(record, event, lines); });
+  const uint64_t lines = each_line_of(file, [&](const Line& line) { events.add(line); });
+  events.finish();
+  return choice.finish(lines, evidence);
+}
+
+/// Copies the kept lines, and says which they are.
+ExcerptLog copy_lines(const fs::path& from, const fs::path& to, const KeptLinesOfLog& kept) {
+  ExcerptLog log;
+  std::ofstream out(to, std::ios::binary);
+  log.lines = each_line_of(from, [&](const Line& line) {
+    if (!kept.keeps(line.number)) return;
+    out << line.text << '\n';
+    if (log.kept.empty() || log.kept.back().second + 1 < line.number) {
+      log.kept.emplace_back(line.number, line.number);
+    }
+    log.kept.back().second = line.number;
+  });
+  out.close();
+  if (!out) {
+    throw Error("the logs cannot be copied", to.string(), "set TMPDIR to a folder with room");
+  }
+  return log;
+}
+
+bool is_document_format(const JobInput& input) {
+  return input.format == "flight_recorder" || input.format == "ras" || input.format == "topology";
+}
+
+}  // namespace
+
+std::vector<ExcerptLog> write_excerpt(const Report& report, const LineMatcher& matcher,
+                                      const ExcerptSize& size, const fs::path& from,
+                                      const fs::path& to) {
+  std::vector<ExcerptLog> logs;
+  const auto evidence = evidence_lines(report);
+  ExcerptCalls calls(report.job, size.calls);
+  for (const JobInput& input : report.job.inputs) {
+    const fs::path source = from / input.path;
+    const fs::path copy = to / input.path;
+    fs::create_directories(copy.parent_path());
+    if (is_document_format(input)) {
+      fs::copy_file(source, copy, fs::copy_options::overwrite_existing);
+      logs.push_back({input.path, 0, {}});
+      continue;
+    }
+    const auto lines = evidence.find(input.path);
+    const KeptLinesOfLog kept =
+        choose_lines(source, LineChoice(matcher, size, calls),
+                     lines == evidence.end() ? std::set<uint64_t>() : lines->second);
+    logs.push_back(copy_lines(source, copy, kept));
+    logs.back().path = input.path;
+  }
+  return logs;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,494 @@
+#include "app/commands/env.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "app/commands/analyze.h"
+#include "app/command_line.h"
+#include "app/exit_codes.h"
+#include "app/options.h"
+#include "app/help.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "diagnose/instance.h"
+#include "diagnose/job_settings.h"
+#include "diagnose/nccl_version.h"
+#include "import/yaml_settings.h"
+#include "input/raw_file.h"
+#include "log/conf_settings.h"
+#include "log/shell_settings.h"
+#include "model/job_from_text.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What of the two sources counts, and where it stands.
+struct Effective {
+  std::vector<Setting> settings;
+  std::vector<std::string> places;
+  std::set<std::string, std::less<>> names;
+};
+
+void add_variables(const std::vector<std::string>& variables, Effective& effective) {
+  std::vector<std::string> sorted(variables);
+  std::sort(sorted.begin(), sorted.end());
+  for (const std::string& variable : sorted) {
+    const size_t equals = variable.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    Setting setting;
+    setting.name = variable.substr(0, equals);
+    setting.value = variable.substr(equals + 1);
+    effective.names.insert(setting.name);
+    effective.settings.push_back(std::move(setting));
+    effective.places.emplace_back();
+  }
+}
+
+PlacedRemark conf_remark(const Setting& setting, const std::string& place, bool counts) {
+  Remark remark;
+  remark.kind = RemarkKind::ConfigFile;
+  remark.level = RemarkLevel::Note;
+  remark.variable = setting.name;
+  remark.value = setting.value;
+  remark.message = counts ? "is set by this file, not by the environment"
+                          : "is not used: it is set before this file is read";
+  return {std::move(remark), place};
+}
+
+void add_file(const ConfFile& file, Effective& effective, std::vector<PlacedRemark>& remarks) {
+  for (Setting& setting : read_conf_settings(file.text)) {
+    const std::string place = fmt::format("{}:{}", file.path, setting.line);
+    const bool counts = effective.names.insert(setting.name).second;
+    if (concerns_nccl(setting.name)) remarks.push_back(conf_remark(setting, place, counts));
+    if (!counts) continue;
+    effective.settings.push_back(std::move(setting));
+    effective.places.push_back(place);
+  }
+}
+
+std::string text_of(const fs::path& path) {
+  constexpr std::streamsize kMost = 1 << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMost, '\0');
+  file.read(text.data(), kMost);
+  text.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+  return text;
+}
+
+void add_conf(const fs::path& path, std::vector<ConfFile>& files) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) files.push_back({path.string(), text_of(path)});
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+CheckedSource check_environment(const std::vector<std::string>& variables,
+                                const std::vector<ConfFile>& files, LintContext context) {
+  CheckedSource source;
+  source.path = "this shell";
+  source.format = "environment";
+  Effective effective;
+  add_variables(variables, effective);
+  for (const ConfFile& file : files) add_file(file, effective, source.remarks);
+  context.complete = true;
+  for (Remark& remark : lint(effective.settings, context)) {
+    const std::string& place = effective.places[remark.setting];
+    source.remarks.push_back({std::move(remark), place});
+  }
+  std::copy_if(effective.settings.begin(), effective.settings.end(),
+               std::back_inserter(source.settings),
+               [](const Setting& setting) { return concerns_nccl(setting.name); });
+  return source;
+}
+
+std::vector<std::string> own_variables() {
+  std::vector<std::string> variables;
+  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+    variables.emplace_back(*each);
+  }
+  return variables;
+}
+
+std::vector<ConfFile> own_conf_files() {
+  std::vector<ConfFile> files;
+  const char* named = std::getenv("NCCL_CONF_FILE");
+  const char* home = std::getenv("HOME");
+  if (named != nullptr && *named != '\0') {
+    add_conf(named, files);
+  } else if (home != nullptr && *home != '\0') {
+    add_conf(fs::path(home) / ".nccl.conf", files);
+  }
+  add_conf("/etc/nccl.conf", files);
+  return files;
+}
+
+HostDevices devices_of_this_machine() {
+  HostDevices devices;
+  devices.host = "this machine";
+  devices.interfaces = names_in("/sys/class/net");
+  devices.hcas = names_in("/sys/class/infiniband");
+  return devices;
+}
+
+namespace {
+
+// What a path sets for NCCL, whatever sort of file it is.
+//
+//   train.sh, job.sbatch    scripts        .env, .deepspeed_env   NAME=value lines
+//   pod.yaml                YAML           /etc/nccl.conf         NCCL's own form
+//   logs/, nccl.0.log.gz    logs: what NCCL read and what the commands in them set
+//
+// The sort is told by name and, where names say nothing, by content.
+
+/// A checked source, and whether all of it could be read.
+struct EnvSource {
+  CheckedSource checked;
+  bool partial = false;  ///< Part of a log was unreadable or cut.
+};
+
+namespace fs = std::filesystem;
+
+/// Larger files are logs.
+constexpr size_t kMaxScriptBytes = size_t{4} << 20;
+/// So much of a log is read from standard input.
+constexpr size_t kMaxStdinBytes = size_t{256} << 20;
+
+enum class Form { Script, EnvFile, Conf, Yaml, Log };
+
+std::string_view to_string(Form form) {
+  switch (form) {
+    case Form::Script:
+      return "script";
+    case Form::EnvFile:
+      return "env_file";
+    case Form::Conf:
+      return "nccl_conf";
+    case Form::Yaml:
+      return "yaml";
+    case Form::Log:
+      return "log";
+  }
+  return "script";
+}
+
+bool ends_with_any(std::string_view name, std::initializer_list<std::string_view> ends) {
+  return std::any_of(ends.begin(), ends.end(),
+                     [&](std::string_view end) { return name.ends_with(end); });
+}
+
+std::optional<Form> form_by_name(std::string_view name) {
+  if (ends_with_any(name, {"nccl.conf"})) return Form::Conf;
+  if (ends_with_any(name, {".yaml", ".yml"})) return Form::Yaml;
+  if (ends_with_any(name, {".env", "_env"})) return Form::EnvFile;
+  if (ends_with_any(name, {".sh", ".bash", ".zsh", ".csh", ".ksh", ".sbatch", ".slurm", ".pbs",
+                           ".lsf", ".job"})) {
+    return Form::Script;
+  }
+  if (ends_with_any(name, {".log", ".out", ".err", ".gz", ".zst", ".xz", ".bz2", ".zip"})) {
+    return Form::Log;
+  }
+  return std::nullopt;
+}
+
+/// "key: value" and "- item" make YAML out of what is no script.
+bool looks_like_yaml(std::string_view text) {
+  for (const std::string_view line : split(text.substr(0, 4096), '\n')) {
+    const std::string_view words = trim(line);
+    if (words.empty() || words.starts_with('#')) continue;
+    const size_t colon = words.find(':');
+    const bool key = colon != words.npos && is_variable_name(words.substr(0, colon)) &&
+                     (colon + 1 == words.size() || words[colon + 1] == ' ');
+    return key || words == "---" || words.starts_with("- ");
+  }
+  return false;
+}
+
+bool is_only_assignments(std::string_view text) {
+  const auto lines = split(text, '\n');
+  return std::all_of(lines.begin(), lines.end(), [](std::string_view line) {
+    line = trim(line);
+    return line.empty() || line.starts_with('#') ||
+           is_variable_name(line.substr(0, std::min(line.find('='), line.size())));
+  });
+}
+
+Form form_by_content(std::string_view text) {
+  constexpr std::string_view kMarks[] = {" NCCL INFO ", " NCCL WARN ", "NCCL version "};
+  if (text.starts_with("#!")) return Form::Script;
+  for (const std::string_view mark : kMarks) {
+    if (text.find(mark) != text.npos) return Form::Log;
+  }
+  if (text.find('\0') != text.npos) return Form::Log;
+  if (looks_like_yaml(text)) return Form::Yaml;
+  return is_only_assignments(text) ? Form::EnvFile : Form::Script;
+}
+
+std::string read_up_to(const std::string& path, size_t most) {
+  RawFile file(path);
+  std::string text;
+  constexpr size_t kBlock = size_t{1} << 16;
+  while (text.size() < most) {
+    const size_t before = text.size();
+    text.resize(before + kBlock);
+    text.resize(before + file.read(text.data() + before, kBlock));
+    if (text.size() == before) break;
+  }
+  if (!file.error().empty()) throw Error(file.error(), path, "check the path and who may read it");
+  return text;
+}
+
+std::string place_of(const std::string& path, uint64_t line) {
+  return line == 0 ? path : fmt::format("{}:{}", path, line);
+}
+
+/// Lints what a file sets.
+CheckedSource checked_file(const std::string& path, std::string_view format,
+                           std::vector<Setting> settings, const LintContext& context) {
+  CheckedSource source;
+  source.path = path;
+  source.format = format;
+  for (Remark& remark : lint(settings, context)) {
+    const uint64_t line = settings[remark.setting].line;
+    source.remarks.push_back({std::move(remark), place_of(path, line)});
+  }
+  const auto is_said = [&](const Setting& setting) {
+    return concerns_nccl(setting.name) ||
+           std::any_of(source.remarks.begin(), source.remarks.end(),
+                       [&](const auto& each) { return each.remark.variable == setting.name; });
+  };
+  std::copy_if(settings.begin(), settings.end(), std::back_inserter(source.settings), is_said);
+  return source;
+}
+
+CheckedSource check_script(const std::string& path, std::string_view text, bool is_env_file,
+                           LintContext context) {
+  std::vector<Setting> settings = read_shell_settings(text).settings;
+  if (is_env_file) {
+    for (Setting& setting : settings) setting.exported = true;
+  }
+  context.needs_export = text.starts_with("#!");
+  return checked_file(path, is_env_file ? "env_file" : "script", std::move(settings), context);
+}
+
+CheckedSource check_yaml(const std::string& path, std::string_view text,
+                         const LintContext& context) {
+  YamlSettings found = read_yaml_settings(text);
+  CheckedSource source = checked_file(path, "yaml", std::move(found.settings), context);
+  if (!found.problem.empty()) {
+    source.note = fmt::format("Not YAML, so the rest was not read: {}.", found.problem);
+  }
+  return source;
+}
+
+/// Ranks of a job that have different settings are a fact of the whole job.
+void add_differences(const Job& job, CheckedSource& source) {
+  const Fact* fact = find_fact("job.env_differs");
+  const FactValue value = fact->derive(job, job_instance(job));
+  if (value.what.empty()) return;
+  Remark remark;
+  remark.kind = RemarkKind::Differs;
+  remark.message = fmt::format("Settings differ between ranks: {}.", value.what);
+  remark.hint = "set the same on all ranks (mpirun -x NAME, docker -e, the same nccl.conf)";
+  source.remarks.push_back({std::move(remark), {}});
+}
+
+/// The settings that the job shows, each name and value once.
+std::vector<Setting> settings_of(const Job& job) {
+  std::vector<Setting> settings;
+  for (const EnvironmentSetting& each : job.environment) {
+    Setting setting;
+    setting.name = each.name;
+    setting.value = each.value;
+    settings.push_back(std::move(setting));
+  }
+  for (const CommandSettings& command : command_settings(job)) {
+    for (Setting setting : command.found.settings) {
+      const bool known = std::any_of(settings.begin(), settings.end(), [&](const Setting& other) {
+        return other.name == setting.name && other.value == setting.value;
+      });
+      setting.line = 0;
+      if (!known && concerns_nccl(setting.name)) settings.push_back(std::move(setting));
+    }
+  }
+  return settings;
+}
+
+CheckedSource check_job(const std::string& path, const Job& job, const LintContext& context) {
+  CheckedSource source;
+  source.path = path;
+  source.format = "log";
+  source.settings = settings_of(job);
+  for (JobRemark& each : lint_job(job, context)) {
+    const FileLine line = file_line(job, each.line.where);
+    source.remarks.push_back({std::move(each.remark), place_of(line.path, line.line)});
+  }
+  add_differences(job, source);
+  return source;
+}
+
+EnvSource check_log(const std::string& path, const LintContext& context) {
+  const Job job = load_job({.paths = {path}});
+  return {check_job(path, job, context), exit_status(job) == ExitStatus::Partial};
+}
+
+bool is_file_of_text(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && fs::file_size(path, error) <= kMaxScriptBytes;
+}
+
+/// Lints the text of a file of that name, as check_path does; logs are recognised, too.
+EnvSource check_text(const std::string& path, std::string_view text, const LintContext& context) {
+  const Form form = form_by_name(path).value_or(form_by_content(text));
+  switch (form) {
+    case Form::Script:
+    case Form::EnvFile:
+      return {check_script(path, text, form == Form::EnvFile, context), false};
+    case Form::Conf:
+      return {checked_file(path, to_string(form), read_conf_settings(text), context), false};
+    case Form::Yaml:
+      return {check_yaml(path, text, context), false};
+    case Form::Log:
+      break;
+  }
+  return {check_job(path, job_from_text(text, {}), context), false};
+}
+
+/// Reads and lints what `path` names; "-" is standard input. Filters of a file are held against
+/// `here`, the machine of the check, if `context` names no hosts; those of a log are not. Throws
+/// Error if the path cannot be read.
+EnvSource check_path(const std::string& path, const LintContext& context, HostDevices here) {
+  const auto named = form_by_name(path);
+  if (path != "-" && (!is_file_of_text(path) || named == Form::Log)) {
+    return check_log(path, context);
+  }
+  const std::string text = read_up_to(path, path == "-" ? kMaxStdinBytes : kMaxScriptBytes);
+  if (named.value_or(form_by_content(text)) == Form::Log) {
+    return path == "-" ? check_text(path, text, context) : check_log(path, context);
+  }
+  LintContext with_hosts = context;
+  here.certain = false;
+  if (with_hosts.hosts.empty()) with_hosts.hosts.push_back(std::move(here));
+  return check_text(path, text, with_hosts);
+}
+
+}  // namespace
+
+// ncclog env check [PATH…]
+
+namespace {
+
+std::vector<std::string> names_of_list(std::string_view list) {
+  std::vector<std::string> names;
+  for (const std::string_view name : split(list, ',')) {
+    if (!trim(name).empty()) names.emplace_back(trim(name));
+  }
+  return names;
+}
+
+void check_release(const std::string& release) {
+  if (release.empty() || is_release(release)) return;
+  throw Error(fmt::format("not a release of NCCL: '{}'", printable(release)), "--nccl",
+              "write it like 2.27.3");
+}
+
+/// Whether the job's own filter may hide devices from the log.
+bool is_filtered(const Job& job) {
+  return std::any_of(job.environment.begin(), job.environment.end(), [](const auto& setting) {
+    return setting.name == "NCCL_SOCKET_IFNAME" || setting.name == "NCCL_IB_HCA";
+  });
+}
+
+/// Takes hosts, release and library from a log of the job.
+void look_into_log(const std::string& path, LintContext& context) {
+  const Job job = load_job({.paths = {path}});
+  for (HostDevices host : known_devices(job)) {
+    host.certain = !is_filtered(job);
+    context.hosts.push_back(std::move(host));
+  }
+  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
+    context.nccl_version = job.nccl_versions.front();
+  }
+  context.library = library_of(job);
+}
+
+LintContext context_of(const EnvOptions& options) {
+  LintContext context;
+  check_release(options.nccl);
+  context.nccl_version = options.nccl;
+  HostDevices given{"the given list", names_of_list(options.interfaces),
+                    names_of_list(options.hcas), true};
+  if (!given.interfaces.empty() || !given.hcas.empty()) context.hosts.push_back(std::move(given));
+  if (!options.log.empty()) look_into_log(options.log, context);
+  return context;
+}
+
+ExitStatus status_of(const EnvironmentCheck& check, const EnvOptions& options, bool partial) {
+  const bool fails = count_remarks(check, RemarkLevel::Error) > 0 ||
+                     (options.strict && count_remarks(check, RemarkLevel::Warning) > 0);
+  if (fails) return ExitStatus::Findings;
+  return partial ? ExitStatus::Partial : ExitStatus::Fine;
+}
+
+ExitStatus check(const EnvOptions& options, Console& console) {
+  const LintContext context = context_of(options);
+  EnvironmentCheck result;
+  result.nccl_version = context.nccl_version;
+  bool partial = false;
+  for (const std::string& path : options.paths) {
+    EnvSource source = check_path(path, context, devices_of_this_machine());
+    partial = partial || source.partial;
+    result.sources.push_back(std::move(source.checked));
+  }
+  if (options.paths.empty()) {
+    LintContext here = context;
+    if (here.hosts.empty()) here.hosts.push_back(devices_of_this_machine());
+    result.sources.push_back(check_environment(own_variables(), own_conf_files(), here));
+  }
+  if (options.format == ReportFormat::Json) {
+    console.out += write_check_json(result);
+  } else if (!console.quiet) {
+    console.out += write_check_text(result, console.style(options.color));
+  }
+  return status_of(result, options, partial);
+}
+
+}  // namespace
+
+RunCommand declare_env(CLI::App& app) {
+  const auto options = std::make_shared<EnvOptions>();
+  app.require_subcommand(0, 1);
+  CLI::App* sub = app.add_subcommand("check", "say which settings do not do what they say");
+  sub->allow_extras();
+  sub->footer("");
+  add_env_check_flags(*sub, *options);
+  return [options, &app](Console& console) {
+    if (app.got_subcommand("check")) return check(*options, console);
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+}  // namespace ncclog

@@ -1,0 +1,42 @@
+// ncclog env check [PATH…]
+//
+// What a shell, a script, a file or a log sets for NCCL, and which of it does not do what it says.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/environment_lint.h"
+#include "report/text/environment_check.h"
+
+namespace ncclog {
+
+// The environment that a job started from here would get: this process's variables, and what NCCL
+// adds to them from its configuration files.
+//
+//   NCCL_DEBUG=INFO                      from the shell
+//   /etc/nccl.conf:2  NCCL_IB_TC=106     only where the shell does not set it
+
+/// A configuration file's path and text.
+struct ConfFile {
+  std::string path;
+  std::string text;
+};
+
+/// Lints `variables` ("NAME=value") together with `files`, in the order in which NCCL reads them:
+/// what is set first stays.
+CheckedSource check_environment(const std::vector<std::string>& variables,
+                                const std::vector<ConfFile>& files, LintContext context);
+
+/// The variables of this process.
+std::vector<std::string> own_variables();
+
+/// The files that NCCL would read for this process, as far as they exist: the one that
+/// NCCL_CONF_FILE names or ~/.nccl.conf, then /etc/nccl.conf (misc/param.cc).
+std::vector<ConfFile> own_conf_files();
+
+/// Interfaces and RDMA devices of this machine, from /sys; none where it cannot be listed.
+HostDevices devices_of_this_machine();
+
+}  // namespace ncclog

@@ -1,0 +1,711 @@
+// ncclog export PATH… [--table NAME] [--format FORMAT] [--sql STATEMENT] [-o FILE]
+//
+// Events and tables for other programs, a database and answers out of it, a trace on a time axis.
+
+#include <CLI/CLI.hpp>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "app/commands/analyze.h"
+#include "app/command_line.h"
+#include "app/output.h"
+#include "app/commands/events.h"
+#include "app/exit_codes.h"
+#include "app/options.h"
+#include "app/read/read_job.h"
+#include "base/error.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "log/header.h"
+#include "log/line_time.h"
+#include "log/messages.h"
+#include "model/job.h"
+#include "model/timeline.h"
+#include "report/report_formats.h"
+#include "report/sql/sql_database.h"
+#include "report/sql/sql_tables.h"
+
+namespace ncclog {
+namespace {
+
+// The database that `ncclog export` makes, and answers out of one.
+
+/// As text, so many rows of an answer are shown: all of them are needed to align columns.
+constexpr size_t kMostRowsAsText = 10'000;
+
+using Tables = std::vector<const SqlTable*>;
+
+Tables all_tables() {
+  Tables tables;
+  for (const SqlTable& table : sql_tables()) tables.push_back(&table);
+  return tables;
+}
+
+bool needs_events(const Tables& tables) {
+  return std::find(tables.begin(), tables.end(), &sql_events_table()) != tables.end();
+}
+
+bool needs_report(const Tables& tables) {
+  return std::any_of(tables.begin(), tables.end(),
+                     [](const SqlTable* table) { return table->each_row != nullptr; });
+}
+
+ExitStatus write_events(const std::vector<std::string>& inputs, SqlDatabase& database,
+                        Console& console) {
+  SqlInsert insert(database, sql_events_table());
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        insert.add(event_cells(walked));
+        return true;
+      },
+      [&](std::string_view file, const FlightRecorderDump& dump, size_t index) {
+        insert.add(recorded_cells(file, dump, index));
+        return true;
+      }};
+  return walk_events(inputs, taker, console);
+}
+
+/// Reads the logs as often as the tables need it.
+ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase& database,
+                Console& console) {
+  ExitStatus status = ExitStatus::Fine;
+  if (tables.empty()) return status;
+  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  const bool both = needs_events(tables) && needs_report(tables);
+  if (both && std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
+    throw Error("standard input can be read once, and this takes two readings", "export",
+                "save the log to a file first");
+  }
+  if (needs_report(tables)) {
+    const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+    for (const SqlTable* table : tables) database.fill(*table, report);
+    status = exit_status(report.job);
+  }
+  if (needs_events(tables) && write_events(inputs, database, console) == ExitStatus::Partial) {
+    status = ExitStatus::Partial;
+  }
+  return status;
+}
+
+void print_text(SqlQuestion& question, Console& console) {
+  Table table{.name = "answer", .columns = question.columns()};
+  bool cut = false;
+  question.each_row([&](std::span<const Cell> cells) {
+    cut = table.rows.size() == kMostRowsAsText;
+    if (!cut) table.rows.emplace_back(cells.begin(), cells.end());
+    return !cut;
+  });
+  if (table.rows.empty()) table.notes.push_back("No rows.");
+  if (cut) {
+    table.notes.push_back(fmt::format(
+        "These are the first {} rows; --format csv, json or jsonl writes all.", kMostRowsAsText));
+  }
+  print_table(table, TableFormat::Text, ColorChoice::Auto, console);
+}
+
+void print_jsonl(SqlQuestion& question, Console& console) {
+  question.each_row([&](std::span<const Cell> cells) {
+    console.out += jsonl_row(question.columns(), cells);
+    return console.pass_on();
+  });
+}
+
+void print_answer(SqlQuestion& question, ExportFormat format, Console& console) {
+  if (format == ExportFormat::Text) return print_text(question, console);
+  if (format == ExportFormat::Jsonl) return print_jsonl(question, console);
+  TableStream table{.name = "answer", .columns = question.columns()};
+  table.each_row = [&](const RowTaker& take) { question.each_row(take); };
+  print_stream(table, format == ExportFormat::Json ? TableFormat::Json : TableFormat::Csv, console);
+}
+
+/// Writes the file `options.output`. Throws Error if there is none or it cannot be written.
+ExitStatus export_database(const ExportOptions& options, Console& console) {
+  if (options.output.empty() || options.output == "-") {
+    throw Error("a database is a file", "export", "name it: -o job.db");
+  }
+  PartFile file(options.output);
+  ExitStatus status = ExitStatus::Fine;
+  {
+    SqlDatabase database(file.part());
+    status = fill(options, all_tables(), database, console);
+    database.commit();
+  }
+  file.keep();
+  console.err += fmt::format("wrote {}\n", printable(options.output));
+  return status;
+}
+
+/// Answers `options.sql`. Only the tables that it reads are filled, so the logs are read no more
+/// often than that takes. Throws Error.
+ExitStatus answer_sql(const ExportOptions& options, Console& console) {
+  const ExportFormat format = options.format.value_or(ExportFormat::Text);
+  const ExportFormat kFormats[] = {ExportFormat::Text, ExportFormat::Json, ExportFormat::Jsonl,
+                                   ExportFormat::Csv};
+  if (std::find(std::begin(kFormats), std::end(kFormats), format) == std::end(kFormats)) {
+    throw Error("an answer is text, json, jsonl or csv", "--sql");
+  }
+  SqlDatabase database("");
+  SqlQuestion question(database, options.sql);
+  const ExitStatus status = fill(options, question.tables(), database, console);
+  database.commit();
+  print_answer(question, format, console);
+  return status;
+}
+
+
+// The one clock of a trace.
+//
+//   [2026-11-20 20:54:52] n1:41:41 [0] NCCL …    local time of the host; nobody says of which zone
+//   2026-01-05T12:00:00.5Z n1:41:41 [0] NCCL …   UTC
+//   a Flight Recorder dump                       UTC
+//
+// Times with a zone and without one cannot be put on one axis. A trace shows those that more of the
+// job's lines carry, a dump's where NCCL stamps its WARNs only, and says how many it leaves out.
+
+/// Which times count, and where the axis begins.
+struct TraceClock {
+  bool utc = false;       ///< Else local time without zone.
+  int year = 1970;        ///< Of times that print none: the latest that others print.
+  int64_t origin_ns = 0;  ///< Midnight before the earliest time, in nanoseconds since 1970.
+};
+
+constexpr int64_t kDay = int64_t{24} * 3600 * 1'000'000'000;
+constexpr int64_t kMarchFirst = 60;  ///< Days before it in a leap year.
+
+/// Whether its nanoseconds since 1970 can be counted; 0: not printed.
+bool is_countable(int year) { return year == 0 || (year >= 1970 && year < 2200); }
+
+bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+/// Days from 1970 to the first day of a year of our calendar.
+int64_t days_to(int year) {
+  const int64_t before = int64_t{year} - 1;
+  constexpr int64_t kDaysTo1970 = 719'162;
+  return before * 365 + before / 4 - before / 100 + before / 400 - kDaysTo1970;
+}
+
+/// Nanoseconds since 1970. A LineTime counts 29 days of February in every year.
+int64_t since_1970(int year, int64_t nanoseconds) {
+  const bool behind = !is_leap(year) && nanoseconds >= kMarchFirst * kDay;
+  return days_to(year) * kDay + nanoseconds - (behind ? kDay : 0);
+}
+
+/// What the job's milestones and dumps carry.
+struct Times {
+  size_t utc = 0;                     ///< Lines.
+  size_t local = 0;                   ///< Lines.
+  int year = 0;                       ///< The latest; 0: none is printed.
+  std::optional<int64_t> first_dump;  ///< The earliest call that a dump dates.
+};
+
+Times times_of(const Job& job, const Timeline& timeline) {
+  Times times;
+  for (const Milestone& made : timeline.milestones) {
+    if (made.time.empty() || !is_countable(made.year)) continue;
+    ++(made.has_zone ? times.utc : times.local);
+    times.year = std::max(times.year, made.year);
+  }
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderEntry& entry : dump.entries) {
+      if (entry.time_created_ns <= 0) continue;
+      times.first_dump = std::min(times.first_dump.value_or(INT64_MAX), entry.time_created_ns);
+    }
+  }
+  return times;
+}
+
+/// NCCL's own lines carry times without zone. Its WARNs do so unless somebody switches that off,
+/// and are too few to be a trace.
+bool is_stamped(const Timeline& timeline) {
+  constexpr std::string_view kNcclsOwn[] = {"version", "network", "init start", "init end",
+                                            "first call"};
+  return std::any_of(timeline.milestones.begin(), timeline.milestones.end(),
+                     [&](const Milestone& made) {
+                       return !made.time.empty() && !made.has_zone &&
+                              std::find(std::begin(kNcclsOwn), std::end(kNcclsOwn), made.what) !=
+                                  std::end(kNcclsOwn);
+                     });
+}
+
+/// The clock of the job; nullopt if neither lines nor dumps carry a time.
+std::optional<TraceClock> choose_clock(const Job& job) {
+  const Timeline timeline = build_timeline(job);
+  const Times times = times_of(job, timeline);
+  if (times.utc + times.local == 0 && !times.first_dump) return std::nullopt;
+  TraceClock clock;
+  clock.utc = times.utc > times.local || (times.first_dump && !is_stamped(timeline));
+  if (times.year > 0) clock.year = times.year;
+  int64_t first = clock.utc ? times.first_dump.value_or(INT64_MAX) : INT64_MAX;
+  for (const Milestone& made : timeline.milestones) {
+    const bool counts = !made.time.empty() && is_countable(made.year);
+    if (!counts || made.has_zone != clock.utc) continue;
+    first = std::min(first, since_1970(made.year > 0 ? made.year : clock.year, made.nanoseconds));
+  }
+  clock.origin_ns = first / kDay * kDay;
+  return clock;
+}
+
+/// Nanoseconds from the origin; nullopt if the time is unknown, of the other clock, or in a year
+/// that no log is from.
+std::optional<int64_t> place_on(const TraceClock& clock, const LineTime& time) {
+  const bool counts = time.known() && is_countable(time.year);
+  if (!counts || time.has_zone != clock.utc) return std::nullopt;
+  const int year = time.year > 0 ? time.year : clock.year;
+  return since_1970(year, time.nanoseconds) - clock.origin_ns;
+}
+
+
+// Under which process of a trace does a line stand?
+//
+//   gpu-node-01:14761:14800 [3] NCCL INFO …   → "rank 3 on gpu-node-01 (pid 14761)"
+//   [rank3]:[W1120 20:54:52 …                 → the same, where one process has that rank
+//   a line that names nobody                  → "lines of stdout.log that name no process"
+//
+// Two hosts may use the same pid, so processes are numbered anew.
+
+/// Numbers of a trace's processes. `job` must outlive it.
+class TraceSpeakers {
+ public:
+  explicit TraceSpeakers(const Job& job);
+
+  /// Of who printed a line of `file`: Job::processes are 1, 2, …, what names no process is behind.
+  int64_t number_of(std::string_view file, const Header& header);
+
+  /// Of the process with that global rank, or of `file` if none or several have it.
+  int64_t number_of(std::string_view file, int rank);
+
+  std::string name_of(int64_t number) const;
+
+  /// Where it is listed: by rank, those without one last.
+  int64_t order_of(int64_t number) const;
+
+ private:
+  int64_t number_of_file(std::string_view file);
+
+  const Job& job_;
+  std::map<std::pair<std::string_view, int64_t>, int64_t> by_pid_;  ///< Host and pid.
+  std::map<std::string, int64_t, std::less<>> by_file_;
+};
+
+TraceSpeakers::TraceSpeakers(const Job& job) : job_(job) {
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (process.pid >= 0) {
+      by_pid_.emplace(std::pair(std::string_view(process.host), process.pid),
+                      static_cast<int64_t>(p + 1));
+    }
+  }
+}
+
+int64_t TraceSpeakers::number_of(std::string_view file, const Header& header) {
+  const int64_t pid = header.pid >= 0 ? header.pid : header.prefix.pid;
+  if (pid < 0) return number_of(file, header.prefix.rank);
+  const auto found = by_pid_.find(std::pair(header.host, pid));
+  if (found != by_pid_.end()) return found->second;
+  const int only = process_of_pid(job_, pid);
+  return only < 0 ? number_of_file(file) : only + 1;
+}
+
+int64_t TraceSpeakers::number_of(std::string_view file, int rank) {
+  const int process = rank < 0 ? -1 : process_of_rank(job_, rank);
+  return process < 0 ? number_of_file(file) : process + 1;
+}
+
+int64_t TraceSpeakers::number_of_file(std::string_view file) {
+  const auto known = by_file_.find(file);
+  if (known != by_file_.end()) return known->second;
+  const auto number = static_cast<int64_t>(job_.processes.size() + by_file_.size() + 1);
+  by_file_.emplace(file, number);
+  return number;
+}
+
+std::string TraceSpeakers::name_of(int64_t number) const {
+  const auto index = static_cast<size_t>(number - 1);
+  if (index < job_.processes.size()) {
+    const Process& process = job_.processes[index];
+    std::string name = process.rank < 0 ? "" : fmt::format("rank {}", process.rank);
+    if (!process.host.empty()) name += (name.empty() ? "" : " on ") + process.host;
+    if (process.pid < 0) return name;
+    return name.empty() ? fmt::format("pid {}", process.pid)
+                        : fmt::format("{} (pid {})", name, process.pid);
+  }
+  const auto file = std::find_if(by_file_.begin(), by_file_.end(),
+                                 [&](const auto& entry) { return entry.second == number; });
+  if (file == by_file_.end()) return {};
+  return fmt::format("lines of {} that name no process", file->first);
+}
+
+int64_t TraceSpeakers::order_of(int64_t number) const {
+  const auto index = static_cast<size_t>(number - 1);
+  const int rank = index < job_.processes.size() ? job_.processes[index].rank : -1;
+  return rank < 0 ? INT32_MAX : rank;
+}
+
+
+// The job on a time axis, for chrome://tracing and ui.perfetto.dev: Trace Event Format, JSON.
+//
+//   {"ph":"B","ts":75292000000.000,"pid":1,"tid":14800,"name":"init of rank 0 of 4","cat":"init",…}
+//   {"ph":"i","ts":75292000000.000,"pid":1,"tid":14800,"name":"network_selected",…}
+//
+// A process of the trace is a process of the job, a thread one of its threads; a line is an
+// instant. What begins and ends with lines of one thread (initialisation, destroy) is a slice. A
+// collective's line tells when the host entered the call and nothing more, so it is an instant;
+// what a Flight Recorder dump tells is a slice from the call to when PyTorch's watchdog noticed its
+// end. Lines without a time, or of another clock (app/commands/export.cc), are counted and left out.
+// Written while the logs are read.
+
+/// One event of a trace.
+struct TraceEvent {
+  std::string_view phase;  ///< "B" and "E" of a slice, "i" an instant, "b" and "e" across threads.
+  int64_t ns = 0;          ///< From the clock's origin.
+  int64_t process = 0;
+  int64_t thread = 0;  ///< 0: the line names none.
+  std::string name;
+  std::string_view category;
+  std::string args;  ///< A JSON object; empty: none.
+  std::string more;  ///< Further members: `,"s":"t"`.
+};
+
+std::string json_text(std::string_view text) {
+  std::string out;
+  append_json_string(out, text);
+  return out;
+}
+
+/// Lines that are not in the trace.
+struct LeftOut {
+  uint64_t without_time = 0;
+  uint64_t other_clock = 0;
+};
+
+/// Writes a trace's events, and who is who before the first event of each.
+class TraceWriter {
+ public:
+  TraceWriter(const Job& job, const TraceClock& clock, Console& console)
+      : clock_(clock), speakers_(job), console_(console) {
+    console_.out += "{\"traceEvents\":[";
+  }
+
+  /// False once nobody wants more.
+  bool add(const WalkedEvent& walked) {
+    const LineTime time = time_of(walked);
+    const auto ns = place_on(clock_, time);
+    if (!ns) {
+      ++(time.known() ? left_out_.other_clock : left_out_.without_time);
+      return true;
+    }
+    const Header& header = walked.event.header;
+    TraceEvent event{.phase = "i", .ns = *ns};
+    event.process = speakers_.number_of(walked.file, header);
+    event.thread = std::max<int64_t>(0, header.tid);
+    event.args = args_of(walked);
+    set_kind(walked.event, event);
+    return write(event);
+  }
+
+  bool add(std::string_view file, const FlightRecorderDump& dump, size_t index) {
+    const FlightRecorderEntry& entry = dump.entries[index];
+    if (!clock_.utc || entry.time_created_ns <= 0) {
+      ++(entry.time_created_ns > 0 ? left_out_.other_clock : left_out_.without_time);
+      return true;
+    }
+    TraceEvent event{.phase = "b", .ns = entry.time_created_ns - clock_.origin_ns};
+    event.process = speakers_.number_of(file, dump.rank);
+    event.name = entry.profiling_name.empty() ? "call" : entry.profiling_name;
+    event.category = "flight_recorder";
+    event.args = recorded_fields(dump, index);
+    event.more = fmt::format(",\"id\":\"{}\"", ++recorded_);
+    if (!write(event)) return false;
+    if (entry.time_completed_ns < entry.time_created_ns) return true;
+    event.phase = "e";
+    event.ns = entry.time_completed_ns - clock_.origin_ns;
+    event.args.clear();
+    return write(event);
+  }
+
+  void finish() {
+    console_.out += "\n],\"displayTimeUnit\":\"ms\",\"otherData\":{";
+    std::string_view before;
+    for (const auto& [name, value] : notes()) {
+      console_.out += fmt::format("{}\n{}:{}", before, json_text(name), json_text(value));
+      before = ",";
+    }
+    console_.out += "\n}}\n";
+  }
+
+ private:
+  using Notes = std::vector<std::pair<std::string_view, std::string>>;
+
+  static std::string args_of(const WalkedEvent& walked) {
+    std::string args =
+        fmt::format("{{\"at\":{},\"level\":{},\"fields\":{}",
+                    json_text(fmt::format("{}:{}", walked.file, walked.line)),
+                    json_text(exported_level(walked.event)), event_fields(walked.event));
+    const std::string_view text = unrecognised_text(walked.event);
+    if (!text.empty()) args += ",\"text\":" + json_text(text);
+    const Warning* warning = warning_of(walked.event);
+    if (warning != nullptr) args += ",\"meaning\":" + json_text(warning->meaning);
+    return args + "}";
+  }
+
+  /// Name, category and phase, as the kind of the line has it.
+  void set_kind(const Event& event, TraceEvent& made) {
+    const Message& message = event.message;
+    made.name = kind_name(event);
+    made.category = event.header.level == Level::Warn ? "WARN" : "line";
+    if (message.kind != nullptr && message.kind->index == kKindIndex<CollectiveCall>) {
+      made.name = message.field("op");
+      made.category = "call_entered";
+    } else if (message.kind != nullptr && message.kind->index == kKindIndex<CommInit>) {
+      made.name =
+          fmt::format("init of rank {} of {}", message.field("rank"), message.field("nranks"));
+      set_slice(message, "init", made);
+    } else if (message.kind != nullptr && message.kind->index == kKindIndex<CommEnd>) {
+      made.name = fmt::format("{} of rank {}", message.field("action"), message.field("rank"));
+      set_slice(message, "end", made);
+    }
+    if (made.phase == "i") made.more = ",\"s\":\"t\"";
+  }
+
+  /// A slice begins with START and ends with COMPLETE of the same thread.
+  void set_slice(const Message& message, std::string_view category, TraceEvent& made) {
+    made.category = category;
+    const auto slice =
+        std::tuple(made.process, made.thread, made.name, std::string(message.field("comm")));
+    if (message.field("phase") == "START") {
+      if (open_.insert(slice).second) made.phase = "B";
+    } else if (open_.erase(slice) > 0) {
+      made.phase = "E";
+    }
+  }
+
+  /// False once nobody wants more.
+  bool write(const TraceEvent& event) {
+    introduce(event.process, event.thread);
+    append(event);
+    return console_.pass_on();
+  }
+
+  void append(const TraceEvent& event) {
+    const char* const sign = event.ns < 0 ? "-" : "";
+    const uint64_t ns =
+        event.ns < 0 ? 0 - static_cast<uint64_t>(event.ns) : static_cast<uint64_t>(event.ns);
+    console_.out += before_;
+    before_ = ",\n";
+    fmt::format_to(std::back_inserter(console_.out),
+                   R"({{"ph":"{}","ts":{}{}.{:03},"pid":{},"tid":{},"name":)", event.phase, sign,
+                   ns / 1000, ns % 1000, event.process, event.thread);
+    append_json_string(console_.out, event.name);
+    if (!event.category.empty()) {
+      console_.out += ",\"cat\":";
+      append_json_string(console_.out, event.category);
+    }
+    if (!event.args.empty()) console_.out += ",\"args\":" + event.args;
+    console_.out += event.more + "}";
+  }
+
+  void introduce(int64_t process, int64_t thread) {
+    if (!threads_.emplace(process, thread).second) return;
+    const auto name = [](std::string_view text) {
+      return fmt::format("{{\"name\":{}}}", json_text(text));
+    };
+    TraceEvent event{.phase = "M", .process = process, .thread = thread};
+    if (processes_.insert(process).second) {
+      event.name = "process_name";
+      event.args = name(speakers_.name_of(process));
+      append(event);
+      event.name = "process_sort_index";
+      event.args = fmt::format("{{\"sort_index\":{}}}", speakers_.order_of(process));
+      append(event);
+    }
+    event.name = "thread_name";
+    event.args = name(thread == 0 ? "lines that name no thread" : fmt::format("thread {}", thread));
+    append(event);
+  }
+
+  Notes notes() const {
+    const std::time_t origin = clock_.origin_ns / 1'000'000'000;
+    return {
+        {"tool", fmt::format("ncclog {}", version())},
+        {"clock",
+         clock_.utc ? "UTC, of each host" : "local time of each host; the zone is unknown"},
+        {"ts", fmt::format("microseconds since {:%Y-%m-%d} 00:00", fmt::gmtime(origin))},
+        {"order", "within a process as printed; between hosts as far as their clocks agree"},
+        {"call_entered", "the host entered the call; no line says when the collective finished"},
+        {"flight_recorder", "from the call to when PyTorch's watchdog noticed its end"},
+        {"lines_without_time", std::to_string(left_out_.without_time)},
+        {"lines_of_another_clock", std::to_string(left_out_.other_clock)}};
+  }
+
+  const TraceClock clock_;
+  TraceSpeakers speakers_;
+  Console& console_;
+  std::string_view before_ = "\n";
+  std::set<int64_t> processes_;
+  std::set<std::pair<int64_t, int64_t>> threads_;
+  /// Slices without end: process, thread, name, communicator.
+  std::set<std::tuple<int64_t, int64_t, std::string, std::string>> open_;
+  uint64_t recorded_ = 0;
+  LeftOut left_out_;
+};
+
+/// Reads the logs twice: for who is who, then for the events. Throws Error if nothing carries a
+/// time, with what makes the next log do so, and for standard input.
+ExitStatus export_trace(const ExportOptions& options, Console& console) {
+  const std::vector<std::string> inputs = wanted_inputs(options.input);
+  if (std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
+    throw Error("standard input can be read once, and a trace takes two readings", "export",
+                "save the log to a file first");
+  }
+  const Job job = read_job(inputs, {.threads = options.input.threads});
+  const auto clock = choose_clock(job);
+  if (!clock) {
+    throw Error("no line carries a time, so there is nothing to put on an axis", "export",
+                "NCCL 2.26 and later stamps its lines with NCCL_DEBUG_TIMESTAMP_LEVELS=ALL and "
+                "NCCL_DEBUG_TIMESTAMP_FORMAT='[%F %T.%6f] '; kubectl logs --timestamps and "
+                "PyTorch's Flight Recorder give times, too");
+  }
+  TraceWriter writer(job, *clock, console);
+  const EventTaker taker = {[&](const WalkedEvent& walked) { return writer.add(walked); },
+                            [&](std::string_view file, const FlightRecorderDump& dump,
+                                size_t index) { return writer.add(file, dump, index); }};
+  const ExitStatus status = walk_events(inputs, taker, console);
+  writer.finish();
+  return status;
+}
+
+}  // namespace
+
+// ncclog export PATH… [--table NAME] [--format FORMAT] [--sql STATEMENT] [-o FILE]
+//
+// Events are written while the logs are read, in input order, so memory does not depend on how long
+// they are. All other tables are those of `show` and of the database.
+
+namespace {
+
+constexpr std::string_view kEvents = "events";
+
+ExitStatus export_events(const ExportOptions& options, bool csv, Console& console) {
+  if (csv) console.out += event_csv_heading();
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        if (csv) console.out += csv_row(event_cells(walked));
+        if (!csv) append_event_json(console.out, walked);
+        return console.pass_on();
+      },
+      [&](std::string_view file, const FlightRecorderDump& dump, size_t index) {
+        if (csv) console.out += csv_row(recorded_cells(file, dump, index));
+        if (!csv) append_recorded_json(console.out, file, dump, index);
+        return console.pass_on();
+      }};
+  return walk_events(wanted_inputs(options.input), taker, console);
+}
+
+/// A table that only the database has.
+ExitStatus export_sql_table(const ExportOptions& options, const SqlTable& table, bool csv,
+                            Console& console) {
+  std::vector<std::string> columns;
+  for (const SqlColumn& column : table.columns) columns.emplace_back(column.name);
+  const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+  if (csv) console.out += write_table_csv({.name = std::string(table.name), .columns = columns});
+  table.each_row(report, [&](std::span<const Cell> cells) {
+    console.out += csv ? csv_row(cells) : jsonl_row(columns, cells);
+    return console.pass_on();
+  });
+  return exit_status(report.job);
+}
+
+ExitStatus export_table(const ExportOptions& options, bool csv, Console& console) {
+  if (options.table == kEvents) return export_events(options, csv, console);
+  const SqlTable* more = find_sql_table(options.table);
+  const bool has_rows = more != nullptr && more->each_row != nullptr;
+  if (has_rows && find_table_kind(options.table) == nullptr) {
+    return export_sql_table(options, *more, csv, console);
+  }
+  std::vector<std::string_view> names;
+  for (const SqlTable& table : sql_tables()) {
+    const bool offered = table.each_row != nullptr || &table == &sql_events_table();
+    if (offered && find_table_kind(table.name) == nullptr) names.push_back(table.name);
+  }
+  const TableKind& kind = chosen_table(options.table, "export", names);
+  const Job job = load_job(options.input);
+  const Table table = kind.build(job);
+  console.out += csv ? write_table_csv(table) : write_table_jsonl(table);
+  return exit_status(job);
+}
+
+ExitStatus write_export(const ExportOptions& options, Console& console) {
+  switch (options.format.value_or(ExportFormat::Jsonl)) {
+    case ExportFormat::Jsonl:
+      return export_table(options, /*csv=*/false, console);
+    case ExportFormat::Csv:
+      return export_table(options, /*csv=*/true, console);
+    case ExportFormat::Trace:
+      return export_trace(options, console);
+    case ExportFormat::Lnav:
+      console.out += lnav_format();
+      return ExitStatus::Fine;
+    case ExportFormat::Sqlite:
+    case ExportFormat::Text:
+    case ExportFormat::Json:
+      break;
+  }
+  throw Error("text and json are formats of answers to --sql", "--format",
+              "'ncclog show TABLE' prints tables; a table is exported as jsonl or csv");
+}
+
+/// Before long work: whether the file can be written, and is none of the logs.
+void check_output(const ExportOptions& options) {
+  if (options.output.empty() || options.output == "-") return;
+  std::vector<std::string> inputs;
+  if (!options.input.paths.empty()) inputs = wanted_inputs(options.input);
+  check_output_file(options.output, inputs);
+}
+
+ExitStatus run_export(const ExportOptions& options, Console& console) {
+  if (options.list_tables) {
+    console.out += sql_tables_text(console.columns);
+    return ExitStatus::Fine;
+  }
+  check_output(options);
+  const bool asks = !options.sql.empty();
+  if (!asks && options.format == ExportFormat::Sqlite) return export_database(options, console);
+  return run_into(options.output, console, [&](Console& to) {
+    return asks ? answer_sql(options, to) : write_export(options, to);
+  });
+}
+
+/// What --table and --sql know, as the help shows it.
+std::string export_list() {
+  std::string list = "Tables (--tables tells their columns):\n";
+  for (const SqlTable& table : sql_tables()) {
+    list += fmt::format("  {:<17}{}\n", table.name, table.help);
+  }
+  return list;
+}
+
+}  // namespace
+
+RunCommand declare_export(CLI::App& app) {
+  const auto options = std::make_shared<ExportOptions>();
+  add_export_flags(app, *options);
+  app.footer(export_list);  // Stands above the examples.
+  return [options](Console& console) { return run_export(*options, console); };
+}
+
+}  // namespace ncclog

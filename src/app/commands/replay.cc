@@ -1,0 +1,425 @@
+#include "app/commands/replay.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+#include "app/commands/analyze.h"
+#include "app/commands/events.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/commands/replay_run.h"
+#include "app/commands/replay_result.h"
+#include "app/help.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "input/raw_file.h"
+#include "replay/plan/check_plan.h"
+#include "replay/plan/dump_plan.h"
+#include "replay/plan/plan_json.h"
+#include "replay/plan/recorded_calls.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+namespace {
+
+// What the user typed behind `ncclog replay`, before anything is looked at.
+
+struct ReplayCheckOptions {
+  std::vector<std::string> plans;  ///< Files, "-"; empty: a mistake.
+  bool nccl_tests = false;         ///< Print command lines of nccl-tests instead.
+};
+
+
+std::string name_of(const std::string& path) {
+  return path == "-" ? "standard input" : printable(path);
+}
+
+}  // namespace
+
+std::string read_replay_file(const std::string& path) {
+  constexpr size_t kStep = 65536;
+  if (std::filesystem::is_directory(path)) throw Error("a folder, not a file", name_of(path));
+  RawFile file(path);
+  std::string text;
+  while (text.size() <= kMaxReplayText) {
+    const size_t had = text.size();
+    text.resize(had + kStep);
+    text.resize(had + file.read(text.data() + had, kStep));
+    if (text.size() == had) break;
+  }
+  if (!file.error().empty()) throw Error(file.error(), name_of(path));
+  return text;
+}
+
+PlanFile load_plan(const std::string& path) {
+  const std::string text = read_replay_file(path);
+  return {path, plan_hash(text), parse_plan(text, name_of(path))};
+}
+
+namespace {
+
+/// A symptom names those that show it, who are the ones that wait: they are blamed by a cause only.
+Suspicion suspicion_of(const Finding& finding) {
+  const bool blames = finding.role == Role::Cause;
+  return {.id = finding.id,
+          .title = finding.title,
+          .communicator = finding.subject.communicator,
+          .ranks = blames ? finding.ranks : std::vector<int>{},
+          .is_testable = finding.role != Role::Advice && finding.severity != Severity::Info};
+}
+
+/// Causes before others, advice last.
+std::vector<Suspicion> suspicions_of(const Diagnosis& diagnosis) {
+  std::vector<Suspicion> suspicions;
+  for (const Role role : {Role::Cause, Role::Symptom, Role::Advice}) {
+    for (const Finding& finding : diagnosis.findings) {
+      if (finding.role == role) suspicions.push_back(suspicion_of(finding));
+    }
+  }
+  return suspicions;
+}
+
+void refuse_standard_input(const std::vector<std::string>& inputs) {
+  if (std::find(inputs.begin(), inputs.end(), "-") == inputs.end()) return;
+  throw Error("standard input can be read once, and a plan takes two readings", "replay plan",
+              "save the log to a file first");
+}
+
+}  // namespace
+
+MadePlan make_plan(const PlanRequest& request, Console& console) {
+  refuse_standard_input(wanted_inputs(request.input));
+  const AnalyzedLogs logs = analyze_logs({.input = request.input, .rules = request.rules});
+  const Job& job = logs.report.job;
+  const std::vector<Suspicion> suspicions = suspicions_of(logs.report.diagnosis);
+  const std::vector<Membership> covered = covered_members(job);
+  if (covered.empty() && dumps_hold_calls(job)) {
+    const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
+    return {plan_of_dumps(job, tested, request.options, request.input.paths), exit_status(job)};
+  }
+  refuse_unknown_calls(job, covered, suspicions);
+  const Suspicion tested = choose_suspicion(suspicions, request.options.finding);
+  const std::vector<Membership> members = members_of_one_run(job, covered, tested.communicator);
+  CallRecorder recorder(job, call_windows(job, members, request.options.last));
+  const EventTaker taker = {
+      [&](const WalkedEvent& walked) {
+        recorder.add(walked.event);
+        return true;
+      },
+      [](std::string_view, const FlightRecorderDump&, size_t) { return true; }};
+  MadePlan made;
+  made.status = walk_events(logs.inputs, taker, console);
+  const RecordedCalls recorded = recorder.take();
+  made.plan = build_plan({job, recorded, suspicions, request.input.paths}, request.options);
+  return made;
+}
+
+// ncclog replay plan PATH… [-o PLAN] [--last N] [--only failing] [--gpus N] [--finding ID]
+//                          [--outcome WORD] [--nccl-tests]
+
+namespace {
+
+struct ReplayPlanOptions {
+  PlanRequest request;
+  std::string output;       ///< A file; empty or "-": standard output.
+  bool nccl_tests = false;  ///< Write command lines of nccl-tests instead.
+};
+
+int recorded_rank(const ReplayPlan& plan, int rank) {
+  return plan.ranks[static_cast<size_t>(rank)].recorded_rank;
+}
+
+/// The message that the missing rank makes in the clean run only; nullptr: the front is none.
+const PlannedCall* owed_message(const ReplayPlan& plan) {
+  const auto& front = plan.hypothesis.front;
+  const bool is_owed = plan.hypothesis.kind == DefectKind::Message && front;
+  if (!is_owed || front->missing.empty()) return nullptr;
+  const auto& calls = plan.ranks[static_cast<size_t>(front->missing.front())].calls;
+  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+    return call.communicator == front->communicator && call.index == front->index &&
+           is_message(call.op) && call.made_in == MadeIn::Clean;
+  });
+  return found == calls.end() ? nullptr : &*found;
+}
+
+/// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have departed.
+std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
+  const int owner = plan.hypothesis.front->missing.front();
+  const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(owed.communicator)];
+  std::string line =
+      fmt::format("message: {} {} of rank {} {} rank {} of communicator {}", owed.op,
+                  owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
+                  recorded_rank(plan, comm.ranks[static_cast<size_t>(owed.root)]), comm.id);
+  if (plan.hypothesis.departed == std::vector{owner}) return line;
+  std::vector<int> departed;
+  for (const int rank : plan.hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
+  return line + fmt::format("; any of ranks {} may have departed", ranges_text(departed));
+}
+
+/// "missing-call, ranks 5: The ranks do not call the same".
+std::string hypothesis_line(const ReplayPlan& plan) {
+  const Hypothesis& hypothesis = plan.hypothesis;
+  if (hypothesis.kind == DefectKind::None) {
+    return "nothing; the planned calls are those of a healthy stretch";
+  }
+  std::vector<int> departed;
+  for (const int rank : hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
+  const PlannedCall* owed = owed_message(plan);
+  std::string line =
+      owed == nullptr ? std::string(to_string(hypothesis.kind)) : message_line(plan, *owed);
+  if (owed == nullptr && !departed.empty())
+    line += fmt::format(" of rank {}", ranges_text(departed));
+  if (owed == nullptr && hypothesis.front) {
+    const FrontLine& front = *hypothesis.front;
+    line += fmt::format(
+        " at {} {} of communicator {}", hypothesis.kind == DefectKind::Message ? "message" : "call",
+        front.index + 1, plan.communicators[static_cast<size_t>(front.communicator)].id);
+  }
+  if (hypothesis.kind == DefectKind::Stall && !hypothesis.front) {
+    line += "; at which call is not known";
+  }
+  return hypothesis.finding.empty() ? line : line + fmt::format(" [{}]", hypothesis.finding);
+}
+
+size_t calls_made(const ReplayPlan& plan, MadeIn mode) {
+  size_t calls = 0;
+  for (const PlannedRank& rank : plan.ranks) {
+    calls += static_cast<size_t>(
+        std::count_if(rank.calls.begin(), rank.calls.end(), [mode](const PlannedCall& call) {
+          return call.made_in == MadeIn::Both || call.made_in == mode;
+        }));
+  }
+  return calls;
+}
+
+/// What people see of a plan beside the file.
+std::string summary(const ReplayPlan& plan) {
+  std::string text =
+      fmt::format("plan    {} of {} recorded, {}\n", plural(plan.ranks.size(), "rank"),
+                  plan.recorded_nranks, plural(plan.communicators.size(), "communicator"));
+  text += fmt::format("tests   {}\n", hypothesis_line(plan));
+  text += fmt::format("calls   {} in the clean run", calls_made(plan, MadeIn::Clean));
+  if (has_defect(plan))
+    text += fmt::format(", {} in the defect run", calls_made(plan, MadeIn::Defect));
+  text += "\n";
+  for (const std::string& loss : plan.losses) text += fmt::format("loss    {}\n", loss);
+  return text;
+}
+
+ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
+  if (!options.output.empty() && options.output != kStandardOutput) {
+    check_output_file(options.output, wanted_inputs(options.request.input));
+  }
+  return run_into(options.output, console, [&](Console& to) {
+    const MadePlan made = make_plan(options.request, console);
+    to.out += options.nccl_tests ? nccl_tests_lines(made.plan) : write_plan(made.plan);
+    if (!console.quiet) console.err += summary(made.plan);
+    return made.status;
+  });
+}
+
+/// What `--finding ''` asks for cannot be told.
+void set_finding(const std::string& word, PlanOptions& options) {
+  if (word.empty()) {
+    throw Error("no finding named", "--finding",
+                "'ncclog analyze' lists them; leave the flag out "
+                "for the first that fits");
+  }
+  options.finding = word;
+}
+
+void set_only(const std::string& word, PlanOptions& options) {
+  if (word != "failing") {
+    throw Error(fmt::format("'{}' is nothing that a plan can be limited to", printable(word)),
+                "--only", "failing: only the communicator that stands still");
+  }
+  options.only_failing = true;
+}
+
+void add_flags(CLI::App& app, ReplayPlanOptions& options) {
+  PlanOptions& plan = options.request.options;
+  add_input_flags(app, options.request.input);
+  add_outcome_flag(app, options.request.input);
+  add_rules_flag(app, options.request.rules);
+  add_number_flag(app, "--last", {1, 4096}, plan.last,
+                  "calls of each communicator before it stands still (default: 32)")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--only", [&plan](const std::string& word) { set_only(word, plan); },
+         "failing: only the communicator that stands still")
+      ->type_name("failing");
+  add_number_flag(app, "--gpus", {2, 1 << 20}, plan.gpus,
+                  "ranks at most, those that departed among them; the plan says what is lost")
+      ->type_name("N");
+  app.add_option_function<std::string>(
+         "--finding", [&plan](const std::string& word) { set_finding(word, plan); },
+         "what is to be tested (default: the first that fits)")
+      ->type_name("ID");
+  app.add_flag("--nccl-tests", options.nccl_tests,
+               "write command lines of nccl-tests for the failing call instead");
+  app.add_option("-o,--output", options.output, "write this file instead of standard output")
+      ->type_name("FILE")
+      ->expected(1);
+}
+
+}  // namespace
+
+RunCommand declare_replay_plan(CLI::App& app) {
+  const auto options = std::make_shared<ReplayPlanOptions>();
+  add_flags(app, *options);
+  return [options](Console& console) { return run_plan(*options, console); };
+}
+
+// ncclog replay check PLAN…
+
+namespace {
+
+/// "refused  ranks[1].calls[4].count: -3 is below 0", and the hint below.
+std::string complaint_text(const PlanComplaint& complaint) {
+  const bool refuses = complaint.weight == PlanComplaint::Weight::Refusal;
+  std::string text = fmt::format("  {}  {}: {}\n", refuses ? "refused" : "remark ", complaint.where,
+                                 complaint.what);
+  if (!complaint.hint.empty()) text += fmt::format("           hint: {}\n", complaint.hint);
+  return text;
+}
+
+std::string outline_of(const ReplayPlan& plan) {
+  size_t calls = 0;
+  for (const PlannedRank& rank : plan.ranks) calls += rank.calls.size();
+  return fmt::format("{}, {}, {}", plural(plan.ranks.size(), "rank"),
+                     plural(plan.communicators.size(), "communicator"), plural(calls, "call"));
+}
+
+/// True if the plan may be carried out.
+bool check_one(const std::string& path, Console& console) {
+  const PlanFile file = load_plan(path);
+  const std::vector<PlanComplaint> complaints = check_plan(file.plan);
+  const bool refused = is_refused(complaints);
+  console.out += fmt::format("{}: {} ({})\n", printable(path), refused ? "refused" : "fine",
+                             outline_of(file.plan));
+  for (const PlanComplaint& complaint : complaints) console.out += complaint_text(complaint);
+  if (!refused) {
+    console.out += fmt::format("  needs    {}\n", cost_words(file.plan, runs_of(file.plan)));
+  }
+  return !refused;
+}
+
+/// Instead of judging, prints what of the plan nccl-tests could do.
+bool print_nccl_tests(const std::string& path, Console& console) {
+  const PlanFile file = load_plan(path);
+  if (is_refused(check_plan(file.plan))) return check_one(path, console);
+  console.out += nccl_tests_lines(file.plan);
+  return true;
+}
+
+ExitStatus check(const ReplayCheckOptions& options, Console& console) {
+  if (options.plans.empty()) {
+    throw Error("no plan named", "replay check", "'ncclog replay plan' makes one of logs");
+  }
+  const auto look_at = options.nccl_tests ? print_nccl_tests : check_one;
+  bool fine = true;
+  for (const std::string& path : options.plans) fine = look_at(path, console) && fine;
+  return fine ? ExitStatus::Fine : ExitStatus::Findings;
+}
+
+}  // namespace
+
+RunCommand declare_replay_check(CLI::App& app) {
+  const auto options = std::make_shared<ReplayCheckOptions>();
+  app.add_option("PLAN", options->plans, "plans, '-' for stdin")->type_name("");
+  app.add_flag("--nccl-tests", options->nccl_tests,
+               "print command lines of nccl-tests for the failing call instead");
+  return [options](Console& console) { return check(*options, console); };
+}
+
+// ncclog replay judge FOLDER
+//
+// The second half of `replay run`, for runs that somebody else carried out: ncclog-replay under
+// srun or mpirun, or on a machine without ncclog.
+
+namespace {
+
+struct ReplayJudgeOptions {
+  std::string folder;  ///< With outcome.json and the runs' logs; empty: a mistake.
+  std::string plan;    ///< Empty: plan.json in the folder.
+  std::string result;  ///< Where the result goes; empty: nowhere.
+};
+
+ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
+  if (options.folder.empty()) {
+    throw Error("no folder named", "replay judge", "name what ncclog-replay wrote with --out");
+  }
+  const std::filesystem::path folder = options.folder;
+  const PlanFile file =
+      load_plan(options.plan.empty() ? (folder / "plan.json").string() : options.plan);
+  const ReplayOutcome outcome = read_outcome(folder, file.hash);
+  const ReplayResult result =
+      make_result(file.plan, file.hash, outcome, read_replay_logs(file.plan, outcome, folder));
+  tell_replay(result, options.result, console);
+  return status_of(result.verdict.kind);
+}
+
+}  // namespace
+
+RunCommand declare_replay_judge(CLI::App& app) {
+  const auto options = std::make_shared<ReplayJudgeOptions>();
+  app.add_option("FOLDER", options->folder, "what ncclog-replay wrote with --out")->type_name("");
+  app.add_option("--plan", options->plan,
+                 "the plan that it carried out (default: FOLDER/plan.json)")
+      ->type_name("FILE");
+  app.add_option("-o,--output", options->result,
+                 "where the result goes (default: nowhere; '-': standard output)")
+      ->type_name("FILE");
+  return [options](Console& console) { return judge(*options, console); };
+}
+
+// ncclog replay ACTION
+
+namespace {
+
+struct ReplayAction {
+  const char* name;
+  const char* help;
+  RunCommand (*declare)(CLI::App& app);
+};
+
+constexpr ReplayAction kActions[] = {
+    {"plan", "write what is to be replayed of a job, from its logs", declare_replay_plan},
+    {"check", "say what is wrong with plans; exit 1 if one is refused", declare_replay_check},
+    {"run", "carry a plan out on this machine's GPUs, and judge what it proves",
+     declare_replay_run},
+    {"judge", "judge what ncclog-replay left in a folder", declare_replay_judge},
+};
+
+/// An action as it was declared.
+struct DeclaredAction {
+  const CLI::App* app;
+  RunCommand run;
+};
+
+}  // namespace
+
+RunCommand declare_replay(CLI::App& app) {
+  app.require_subcommand(0, 1);
+  std::vector<DeclaredAction> actions;
+  for (const ReplayAction& action : kActions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    actions.push_back({sub, action.declare(*sub)});
+  }
+  return [actions, &app](Console& console) {
+    for (const DeclaredAction& action : actions) {
+      if (action.app->parsed()) return action.run(console);
+    }
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+}  // namespace ncclog

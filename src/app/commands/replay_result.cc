@@ -1,0 +1,252 @@
+#include "app/commands/replay_result.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "app/options.h"
+#include "app/output.h"
+#include "app/commands/replay.h"
+#include "base/text.h"
+#include "replay/judge/run_reading.h"
+#include "replay/plan/dump_plan.h"
+#include "report/tables/table.h"
+
+namespace ncclog {
+namespace {
+
+Tone tone_of(ReplayVerdictKind kind) {
+  switch (kind) {
+    case ReplayVerdictKind::ReproducedFault:
+      return Tone::Error;
+    case ReplayVerdictKind::ReproducedHypothesis:
+    case ReplayVerdictKind::CleanWithoutDefect:
+      return Tone::Good;
+    case ReplayVerdictKind::NotReproduced:
+    case ReplayVerdictKind::NotComparable:
+      return Tone::Warning;
+    case ReplayVerdictKind::Inconclusive:
+    case ReplayVerdictKind::Refused:
+      break;
+  }
+  return Tone::Strong;
+}
+
+std::string kind_text(const ReplayVerdict& verdict, const TextStyle& style) {
+  std::string text(to_string(verdict.kind));
+  if (verdict.confidence) text += fmt::format(" ({})", to_string(*verdict.confidence));
+  return paint(text, tone_of(verdict.kind), style);
+}
+
+std::string section(std::string_view heading, const std::vector<std::string>& items,
+                    const TextStyle& style) {
+  if (items.empty()) return {};
+  std::string out = "\n" + paint(heading, Tone::Strong, style) + "\n";
+  for (const std::string& item : items) out += hang("  - ", printable(item), style);
+  return out;
+}
+
+/// What was as recorded is told in one paragraph: it is what readers expect.
+std::string held_section(const std::vector<std::string>& held, const TextStyle& style) {
+  if (held.empty()) return {};
+  return "\n" + paint("As recorded", Tone::Strong, style) + "\n" +
+         hang("  ", printable(join(held, "; ")), style);
+}
+
+std::string table_section(std::string_view heading, const Table& table, const TextStyle& style) {
+  if (table.rows.empty()) return {};
+  return "\n" + paint(heading, Tone::Strong, style) + "\n" + write_table_text(table, style, false);
+}
+
+/// How the run of that mode ended, for people.
+Cell end_cell(const ReplayResult& result, const ReplayPair& pair, MadeIn mode) {
+  const RunReading& reading = mode == MadeIn::Defect ? pair.defect : pair.clean;
+  const RunOutcome* run = find_run(result.outcome, mode, pair.settings);
+  if (run == nullptr) return text_cell(to_string(reading.shows));
+  return text_cell(end_word(result.hypothesis, *run, reading.shows));
+}
+
+Table variations(const ReplayResult& result) {
+  const ReplayVerdict& verdict = result.verdict;
+  Table table{.name = "variations", .columns = {"setting", "outcome", "defect", "clean"}};
+  if (verdict.pairs.size() < 2) return table;
+  for (const ReplayPair& pair : verdict.pairs) {
+    table.rows.push_back({text_cell(pair.settings), text_cell(to_string(pair.kind)),
+                          end_cell(result, pair, MadeIn::Defect),
+                          end_cell(result, pair, MadeIn::Clean)});
+  }
+  return table;
+}
+
+Cell rounded(double value) { return text_cell(fmt::format("{:.1f}", value)); }
+
+Cell rounded_or_none(double value) { return value > 0 ? rounded(value) : Cell(); }
+
+Table times(const ReplayResult& result) {
+  Table table{.name = "times",
+              .columns = {"call", "bytes", "runs", "cold us", "median us", "spread us", "busbw",
+                          "in series", "link", "of it", "setting"}};
+  for (const ReplayTiming& row : result.timings) {
+    const CallTiming& timing = row.timing;
+    const bool known = row.share >= 0;
+    table.rows.push_back(
+        {text_cell(timing.op), number_cell(timing.bytes), number_cell(timing.runs),
+         rounded(timing.cold_us), rounded(timing.median_us),
+         text_cell(fmt::format("{:.1f}-{:.1f}", timing.least_us, timing.most_us)),
+         rounded(timing.busbw), rounded_or_none(timing.series_busbw),
+         text_cell(known ? fmt::format("{:.1f} {}", row.link_bw, printable(row.link_type)) : ""),
+         text_cell(known ? fmt::format("{:.0f} %", 100 * row.share) : ""),
+         text_cell(row.settings)});
+  }
+  if (!table.rows.empty()) {
+    table.notes.push_back(
+        "Bandwidths in GB/s as nccl-tests defines them; in series: of runs back "
+        "to back, as it measures, all else of single ones. The link "
+        "is the slowest path between the GPUs as NCCL's own topology lists it: "
+        "large buffers come near to it, small ones do not, and NVLink SHARP can "
+        "exceed it.");
+  }
+  return table;
+}
+
+std::string machine_text(const ReplayOutcome& outcome, const TextStyle& style) {
+  std::vector<std::string> parts;
+  const std::string gpus = gpus_phrase(outcome);
+  if (!gpus.empty()) parts.push_back(gpus);
+  if (!outcome.nccl_version.empty()) {
+    parts.push_back(fmt::format("NCCL {} ({})", printable(outcome.nccl_version),
+                                printable(outcome.nccl_library)));
+  }
+  if (!outcome.cuda_version.empty()) parts.push_back("CUDA " + printable(outcome.cuda_version));
+  if (!outcome.driver.empty()) parts.push_back("driver for CUDA " + printable(outcome.driver));
+  if (parts.empty()) return {};
+  return "\n" + paint("Replayed on", Tone::Strong, style) + "\n" +
+         hang("  ", join(parts, ", "), style);
+}
+
+/// Of the runs.
+size_t most_ranks(const ReplayOutcome& outcome) {
+  size_t most = 0;
+  for (const RunOutcome& run : outcome.runs) most = std::max(most, run.ranks.size());
+  return most;
+}
+
+}  // namespace
+
+std::string gpus_phrase(const ReplayOutcome& outcome) {
+  std::map<std::string, size_t> names;
+  for (const ReplayGpu& gpu : outcome.gpus) ++names[printable(gpu.name)];
+  std::vector<std::string> parts;
+  for (const auto& [name, n] : names) parts.push_back(fmt::format("{} x {}", n, name));
+  std::string out = join(parts, ", ");
+  const size_t ranks = most_ranks(outcome);
+  // A launcher's first task knows its own GPUs only.
+  if (!out.empty() && ranks > outcome.gpus.size()) {
+    out += fmt::format(" in the first of the tasks that ran {} ranks", ranks);
+  }
+  return out;
+}
+
+std::string replay_headline(const ReplayResult& result, const TextStyle& style) {
+  return fmt::format("{}: {}\n", kind_text(result.verdict, style),
+                     printable(result.verdict.headline));
+}
+
+std::string replay_text(const ReplayResult& result, const TextStyle& style) {
+  const ReplayVerdict& verdict = result.verdict;
+  return kind_text(verdict, style) + "\n" + hang("  ", printable(verdict.headline), style) +
+         section("Runs", verdict.runs, style) +
+         table_section("By setting", variations(result), style) +
+         table_section("Times", times(result), style) +
+         section("By times", time_comparisons(result.timings), style) +
+         held_section(verdict.held, style) + section("Not as recorded", verdict.changed, style) +
+         section("What this cannot show", verdict.limits, style) +
+         section("Do not conclude", verdict.must_not_conclude, style) +
+         section("Next", verdict.next, style) + machine_text(result.outcome, style);
+}
+
+void tell_replay(const ReplayResult& result, const std::string& path, Console& console) {
+  const std::string text = write_result(result);
+  if (path == kStandardOutput) {
+    console.out += text;
+    return;
+  }
+  if (!path.empty()) write_output_file(path, text);
+  const TextStyle style = console.style(ColorChoice::Auto);
+  console.out += console.quiet ? replay_headline(result, style) : replay_text(result, style);
+  if (!path.empty()) console.err += fmt::format("wrote {}\n", printable(path));
+}
+
+ExitStatus status_of(ReplayVerdictKind kind) {
+  switch (kind) {
+    case ReplayVerdictKind::ReproducedHypothesis:
+    case ReplayVerdictKind::CleanWithoutDefect:
+      return ExitStatus::Fine;
+    case ReplayVerdictKind::ReproducedFault:
+    case ReplayVerdictKind::NotReproduced:
+      return ExitStatus::Findings;
+    case ReplayVerdictKind::NotComparable:
+    case ReplayVerdictKind::Inconclusive:
+      return ExitStatus::Partial;
+    case ReplayVerdictKind::Refused:
+      break;
+  }
+  return ExitStatus::CannotDo;
+}
+
+namespace {
+
+/// The logs name it, or the Flight Recorder's dumps do, of which plans can be made, too.
+bool has_communicator(const Job& job, const std::string& id) {
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
+  return std::any_of(job.communicators.begin(), job.communicators.end(),
+                     [&](const Communicator& comm) { return comm.id == id; }) ||
+         std::any_of(groups.begin(), groups.end(),
+                     [&](const RecordedGroup& group) { return communicator_of(job, group) == id; });
+}
+
+/// Why the result is of other logs; empty: nothing speaks against these.
+std::string why_unfit(const Report& report, const ReplayResult& result) {
+  for (const std::string& id : result.communicators) {
+    if (!has_communicator(report.job, id)) return fmt::format("they know no communicator {}", id);
+  }
+  const std::string& finding = result.hypothesis.finding;
+  if (!finding.empty() && find_finding(report, finding) == nullptr) {
+    return fmt::format("it tests the finding {}, which they do not show", finding);
+  }
+  return {};
+}
+
+std::string machine_of(const ReplayOutcome& outcome) {
+  std::string out = gpus_phrase(outcome);
+  if (outcome.nccl_version.empty()) return out;
+  return out + (out.empty() ? "" : ", ") + "NCCL " + outcome.nccl_version;
+}
+
+}  // namespace
+
+ReplayResult load_replay_result(const std::string& path) {
+  return parse_result(read_replay_file(path), path);
+}
+
+ReplaySummary join_replay(const Report& report, const ReplayResult& result,
+                          const std::string& path) {
+  const ReplayVerdict& verdict = result.verdict;
+  ReplaySummary replay;
+  replay.file = path;
+  replay.unfit = why_unfit(report, result);
+  replay.finding = result.hypothesis.finding;
+  replay.kind = to_string(verdict.kind);
+  if (verdict.confidence) replay.confidence = to_string(*verdict.confidence);
+  replay.headline = verdict.headline;
+  replay.machine = machine_of(result.outcome);
+  replay.runs = verdict.runs;
+  replay.changed = verdict.changed;
+  replay.limits = verdict.limits;
+  replay.must_not_conclude = verdict.must_not_conclude;
+  return replay;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,690 @@
+#include "app/commands/replay_run.h"
+
+#include <CLI/CLI.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "app/output.h"
+#include "app/options.h"
+#include "app/commands/replay.h"
+#include "app/read/read_job.h"
+#include "app/commands/replay_result.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "input/find_inputs.h"
+#include "replay/judge/verdict.h"
+#include "replay/plan/check_plan.h"
+#include "replay/plan/plan_json.h"
+#include "replay/plan/shrink_plan.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+namespace {
+
+// The folder of a replay: new, or one in which nothing of another replay is.
+//
+//   ncclog-replay-5f0c1a2b/plan.json      written before the runs
+//                          outcome.json   by ncclog-replay
+//                          result.json    by ncclog, at the end
+
+/// "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet. It is
+/// not made.
+std::filesystem::path new_replay_folder(const std::string& plan_hash);
+
+/// Throws Error if the folder holds another plan or what was found out about one. It need not be
+/// there. `hash` is that of the plan's file.
+void check_replay_folder(const std::filesystem::path& folder, const ReplayPlan& plan,
+                         const std::string& hash);
+
+/// An outcome of an earlier replay must not pass for this one's. That of a refusal is removed;
+/// throws Error if one is there that somebody waited for.
+void take_refusal_away(const std::filesystem::path& folder);
+
+/// Makes the folder with the plan in it. Throws Error.
+void make_replay_folder(const std::filesystem::path& folder, const std::string& plan_text);
+
+namespace fs = std::filesystem;
+
+/// Whose replay a file of the folder is of; nullopt: there is no such file.
+template <typename PlanOf>
+std::optional<std::string> plan_of(const fs::path& file, PlanOf plan_of_text) {
+  if (!fs::exists(file)) return std::nullopt;
+  try {
+    return plan_of_text(read_replay_file(file.string()));
+  } catch (const Error&) {
+    return std::string();  // Somebody else's file, or a newer ncclog's.
+  }
+}
+
+fs::path new_replay_folder(const std::string& plan_hash) {
+  const std::string name = "ncclog-replay-" + plan_hash.substr(0, 8);
+  fs::path path = name;
+  for (int n = 2; fs::exists(path); ++n) path = fmt::format("{}-{}", name, n);
+  return path;
+}
+
+void check_replay_folder(const fs::path& folder, const ReplayPlan& plan, const std::string& hash) {
+  const auto of_plan = [&](const std::string& text) {
+    return parse_plan(text, "plan.json") == plan ? hash : plan_hash(text);
+  };
+  const auto of_outcome = [](const std::string& text) {
+    return parse_outcome(text, "outcome.json").plan;
+  };
+  const auto of_result = [](const std::string& text) {
+    return parse_result(text, "result.json").plan;
+  };
+  for (const auto& found :
+       {plan_of(folder / "plan.json", of_plan), plan_of(folder / "outcome.json", of_outcome),
+        plan_of(folder / "result.json", of_result)}) {
+    if (found && *found != hash) {
+      throw Error("holds another plan, or what came out of it", folder.string(),
+                  "choose another --out");
+    }
+  }
+}
+
+void take_refusal_away(const fs::path& folder) {
+  const fs::path path = folder / "outcome.json";
+  if (!fs::exists(path)) return;
+  if (!is_of_a_refusal(read_replay_file(path.string()))) {
+    throw Error("holds the outcome of another replay", folder.string(), "choose another --out");
+  }
+  fs::remove(path);
+}
+
+void make_replay_folder(const fs::path& folder, const std::string& plan_text) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) {
+    throw Error("cannot be made: " + failed.message(), folder.string(), "choose another --out");
+  }
+  write_output_file((folder / "plan.json").string(), plan_text);
+}
+
+
+namespace fs = std::filesystem;
+
+/// A folder below that of the outcome: an outcome names no other places.
+bool is_inside(const fs::path& name) {
+  if (name.empty() || name.is_absolute()) return false;
+  const fs::path plain = name.lexically_normal();
+  return plain.begin()->string() != "..";
+}
+
+ReadBack read_run_logs(const ReplayPlan& plan, const RunOutcome& run, const fs::path& folder) {
+  if (!is_inside(run.logs)) return {};
+  try {
+    const std::string logs[] = {(folder / run.logs).string()};
+    return read_back(read_job(find_inputs(logs), {}), plan, run);
+  } catch (const Error&) {
+    return {};  // A run without logs is judged as one that could not be read back.
+  }
+}
+
+}  // namespace
+
+ReplayOutcome read_outcome(const fs::path& folder, const std::string& plan_hash) {
+  const std::string path = (folder / "outcome.json").string();
+  ReplayOutcome outcome = parse_outcome(read_replay_file(path), path);
+  if (outcome.plan != plan_hash) {
+    throw Error("the outcome of another plan", path, "choose another folder with --out");
+  }
+  return outcome;
+}
+
+std::vector<ReadBack> read_replay_logs(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                                       const fs::path& folder) {
+  std::vector<ReadBack> seen;
+  for (const RunOutcome& run : outcome.runs) seen.push_back(read_run_logs(plan, run, folder));
+  return seen;
+}
+
+namespace {
+
+// What can be asked of `ncclog replay run`, and what it comes to.
+//
+//   --mode both --vary NCCL_ALGO=Ring,Tree
+//       → 4 runs: ncclog-replay run DIR/plan.json --out DIR --mode both --judged --vary …
+
+/// What the user typed.
+struct ReplayRunOptions {
+  std::vector<std::string> plans;  ///< A file, "-"; none or several: a mistake.
+  std::string mode = "both";
+  int gpus = 0;                   ///< Ranks that are kept; 0: all of the plan.
+  int hosts = 0;                  ///< Pseudo-hosts; 0: as the plan says.
+  std::vector<std::string> set;   ///< NAME=VALUE, for all runs.
+  std::vector<std::string> vary;  ///< NAME=a,b: runs with each of them.
+  std::string devices;            ///< "0,1"; empty: the first ones.
+  bool share = false;
+  std::string nccl;  ///< A library; empty: the one that is found.
+  int time = 0;      ///< Runs of the timed call; 0: none.
+  int deadline = 0;  ///< Seconds for calls and for what follows; 0: as the plan says.
+  bool multicast = false;
+  bool yes = false;
+  std::string runner;  ///< Path of ncclog-replay; empty: found.
+  std::string out;     ///< Folder of the run; empty: a new one here.
+  std::string result;  ///< File; empty: result.json in the folder; "-".
+};
+
+/// A flag with one value that may be given several times.
+void add_repeated(CLI::App& app, const char* flag, std::vector<std::string>& values,
+                  const char* type, const char* what) {
+  app.add_option(flag, values, what)
+      ->type_name(type)
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+/// What the runs are, and how many.
+void declare_runs(CLI::App& app, ReplayRunOptions& options) {
+  app.add_option("--mode", options.mode,
+                 "defect: as recorded; clean: all ranks behave; both (default): the one, then the "
+                 "other")
+      ->type_name("both|defect|clean");
+  add_number_flag(app, "--gpus", {2, 1 << 20}, options.gpus,
+                  "replay on N GPUs at most: ranks are left out, and what is lost is said")
+      ->type_name("N");
+  add_number_flag(app, "--hosts", {1, 1024}, options.hosts,
+                  "split the GPUs into N pseudo-hosts that talk over sockets (default: as the plan "
+                  "says)")
+      ->type_name("N");
+  add_repeated(app, "--set", options.set, "NAME=VALUE", "a setting for all runs; may be repeated");
+  add_repeated(app, "--vary", options.vary, "NAME=VALUES",
+               "make the runs once with each of NAME=A,B and compare; may be repeated");
+}
+
+/// Where and how they are made.
+void declare_conditions(CLI::App& app, ReplayRunOptions& options) {
+  app.add_option("--devices", options.devices,
+                 "the GPUs by number, as 0,1 (default: the first ones)")
+      ->type_name("NUMBERS");
+  app.add_flag("--share", options.share, "use GPUs that others use, too");
+  app.add_option("--nccl", options.nccl, "NCCL's library (default: the one that is found)")
+      ->type_name("FILE");
+  add_number_flag(app, "--time", {1, kMostTimedRuns}, options.time,
+                  "repeat the tested call N times and measure it")
+      ->type_name("N");
+  add_number_flag(app, "--deadline", {1, 3600}, options.deadline,
+                  "seconds that calls and what follows them may take (default: as the plan says)")
+      ->type_name("SECONDS");
+  app.add_flag("--multicast", options.multicast, "allow NVLink multicast, which is off otherwise");
+}
+
+void check_mode(const std::string& mode) {
+  const std::string_view modes[] = {"both", "defect", "clean"};
+  if (std::find(std::begin(modes), std::end(modes), mode) != std::end(modes)) return;
+  const auto nearest = nearest_name(mode, modes);
+  throw Error(
+      fmt::format("unknown value '{}'", printable(mode)), "--mode",
+      nearest ? fmt::format("did you mean '{}'?", *nearest) : "one of: both, defect, clean");
+}
+
+void check_settings(const std::vector<std::string>& settings, const char* flag) {
+  for (const std::string& one : settings) {
+    const bool is_named = one.find('=') != std::string::npos && one.front() != '=';
+    if (is_named) continue;
+    throw Error(fmt::format("no setting: '{}'", printable(one)), flag, "write NAME=VALUE");
+  }
+}
+
+/// Lets `app` read them into `options`, which it keeps a reference to.
+void declare_run_options(CLI::App& app, ReplayRunOptions& options) {
+  app.add_option("PLAN", options.plans, "a plan, '-' for stdin")->type_name("");
+  declare_runs(app, options);
+  declare_conditions(app, options);
+  app.add_flag("--yes", options.yes, "do not ask");
+  app.add_option("--runner", options.runner,
+                 "the program ncclog-replay (default: beside ncclog, else in PATH)")
+      ->type_name("FILE");
+  app.add_option("--out", options.out,
+                 "folder for logs and outcome (default: a new one, ncclog-replay-HASH)")
+      ->type_name("FOLDER");
+  app.add_option("-o,--output", options.result,
+                 "where the result goes (default: result.json in the folder; '-': standard output)")
+      ->type_name("FILE");
+}
+
+/// Throws Error if the words make no sense, whatever the plan.
+void check_words(const ReplayRunOptions& options) {
+  if (options.plans.empty()) {
+    throw Error("no plan named", "replay run", "'ncclog replay plan' makes one of logs");
+  }
+  if (options.plans.size() > 1) {
+    throw Error(fmt::format("one plan is wanted, not {}", options.plans.size()), "replay run",
+                "replay them one after the other");
+  }
+  check_mode(options.mode);
+  check_settings(options.set, "--set");
+  check_settings(options.vary, "--vary");
+}
+
+/// Runs that the modes and variations make of the plan, 10,000 at most; ncclog-replay refuses far
+/// fewer.
+int runs_of(const ReplayRunOptions& options, const ReplayPlan& plan) {
+  constexpr int64_t kMost = 10000;
+  int64_t runs = options.mode == "both" ? runs_of(plan) : 1;
+  for (const std::string& one : options.vary) {
+    runs = std::min(kMost, runs * (1 + std::count(one.begin(), one.end(), ',')));
+  }
+  return static_cast<int>(runs);
+}
+
+/// The command line of ncclog-replay for the plan in the folder; what the user did not say is left
+/// to it. `runner` is its path.
+std::vector<std::string> runner_command(const ReplayRunOptions& options, const std::string& runner,
+                                        const std::filesystem::path& folder) {
+  std::vector<std::string> words = {runner,       "run",           (folder / "plan.json").string(),
+                                    "--out",      folder.string(), "--mode",
+                                    options.mode, "--judged"};
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {flag, value});
+  };
+  const auto add_number = [&](const char* flag, int value) {
+    if (value > 0) words.insert(words.end(), {flag, std::to_string(value)});
+  };
+  const auto add_flag = [&](const char* flag, bool is_set) {
+    if (is_set) words.emplace_back(flag);
+  };
+  add_number("--hosts", options.hosts);
+  for (const std::string& one : options.set) add("--set", one);
+  for (const std::string& one : options.vary) add("--vary", one);
+  add("--devices", options.devices);
+  add("--nccl", options.nccl);
+  add_number("--time", options.time);
+  add_number("--deadline", options.deadline);
+  add_flag("--share", options.share);
+  add_flag("--multicast", options.multicast);
+  return words;
+}
+
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* kRunner = "ncclog-replay";
+constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr size_t kMaxLastWords = 4096;
+
+/// What a signal handler may look at: the runner that is being waited for; 0: none.
+std::atomic<pid_t> running{0};
+std::atomic<bool> was_stopped{false};
+
+void hand_on(int signal) {
+  was_stopped = true;
+  if (const pid_t pid = running; pid > 0) kill(pid, signal);
+}
+
+/// While it lives, requests to stop this process go to the runner.
+class SignalsHandedOn {
+ public:
+  SignalsHandedOn() {
+    was_stopped = false;
+    struct sigaction action = {};
+    action.sa_handler = hand_on;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < before_.size(); ++i) sigaction(kStopSignals[i], &action, &before_[i]);
+  }
+  ~SignalsHandedOn() {
+    running = 0;
+    for (size_t i = 0; i < before_.size(); ++i) sigaction(kStopSignals[i], &before_[i], nullptr);
+  }
+  SignalsHandedOn(const SignalsHandedOn&) = delete;
+  SignalsHandedOn& operator=(const SignalsHandedOn&) = delete;
+
+ private:
+  std::array<struct sigaction, std::size(kStopSignals)> before_ = {};
+};
+
+/// In the child; nothing may be allocated here. Whoever carries a replay out ends with this
+/// process, even if it is killed: nobody would end the ranks on the GPUs otherwise. Writes errno to
+/// `report` if the program cannot be started.
+[[noreturn]] void become(char* const* words, pid_t parent, int output, int report) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  struct sigaction defaults = {};
+  defaults.sa_handler = SIG_DFL;
+  sigaction(SIGPIPE, &defaults, nullptr);
+  const int input = open("/dev/null", O_RDONLY);
+  dup2(input, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  if (input > STDERR_FILENO) close(input);
+  // It may have died before the signal was asked for.
+  if (getppid() == parent) execv(words[0], words);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(report, &error, sizeof error);
+  _exit(127);
+}
+
+/// Starts the command with its output going into `output`.
+pid_t start(const std::vector<std::string>& command, int output) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) throw Error("no pipe can be made", command.front());
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid == 0) become(words.data(), parent, output, report[1]);
+  int failure = pid < 0 ? errno : 0;
+  close(report[1]);
+  if (pid > 0) {
+    [[maybe_unused]] const ssize_t n = read(report[0], &failure, sizeof failure);
+  }
+  close(report[0]);
+  if (failure == 0) return pid;
+  if (pid > 0) waitpid(pid, nullptr, 0);
+  throw Error(fmt::format("cannot be started: {}", std::strerror(failure)), command.front(),
+              "name a program that carries out replays with --runner");
+}
+
+/// Takes what has come out of the pipe. False at its end.
+bool take(int pipe, const RunnerLimits& limits, std::string& last_words) {
+  std::array<char, 4096> buffer;
+  const ssize_t n = read(pipe, buffer.data(), buffer.size());
+  if (n <= 0) return n < 0 && errno == EINTR;
+  const std::string_view text(buffer.data(), static_cast<size_t>(n));
+  if (limits.passes_on) write_all(STDERR_FILENO, text, "standard error");
+  last_words += text;
+  if (last_words.size() > kMaxLastWords) last_words.erase(0, last_words.size() - kMaxLastWords);
+  return true;
+}
+
+bool has_passed(Clock::time_point begin, double seconds) {
+  return std::chrono::duration<double>(Clock::now() - begin).count() >= seconds;
+}
+
+/// Tells the runner that its time is over, and after the grace everything that it started.
+class TimeKeeper {
+ public:
+  TimeKeeper(pid_t pid, const RunnerLimits& limits) : pid_(pid), limits_(limits) {}
+
+  void look() {
+    if (!expired_ && has_passed(begin_, limits_.most_seconds)) {
+      expired_ = true;
+      kill(pid_, SIGTERM);
+    } else if (expired_ && has_passed(begin_, limits_.most_seconds + limits_.grace_seconds)) {
+      kill(-pid_, SIGKILL);
+    }
+  }
+
+  bool expired() const { return expired_; }
+
+ private:
+  pid_t pid_;
+  const RunnerLimits& limits_;
+  Clock::time_point begin_ = Clock::now();
+  bool expired_ = false;
+};
+
+/// Reads the runner's output until its process is gone; what others still hold the pipe open for is
+/// not waited for.
+int wait_for(pid_t pid, int pipe, const RunnerLimits& limits, RunnerEnd& end) {
+  constexpr int kLookMs = 50;
+  TimeKeeper time(pid, limits);
+  bool open = true;
+  int status = 0;
+  while (waitpid(pid, &status, WNOHANG) == 0) {
+    pollfd readable = {.fd = open ? pipe : -1, .events = POLLIN, .revents = 0};
+    if (poll(&readable, 1, kLookMs) > 0) open = take(pipe, limits, end.last_words);
+    time.look();
+  }
+  pollfd rest = {.fd = pipe, .events = POLLIN, .revents = 0};
+  while (open && poll(&rest, 1, 0) > 0) open = take(pipe, limits, end.last_words);
+  end.expired = time.expired();
+  return status;
+}
+
+bool is_program(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0;
+}
+
+/// Where the runner may be, the best place first.
+std::vector<fs::path> places() {
+  std::vector<fs::path> all;
+  std::error_code failed;
+  const fs::path self = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) {
+    all.push_back(self.parent_path() / kRunner);
+    // In a build tree.
+    all.push_back(self.parent_path() / "src" / "replay" / "exec" / kRunner);
+  }
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder : split(path == nullptr ? "" : path, ':')) {
+    if (!folder.empty()) all.push_back(fs::path(folder) / kRunner);
+  }
+  return all;
+}
+
+std::string last_line(std::string_view text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
+  const size_t begin = text.rfind('\n');
+  return printable(begin == text.npos ? text : text.substr(begin + 1));
+}
+
+}  // namespace
+
+std::string find_runner(const std::string& wanted) {
+  if (!wanted.empty()) {
+    if (is_program(wanted)) return wanted;
+    std::error_code ignored;
+    const bool is_there = fs::exists(wanted, ignored);
+    throw Error(is_there ? "is no program that can be started" : "no program of this name", wanted,
+                "--runner names the file ncclog-replay");
+  }
+  for (const fs::path& place : places()) {
+    if (is_program(place)) return place.string();
+  }
+  throw Error(
+      "ncclog-replay is neither beside ncclog nor in PATH", "replay run",
+      "it needs the GPUs: build it where the CUDA Toolkit and NCCL's header are, install it "
+      "beside ncclog, or name it with --runner");
+}
+
+RunnerEnd run_runner(const std::vector<std::string>& command, const RunnerLimits& limits) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error("no pipe can be made", command.front());
+  RunnerEnd end;
+  const SignalsHandedOn signals;
+  pid_t pid = -1;
+  try {
+    pid = start(command, ends[1]);
+  } catch (...) {
+    close(ends[0]);
+    close(ends[1]);
+    throw;
+  }
+  running = pid;
+  // Asked before there was somebody to hand it on to.
+  if (was_stopped) kill(pid, SIGTERM);
+  close(ends[1]);
+  const int status = wait_for(pid, ends[0], limits, end);
+  running = 0;
+  close(ends[0]);
+  if (WIFEXITED(status)) end.exit_code = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) end.signal = WTERMSIG(status);
+  end.stopped = was_stopped;
+  return end;
+}
+
+std::string runner_trouble(const RunnerEnd& end) {
+  constexpr int kNotLoaded = 127;
+  const std::string said = last_line(end.last_words);
+  if (end.expired) return "it took longer than it can need, and was ended";
+  if (end.stopped) return "it was stopped";
+  if (end.signal != 0) return fmt::format("it was ended by signal {}", end.signal);
+  if (end.exit_code == 0) return {};
+  if (end.exit_code == kNotLoaded) {
+    return fmt::format("it cannot be loaded: {}", said.empty() ? "a library is missing" : said);
+  }
+  return fmt::format("it ended with status {}{}{}", end.exit_code, said.empty() ? "" : ": ", said);
+}
+
+// ncclog replay run PLAN
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What is to be run, and where.
+struct AskedReplay {
+  ReplayPlan plan;
+  std::string text;    ///< The plan as a file.
+  std::string hash;    ///< Of the text.
+  ReplayPlan timed;    ///< With the deadlines that ncclog-replay will keep.
+  std::string runner;  ///< Path of ncclog-replay.
+  fs::path folder;
+};
+
+void refuse_bad_plan(const PlanFile& file) {
+  for (const PlanComplaint& complaint : check_plan(file.plan)) {
+    if (complaint.weight != PlanComplaint::Weight::Refusal) continue;
+    throw Error(complaint.what, fmt::format("{}: {}", file.path, complaint.where), complaint.hint);
+  }
+}
+
+/// Before anything is run: whether the result can be written, and over nothing that is read.
+void check_result_file(const ReplayRunOptions& options, const fs::path& folder) {
+  if (options.result.empty() || options.result == kStandardOutput) return;
+  check_other_file(options.result, options.plans.front(), "the plan itself");
+  for (const char* name : {"plan.json", "outcome.json"}) {
+    if (same_place(options.result) == same_place((folder / name).string())) {
+      throw Error("is what the replay itself writes", options.result, "name another file");
+    }
+  }
+  const fs::path parent = fs::path(options.result).parent_path();
+  const bool is_inside = same_place((parent / ".").string()) == same_place((folder / ".").string());
+  if (!is_inside) check_output_file(options.result, {});
+}
+
+/// The plan with the deadlines that ncclog-replay will keep.
+ReplayPlan with_deadlines(ReplayPlan plan, const ReplayRunOptions& options) {
+  plan.deadlines = with_deadline(plan.deadlines, options.deadline);
+  plan.deadlines.completion += timing_seconds(options.time);
+  return plan;
+}
+
+std::string settings_phrase(const ReplayRunOptions& options) {
+  std::vector<std::string> all = options.set;
+  all.insert(all.end(), options.vary.begin(), options.vary.end());
+  return all.empty() ? std::string() : ", " + printable(join(all, " "));
+}
+
+/// What will happen, before anybody is asked.
+std::string outline(const ReplayPlan& plan, const ReplayRunOptions& options,
+                    const fs::path& folder) {
+  const int runs = runs_of(options, plan);
+  const int hosts = options.hosts > 0 ? options.hosts : host_group_count(plan);
+  return fmt::format(
+      "{} on {} of this machine{}, {} ({}){}\n"
+      "  needs   {}\n"
+      "  folder  {}\n",
+      plural(plan.ranks.size(), "rank"), plural(plan.ranks.size(), "GPU"),
+      hosts > 1 ? fmt::format(" as {} pseudo-hosts", hosts) : "",
+      plural(static_cast<uint64_t>(runs), "run"), options.mode, settings_phrase(options),
+      cost_words(plan, runs), printable(folder.string()));
+}
+
+/// True if the person at the terminal says yes.
+bool is_confirmed() {
+  write_all(STDERR_FILENO, "Run it? [y/N] ", "standard error");
+  std::string answer;
+  std::getline(std::cin, answer);
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+void confirm(const ReplayRunOptions& options, const std::string& text) {
+  if (options.yes) return;
+  const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+  write_all(STDERR_FILENO, text, "standard error");
+  if (!can_ask) throw Error("nobody is there to confirm it", "replay run", "give --yes");
+  if (!is_confirmed()) throw Error("not confirmed: nothing was run", "replay run");
+}
+
+/// The outcome, or why there is none.
+ReplayOutcome outcome_after(const RunnerEnd& end, const std::string& runner, const fs::path& folder,
+                            const std::string& plan_hash) {
+  if (fs::exists(folder / "outcome.json")) return read_outcome(folder, plan_hash);
+  const std::string trouble = runner_trouble(end);
+  throw Error(trouble.empty() ? "it wrote no outcome" : trouble, runner,
+              "what it printed stands above");
+}
+
+/// Throws Error where the replay cannot be made; nothing is written yet, and nobody was asked.
+AskedReplay asked_replay(const ReplayRunOptions& options) {
+  check_words(options);
+  const PlanFile file = load_plan(options.plans.front());
+  refuse_bad_plan(file);
+  AskedReplay asked;
+  asked.plan = options.gpus > 0 ? shrink_plan(file.plan, options.gpus) : file.plan;
+  asked.runner = find_runner(options.runner);
+  asked.text = write_plan(asked.plan);
+  asked.hash = plan_hash(asked.text);
+  asked.timed = with_deadlines(asked.plan, options);
+  asked.folder = options.out.empty() ? new_replay_folder(asked.hash) : fs::path(options.out);
+  check_replay_folder(asked.folder, asked.plan, asked.hash);
+  check_result_file(options, asked.folder);
+  return asked;
+}
+
+RunnerEnd run_asked(const AskedReplay& asked, const ReplayRunOptions& options, bool is_quiet) {
+  const int64_t most = longest_seconds(asked.timed.deadlines, runs_of(options, asked.plan));
+  return run_runner(runner_command(options, asked.runner, asked.folder),
+                    {.most_seconds = static_cast<double>(most), .passes_on = !is_quiet});
+}
+
+ReplayResult result_after(const RunnerEnd& end, const AskedReplay& asked) {
+  const ReplayOutcome outcome = outcome_after(end, asked.runner, asked.folder, asked.hash);
+  return make_result(asked.plan, asked.hash, outcome,
+                     read_replay_logs(asked.plan, outcome, asked.folder));
+}
+
+ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
+  const AskedReplay asked = asked_replay(options);
+  take_refusal_away(asked.folder);
+  confirm(options, outline(asked.timed, options, asked.folder));
+  make_replay_folder(asked.folder, asked.text);
+
+  const RunnerEnd end = run_asked(asked, options, console.quiet);
+  const ReplayResult result = result_after(end, asked);
+  tell_replay(result,
+              options.result.empty() ? (asked.folder / "result.json").string() : options.result,
+              console);
+  const std::string trouble = runner_trouble(end);
+  const ExitStatus status = status_of(result.verdict.kind);
+  if (trouble.empty() || !result.outcome.refused.empty()) return status;
+  console.err += fmt::format("{}: {}; what it had done by then is judged\n",
+                             printable(asked.runner), printable(trouble));
+  return std::max(status, ExitStatus::Partial);
+}
+
+}  // namespace
+
+RunCommand declare_replay_run(CLI::App& app) {
+  const auto options = std::make_shared<ReplayRunOptions>();
+  declare_run_options(app, *options);
+  return [options](Console& console) { return replay_run(*options, console); };
+}
+
+}  // namespace ncclog

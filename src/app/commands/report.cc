@@ -1,0 +1,553 @@
+#include "app/commands/report.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "app/commands/analyze.h"
+#include "app/command_line.h"
+#include "app/output.h"
+#include "app/commands/bundle_logs.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "report/bundle_archive.h"
+#include "report/report_formats.h"
+#include "report/tables/tables.h"
+#include "report/text_layout.h"
+#include "rules/evaluate.h"
+#include "rules/load_rules.h"
+
+namespace ncclog {
+namespace {
+
+// Folders for what is only needed while a command runs.
+
+/// A new folder under the system's temporary one (TMPDIR), readable by its owner only. Invariant:
+/// it is there as long as the object is, and gone afterwards.
+class TemporaryFolder {
+ public:
+  /// Throws Error if none can be made.
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Makes another folder the process's working directory, so that reports name what is in it by
+/// short paths. Invariant: the one before is restored.
+class WorkingFolder {
+ public:
+  explicit WorkingFolder(const std::filesystem::path& path);
+  ~WorkingFolder();
+  WorkingFolder(const WorkingFolder&) = delete;
+  WorkingFolder& operator=(const WorkingFolder&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
+
+namespace fs = std::filesystem;
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "ncclog-XXXXXX").string();
+  if (error || mkdtemp(name.data()) == nullptr) {
+    throw Error("no temporary folder can be made", name,
+                "set TMPDIR to a folder that can be written");
+  }
+  path_ = name;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+WorkingFolder::WorkingFolder(const fs::path& path) : before_(fs::current_path()) {
+  fs::current_path(path);
+}
+
+WorkingFolder::~WorkingFolder() {
+  std::error_code ignored;
+  fs::current_path(before_, ignored);
+}
+
+
+using Rename = std::function<std::string(std::string_view)>;
+
+/// What counts of a finding, by name.
+struct Trait {
+  std::string_view name;
+  std::string value;
+
+  bool operator==(const Trait&) const = default;
+};
+
+std::string hosts_text(std::vector<std::string> hosts, const Rename& rename) {
+  for (std::string& host : hosts) host = rename(host);
+  std::sort(hosts.begin(), hosts.end());
+  return join(hosts, ",");
+}
+
+std::vector<Trait> traits_of(const Finding& finding, const Rename& rename) {
+  const Subject& subject = finding.subject;
+  std::vector<std::string> explains = finding.explains;
+  std::sort(explains.begin(), explains.end());
+  return {{"severity", std::string(to_string(finding.severity))},
+          {"confidence", std::string(to_string(finding.confidence))},
+          {"role", std::string(to_string(finding.role))},
+          {"hosts", hosts_text(finding.hosts, rename)},
+          {"ranks", ranges_text(finding.ranks)},
+          {"subject", fmt::format("{}/{}/{}/{}", rename(subject.host), subject.rank, subject.pid,
+                                  subject.communicator)},
+          {"explains", join(explains, ",")}};
+}
+
+const Finding* find(const Diagnosis& diagnosis, std::string_view id) {
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.id == id) return &finding;
+  }
+  return nullptr;
+}
+
+void compare(const Finding& before, const Finding& after, const Rename& rename,
+             std::vector<std::string>& differences) {
+  const auto old_traits = traits_of(before, rename);
+  const auto new_traits = traits_of(after, [](std::string_view host) { return std::string(host); });
+  for (size_t i = 0; i < old_traits.size(); ++i) {
+    if (old_traits[i] == new_traits[i]) continue;
+    differences.push_back(fmt::format("{}: {} {}, was {}", after.id, new_traits[i].name,
+                                      new_traits[i].value, old_traits[i].value));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> compare_findings(const Diagnosis& before, const Diagnosis& after,
+                                          const Rename& rename) {
+  std::vector<std::string> differences;
+  if (before.verdict.status != after.verdict.status) {
+    differences.push_back(fmt::format("verdict {}, was {}", to_string(after.verdict.status),
+                                      to_string(before.verdict.status)));
+  }
+  for (const Finding& finding : before.findings) {
+    const Finding* other = find(after, finding.id);
+    if (other == nullptr) {
+      differences.push_back(finding.id + ": is gone");
+    } else {
+      compare(finding, *other, rename, differences);
+    }
+  }
+  for (const Finding& finding : after.findings) {
+    if (find(before, finding.id) == nullptr) differences.push_back(finding.id + ": is new");
+  }
+  const auto same_id = [](const Finding& a, const Finding& b) { return a.id == b.id; };
+  if (differences.empty() && !std::equal(before.findings.begin(), before.findings.end(),
+                                         after.findings.begin(), after.findings.end(), same_id)) {
+    differences.push_back("the findings stand in another order");
+  }
+  return differences;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// By it a text report is known from a log.
+constexpr std::string_view kTextHead = "ncclog report\n\n";
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error("cannot be read", path.string());
+  return std::move(text).str();
+}
+
+/// The same options from any working directory. A replay's result is left out: it names ranks and
+/// communicators as the logs do, not as the bundle.
+AnalyzeOptions with_whole_paths(AnalyzeOptions options) {
+  for (std::string& rule : options.rules) rule = fs::absolute(rule).string();
+  if (fs::exists(options.expect)) options.expect = fs::absolute(options.expect).string();
+  options.with_replay.clear();
+  return options;
+}
+
+std::string mapping_path(const BundleOptions& options) {
+  return options.mapping.empty() ? options.path + ".mapping.json" : options.mapping;
+}
+
+/// Whatever bytes the strings hold.
+std::string json_text(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+/// True if the path lies in a folder that is read as a whole.
+bool is_among_inputs(const std::string& path, const std::vector<std::string>& folders) {
+  const std::string file = fs::weakly_canonical(path).string();
+  return std::any_of(folders.begin(), folders.end(), [&](const std::string& folder) {
+    return fs::is_directory(folder) && file.starts_with(fs::canonical(folder).string() + "/");
+  });
+}
+
+/// Size and time of each file: who writes to one changes them.
+std::vector<std::pair<uintmax_t, fs::file_time_type>> states_of(
+    const std::vector<std::string>& inputs) {
+  std::vector<std::pair<uintmax_t, fs::file_time_type>> states;
+  for (const std::string& input : inputs) {
+    std::error_code error;
+    states.emplace_back(fs::file_size(input, error), fs::last_write_time(input, error));
+  }
+  return states;
+}
+
+/// The files that a bundle is made of; they are read several times.
+std::vector<std::string> bundled_inputs(const AnalyzeOptions& analyze) {
+  const std::vector<std::string> inputs = wanted_inputs(analyze.input);
+  if (std::find(inputs.begin(), inputs.end(), "-") == inputs.end()) return inputs;
+  throw Error("a bundle cannot be made of standard input", "--bundle",
+              "write it to a file first: it is read more than once");
+}
+
+/// Some of the names that are left, in one line.
+std::string leaks_text(std::span<const Leak> leaks) {
+  constexpr size_t kMost = 5;
+  std::string text;
+  for (const Leak& leak : leaks.first(std::min(leaks.size(), kMost))) {
+    text += fmt::format("{}{}: '{}', which {}", text.empty() ? "" : "; ", printable(leak.place),
+                        printable(leak.name), leak.why);
+  }
+  if (leaks.size() > kMost) text += fmt::format("; and {} more", leaks.size() - kMost);
+  return text;
+}
+
+/// A bundle being made. Its steps stand in write_bundle() in their order; each uses what those
+/// before it left.
+class BundleMaker {
+ public:
+  BundleMaker(const Report& original, const AnalyzeOptions& analyze, const BundleOptions& options)
+      : original_(original),
+        analyze_(with_whole_paths(analyze)),
+        options_(options),
+        inputs_(bundled_inputs(analyze)),
+        read_(states_of(inputs_)) {}
+
+  void replace_names() {
+    if (options_.anonymise) anonymiser_.emplace(find_identities_of(original_.job, inputs_));
+    logs_ = stage_logs(inputs_, anonymiser_ ? &*anonymiser_ : nullptr, whole());
+    for (const StagedLog& log : logs_) {
+      if (!log.left_out.empty()) summary_.left_out.push_back(log.path);
+    }
+  }
+
+  void analyse_again() {
+    report_.emplace(analyse(whole()));
+    for (const JobInput& input : report_->job.inputs) summary_.lines += input.lines;
+    const auto rename = [this](std::string_view host) {
+      return anonymiser_ ? anonymiser_->text(host) : std::string(host);
+    };
+    summary_.differences = compare_findings(original_.diagnosis, report_->diagnosis, rename);
+  }
+
+  void choose_logs() {
+    uint64_t bytes = 0;
+    for (const StagedLog& log : logs_) bytes += log.bytes;
+    bundled_ = whole();
+    if (options_.full_logs || bytes <= options_.whole_bytes) return;
+    constexpr ExcerptSize kSizes[] = {
+        {.calls = 512, .first = 2048, .last = 256, .end = 200},
+        {.calls = 8192, .first = 16384, .last = 2048, .end = 2000},
+        {.calls = 65536, .first = 131072, .last = 16384, .end = 20000}};
+    const LineMatcher matcher = make_line_matcher(load_rulebook(analyze_.rules, today()));
+    for (const ExcerptSize& size : kSizes) {
+      const fs::path folder = folder_.path() / "excerpt";
+      fs::remove_all(folder);
+      excerpt_ = write_excerpt(*report_, matcher, size, whole(), folder);
+      if (!is_enough(folder)) continue;
+      bundled_ = folder;
+      return;
+    }
+    excerpt_.clear();
+  }
+
+  void gather() {
+    add_reports();
+    add_logs();
+    members_["environment.csv"] = write_table_csv(environment_table(report_->job));
+    members_["tool.json"] = json_text(tool(), 2) + "\n";
+    members_["README.txt"] = readme();
+    for (size_t i = 0; i < analyze_.rules.size(); ++i) add_rules(i + 1, analyze_.rules[i]);
+    add_checksums(members_, json_text(manifest(), -1));
+  }
+
+  void refuse_leaks() {
+    if (!anonymiser_) return;
+    LeakCheck check(anonymiser_->ordinary_words(), anonymiser_->unmistakable());
+    read_for_leaks(inputs_, check);
+    // What was written since names were looked for was not looked through.
+    if (states_of(inputs_) != read_) {
+      throw Error("the logs were written to meanwhile: nothing was written", options_.path,
+                  "make a copy of them and bundle that");
+    }
+    for (const auto& [path, text] : members_) {
+      for (Leak& leak : check.find(path, text)) summary_.leaks.push_back(std::move(leak));
+    }
+    if (summary_.leaks.empty() || options_.allow_leaks) return;
+    throw Error(fmt::format("names would be left in the bundle, so nothing was written: {}",
+                            leaks_text(summary_.leaks)),
+                options_.path,
+                "please report this; --allow-leaks writes the bundle with these names in it");
+  }
+
+  BundleSummary write() {
+    const std::string bytes = bundle_archive(members_);
+    if (anonymiser_) write_mapping();
+    write_output_file(options_.path, bytes);
+    summary_.bytes = bytes.size();
+    return std::move(summary_);
+  }
+
+ private:
+  fs::path whole() const { return folder_.path() / "whole"; }
+
+  Report analyse(const fs::path& folder) const {
+    const WorkingFolder here(folder);
+    AnalyzeOptions options = analyze_;
+    options.input.paths = {"logs"};
+    return run_pipeline(options);
+  }
+
+  bool is_enough(const fs::path& folder) const {
+    const Report excerpt = analyse(folder);
+    const auto same = [](std::string_view host) { return std::string(host); };
+    return compare_findings(report_->diagnosis, excerpt.diagnosis, same).empty();
+  }
+
+  void add_reports() {
+    for (const ReportKind& kind : report_kinds()) {
+      const std::string ending(kind.flag == "text" ? "txt" : kind.flag);
+      members_["report." + ending] = kind.write(*report_, TextStyle());
+      if (kind.name == "text") members_["report." + ending].insert(0, kTextHead);
+    }
+  }
+
+  void add_logs() {
+    for (const StagedLog& log : logs_) {
+      if (log.left_out.empty()) members_[log.path] = read_file(bundled_ / log.path);
+    }
+    summary_.is_excerpt = !excerpt_.empty();
+    summary_.lines_kept = summary_.is_excerpt ? 0 : summary_.lines;
+    for (const ExcerptLog& log : excerpt_) {
+      for (const auto& [first, last] : log.kept) summary_.lines_kept += last - first + 1;
+    }
+  }
+
+  /// The files of the flag --rules with that number.
+  void add_rules(size_t number, const std::string& path) {
+    for (const std::string& file : find_rule_files(path)) {
+      const std::string name = fs::path(file).filename().string();
+      const std::string text = read_file(file);
+      members_[fmt::format("rules/{}/{}", number, anonymiser_ ? anonymiser_->path(name) : name)] =
+          anonymiser_ ? anonymiser_->text(text) : text;
+    }
+  }
+
+  Json tool() const {
+    return {{"name", report_->tool.name},
+            {"version", report_->tool.version},
+            {"build", full_version()},
+            {"rulebook", report_->tool.rulebook}};
+  }
+
+  Json logs_json() const {
+    Json files = Json::array();
+    for (const ExcerptLog& log : excerpt_) {
+      std::string kept;
+      for (const auto& [first, last] : log.kept) {
+        kept += fmt::format("{}{}-{}", kept.empty() ? "" : ",", first, last);
+      }
+      files.push_back({{"path", log.path}, {"lines", log.lines}, {"kept", kept}});
+    }
+    Json left_out = Json::array();
+    for (const StagedLog& log : logs_) {
+      if (log.left_out.empty()) continue;
+      left_out.push_back({{"path", log.path}, {"reason", log.left_out}});
+    }
+    return {{"content", summary_.is_excerpt ? "excerpt" : "whole"},
+            {"lines", summary_.lines},
+            {"lines_kept", summary_.lines_kept},
+            {"excerpts", std::move(files)},
+            {"left_out", std::move(left_out)}};
+  }
+
+  Json manifest() const {
+    Json findings = Json::array();
+    for (const Finding& finding : report_->diagnosis.findings) findings.push_back(finding.id);
+    return {{"schema", "ncclog.bundle/1"},
+            {"tool", tool()},
+            {"anonymised", anonymiser_.has_value()},
+            {"findings", std::move(findings)},
+            {"findings_equal", summary_.differences.empty()},
+            {"differences", summary_.differences},
+            {"logs", logs_json()}};
+  }
+
+  std::string readme() const {
+    return fmt::format(
+        "ncclog report: logs of an NCCL job, and what ncclog {} says about them.\n\n"
+        "report.md, .html, .txt  what was found\n"
+        "report.json             the same for scripts\n"
+        "logs/                   {}\n"
+        "environment.csv         settings\n"
+        "manifest.json           what is here, and which lines of which log\n\n"
+        "Names of hosts, users, addresses, paths and jobs {}.\n"
+        "Look again:   ncclog analyze logs/{}\n"
+        "Check:        sha256sum -c SHA256SUMS\n",
+        report_->tool.version,
+        summary_.is_excerpt ? "the lines that give the same findings" : "all of the logs",
+        anonymiser_ ? "were replaced, the same everywhere" : "are the real ones",
+        analyze_.rules.empty() ? "" : " --rules rules/");
+  }
+
+  void write_mapping() {
+    Json list = Json::array();
+    for (const Replacement& replaced : anonymiser_->mapping()) {
+      ++summary_.replaced[replaced.kind];
+      list.push_back({{"kind", to_string(replaced.kind)},
+                      {"original", to_valid_utf8(replaced.original)},
+                      {"replacement", replaced.replacement}});
+    }
+    const Json mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
+    summary_.mapping = mapping_path(options_);
+    write_private_file(summary_.mapping, json_text(mapping, 2) + "\n");
+  }
+
+  const Report& original_;
+  AnalyzeOptions analyze_;
+  const BundleOptions& options_;
+  std::vector<std::string> inputs_;
+  std::vector<std::pair<uintmax_t, fs::file_time_type>> read_;  ///< Inputs before they are read.
+  TemporaryFolder folder_;
+  std::optional<Anonymiser> anonymiser_;
+  std::vector<StagedLog> logs_;
+  std::optional<Report> report_;  ///< Of the staged logs.
+  fs::path bundled_;              ///< Where the logs lie that go into the bundle.
+  std::vector<ExcerptLog> excerpt_;
+  BundleMembers members_;
+  BundleSummary summary_;
+};
+
+std::string replaced_text(const BundleSummary& summary) {
+  std::vector<std::string> parts;
+  for (const auto& [kind, count] : summary.replaced) {
+    parts.push_back(plural(count, kind == IdentityKind::Hardware ? "MAC" : to_string(kind)));
+  }
+  return parts.empty() ? "no names" : join(parts, ", ");
+}
+
+}  // namespace
+
+void check_bundle(const BundleOptions& options, const AnalyzeOptions& analyze,
+                  std::span<const std::string> inputs) {
+  std::set<std::string> places;
+  for (const ReportOutput& output : analyze.outputs) places.insert(same_place(output.path));
+  std::vector<std::string> files = {options.path};
+  if (options.anonymise) files.push_back(mapping_path(options));
+  for (const std::string& path : files) {
+    const bool is_special = fs::exists(path) && !fs::is_regular_file(path);
+    if (path == "-" || is_special) {
+      throw Error("a bundle needs a file of its own", path, "name one: --bundle job.tar.zst");
+    }
+    check_output_file(path, inputs);
+    if (!places.insert(same_place(path)).second) throw Error("is named twice", path);
+  }
+  if (!is_among_inputs(options.path, analyze.input.paths)) return;
+  throw Error("the bundle would lie among the logs and be read as logs the next time", options.path,
+              "name a file outside of their folder");
+}
+
+BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
+                           const BundleOptions& options) {
+  BundleMaker maker(report, analyze, options);
+  maker.replace_names();
+  maker.analyse_again();
+  maker.choose_logs();
+  maker.gather();
+  maker.refuse_leaks();
+  return maker.write();
+}
+
+std::string bundle_text(const BundleOptions& options, const BundleSummary& summary) {
+  std::string text =
+      fmt::format("ncclog: wrote {}: {} bytes, {} of {} lines of the logs\n",
+                  printable(options.path), summary.bytes, summary.lines_kept, summary.lines);
+  for (const std::string& path : summary.left_out) {
+    text += fmt::format("ncclog: left out {}: it is no text\n", printable(path));
+  }
+  for (const std::string& difference : summary.differences) {
+    text += fmt::format("ncclog: the bundle's findings differ: {}\n", printable(difference));
+  }
+  if (!options.anonymise) return text + "ncclog: names were not replaced\n";
+  if (!summary.leaks.empty())
+    text += fmt::format("ncclog: names are left in the bundle: {}\n", leaks_text(summary.leaks));
+  return text + fmt::format(
+                    "ncclog: replaced {}; the real ones are in {}: keep it to yourself\n"
+                    "ncclog: look through the logs before you pass them on: only what a line shows "
+                    "to be a name was replaced\n",
+                    replaced_text(summary), printable(summary.mapping));
+}
+
+// ncclog report PATH… --md FILE --json FILE --bundle FILE
+
+namespace {
+
+/// The reports that the user asked for; Markdown on standard output if there is nothing else.
+std::vector<ReportOutput> wanted_outputs(const ReportOptions& options) {
+  if (!options.analyze.outputs.empty() || !options.bundle.path.empty()) {
+    return options.analyze.outputs;
+  }
+  return {{find_report_kind("markdown"), std::string(kStandardOutput)}};
+}
+
+ExitStatus report(const ReportOptions& options, Console& console) {
+  const std::vector<ReportOutput> outputs = wanted_outputs(options);
+  const std::vector<std::string> inputs = wanted_inputs(options.analyze.input);
+  check_outputs(outputs, inputs, /*prints=*/false);
+  check_replay_is_kept(outputs, options.analyze.with_replay);
+  if (!options.bundle.path.empty()) check_bundle(options.bundle, options.analyze, inputs);
+  const Report& report = kept_report(options.analyze);
+  write_reports(report, outputs, console);
+  if (!options.bundle.path.empty()) {
+    console.err +=
+        bundle_text(options.bundle, write_bundle(report, options.analyze, options.bundle));
+  }
+  return exit_status(report, options.analyze.fail_on);
+}
+
+}  // namespace
+
+RunCommand declare_report(CLI::App& app) {
+  const auto options = std::make_shared<ReportOptions>();
+  add_report_flags(app, *options);
+  return [options](Console& console) { return report(*options, console); };
+}
+
+}  // namespace ncclog

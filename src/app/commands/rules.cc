@@ -1,0 +1,358 @@
+// ncclog rules, ncclog messages, ncclog expect: what ncclog knows, and what users add to it
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/command_line.h"
+#include "app/options.h"
+#include "app/read/read_job.h"
+#include "app/help.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "log/known_messages.h"
+#include "log/message_text.h"
+#include "model/job_from_text.h"
+#include "report/json/rule_schema.h"
+#include "report/text_layout.h"
+#include "rules/load_rules.h"
+#include "rules/new_rule.h"
+#include "rules/profile.h"
+#include "rules/rule_tools.h"
+
+namespace ncclog {
+// ncclog rules list|show|check|test|new|schema
+
+namespace {
+
+/// How far the text of a rule's line stands to the right: behind its label, or where it begins.
+size_t indent_of(std::string_view line) {
+  constexpr size_t kLabel = 12;
+  const size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  return begin > 0 ? begin : std::min(kLabel, line.size());
+}
+
+/// What show_rule gives as a terminal shows it: long lines are wrapped. Elsewhere they stay whole.
+std::string wrapped(const std::string& text, const Console& console) {
+  if (!console.is_terminal) return text;
+  std::string all;
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    const size_t indent = indent_of(line);
+    all += indent == line.size()
+               ? std::string(line) + "\n"
+               : hang(line.substr(0, indent), line.substr(indent), {.width = console.columns});
+  }
+  return all;
+}
+
+/// The same of list_rules, whose lines are cut off.
+std::string clipped(const std::string& text, const Console& console) {
+  if (!console.is_terminal) return text;
+  std::string all;
+  for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n')) {
+    all += clip(line, console.columns) + "\n";
+  }
+  return all;
+}
+
+ExitStatus list(const RulesOptions& options, Console& console) {
+  console.out += clipped(list_rules(load_rulebook(options.rules)), console);
+  return ExitStatus::Fine;
+}
+
+ExitStatus show(const RulesOptions& options, Console& console) {
+  if (options.id.empty()) throw Error("no rule named", "rules show", "see 'ncclog rules list'");
+  console.out += wrapped(show_rule(load_rulebook(options.rules), options.id), console);
+  return ExitStatus::Fine;
+}
+
+ExitStatus check(const RulesOptions& options, Console& console) {
+  if (options.paths.empty()) {
+    throw Error("no rule files named", "rules check", "give rule files or folders of them");
+  }
+  const RuleCheck checked = check_rules(options.paths);
+  for (const RuleProblem& problem : checked.problems) {
+    console.err += error_text(problem.where, problem.what, problem.hint);
+  }
+  console.out +=
+      fmt::format("{} checked, {} wrong\n", plural(checked.files, "rule file"),
+                  checked.problems.empty() ? "none" : std::to_string(checked.problems.size()));
+  return checked.problems.empty() ? ExitStatus::Fine : ExitStatus::CannotDo;
+}
+
+ExitStatus test(const RulesOptions& options, Console& console) {
+  const bool only_added = !options.paths.empty();
+  const RuleTest tested = test_rules(load_rulebook(options.paths), only_added, read_example);
+  for (const ExampleFailure& failure : tested.failures) {
+    console.out += fmt::format("{}: {}\n", printable(failure.where), printable(failure.what));
+  }
+  console.out +=
+      fmt::format("{} of {} tested, {} failed\n", plural(tested.examples, "example"),
+                  plural(tested.rules, "rule"),
+                  tested.failures.empty() ? "none" : std::to_string(tested.failures.size()));
+  return tested.failures.empty() ? ExitStatus::Fine : ExitStatus::Findings;
+}
+
+ExitStatus begin_rule(const RulesOptions& options, Console& console) {
+  if (options.id.empty()) throw Error("no id given", "rules new", "name the rule: nic-down");
+  const std::string text = new_rule_text(options.id, options.from, job_from_text(options.from));
+  const std::string path =
+      write_new_rule(load_rulebook(options.rules), options.id, options.area, text);
+  console.out += fmt::format(
+      "{0}: fill in its texts, then\n  ncclog rules check {0}\n  ncclog rules test {0}\n",
+      printable(path));
+  return ExitStatus::Fine;
+}
+
+ExitStatus schema(const RulesOptions& options, Console& console) {
+  console.out += rule_schema(load_rulebook(options.rules));
+  return ExitStatus::Fine;
+}
+
+/// What can be done with rules; each is a command below `rules`.
+struct RulesAction {
+  const char* name;
+  const char* help;
+  const char* id_help;     ///< nullptr: takes no rule's id.
+  const char* paths_help;  ///< nullptr: takes no paths, but --rules.
+  ExitStatus (*run)(const RulesOptions& options, Console& console);
+  void (*declare_more)(CLI::App& app, RulesOptions& options) = nullptr;
+};
+
+void declare_new(CLI::App& app, RulesOptions& options) {
+  app.add_option("--area", options.area, "the folder for the file")->type_name("FOLDER");
+  app.add_option("--from", options.from, "a log line that the rule is about")->type_name("LINE");
+}
+
+constexpr RulesAction kRuleActions[] = {
+    {"list", "one line per rule", nullptr, nullptr, list},
+    {"show", "everything about one rule", "the rule's id", nullptr, show},
+    {"check", "say what is wrong with rule files; exit 2 if something is", nullptr,
+     "rule files or folders", check},
+    {"test", "run the examples of rules; exit 1 if one fails", nullptr,
+     "rule files or folders; without: the built-in rules", test},
+    {"new", "begin a rule file, from a line if there is one", "the new rule's id", nullptr,
+     begin_rule, declare_new},
+    {"schema", "the JSON Schema of rule files, for editors", nullptr, nullptr, schema},
+};
+
+}  // namespace
+
+RunCommand declare_rules(CLI::App& app) {
+  const auto options = std::make_shared<RulesOptions>();
+  app.require_subcommand(0, 1);
+  for (const RulesAction& action : kRuleActions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    if (action.id_help != nullptr) {
+      sub->add_option("RULE", options->id, action.id_help)->type_name("");
+    }
+    if (action.declare_more != nullptr) action.declare_more(*sub, *options);
+    if (action.paths_help != nullptr) {
+      sub->add_option("PATH", options->paths, action.paths_help)->type_name("");
+    } else {
+      add_rules_flag(*sub, options->rules);
+    }
+  }
+  return [options, &app](Console& console) {
+    for (const RulesAction& action : kRuleActions) {
+      if (app.got_subcommand(action.name)) return action.run(*options, console);
+    }
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+// ncclog messages list|show|check
+
+namespace {
+
+struct MessagesOptions {
+  std::string kind;                ///< Of `messages show`.
+  std::vector<std::string> paths;  ///< Of `messages check`.
+};
+
+/// One line a kind: its name, who prints it, its subsystem, its first wording.
+ExitStatus list(const MessagesOptions&, Console& console) {
+  for (const Kind& kind : all_kinds()) {
+    if (kind.wordings.empty()) continue;
+    const std::string_view subsystem = to_string(kind.subsystem);
+    const std::string line =
+        fmt::format("{:32} {:12} {:9} {}", kind.name, to_string(kind.library),
+                    subsystem.empty() ? "-" : subsystem, printable(kind.wordings.front().text));
+    console.out += (console.is_terminal ? clip(line, console.columns) : line) + "\n";
+  }
+  return ExitStatus::Fine;
+}
+
+ExitStatus show(const MessagesOptions& options, Console& console) {
+  if (options.kind.empty())
+    throw Error("no kind named", "messages show", "see 'ncclog messages list'");
+  const Kind* kind = find_kind(options.kind);
+  if (kind == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Kind& known : all_kinds()) names.push_back(known.name);
+    const auto near = nearest_name(options.kind, names);
+    throw Error(fmt::format("no kind of message is called '{}'", printable(options.kind)),
+                "messages show",
+                near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog messages list'");
+  }
+  console.out += message_text(*kind);
+  return ExitStatus::Fine;
+}
+
+/// Files that --messages names are proven already; these are proven with them.
+ExitStatus check(const MessagesOptions& options, Console& console) {
+  if (options.paths.empty())
+    throw Error("no message files named", "messages check",
+                "give message files or folders of them");
+  const size_t files = use_message_files(options.paths);
+  console.out += fmt::format("{} checked, none wrong\n", plural(files, "message file"));
+  return ExitStatus::Fine;
+}
+
+struct MessagesAction {
+  const char* name;
+  const char* help;
+  bool takes_kind;
+  bool takes_files;
+  ExitStatus (*run)(const MessagesOptions& options, Console& console);
+};
+
+constexpr MessagesAction kMessageActions[] = {
+    {"list", "one line per kind of message", false, false, list},
+    {"show", "everything about one kind, as a message file says it", true, false, show},
+    {"check", "say what is wrong with message files; exit 2 if something is", false, true, check},
+};
+
+}  // namespace
+
+RunCommand declare_messages(CLI::App& app) {
+  const auto options = std::make_shared<MessagesOptions>();
+  app.require_subcommand(0, 1);
+  for (const MessagesAction& action : kMessageActions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    if (action.takes_kind)
+      sub->add_option("KIND", options->kind, "the kind's name")->type_name("");
+    if (action.takes_files) {
+      sub->add_option("PATH", options->paths, "message files or folders")->type_name("");
+    }
+  }
+  return [&app, options](Console& console) {
+    for (const MessagesAction& action : kMessageActions) {
+      if (app.got_subcommand(action.name)) return action.run(*options, console);
+    }
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+// ncclog expect list|show|check|words
+
+namespace {
+
+struct ExpectOptions {
+  std::string profile;  ///< Name or path; empty: a mistake where one is needed.
+};
+
+const std::string& needed(const ExpectOptions& options, std::string_view action) {
+  if (options.profile.empty()) {
+    throw Error("no profile named", "expect " + std::string(action),
+                "give a name of 'ncclog expect list', or a file");
+  }
+  return options.profile;
+}
+
+ExitStatus list(const ExpectOptions&, Console& console) {
+  for (const EmbeddedFile& file : shipped_profiles()) {
+    const Profile profile = find_profile(std::string(file.path.substr(0, file.path.rfind('.'))));
+    console.out += fmt::format("{:<22}{}\n", profile.name, profile.title);
+  }
+  return ExitStatus::Fine;
+}
+
+/// The text itself, so that it can be changed and used.
+ExitStatus show(const ExpectOptions& options, Console& console) {
+  const std::string& name = needed(options, "show");
+  for (const EmbeddedFile& file : shipped_profiles()) {
+    if (file.path != name + ".yaml") continue;
+    console.out += file.text;
+    return ExitStatus::Fine;
+  }
+  find_profile(name);
+  throw Error("not one of the profiles that ncclog brings along", printable(name),
+              "'ncclog expect list' names them");
+}
+
+ExitStatus check(const ExpectOptions& options, Console& console) {
+  const Profile profile = find_profile(needed(options, "check"));
+  console.out +=
+      fmt::format("{}: {} expectation{}\n", printable(profile.name), profile.expectations.size(),
+                  profile.expectations.size() == 1 ? "" : "s");
+  return ExitStatus::Fine;
+}
+
+std::string_view example_of(ExpectedType type) {
+  switch (type) {
+    case ExpectedType::Texts:
+      return "TEXT or [TEXT, TEXT]";
+    case ExpectedType::Number:
+      return "N, {at_least: N}, {at_most: N}";
+    case ExpectedType::YesOrNo:
+      return "true, false";
+    case ExpectedType::Version:
+      return "{at_least: X.Y}, {at_most: X.Y}";
+  }
+  return "";
+}
+
+ExitStatus words(const ExpectOptions&, Console& console) {
+  for (const ExpectationKind& kind : expectation_kinds()) {
+    console.out += fmt::format("{:<16}{:<34}{}\n", kind.name, example_of(kind.type), kind.meaning);
+  }
+  return ExitStatus::Fine;
+}
+
+/// What can be done with profiles; each is a command below `expect`.
+struct ExpectAction {
+  const char* name;
+  const char* help;
+  bool takes_profile;
+  ExitStatus (*run)(const ExpectOptions& options, Console& console);
+};
+
+constexpr ExpectAction kProfileActions[] = {
+    {"list", "the profiles that ncclog brings along", false, list},
+    {"show", "the text of one of them, as a start for your own", true, show},
+    {"check", "say what is wrong with a profile; exit 2 if something is", true, check},
+    {"words", "what a profile can expect", false, words},
+};
+
+}  // namespace
+
+RunCommand declare_expect(CLI::App& app) {
+  const auto options = std::make_shared<ExpectOptions>();
+  app.require_subcommand(0, 1);
+  for (const ExpectAction& action : kProfileActions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    if (action.takes_profile) {
+      sub->add_option("PROFILE", options->profile, "a name or a file")->type_name("");
+    }
+  }
+  return [options, &app](Console& console) {
+    for (const ExpectAction& action : kProfileActions) {
+      if (app.got_subcommand(action.name)) return action.run(*options, console);
+    }
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+}  // namespace ncclog

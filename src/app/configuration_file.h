@@ -1,0 +1,74 @@
+// Values of flags that somebody always wants, in a file.
+//
+//   threads = 4                         for every command that has --threads
+//   color = "never"
+//
+//   [analyze]                           for this command alone
+//   fail-on = "warning"
+//   rules = ["/etc/ncclog/site-rules"]
+//
+//   [rules.test]                        for `ncclog rules test`
+//
+// The format is a part of TOML: keys are names of flags without their dashes; values are texts in
+// quotes, whole numbers, true, false, and lists of texts in one line. Whatever is not understood is
+// refused with its line: a setting that silently does nothing is worse than none.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+namespace ncclog {
+
+struct ConfigEntry {
+  std::string section;              ///< "analyze", "rules test"; above all sections: empty.
+  std::string key;                  ///< "fail-on".
+  std::vector<std::string> values;  ///< "true" and "false" for switches.
+  int line = 0;                     ///< From 1.
+};
+
+struct ConfigFile {
+  std::string path;  ///< Empty: there is none.
+  std::vector<ConfigEntry> entries;
+};
+
+/// Takes a file's text apart. Throws Error with path:line.
+ConfigFile parse_config(std::string_view text, const std::string& path);
+
+/// Where a file of one's own would lie: ncclog/config.toml below XDG_CONFIG_HOME or ~/.config.
+/// Empty if there is no home.
+std::string usual_config_path();
+
+/// "logs/config.toml:3".
+std::string place(const ConfigFile& config, int line);
+
+/// The file that `--config` names in `arguments`, else NCCLOG_CONFIG (an empty name: none), else
+/// the one of `usual_config_path`, if it is there. Throws Error if a file that was named cannot be
+/// read.
+ConfigFile find_config(const std::vector<std::string>& arguments);
+
+// Which flags does a configuration file set, and what is in force?
+//
+//   color = "never"      → every command's --color, as if it had been typed first
+//   ncclog --show-config analyze
+//   →   color         never                 /home/ana/.config/ncclog/config.toml:2
+
+/// Gives its values to the options of `root` and the commands below it, as if they had been typed
+/// first: call it before parsing. Throws Error with path:line for keys, sections and values that
+/// make no sense, and the nearest name that does.
+void apply_config(const ConfigFile& config, CLI::App& root);
+
+/// The entry that `option` of `command` got its value from; nullptr if from none.
+const ConfigEntry* entry_for(const ConfigFile& config, const CLI::App& command,
+                             const CLI::Option& option);
+
+/// What --show-config prints: the file, and of each flag of `command` its value and where that
+/// comes from. Call it after parsing.
+std::string describe_config(const ConfigFile& config, const CLI::App& command);
+
+}  // namespace ncclog

@@ -1,0 +1,102 @@
+// From paths to a job: inputs are cut into units, read in parallel and merged in input order.
+//
+// logs/: a.log  b.log.gz  dump_0.pickle   →  units  →  one Shard each  →  Job
+//
+// The number of threads and where large files are cut change nothing in the job.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "input/input_walk.h"
+#include "input/units.h"
+#include "model/first_difference.h"
+#include "model/job.h"
+#include "model/shard.h"
+#include "model/shared_filter.h"
+#include "rules/finding.h"
+
+namespace ncclog {
+
+// A structured companion of the logs, read whole: which importer takes it, and what is said if none
+// can.
+
+/// Larger documents are not read: none that a job writes is nearly as large.
+inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+
+/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
+std::optional<std::string> read_document_bytes(UnitReader& input);
+
+/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
+/// be understood is refused and gives an empty shard.
+Shard read_document(UnitReader& input, const WalkedInput& name);
+
+// An example of a rule as a job: a log, dumps of the Flight Recorder among its lines, what was
+// seen.
+//
+//   n3:51:51 [0] NCCL INFO …            a line of the log
+//   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
+//   --outcome hung                      the flag with which the log is analysed
+//
+// In a real folder every dump is a file of its own; in an example it is one line.
+
+/// The job of an example. Dumps that do not name their rank are of ranks 0, 1, … in their order;
+/// lines that begin like a dump and are none are read as lines of the log.
+Job read_example(std::string_view log, const LineMatcher& matcher);
+
+// The second look: single units are read again for what the first reading did not keep.
+//
+//   where exactly two ranks' calls begin to differ   → the calls between two checkpoints
+//   messages that differ in size                     → their lines
+//   a line that shows a finding, known by its place  → its text
+//
+// Standard input cannot be read again, and a file may have changed meanwhile: then the exact place
+// stays a range and the line is shown without its text.
+
+/// Reads calls of `job` again. `job`, `inputs` and `units`, in which it was read, must outlive it.
+CallReader call_reader(const Job& job, std::span<const std::string> inputs,
+                       std::span<const Unit> units);
+
+/// Sets the texts of those lines that have none.
+void fill_lines(std::span<const std::string> inputs, std::span<const Unit> units,
+                std::span<Evidence* const> lines);
+
+/// Shows the finding about messages of unlike sizes by the lines of these messages, in the place of
+/// the last calls of their ends.
+void show_messages(const Job& job, std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings);
+
+/// Sets the texts of evidence that has none.
+void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
+                   std::vector<Finding>& findings);
+
+// From paths to a job: inputs are cut into units, read in parallel and merged in input order.
+
+struct ReadSettings {
+  int threads = 0;                                ///< Workers; 0: one per processor.
+  uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
+  LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
+  MarkerFinder finder;                   ///< What lines announce steps.
+  const SharedFilter* filter = nullptr;  ///< Made of both by read_job; nothing to be set.
+};
+
+/// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.
+/// The number of threads changes nothing in the result. Memory is bounded by what the logs'
+/// processes and communicators need: units are merged as soon as all before them are.
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
+
+/// A job, and the units in which it was read, so that single ones can be read again.
+struct ReadJob {
+  Job job;
+  std::vector<Unit> units;
+};
+
+/// The same with its units.
+ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings);
+
+}  // namespace ncclog

@@ -1,0 +1,222 @@
+#include <CLI/CLI.hpp>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "app/command_line.h"
+#include "app/options.h"
+#include "base/error.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+using Words = std::vector<std::string>;
+using testing::TempDir;
+
+AnalyzeOptions analyze_options(Words words) {
+  CLI::App app;
+  AnalyzeOptions options;
+  add_analyze_flags(app, options);
+  std::reverse(words.begin(), words.end());
+  app.parse(words);
+  return options;
+}
+
+TEST(Options, KeepWhatWasTyped) {
+  const AnalyzeOptions options = analyze_options({"--format", "json", "a.log", "--rules=site",
+                                                  "--threads", "3", "-", "--rules", "more", "c.log",
+                                                  "--fail-on=never", "--color", "always", "b.log"});
+  EXPECT_EQ(options.input.paths, (Words{"a.log", "-", "c.log", "b.log"}));
+  EXPECT_EQ(options.input.threads, 3);
+  EXPECT_EQ(options.rules, (Words{"site", "more"}));
+  EXPECT_EQ(options.format, find_report_kind("json"));
+  EXPECT_EQ(options.fail_on, FailOn::Never);
+  EXPECT_EQ(options.color, ColorChoice::Always);
+}
+
+TEST(Options, HaveDefaults) {
+  const AnalyzeOptions options = analyze_options({"logs/"});
+  EXPECT_EQ(options.format, find_report_kind("text"));
+  EXPECT_TRUE(options.outputs.empty());
+  EXPECT_EQ(options.fail_on, FailOn::Error);
+  EXPECT_EQ(options.color, ColorChoice::Auto);
+  EXPECT_EQ(options.input.threads, 0);
+}
+
+/// "where: what (hint)" of the Error that a command line ends with; empty if it runs.
+std::string refusal(Words words) {
+  Console console;
+  try {
+    run_command_line(std::move(words), console);
+  } catch (const Error& error) {
+    const std::string where = error.where().empty() ? "" : error.where() + ": ";
+    return where + error.what() + (error.hint().empty() ? "" : " (" + error.hint() + ")");
+  }
+  return {};
+}
+
+TEST(Commands, RefuseWhatMakesNoSenseAndNameWhatIsNear) {
+  struct Row {
+    Words words;
+    const char* refusal;
+  };
+  const Row kRows[] = {
+      {{"analyse", "logs"}, "unknown command 'analyse' (did you mean 'analyze'?)"},
+      {{"frobnicate"},
+       "unknown command 'frobnicate' (one of: analyze, report, count, diff, show, export, env, "
+       "explain, "
+       "replay, rules, messages, expect, help, man, completion)"},
+      {{"analyze", "--fromat", "json", "x"},
+       "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
+      {{"analyze", "--fromat=json", "x"},
+       "analyze: unknown flag '--fromat' (did you mean '--format'?)"},
+      {{"--verison"}, "unknown flag '--verison' (did you mean '--version'?)"},
+      {{"analyze", "x", "--format", "jsn"}, "--format: unknown value 'jsn' (did you mean 'json'?)"},
+      {{"analyze", "x", "--format", "table"},
+       "--format: unknown value 'table' (one of: text, json, markdown, html)"},
+      {{"analyze", "x", "--threads", "0"}, "--threads: not a number from 1 to 1024: '0'"},
+      {{"analyze", "x", "--threads", "-1"}, "--threads: not a number from 1 to 1024: '-1'"},
+      {{"analyze", "x", "--threads", "many"}, "--threads: not a number from 1 to 1024: 'many'"},
+      {{"analyze"}, "no logs named (give files or folders, or '-' to read standard input)"},
+      {{"show"},
+       "show: no table named (one of: ranks, comms, fronts, env, net, channels, topology, "
+       "timeline, "
+       "unknown, flight-recorder, ras, nccl-tests)"},
+      {{"show", "rank", "x"}, "show: no table 'rank' (did you mean 'ranks'?)"},
+      {{"show", "ranks"}, "no logs named (give files or folders, or '-' to read standard input)"},
+      {{"analyze", "x", "--format"},
+       "--format: 1 required text|json|markdown|html missing (see 'ncclog --help')"},
+  };
+  for (const Row& row : kRows) EXPECT_EQ(refusal(row.words), row.refusal);
+}
+
+TEST(Commands, MissingInputIsNamed) {
+  EXPECT_EQ(refusal({"analyze", "/nowhere/at/all"}).find("/nowhere/at/all: "), 0U)
+      << refusal({"analyze", "/nowhere/at/all"});
+}
+
+TEST(Commands, HelpNamesEveryCommandAndTable) {
+  Console console;
+  EXPECT_EQ(run_command_line({}, console), ExitStatus::Fine);
+  for (const Command& command : commands()) {
+    EXPECT_NE(console.out.find(command.name), std::string::npos) << command.name;
+    Console own;
+    EXPECT_EQ(run_command_line({std::string(command.name), "--help"}, own), ExitStatus::Fine);
+    EXPECT_EQ(own.out.find("usage: ncclog " + std::string(command.name)), 0U) << own.out;
+  }
+}
+
+TEST(Commands, RulesAloneExplainsItself) {
+  Console alone;
+  Console asked;
+  EXPECT_EQ(run_command_line({"rules"}, alone), ExitStatus::Fine);
+  EXPECT_EQ(run_command_line({"rules", "--help"}, asked), ExitStatus::Fine);
+  EXPECT_EQ(alone.out, asked.out);
+}
+
+TEST(Commands, RulesAreCheckedAndTested) {
+  const TempDir folder;
+  const std::string broken = folder.add("broken.yaml", "id: broken\nsevrity: error\n");
+  Console check;
+  EXPECT_EQ(run_command_line({"rules", "check", broken}, check), ExitStatus::CannotDo);
+  EXPECT_NE(check.err.find("broken.yaml:2:1: unknown key 'sevrity'"), std::string::npos)
+      << check.err;
+  EXPECT_EQ(check.out, "1 rule file checked, 1 wrong\n");
+  Console test;
+  EXPECT_EQ(run_command_line({"rules", "test"}, test), ExitStatus::Fine) << test.out;
+  EXPECT_EQ(refusal({"rules", "show"}), "rules show: no rule named (see 'ncclog rules list')");
+  EXPECT_EQ(refusal({"rules", "lst"}), "rules: unknown command 'lst' (did you mean 'list'?)");
+}
+
+TEST(Commands, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const Command& command : commands()) EXPECT_TRUE(names.insert(command.name).second);
+}
+
+TEST(Commands, ShowPrintsTheTableAsAsked) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", "n:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"show", "env", log, "--format", "csv"}, console), ExitStatus::Fine);
+  EXPECT_EQ(console.out, "name,value,ranks,processes\nNCCL_DEBUG,INFO,,1\n");
+}
+
+std::string repeated(std::string_view line, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += line;
+  return text;
+}
+
+TEST(Commands, ExportNumbersLinesAsTheirFilesDo) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log",
+                                     "\nn:1:2 [0] NCCL INFO Using network Socket\n"
+                                     "foreign\nn:1:2 [0] NCCL INFO no such thing\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"export", log, "--format", "csv"}, console), ExitStatus::Fine);
+  EXPECT_EQ(
+      console.out,
+      "file,line,time,host,pid,tid,cuda_dev,level,kind,fields,text,severity,origin,meaning\n" +
+          log +
+          ",2,,n,1,2,0,INFO,network_selected,"
+          "\"{\"\"network\"\":\"\"Socket\"\"}\",,,,\n" +
+          log + ",4,,n,1,2,0,INFO,unrecognised,{},no such thing,,,\n");
+}
+
+TEST(Commands, ExportedEventsPassThroughInPieces) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", repeated("n:1:2 [0] NCCL INFO Using network Socket\n", 5000));
+  size_t largest = 0;
+  std::string all;
+  Console console{.write = [&](std::string_view text) {
+    largest = std::max(largest, text.size());
+    all += text;
+    return true;
+  }};
+  EXPECT_EQ(run_command_line({"export", log}, console), ExitStatus::Fine);
+  all += console.out;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 5000);
+  EXPECT_LT(largest, size_t{70} << 10);
+}
+
+TEST(Commands, ExportEndsWhenNobodyReadsIt) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", repeated("n:1:2 [0] NCCL INFO Using network Socket\n", 5000));
+  int writes = 0;
+  Console console{.write = [&](std::string_view) { return ++writes < 2; }};
+  EXPECT_EQ(run_command_line({"export", log}, console), ExitStatus::Fine);
+  EXPECT_EQ(writes, 2);
+}
+
+TEST(Commands, ExportWritesTheTablesOfShow) {
+  const TempDir folder;
+  const std::string log =
+      folder.add("a.log", "n:1:2 [0] NCCL INFO NCCL_DEBUG set by environment to INFO\n");
+  Console console;
+  EXPECT_EQ(run_command_line({"export", log, "--table", "env"}, console), ExitStatus::Fine);
+  EXPECT_EQ(console.out,
+            "{\"name\":\"NCCL_DEBUG\",\"value\":\"INFO\",\"ranks\":null,\"processes\":1}\n");
+  EXPECT_EQ(refusal({"export", log, "--table", "event"}),
+            "export: no table 'event' (did you mean 'events'?)");
+}
+
+TEST(Commands, ColourNeedsATerminalOrAWord) {
+  const Console pipe{};
+  const Console terminal{.out = {}, .is_terminal = true};
+  const Console plain_terminal{.out = {}, .is_terminal = true, .no_color = true};
+  EXPECT_FALSE(pipe.style(ColorChoice::Auto).colour);
+  EXPECT_TRUE(pipe.style(ColorChoice::Always).colour);
+  EXPECT_TRUE(terminal.style(ColorChoice::Auto).colour);
+  EXPECT_FALSE(terminal.style(ColorChoice::Never).colour);
+  EXPECT_FALSE(plain_terminal.style(ColorChoice::Auto).colour);
+  EXPECT_TRUE(plain_terminal.style(ColorChoice::Always).colour);
+}
+
+}  // namespace
+
+}  // namespace ncclog

@@ -1,0 +1,196 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/commands/analyze.h"
+#include "app/command_line.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "report/report_formats.h"
+#include "rules/load_rules.h"
+#include "support/json_schema.h"
+#include "support/paths.h"
+#include "support/sample_report.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::vector<std::string> samples() {
+  std::vector<std::string> folders;
+  for (const auto& entry : fs::directory_iterator(testing::source_dir() / "sample_logs")) {
+    if (fs::exists(entry.path() / "logs")) folders.push_back((entry.path() / "logs").string());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+Report analyze(const std::string& path, int threads = 1) {
+  AnalyzeOptions options;
+  options.input = {.paths = {path}, .threads = threads};
+  return run_pipeline(options);
+}
+
+TEST(Analyze, EverySampleGivesAReportThatFitsTheSchema) {
+  const json schema =
+      json::parse(testing::read_file(testing::source_dir() / "src/report/json/report.schema.json"));
+  const std::vector<std::string> folders = samples();
+  ASSERT_FALSE(folders.empty());
+  for (const std::string& folder : folders) {
+    const std::string text = write_json(analyze(folder));
+    EXPECT_EQ(join(testing::schema_errors(schema, json::parse(text)), "\n"), "") << folder;
+  }
+}
+
+TEST(Analyze, EveryLineIsCountedOnce) {
+  for (const std::string& folder : samples()) {
+    const LossTable losses = analyze(folder).job.losses;
+    EXPECT_EQ(losses.lines,
+              losses.recognised + losses.unrecognised + losses.foreign + losses.unreadable)
+        << folder;
+  }
+}
+
+TEST(Analyze, ThreadsChangeNoByte) {
+  for (const std::string& folder : samples()) {
+    const std::string one = write_json(analyze(folder, 1));
+    EXPECT_EQ(write_json(analyze(folder, 3)), one) << folder;
+  }
+}
+
+TEST(Analyze, OrderOfArgumentsChangesNoByte) {
+  const testing::TempDir folder;
+  const std::string a = folder.add("a.log", "n:1:2 [0] NCCL INFO Using network Socket\n");
+  const std::string b = folder.add("b.log", "m:1:2 [0] NCCL INFO Using network IB\n");
+  AnalyzeOptions forwards;
+  forwards.input.paths = {a, b};
+  AnalyzeOptions backwards;
+  backwards.input.paths = {b, a, b};
+  EXPECT_EQ(write_json(run_pipeline(forwards)), write_json(run_pipeline(backwards)));
+}
+
+TEST(Analyze, TextInMemoryIsJudgedLikeAFile) {
+  const std::string log =
+      "metal-3:55:91 [2] misc/shmutils.cc:87 NCCL WARN Error: failed to extend "
+      "/dev/shm/nccl-T2EFKg to 9637892 bytes, error: No space left on device (28)\n";
+  const Report report = report_on_text(log, load_rulebook());
+  EXPECT_EQ(report.diagnosis.verdict.status, VerdictStatus::Problem);
+  EXPECT_EQ(report.diagnosis.verdict.finding, "shm-no-space");
+  EXPECT_NE(write_text(report, {}).find("log.txt:1"), std::string::npos);
+}
+
+TEST(Analyze, AnInvalidRuleEndsTheRunBeforeAnythingIsRead) {
+  const testing::TempDir folder;
+  AnalyzeOptions options;
+  options.input.paths = {"/nowhere/at/all"};
+  options.rules = {folder.add("broken.yaml", "id: broken\nsevrity: error\n")};
+  try {
+    run_pipeline(options);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.where().find("broken.yaml:2:1"), std::string::npos) << error.where();
+  }
+}
+
+
+using testing::read_file;
+using testing::TempDir;
+using Words = std::vector<std::string>;
+
+constexpr std::string_view kLog =
+    "n:1:2 [0] misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-a to 33030528 "
+    "bytes, error: No space left on device (28)\n";
+
+/// What the command says when it refuses; empty if it runs.
+std::string refusal(const Words& words) {
+  Console console;
+  try {
+    run_command_line(words, console);
+  } catch (const Error& error) {
+    return error.where() + ": " + error.what();
+  }
+  return {};
+}
+
+TEST(WriteReports, EveryFormatHasAFlagThatWritesIt) {
+  const TempDir folder;
+  for (const ReportKind& kind : report_kinds()) {
+    const std::string path = (folder.path() / kind.name).string();
+    Console console;
+    write_reports(testing::sample_report(), {{{&kind, path}}}, console);
+    EXPECT_EQ(read_file(path), kind.write(testing::sample_report(), {})) << kind.name;
+    EXPECT_EQ(console.out, "");
+    EXPECT_EQ(console.err, "wrote " + path + "\n");
+  }
+}
+
+TEST(WriteReports, AReportWithoutFlagsIsMarkdownOnStandardOutput) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  Console console;
+  EXPECT_EQ(run_command_line({"report", log}, console), ExitStatus::Findings);
+  EXPECT_TRUE(console.out.starts_with("<!-- ncclog report -->\n## PROBLEM\n")) << console.out;
+  EXPECT_EQ(console.err, "");
+  Console asked;
+  EXPECT_EQ(run_command_line({"report", log, "--md", "-", "--fail-on", "never"}, asked),
+            ExitStatus::Fine);
+  EXPECT_EQ(asked.out, console.out);
+  Console printed;
+  EXPECT_EQ(run_command_line({"analyze", log, "--format", "markdown"}, printed),
+            ExitStatus::Findings);
+  EXPECT_EQ(printed.out, console.out);
+}
+
+TEST(WriteReports, OneRunWritesSeveral) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  const std::string md = (folder.path() / "r.md").string();
+  const std::string json = (folder.path() / "r.json").string();
+  Console console;
+  run_command_line({"analyze", log, "--md", md, "--json", json}, console);
+  EXPECT_TRUE(console.out.starts_with("PROBLEM ")) << console.out;
+  EXPECT_TRUE(read_file(md).starts_with("<!-- ncclog report -->\n## PROBLEM\n"));
+  EXPECT_TRUE(read_file(json).starts_with("{\n"));
+}
+
+TEST(WriteReports, ReportsBesideTheLogsAreNotReadAsLogs) {
+  const TempDir folder;
+  const std::string logs = folder.path().string();
+  folder.add("a.log", std::string(kLog));
+  Console first;
+  run_command_line({"report", logs, "--md", logs + "/r.md", "--json", logs + "/r.json"}, first);
+  Console second;
+  run_command_line({"analyze", logs}, second);
+  EXPECT_NE(second.out.find("Read 1 line from 3 files"), std::string::npos) << second.out;
+}
+
+TEST(WriteReports, RefusesPlacesThatWouldLoseSomething) {
+  const TempDir folder;
+  const std::string log = folder.add("a.log", std::string(kLog));
+  const std::string file = (folder.path() / "r").string();
+  const std::string same = folder.path().string() + "/./r";
+  EXPECT_EQ(refusal({"report", log, "--md", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(read_file(log), kLog);
+  EXPECT_EQ(refusal({"report", log, "--md", file, "--json", same}),
+            file + ": two reports would go to this file");
+  EXPECT_EQ(refusal({"report", log, "--md", "-", "--json", "-"}),
+            "--md: two reports would go to standard output");
+  EXPECT_EQ(refusal({"analyze", log, "--json", "-"}),
+            "--json: two reports would go to standard output");
+  EXPECT_EQ(refusal({"report", log, "--md", ""}), "--md: no file named");
+  const std::string result = folder.add("result.json", "{}");
+  for (const char* command : {"analyze", "report"}) {
+    EXPECT_EQ(refusal({command, log, "--with-replay", result, "--json", result}),
+              result + ": is the replay's result, which is to be read");
+  }
+  EXPECT_EQ(refusal({"replay", "plan", log, "-o", log}), log + ": is one of the logs to be read");
+  EXPECT_EQ(read_file(log), kLog);
+}
+
+}  // namespace
+
+}  // namespace ncclog

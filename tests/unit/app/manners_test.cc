@@ -1,0 +1,73 @@
+// How the program behaves beside others: pipes that close, disks that are full, -q and -v.
+
+#include <gtest/gtest.h>
+
+#include "support/paths.h"
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace ncclog::testing {
+namespace {
+
+/// Runs a line of bash in which $ncclog is the program and $logs a folder with an error to find.
+Outcome bash(const std::string& line) {
+  return run_command({.arguments = {"bash", "-c", line},
+                      .environment = {{"ncclog", ncclog_binary().string()},
+                                      {"logs", sample_logs("rank-killed").string()}}});
+}
+
+TEST(Manners, AReaderThatGoesAwayIsNoError) {
+  const Outcome head = bash("$ncclog export $logs | head -n 1; echo ${PIPESTATUS[0]}");
+  EXPECT_TRUE(head.standard_output.ends_with("\n0\n")) << head.standard_output;
+  EXPECT_EQ(head.standard_error, "");
+  const Outcome closed = bash("$ncclog analyze $logs | true; echo ${PIPESTATUS[0]}");
+  EXPECT_EQ(closed.standard_output, "1\n");
+  EXPECT_EQ(closed.standard_error, "");
+}
+
+TEST(Manners, AFullDiskIsAnError) {
+  for (const char* command : {"analyze $logs", "export $logs", "show ranks $logs", "--help"}) {
+    const Outcome full = bash(std::string("$ncclog ") + command + " > /dev/full");
+    EXPECT_EQ(full.exit_code, 2) << command;
+    EXPECT_EQ(full.standard_error,
+              "ncclog: standard output: cannot write: No space left on device\n"
+              "  hint: free some space there, or write somewhere else\n")
+        << command;
+  }
+}
+
+TEST(Manners, AClosedOutputIsAnError) {
+  const Outcome closed = bash("$ncclog analyze $logs >&-");
+  EXPECT_EQ(closed.exit_code, 2);
+  EXPECT_NE(closed.standard_error, "");
+}
+
+TEST(Manners, QuietLeavesTheVerdict) {
+  const Outcome quiet = bash("$ncclog analyze -q $logs");
+  const Outcome loud = bash("$ncclog analyze $logs");
+  EXPECT_EQ(quiet.exit_code, loud.exit_code);
+  EXPECT_TRUE(loud.standard_output.starts_with(quiet.standard_output));
+  EXPECT_LT(quiet.standard_output.size(), 500U);
+  EXPECT_TRUE(quiet.standard_output.starts_with("PROBLEM")) << quiet.standard_output;
+  EXPECT_EQ(quiet.standard_error, "");
+}
+
+TEST(Manners, VerboseTellsWhatWasReadBesideTheReport) {
+  const Outcome verbose = bash("$ncclog analyze -v --threads 2 $logs");
+  EXPECT_EQ(verbose.standard_output, bash("$ncclog analyze $logs").standard_output);
+  EXPECT_NE(verbose.standard_error.find("read "), std::string::npos) << verbose.standard_error;
+  EXPECT_NE(verbose.standard_error.find(" with 2 threads\n"), std::string::npos)
+      << verbose.standard_error;
+  EXPECT_NE(verbose.standard_error.find(" s in all\n"), std::string::npos);
+}
+
+TEST(Manners, NothingIsColouredWhereItIsNotWanted) {
+  EXPECT_EQ(bash("NO_COLOR=1 $ncclog analyze $logs").standard_output.find('\x1b'),
+            std::string::npos);
+  EXPECT_NE(bash("NO_COLOR=1 $ncclog analyze --color always $logs").standard_output.find('\x1b'),
+            std::string::npos);
+}
+
+}  // namespace
+
+}  // namespace ncclog::testing

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "app/output.h"
+#include "base/error.h"
+#include "support/paths.h"
+#include "support/temp_dir.h"
+
+namespace ncclog {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::read_file;
+using testing::TempDir;
+
+/// "where: what" of the refusal; empty if there is none.
+template <typename Ask>
+std::string refusal(Ask ask) {
+  try {
+    ask();
+  } catch (const Error& error) {
+    return error.where() + ": " + error.what();
+  }
+  return {};
+}
+
+size_t files_in(const TempDir& folder) {
+  return static_cast<size_t>(
+      std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()));
+}
+
+TEST(OutputFile, IsWrittenWholeAndNothingElseIsLeft) {
+  const TempDir folder;
+  const std::string path = (folder.path() / "r.md").string();
+  write_output_file(path, "text\n");
+  EXPECT_EQ(read_file(path), "text\n");
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(OutputFile, ReplacesAnOldOneAndKeepsItsRights) {
+  const TempDir folder;
+  const std::string path = folder.add("r.md", "old and longer\n");
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  write_output_file(path, "new\n");
+  EXPECT_EQ(read_file(path), "new\n");
+  struct stat status {};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0640U);
+  EXPECT_EQ(files_in(folder), 1U);
+}
+
+TEST(OutputFile, FollowsLinks) {
+  const TempDir folder;
+  const std::string file = folder.add("file.md", "old\n");
+  const std::string link = (folder.path() / "link.md").string();
+  fs::create_symlink(file, link);
+  write_output_file(link, "new\n");
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(file), "new\n");
+}
+
+TEST(OutputFile, LeavesDevicesWhatTheyAre) {
+  check_output_file("/dev/null", {});
+  write_output_file("/dev/null", "text\n");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(refusal([] { write_output_file("/dev/full", "text\n"); }),
+            "/dev/full: cannot write: No space left on device");
+}
+
+TEST(OutputFile, IsRefusedBeforeAnythingIsRead) {
+  const TempDir folder;
+  const std::string at = folder.path().string();
+  const std::string file = folder.add("file", "");
+  const std::string long_name = at + "/" + std::string(300, 'x');
+  EXPECT_EQ(refusal([&] { check_output_file(at, {}); }), at + ": is a folder");
+  EXPECT_EQ(refusal([&] { check_output_file(at + "/no/r.md", {}); }), at + "/no: no such folder");
+  EXPECT_EQ(refusal([&] { check_output_file(file + "/r.md", {}); }), file + ": not a folder");
+  EXPECT_EQ(refusal([&] { check_output_file(long_name, {}); }),
+            long_name + ": cannot write: File name too long");
+  EXPECT_EQ(refusal([&] { check_output_file(at + "/new.md", {}); }), "");
+  EXPECT_EQ(refusal([&] { check_output_file(file, {}); }), "");
+}
+
+TEST(OutputFile, IsNeverOneOfTheLogs) {
+  const TempDir folder;
+  const std::vector<std::string> logs = {"-", folder.add("a.log", "x\n")};
+  const std::string link = (folder.path() / "link").string();
+  const std::string twin = (folder.path() / "twin").string();
+  fs::create_symlink(logs[1], link);
+  fs::create_hard_link(logs[1], twin);
+  const std::string spelt = folder.path().string() + "/./a.log";
+  for (const std::string& path : {logs[1], link, twin, spelt}) {
+    EXPECT_EQ(refusal([&] { check_output_file(path, logs); }),
+              path + ": is one of the logs to be read");
+  }
+}
+
+}  // namespace
+
+}  // namespace ncclog
