@@ -1,8 +1,8 @@
 #include "app/command_line.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -14,8 +14,8 @@
 #include <set>
 
 #include "app/command_table.h"
-#include "app/help.h"
 #include "app/configuration_file.h"
+#include "app/help.h"
 #include "app/read/progress.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -166,6 +166,7 @@ std::span<const Command> commands() { return kCommands; }
 
 namespace {
 
+/// The message files below `path`, or itself.
 std::vector<std::string> find_files(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -207,8 +208,7 @@ size_t use_message_files(const std::vector<std::string>& paths) {
 
 namespace {
 
-// The flags that every command has, and what each flag is about.
-
+/// The flags that every command has.
 struct CommonOptions {
   bool quiet = false;
   bool verbose = false;
@@ -217,10 +217,6 @@ struct CommonOptions {
   std::string config;                 ///< Read before parsing, by find_config.
   std::vector<std::string> messages;  ///< Files and folders that add to the built-in messages.
 };
-
-/// Declares them for `root` and every command below it, once all others are declared; puts each
-/// flag into its group and each group into its place. `options` must outlive `root`.
-void add_common_flags(CLI::App& root, CommonOptions& options);
 
 /// Flags that several commands have are about the same thing in each. Others stay with the command.
 struct GroupRow {
@@ -270,24 +266,18 @@ void add_flags(CLI::App& app, CommonOptions& options) {
   app.add_flag("--show-config", options.show_config, "print these flags' values and their sources");
 }
 
-void add_everywhere(CLI::App& app, CommonOptions& options) {
+/// Declares them for `app` and every command below it, once all others are declared, and puts each
+/// flag into its group. `options` must outlive `app`.
+void add_common_flags(CLI::App& app, CommonOptions& options) {
   add_flags(app, options);
   if (app.get_help_ptr() != nullptr) app.set_help_flag("-h,--help", "print this help");
   for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
     if (const char* group = group_of(*option)) option->group(group);
   }
   for (CLI::App* below : app.get_subcommands([](CLI::App*) { return true; })) {
-    add_everywhere(*below, options);
+    add_common_flags(*below, options);
   }
 }
-
-void add_common_flags(CLI::App& root, CommonOptions& options) { add_everywhere(root, options); }
-
-}  // namespace
-
-// From arguments to a command that runs: declare, read the configuration, parse, run.
-
-namespace {
 
 constexpr std::string_view kNotes =
     "Start with:\n"
@@ -344,7 +334,7 @@ void declare(CommandLine& line) {
   CLI::App& app = line.app;
   app.name("ncclog");
   app.footer(std::string(kNotes));
-  app.allow_extras();
+  app.allow_extras();  // refuse_leftovers knows what was meant; CLI11 would only say no.
   app.require_subcommand(0, 1);
   app.add_flag("--version", line.wants_version, "print the version");
   for (const Command& command : commands()) {
@@ -382,6 +372,7 @@ std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common, Consol
   if (!console.draws_progress || common.no_progress || common.quiet) return nullptr;
   auto line = std::make_shared<ProgressLine>();
   if (console.is_terminal && console.write) {
+    // Output that is passed on while the command runs would be written into the line.
     console.write = [line, write = console.write](std::string_view text) {
       line->clear();
       return write(text);
@@ -412,7 +403,7 @@ ExitStatus run(const CommandLine& line, const ConfigFile& config, Console& conso
   const auto progress = start_progress(line.common, console);
   const ExitStatus status = line.actions.at(chosen.front())(console);
   if (progress) progress->clear();
-  if (console.quiet) console.err.clear();
+  if (console.quiet) console.err.clear();  // Notes; what cannot be done is thrown.
   if (line.common.verbose) {
     console.err += account(config, std::chrono::duration<double>(Clock::now() - began).count());
   }

@@ -1,9 +1,10 @@
-// From arguments to a command that runs: declare, read the configuration, parse, run.
+// What can ncclog be asked to do, and what does a command line come to?
 //
-// ncclog analyze logs/ -q   →   row "analyze" of the table of commands, run with what was typed
+//   ncclog analyze logs/ -q
+//   → flags of all commands declared, configuration file read, words parsed, row "analyze" run
 //
-// Adding a command is writing its file in app/commands/ and its row in app/command_line.cc. Help, man
-// pages, completions and the configuration file know it then.
+// One row per command: adding one is writing its file in app/commands/ and its row in
+// app/command_line.cc. Help, man pages, completions and the configuration file know it then.
 
 #pragma once
 
@@ -13,15 +14,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/output.h"
 #include "app/exit_codes.h"
+#include "app/output.h"
 
 namespace CLI {
 class App;
 }
-namespace ncclog {
 
-// What ncclog can be asked to do. One row per command: adding one is writing its file and its row.
+namespace ncclog {
 
 struct CommandRow;
 
@@ -63,11 +63,9 @@ RunCommand declare_help(CLI::App& app);        ///< app/commands/help.cc
 RunCommand declare_man(CLI::App& app);         ///< app/commands/help.cc
 RunCommand declare_completion(CLI::App& app);  ///< app/commands/help.cc
 
-// Message files that are named when the program runs (--messages, `ncclog messages check`).
-
-/// Adds the kinds of these files, and of the *.messages files in these folders, to the built-in
-/// ones; returns how many files that were. Called before anything is read. Throws Error with file,
-/// line and column, and adds nothing, if one is wrong.
+/// For --messages and `ncclog messages check`. Adds the kinds of these files, and of the *.messages
+/// files in these folders, to the built-in ones; returns how many files that were. Called before
+/// anything is read. Throws Error with file, line and column, and adds nothing, if one is wrong.
 size_t use_message_files(const std::vector<std::string>& paths);
 
 }  // namespace ncclog

@@ -1,7 +1,6 @@
 #include "app/command_table.h"
 
 #include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <span>
 

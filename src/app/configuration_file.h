@@ -23,6 +23,7 @@ namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
+
 namespace ncclog {
 
 struct ConfigEntry {
@@ -44,7 +45,7 @@ ConfigFile parse_config(std::string_view text, const std::string& path);
 /// Empty if there is no home.
 std::string usual_config_path();
 
-/// "logs/config.toml:3".
+/// "/home/ana/.config/ncclog/config.toml:3".
 std::string place(const ConfigFile& config, int line);
 
 /// The file that `--config` names in `arguments`, else NCCLOG_CONFIG (an empty name: none), else

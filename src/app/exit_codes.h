@@ -1,4 +1,7 @@
-// What a script learns from `$?`.
+// What a script learns from `$?`: 0 nothing found, 1 findings, 2 could not do it, 3 input cut.
+//
+//   ncclog analyze logs/ --fail-on warning   one error, one log cut   → 1: findings go first
+//   ncclog show ranks logs/                  one log cut              → 3
 
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -10,6 +11,8 @@
 
 namespace ncclog {
 namespace {
+
+// --help
 
 /// A longer flag has its help on the next line.
 constexpr int kWidestLead = 26;
@@ -71,11 +74,10 @@ std::vector<Titled> flag_lists(const CommandRow& command) {
 std::vector<Titled> command_lists(const CommandRow& command) {
   std::vector<Titled> lists;
   for (const CommandRow& below : command.commands) {
-    const std::string name = below.path.substr(below.path.rfind(' ') + 1);
     auto list = std::find_if(lists.begin(), lists.end(),
                              [&](const Titled& known) { return known.title == below.task; });
     if (list == lists.end()) list = lists.insert(lists.end(), Titled{below.task, {}});
-    list->entries.emplace_back(name, below.help);
+    list->entries.emplace_back(last_word(below), below.help);
   }
   return lists;
 }
@@ -152,25 +154,17 @@ std::string write_help(const CommandRow& command, int columns) {
 
 namespace {
 
+// Man pages
+
 /// Text that means itself in roff, in the middle of a line.
 std::string literal(std::string_view text) {
+  constexpr std::pair<char, std::string_view> kMarks[] = {
+      {'\\', "\\e"}, {'-', "\\-"}, {'\'', "\\(aq"}, {'`', "\\(ga"}, {'^', "\\(ha"}, {'~', "\\(ti"}};
   std::string out;
   for (const char c : text) {
-    if (c == '\\') {
-      out += "\\e";
-    } else if (c == '-') {
-      out += "\\-";
-    } else if (c == '\'') {
-      out += "\\(aq";
-    } else if (c == '`') {
-      out += "\\(ga";
-    } else if (c == '^') {
-      out += "\\(ha";
-    } else if (c == '~') {
-      out += "\\(ti";
-    } else {
-      out += c;
-    }
+    const auto mark = std::find_if(std::begin(kMarks), std::end(kMarks),
+                                   [c](const auto& each) { return each.first == c; });
+    out += mark == std::end(kMarks) ? std::string_view(&c, 1) : mark->second;
   }
   return out;
 }
@@ -187,11 +181,15 @@ std::string in_quotes(std::string_view text) {
   return '"' + out + '"';
 }
 
-std::string section(std::string title) {
-  for (char& c : title) {
+std::string in_capitals(std::string text) {
+  for (char& c : text) {
     if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
   }
-  return ".SH " + in_quotes(title) + "\n";
+  return text;
+}
+
+std::string section(std::string_view title) {
+  return ".SH " + in_quotes(in_capitals(std::string(title))) + "\n";
 }
 
 /// Lines as they are, in a fixed font.
@@ -303,12 +301,8 @@ std::string nested_commands(const CommandRow& command) {
 
 std::string heading(const std::string& name, std::string_view help, std::string_view version,
                     std::string_view day) {
-  std::string title = name;
-  for (char& c : title) {
-    if (c >= 'a' && c <= 'z') c -= 'a' - 'A';
-  }
   return fmt::format(".TH \"{}\" 1 \"{}\" \"ncclog {}\" \"User Commands\"\n.SH NAME\n{} \\- {}\n",
-                     title, day, version, literal(name), literal(help));
+                     in_capitals(name), day, version, literal(name), literal(help));
 }
 
 /// A section starts a paragraph by itself; mandoc minds another.
@@ -415,6 +409,8 @@ std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view ve
 }
 
 namespace {
+
+// Completions
 
 /// For share/bash-completion/completions/ncclog; needs no other script.
 constexpr std::string_view kBashScript =
@@ -551,7 +547,7 @@ Typed typed_before(const CommandRow& root, std::span<const std::string> words) {
   return typed;
 }
 
-std::string command_lines(const CommandRow& above) {
+std::string offered_commands(const CommandRow& above) {
   std::string out;
   for (const CommandRow& command : above.commands) {
     out += last_word(command) + "\t" + command.help + "\n";
@@ -559,7 +555,7 @@ std::string command_lines(const CommandRow& above) {
   return out;
 }
 
-std::string flag_lines(const CommandRow& command) {
+std::string offered_flags(const CommandRow& command) {
   std::string out;
   for (const FlagRow& flag : command.flags) {
     for (const std::string& name : flag.names) out += name + "\t" + flag.help + "\n";
@@ -568,7 +564,7 @@ std::string flag_lines(const CommandRow& command) {
 }
 
 /// "op,rank", "op,size", … where "op,r" is typed: no word twice.
-std::string list_lines(const std::vector<std::string>& words, std::string_view typed) {
+std::string offered_words(const std::vector<std::string>& words, std::string_view typed) {
   const std::string_view before = typed.substr(0, typed.rfind(',') + 1);
   const std::vector<std::string_view> listed = split(before, ',');
   std::string out;
@@ -579,17 +575,17 @@ std::string list_lines(const std::vector<std::string>& words, std::string_view t
   return out + ":more\n";
 }
 
-std::string value_lines(const CommandRow& root, const FlagRow& flag, std::string_view typed) {
+std::string offered_values(const CommandRow& root, const FlagRow& flag, std::string_view typed) {
   const std::vector<std::string> words = value_words(flag);
   switch (argument_kind(flag)) {
     case ArgumentKind::WordList:
-      return list_lines(words, typed);
+      return offered_words(words, typed);
     case ArgumentKind::File:
       return ":files\n";
     case ArgumentKind::Folder:
       return ":folders\n";
     case ArgumentKind::Command:
-      return command_lines(root);
+      return offered_commands(root);
     case ArgumentKind::Profile:
       return join(words, "\n") + "\n:files\n";
     case ArgumentKind::Word:
@@ -613,18 +609,18 @@ const FlagRow* argument_at(const CommandRow& command, size_t place) {
 }  // namespace
 
 std::string completions(const CommandRow& root, std::span<const std::string> words) {
-  if (words.empty()) return command_lines(root);
+  if (words.empty()) return offered_commands(root);
   const std::string_view word = words.back();
   const Typed typed = typed_before(root, words.first(words.size() - 1));
-  if (typed.flag != nullptr) return value_lines(root, *typed.flag, word);
+  if (typed.flag != nullptr) return offered_values(root, *typed.flag, word);
   if (const size_t equals = word.find('='); word.starts_with("--") && equals != word.npos) {
     const FlagRow* flag = flag_with_value(*typed.command, word.substr(0, equals));
-    return flag == nullptr ? "" : value_lines(root, *flag, word.substr(equals + 1));
+    return flag == nullptr ? "" : offered_values(root, *flag, word.substr(equals + 1));
   }
-  if (word.starts_with('-')) return flag_lines(*typed.command);
-  if (!typed.command->commands.empty()) return command_lines(*typed.command);
+  if (word.starts_with('-')) return offered_flags(*typed.command);
+  if (!typed.command->commands.empty()) return offered_commands(*typed.command);
   const FlagRow* argument = argument_at(*typed.command, typed.place);
-  return argument == nullptr ? "" : value_lines(root, *argument, word);
+  return argument == nullptr ? "" : offered_values(root, *argument, word);
 }
 
 std::optional<std::string_view> completion_script(std::string_view shell) {

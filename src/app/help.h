@@ -1,6 +1,11 @@
 // What the program says about how it is used: help, man pages, completions in shells.
 //
-// All of it is made of the command table, so a flag that is declared stands everywhere.
+//   ncclog show --help          usage: ncclog show [FLAG...] TABLE PATH...
+//   man ncclog-show             .TH NCCLOG-SHOW 1 …
+//   ncclog show ra<TAB>         ranks ras
+//
+// All of it is made of the command table (app/command_table.h), so a flag that is declared stands
+// in all three.
 
 #pragma once
 

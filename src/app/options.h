@@ -1,7 +1,12 @@
 // What the user typed, command by command, before anything is looked at; the flags that fill it.
 //
-// ncclog analyze --format json --rules site-rules logs/
-// → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
+//   ncclog analyze --format json --rules site-rules logs/
+//   → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
+//   --format jsn → "--format: unknown value 'jsn'", "did you mean 'json'?"
+//
+// Options of one command stand in its struct; those of `replay` and of commands that only take
+// names stand in their own files. What concerns tables by name is at the end, as several commands
+// need it.
 
 #pragma once
 
@@ -12,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/output.h"
 #include "app/exit_codes.h"
+#include "app/output.h"
 #include "diagnose/call_counts.h"
 #include "model/stated_outcome.h"
 #include "report/graph/graph.h"
@@ -25,12 +30,8 @@ namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
-namespace CLI {
-class App;
-}
-namespace ncclog {
 
-// What the user wants of a bundle.
+namespace ncclog {
 
 /// How a bundle is made.
 struct BundleOptions {
@@ -43,10 +44,6 @@ struct BundleOptions {
   uint64_t whole_bytes = uint64_t{8} << 20;
 };
 
-// Numbers behind flags.
-//
-//   --gpus 0 → "--gpus: not a number from 2 to 1048576: '0'"
-
 /// The numbers that a flag takes.
 struct NumberRange {
   int64_t least = 0;
@@ -54,16 +51,12 @@ struct NumberRange {
 };
 
 /// Declares a flag that takes a number of that range, all of which `target` can hold; another one
-/// is thrown as Error. `target` must outlive `app`, `flag` too.
+/// is thrown as Error: "--gpus: not a number from 2 to 1048576: '0'". `target` must outlive `app`,
+/// `flag` too.
 CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, int& target,
                              const std::string& help);
 CLI::Option* add_number_flag(CLI::App& app, const char* flag, NumberRange range, uint64_t& target,
                              const std::string& help);
-
-// What the user typed, command by command, before anything is looked at.
-//
-//   ncclog analyze --format json --rules site-rules logs/
-//   → AnalyzeOptions{.paths = {"logs/"}, .format = ReportFormat::Json, .rules = {"site-rules"}}
 
 enum class ReportFormat { Text, Json };
 enum class TableFormat { Text, Json, Csv };

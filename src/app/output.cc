@@ -126,6 +126,23 @@ void check_folder(const std::string& path) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
 }
 
+/// A file descriptor, open for writing.
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int more_flags)
+      : number_(::open(path.c_str(), O_WRONLY | O_CLOEXEC | more_flags, 0666)) {
+    if (number_ < 0) fail(path);
+  }
+  ~Descriptor() { ::close(number_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
 void write_all_to(int file, std::string_view text, const std::string& path) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
@@ -159,6 +176,7 @@ class NewFile {
   }
 
   void move_to_place() {
+    // EINVAL: what lies there cannot be synced, which is no reason to fail.
     if (::fsync(file_) != 0 && errno != EINVAL) fail(target_);
     const int closed = ::close(file_);
     file_ = -1;
@@ -175,15 +193,8 @@ class NewFile {
 
 /// Writes to what is no file: /dev/stderr, a named pipe.
 void write_to_device(const std::string& path, std::string_view text) {
-  const int device = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (device < 0) fail(path);
-  try {
-    write_all_to(device, text, path);
-  } catch (...) {
-    ::close(device);
-    throw;
-  }
-  ::close(device);
+  const Descriptor device(path, 0);
+  write_all_to(device.number(), text, path);
 }
 
 }  // namespace
@@ -232,8 +243,6 @@ void write_output_file(const std::string& path, std::string_view text) {
 
 namespace {
 
-namespace fs = std::filesystem;
-
 bool is_special(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -247,28 +256,11 @@ std::string target_of(const std::string& path) {
   return error ? path : target.string();
 }
 
-/// An open file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(const std::string& path)
-      : number_(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666)) {
-    if (number_ < 0) throw Error(std::string("cannot write: ") + std::strerror(errno), path);
-  }
-  ~Descriptor() { ::close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
 PartFile::PartFile(std::string path) : path_(target_of(path)), part_(path_) {
   if (is_special(path_)) return;
-  // A name of nobody's, so that nothing of the user's is in the way.
+  // A name that nothing has, so that no file of the user is overwritten.
   for (int n = 0; part_ == path_ || fs::exists(fs::symlink_status(part_)); ++n) {
     part_ = fmt::format("{}.{}-{}.part", path_, ::getpid(), n);
   }
@@ -293,7 +285,7 @@ ExitStatus run_into(const std::string& path, Console& console,
                     const std::function<ExitStatus(Console& console)>& command) {
   if (path.empty() || path == "-") return command(console);
   PartFile file(path);
-  const Descriptor descriptor(file.part());
+  const Descriptor descriptor(file.part(), O_CREAT);
   Console to{.columns = console.columns, .no_color = true};
   to.write = [&](std::string_view text) { return write_all(descriptor.number(), text, path); };
   const ExitStatus status = command(to);

@@ -1,7 +1,11 @@
 // Where a command's output goes: the terminal with what it can show, files that the user named.
 //
-// ncclog report logs/ --md reports/hang.md
-// → reports/.ncclog-4711-0 is written, synced and renamed to reports/hang.md
+//   ncclog show ranks logs/ | head       → collected, passed on; a reader that goes away is no
+//   error ncclog report logs/ --md hang.md     → .ncclog-4711-0 is written, synced, renamed to
+//   hang.md ncclog export logs/ -o job.db        → job.db.4711-0.part is written bit by bit, then
+//   job.db
+//
+// A file that the user named is there whole or not at all, and never one of the logs.
 
 #pragma once
 
@@ -15,8 +19,6 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-
-// Where a command's output goes, and what that place can show.
 
 /// --color
 enum class ColorChoice { Auto, Always, Never };
@@ -51,11 +53,6 @@ std::string error_text(std::string_view where, std::string_view what, std::strin
 /// failure. Throws Error if the output cannot be written for another reason.
 bool write_all(int descriptor, std::string_view text, std::string_view name = "standard output");
 
-// Writing a file that the user named: whole or not at all, and never over one of the logs.
-//
-//   ncclog report logs/ --md reports/hang.md
-//   → reports/.ncclog-4711-0 is written, synced and renamed to reports/hang.md
-
 /// Throws Error if a file of that path cannot be written or is one of `inputs` (paths as
 /// find_inputs gives them; "-" is what standard input is redirected from), however it is spelt.
 /// Called before long work, so that nobody waits for nothing.
@@ -76,15 +73,8 @@ void write_output_file(const std::string& path, std::string_view text);
 /// The same for what only its owner may read. What stands at the path has to be a file, or nothing.
 void write_private_file(const std::string& path, std::string_view text);
 
-// A large output: written bit by bit, there whole or not at all.
-//
-//   PartFile file("job.db");   →  job.db.4711-0.part is written
-//   file.keep();               →  is job.db now; without that, nothing is left of it
-//
-// What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is. For
-// texts that are made before they are written, app/output.h is simpler.
-
-/// Where the bytes of a file go until all of them are there.
+/// Where the bytes of a large output go until all of them are there; without `keep` nothing is
+/// left. What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is.
 class PartFile {
  public:
   /// `path` has passed check_output_file().
