@@ -1,8 +1,8 @@
 #include "app/commands/analyze.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -30,6 +30,7 @@
 #include "rules/rule_tools.h"
 
 namespace ncclog {
+
 Date today() {
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
     if (const auto seconds = parse_int(epoch)) return date_of(*seconds);
@@ -71,6 +72,7 @@ Job load_job(const InputOptions& options) {
 }
 
 AnalyzedLogs analyze_logs(const AnalyzeOptions& options) {
+  // What may be misspelt is looked at before logs are read, which may take minutes.
   std::optional<Profile> profile;
   if (!options.expect.empty()) profile = find_profile(options.expect);
   std::optional<ReplayResult> replay;

@@ -1,4 +1,10 @@
 // From what the user named to a report: the whole analysis, start to end; where reports go.
+//
+//   ncclog analyze logs/ --md report.md
+//   inputs → units → Job → facts and rules → findings, verdict → Report
+//   → text on standard output, ReportOutput{markdown, "report.md"} in a file
+//
+// ncclog explain RULE PATH… asks one rule only.
 
 #pragma once
 
@@ -7,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/output.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "input/units.h"
 #include "model/job.h"
 #include "report/report.h"
@@ -17,13 +23,9 @@
 
 namespace ncclog {
 
-// Which day is it? The only clock of the program; overlays end by it.
-
-/// Today, UTC. SOURCE_DATE_EPOCH, where it is a number of seconds after 1970, goes before the
-/// system's clock, so that a run can be repeated to the byte.
+/// Today, UTC: overlays end by it. SOURCE_DATE_EPOCH, where it is a number of seconds after 1970,
+/// goes before the system's clock, so that a run can be repeated to the byte.
 Date today();
-
-// From what the user named to a report: the whole analysis, start to end.
 
 /// The files that the options name, in the order in which they are read. Throws Error if there are
 /// none.
@@ -51,11 +53,6 @@ const Report& kept_report(const AnalyzeOptions& options);
 
 /// Judges a log held in memory, as if it were a file called "log.txt".
 Report report_on_text(std::string_view text, const Rulebook& rulebook);
-
-// Where a run's reports go: standard output, and files that flags name.
-//
-//   ncclog report logs/ --md report.md --json report.json
-//   → ReportOutput{markdown, "report.md"}, ReportOutput{json, "report.json"}
 
 /// Throws Error if one of them cannot be written, would be written over one of `inputs`, or two
 /// would go to the same place. `prints` says that the run prints something else already.

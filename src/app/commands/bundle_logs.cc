@@ -161,9 +161,6 @@ void read_texts(std::span<const std::string> inputs, const TakeText& take) {
   }
 }
 
-
-namespace fs = std::filesystem;
-
 /// Writes texts into files. Invariant: `file_` belongs to the last of `logs_`.
 class Stage {
  public:
@@ -274,8 +271,8 @@ namespace {
 
 // Which calls of a process may be left out of an excerpt?
 
-/// The calls of one segment that are left out: those before these numbers, counted from 0.
-struct LeftOutCalls {
+/// Numbers of calls of one segment, counted from 0: how many went by, or the first that is kept.
+struct CallNumbers {
   uint64_t collectives = 0;
   std::map<int, uint64_t> sent;      ///< By peer.
   std::map<int, uint64_t> received;  ///< By peer.
@@ -294,20 +291,14 @@ class ExcerptCalls {
   /// A process by host and pid; a segment by its pointer and how many lives that had before.
   using SegmentKey = std::tuple<std::string, int64_t, uint64_t, int>;
 
-  struct Counted {
-    uint64_t collectives = 0;
-    std::map<int, uint64_t> sent;
-    std::map<int, uint64_t> received;
-  };
-
   void limit(const Job& job, const Communicator& comm, uint64_t keep);
   const SegmentKey* key_of(const CommRank& rank) const;
-  bool keeps_message(const CallSignature& call, Counted& counted, const LeftOutCalls& limits);
+  bool keeps_message(const CallSignature& call, CallNumbers& counted, const CallNumbers& limits);
 
   std::map<std::pair<int, int>, SegmentKey> keys_;  ///< By log and segment.
-  std::map<SegmentKey, LeftOutCalls> limits_;
+  std::map<SegmentKey, CallNumbers> limits_;        ///< The first calls that are kept.
   std::map<std::pair<std::string, int64_t>, CommSegments> lives_;
-  std::map<std::tuple<std::string, int64_t, uint64_t, int, bool>, Counted> counted_;
+  std::map<std::tuple<std::string, int64_t, uint64_t, int, bool>, CallNumbers> counted_;
 };
 
 uint64_t beyond(uint64_t count, uint64_t keep) { return count > keep ? count - keep : 0; }
@@ -354,6 +345,7 @@ const ExcerptCalls::SegmentKey* ExcerptCalls::key_of(const CommRank& rank) const
 }
 
 void ExcerptCalls::limit(const Job& job, const Communicator& comm, uint64_t keep) {
+  // Where ranks begin to differ is shown with the calls before it, whatever `keep` is.
   constexpr uint64_t kBeforeDifference = 64;
   uint64_t from = beyond(common_calls(job, comm), keep);
   if (comm.difference) from = std::min(from, beyond(comm.difference->index, kBeforeDifference));
@@ -375,8 +367,8 @@ void ExcerptCalls::limit(const Job& job, const Communicator& comm, uint64_t keep
   }
 }
 
-bool ExcerptCalls::keeps_message(const CallSignature& call, Counted& counted,
-                                 const LeftOutCalls& limits) {
+bool ExcerptCalls::keeps_message(const CallSignature& call, CallNumbers& counted,
+                                 const CallNumbers& limits) {
   const bool is_send = call.op.view() == "Send";
   if (!is_send && call.op.view() != "Recv") return true;
   const uint64_t number = (is_send ? counted.sent : counted.received)[call.root]++;
@@ -400,14 +392,11 @@ bool ExcerptCalls::keeps(const Event& event) {
   const int generation = life_of(lives.all, static_cast<size_t>(place));
   const auto limits = limits_.find({std::string(header.host), header.pid, call->comm, generation});
   if (limits == limits_.end()) return true;
-  Counted& counted =
+  CallNumbers& counted =
       counted_[{std::string(header.host), header.pid, call->comm, generation, call->is_trace}];
   if (is_point_to_point(call->call.op)) return keeps_message(call->call, counted, limits->second);
   return counted.collectives++ >= limits->second.collectives;
 }
-
-
-namespace fs = std::filesystem;
 
 constexpr uint64_t kAround = 3;    ///< Lines kept before and behind each line of evidence.
 constexpr uint64_t kAtStart = 20;  ///< Lines kept of each file's beginning.

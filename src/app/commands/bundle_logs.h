@@ -1,4 +1,7 @@
 // The logs in a bundle: copied without the names in them, cut down to lines that show the same.
+//
+//   /home/alice/run7/nccl.gpu-n41.313.txt.gz   → FOLDER/logs/nccl.host-1.313.txt, its text
+//   1,048,576 lines of calls, 8 ranks          → the last 512 calls of each communicator
 
 #pragma once
 
@@ -15,10 +18,6 @@
 #include "report/report.h"
 
 namespace ncclog {
-
-// A run's inputs as plain text in a folder, with or without the names in them.
-//
-//   /home/alice/run7/nccl.gpu-n41.313.txt.gz   →   FOLDER/logs/nccl.host-1.313.txt
 
 /// One input and where it was put.
 struct StagedLog {

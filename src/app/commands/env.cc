@@ -1,9 +1,9 @@
 #include "app/commands/env.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -14,11 +14,11 @@
 #include <set>
 #include <utility>
 
-#include "app/commands/analyze.h"
 #include "app/command_line.h"
+#include "app/commands/analyze.h"
 #include "app/exit_codes.h"
-#include "app/options.h"
 #include "app/help.h"
+#include "app/options.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "diagnose/instance.h"
@@ -155,13 +155,12 @@ HostDevices devices_of_this_machine() {
 
 namespace {
 
-// What a path sets for NCCL, whatever sort of file it is.
+// What a path sets for NCCL, whatever sort of file it is: told by name and, where names say
+// nothing, by content.
 //
 //   train.sh, job.sbatch    scripts        .env, .deepspeed_env   NAME=value lines
 //   pod.yaml                YAML           /etc/nccl.conf         NCCL's own form
 //   logs/, nccl.0.log.gz    logs: what NCCL read and what the commands in them set
-//
-// The sort is told by name and, where names say nothing, by content.
 
 /// A checked source, and whether all of it could be read.
 struct EnvSource {
@@ -169,30 +168,12 @@ struct EnvSource {
   bool partial = false;  ///< Part of a log was unreadable or cut.
 };
 
-namespace fs = std::filesystem;
-
 /// Larger files are logs.
 constexpr size_t kMaxScriptBytes = size_t{4} << 20;
 /// So much of a log is read from standard input.
 constexpr size_t kMaxStdinBytes = size_t{256} << 20;
 
 enum class Form { Script, EnvFile, Conf, Yaml, Log };
-
-std::string_view to_string(Form form) {
-  switch (form) {
-    case Form::Script:
-      return "script";
-    case Form::EnvFile:
-      return "env_file";
-    case Form::Conf:
-      return "nccl_conf";
-    case Form::Yaml:
-      return "yaml";
-    case Form::Log:
-      return "log";
-  }
-  return "script";
-}
 
 bool ends_with_any(std::string_view name, std::initializer_list<std::string_view> ends) {
   return std::any_of(ends.begin(), ends.end(),
@@ -367,7 +348,7 @@ EnvSource check_text(const std::string& path, std::string_view text, const LintC
     case Form::EnvFile:
       return {check_script(path, text, form == Form::EnvFile, context), false};
     case Form::Conf:
-      return {checked_file(path, to_string(form), read_conf_settings(text), context), false};
+      return {checked_file(path, "nccl_conf", read_conf_settings(text), context), false};
     case Form::Yaml:
       return {check_yaml(path, text, context), false};
     case Form::Log:
@@ -396,9 +377,9 @@ EnvSource check_path(const std::string& path, const LintContext& context, HostDe
 
 }  // namespace
 
-// ncclog env check [PATH…]
-
 namespace {
+
+// ncclog env check [PATH…]
 
 std::vector<std::string> names_of_list(std::string_view list) {
   std::vector<std::string> names;

@@ -1,6 +1,10 @@
 // ncclog env check [PATH…]
 //
 // What a shell, a script, a file or a log sets for NCCL, and which of it does not do what it says.
+//
+//   NCCL_DEBUG=INFO                      from the shell
+//   /etc/nccl.conf:2  NCCL_IB_TC=106     only where the shell does not set it
+//   train.sbatch, pod.yaml, logs/        told by name and content
 
 #pragma once
 
@@ -14,9 +18,6 @@ namespace ncclog {
 
 // The environment that a job started from here would get: this process's variables, and what NCCL
 // adds to them from its configuration files.
-//
-//   NCCL_DEBUG=INFO                      from the shell
-//   /etc/nccl.conf:2  NCCL_IB_TC=106     only where the shell does not set it
 
 /// A configuration file's path and text.
 struct ConfFile {

@@ -1,4 +1,7 @@
-// Every event of the logs, in input order, as JSON lines, rows of CSV and cells of a database.
+// Every event of the logs and every entry of the dumps, in input order, as lines of JSON, rows of
+// CSV and cells of a database.
+//
+// Each is handed on while it is read, so memory does not depend on how long the logs are.
 
 #pragma once
 
@@ -9,18 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "app/output.h"
 #include "app/exit_codes.h"
+#include "app/output.h"
 #include "log/event.h"
 #include "log/line_time.h"
 #include "model/flight_recorder.h"
 #include "report/tables/table.h"
 
 namespace ncclog {
-
-// Every event of the logs and every entry of the dumps, in input order, for whoever exports them.
-//
-// Each is handed on while it is read, so memory does not depend on how long the logs are.
 
 /// A line that is understood, and where it stands. All views live during the call only.
 struct WalkedEvent {

@@ -1,12 +1,15 @@
 // ncclog export PATH… [--table NAME] [--format FORMAT] [--sql STATEMENT] [-o FILE]
 //
 // Events and tables for other programs, a database and answers out of it, a trace on a time axis.
+// Events are written while the logs are read, in input order, so memory does not depend on how long
+// they are. All other tables are those of `show` and of the database.
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <iterator>
@@ -20,12 +23,12 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/analyze.h"
 #include "app/command_line.h"
-#include "app/output.h"
+#include "app/commands/analyze.h"
 #include "app/commands/events.h"
 #include "app/exit_codes.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/json_text.h"
@@ -167,7 +170,6 @@ ExitStatus answer_sql(const ExportOptions& options, Console& console) {
   return status;
 }
 
-
 // The one clock of a trace.
 //
 //   [2026-11-20 20:54:52] n1:41:41 [0] NCCL …    local time of the host; nobody says of which zone
@@ -190,19 +192,12 @@ constexpr int64_t kMarchFirst = 60;  ///< Days before it in a leap year.
 /// Whether its nanoseconds since 1970 can be counted; 0: not printed.
 bool is_countable(int year) { return year == 0 || (year >= 1970 && year < 2200); }
 
-bool is_leap(int year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
-
-/// Days from 1970 to the first day of a year of our calendar.
-int64_t days_to(int year) {
-  const int64_t before = int64_t{year} - 1;
-  constexpr int64_t kDaysTo1970 = 719'162;
-  return before * 365 + before / 4 - before / 100 + before / 400 - kDaysTo1970;
-}
-
 /// Nanoseconds since 1970. A LineTime counts 29 days of February in every year.
-int64_t since_1970(int year, int64_t nanoseconds) {
-  const bool behind = !is_leap(year) && nanoseconds >= kMarchFirst * kDay;
-  return days_to(year) * kDay + nanoseconds - (behind ? kDay : 0);
+int64_t since_1970(int number, int64_t nanoseconds) {
+  const std::chrono::year year(number);
+  const int64_t days = std::chrono::sys_days(year / 1 / 1).time_since_epoch().count();
+  const bool is_behind = !year.is_leap() && nanoseconds >= kMarchFirst * kDay;
+  return days * kDay + nanoseconds - (is_behind ? kDay : 0);
 }
 
 /// What the job's milestones and dumps carry.
@@ -268,7 +263,6 @@ std::optional<int64_t> place_on(const TraceClock& clock, const LineTime& time) {
   const int year = time.year > 0 ? time.year : clock.year;
   return since_1970(year, time.nanoseconds) - clock.origin_ns;
 }
-
 
 // Under which process of a trace does a line stand?
 //
@@ -356,7 +350,6 @@ int64_t TraceSpeakers::order_of(int64_t number) const {
   return rank < 0 ? INT32_MAX : rank;
 }
 
-
 // The job on a time axis, for chrome://tracing and ui.perfetto.dev: Trace Event Format, JSON.
 //
 //   {"ph":"B","ts":75292000000.000,"pid":1,"tid":14800,"name":"init of rank 0 of 4","cat":"init",…}
@@ -366,7 +359,7 @@ int64_t TraceSpeakers::order_of(int64_t number) const {
 // instant. What begins and ends with lines of one thread (initialisation, destroy) is a slice. A
 // collective's line tells when the host entered the call and nothing more, so it is an instant;
 // what a Flight Recorder dump tells is a slice from the call to when PyTorch's watchdog noticed its
-// end. Lines without a time, or of another clock (app/commands/export.cc), are counted and left out.
+// end. Lines without a time, or of another clock than the chosen one, are counted and left out.
 // Written while the logs are read.
 
 /// One event of a trace.
@@ -588,15 +581,6 @@ ExitStatus export_trace(const ExportOptions& options, Console& console) {
   writer.finish();
   return status;
 }
-
-}  // namespace
-
-// ncclog export PATH… [--table NAME] [--format FORMAT] [--sql STATEMENT] [-o FILE]
-//
-// Events are written while the logs are read, in input order, so memory does not depend on how long
-// they are. All other tables are those of `show` and of the database.
-
-namespace {
 
 constexpr std::string_view kEvents = "events";
 

@@ -2,17 +2,18 @@
 //
 // What describes the program, made of what it declares.
 
-#include <CLI/CLI.hpp>
+#include "app/help.h"
+
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <system_error>
 
-#include "app/command_table.h"
 #include "app/command_line.h"
-#include "app/help.h"
+#include "app/command_table.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"

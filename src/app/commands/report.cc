@@ -1,24 +1,24 @@
 #include "app/commands/report.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
 
-#include "app/commands/analyze.h"
 #include "app/command_line.h"
-#include "app/output.h"
+#include "app/commands/analyze.h"
 #include "app/commands/bundle_logs.h"
+#include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -32,63 +32,53 @@
 namespace ncclog {
 namespace {
 
-// Folders for what is only needed while a command runs.
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 /// A new folder under the system's temporary one (TMPDIR), readable by its owner only. Invariant:
 /// it is there as long as the object is, and gone afterwards.
 class TemporaryFolder {
  public:
   /// Throws Error if none can be made.
-  TemporaryFolder();
-  ~TemporaryFolder();
+  TemporaryFolder() {
+    std::error_code error;
+    std::string name = (fs::temp_directory_path(error) / "ncclog-XXXXXX").string();
+    if (error || mkdtemp(name.data()) == nullptr) {
+      throw Error("no temporary folder can be made", name,
+                  "set TMPDIR to a folder that can be written");
+    }
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
+  const fs::path& path() const { return path_; }
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
 };
 
 /// Makes another folder the process's working directory, so that reports name what is in it by
 /// short paths. Invariant: the one before is restored.
 class WorkingFolder {
  public:
-  explicit WorkingFolder(const std::filesystem::path& path);
-  ~WorkingFolder();
+  explicit WorkingFolder(const fs::path& path) : before_(fs::current_path()) {
+    fs::current_path(path);
+  }
+  ~WorkingFolder() {
+    std::error_code ignored;
+    fs::current_path(before_, ignored);
+  }
   WorkingFolder(const WorkingFolder&) = delete;
   WorkingFolder& operator=(const WorkingFolder&) = delete;
 
  private:
-  std::filesystem::path before_;
+  fs::path before_;
 };
-
-namespace fs = std::filesystem;
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  std::string name = (fs::temp_directory_path(error) / "ncclog-XXXXXX").string();
-  if (error || mkdtemp(name.data()) == nullptr) {
-    throw Error("no temporary folder can be made", name,
-                "set TMPDIR to a folder that can be written");
-  }
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-WorkingFolder::WorkingFolder(const fs::path& path) : before_(fs::current_path()) {
-  fs::current_path(path);
-}
-
-WorkingFolder::~WorkingFolder() {
-  std::error_code ignored;
-  fs::current_path(before_, ignored);
-}
-
 
 using Rename = std::function<std::string(std::string_view)>;
 
@@ -167,9 +157,6 @@ std::vector<std::string> compare_findings(const Diagnosis& before, const Diagnos
 }
 
 namespace {
-
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 /// By it a text report is known from a log.
 constexpr std::string_view kTextHead = "ncclog report\n\n";
@@ -272,6 +259,7 @@ class BundleMaker {
     for (const StagedLog& log : logs_) bytes += log.bytes;
     bundled_ = whole();
     if (options_.full_logs || bytes <= options_.whole_bytes) return;
+    // Tried from the smallest on: the first that gives the same findings is taken.
     constexpr ExcerptSize kSizes[] = {
         {.calls = 512, .first = 2048, .last = 256, .end = 200},
         {.calls = 8192, .first = 16384, .last = 2048, .end = 2000},

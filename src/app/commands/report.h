@@ -1,6 +1,17 @@
 // ncclog report PATH… --md FILE --json FILE --bundle FILE
 //
-// Reports go where they are wanted; with --bundle also into one file for others that names nobody.
+// Reports go where they are wanted; with --bundle also into one file that has everything somebody
+// else needs to look at the run, and names nobody:
+//
+//   out.tar.zst               reports in all formats, logs that show the same findings, settings,
+//                             versions, manifest, checksums
+//   out.tar.zst.mapping.json  which name became which; stays here, mode 0600
+//
+// The logs are first replaced, then analysed: the reports in the bundle are those of the logs in
+// it, so no name can reach them on another way. Large logs are then cut down to the lines that give
+// the same findings, which is found out by analysing them once more. At last every member is
+// searched for every name that was replaced, and for all that a cruder eye takes for one
+// (report/leak_check.h); if one is left, nothing is written, unless the user says so.
 
 #pragma once
 
@@ -19,32 +30,6 @@
 #include "rules/finding.h"
 
 namespace ncclog {
-
-// Does one report find what another one does?
-//
-//   "process-killed: severity error, was warning"
-//   "bootstrap-loopback: is new"
-
-/// In which ways the findings of `after` are others than those of `before`, whose host names are
-/// first turned by `rename`. Compared are ids with their order, severity, confidence, role, hosts,
-/// ranks, subject and what they explain, and the verdict's status; not evidence and messages, which
-/// count lines. Empty: they are equal.
-std::vector<std::string> compare_findings(
-    const Diagnosis& before, const Diagnosis& after,
-    const std::function<std::string(std::string_view)>& rename);
-
-// Everything that somebody else needs to look at a run, in one file that names nobody.
-//
-//   ncclog report logs/ --bundle out.tar.zst
-//   → out.tar.zst               reports in all formats, logs that show the same findings, settings,
-//                               versions, manifest, checksums
-//     out.tar.zst.mapping.json  which name became which; stays here, mode 0600
-//
-// The logs are first replaced, then analysed: the reports in the bundle are those of the logs in
-// it, so no name can reach them on another way. Large logs are then cut down to the lines that give
-// the same findings, which is found out by analysing them once more. At last every member is
-// searched for every name that was replaced, and for all that a cruder eye takes for one
-// (report/leak_check.h); if one is left, nothing is written, unless the user says so.
 
 /// What was made, for the console.
 struct BundleSummary {
@@ -71,5 +56,14 @@ BundleSummary write_bundle(const Report& report, const AnalyzeOptions& analyze,
 
 /// What a bundle holds and what to do next, some lines for standard error.
 std::string bundle_text(const BundleOptions& options, const BundleSummary& summary);
+
+/// In which ways the findings of `after` are others than those of `before`, whose host names are
+/// first turned by `rename`: "process-killed: severity error, was warning", "bootstrap-loopback: is
+/// new". Compared are ids with their order, severity, confidence, role, hosts,
+/// ranks, subject and what they explain, and the verdict's status; not evidence and messages, which
+/// count lines. Empty: they are equal.
+std::vector<std::string> compare_findings(
+    const Diagnosis& before, const Diagnosis& after,
+    const std::function<std::string(std::string_view)>& rename);
 
 }  // namespace ncclog

@@ -1,15 +1,19 @@
-// ncclog rules, ncclog messages, ncclog expect: what ncclog knows, and what users add to it
+// What does ncclog know, and what do users add to it?
+//
+//   ncclog rules list|show|check|test|new|schema
+//   ncclog messages list|show|check
+//   ncclog expect list|show|check|words             profiles of machines
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "app/command_line.h"
+#include "app/help.h"
 #include "app/options.h"
 #include "app/read/read_job.h"
-#include "app/help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
@@ -23,9 +27,38 @@
 #include "rules/rule_tools.h"
 
 namespace ncclog {
-// ncclog rules list|show|check|test|new|schema
-
 namespace {
+
+/// What can be done with rules, messages or profiles; each is a command below theirs.
+template <typename Options>
+struct Action {
+  const char* name;
+  const char* help;
+  ExitStatus (*run)(const Options& options, Console& console);
+  void (*add_flags)(CLI::App& app, Options& options) = nullptr;
+};
+
+/// Declares them below `app`, whose help is printed where none of them is named.
+template <typename Options, size_t n>
+RunCommand declare_actions(CLI::App& app, const Action<Options> (&actions)[n]) {
+  const auto options = std::make_shared<Options>();
+  app.require_subcommand(0, 1);
+  for (const Action<Options>& action : actions) {
+    CLI::App* sub = app.add_subcommand(action.name, action.help);
+    sub->allow_extras();
+    sub->footer("");
+    if (action.add_flags != nullptr) action.add_flags(*sub, *options);
+  }
+  return [options, &app, &actions](Console& console) {
+    for (const Action<Options>& action : actions) {
+      if (app.got_subcommand(action.name)) return action.run(*options, console);
+    }
+    console.out += help_text(app, console);
+    return ExitStatus::Fine;
+  };
+}
+
+// ncclog rules list|show|check|test|new|schema
 
 /// How far the text of a rule's line stands to the right: behind its label, or where it begins.
 size_t indent_of(std::string_view line) {
@@ -111,64 +144,45 @@ ExitStatus schema(const RulesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-/// What can be done with rules; each is a command below `rules`.
-struct RulesAction {
-  const char* name;
-  const char* help;
-  const char* id_help;     ///< nullptr: takes no rule's id.
-  const char* paths_help;  ///< nullptr: takes no paths, but --rules.
-  ExitStatus (*run)(const RulesOptions& options, Console& console);
-  void (*declare_more)(CLI::App& app, RulesOptions& options) = nullptr;
-};
-
-void declare_new(CLI::App& app, RulesOptions& options) {
-  app.add_option("--area", options.area, "the folder for the file")->type_name("FOLDER");
-  app.add_option("--from", options.from, "a log line that the rule is about")->type_name("LINE");
+void add_rule_id(CLI::App& app, RulesOptions& options) {
+  app.add_option("RULE", options.id, "the rule's id")->type_name("");
+  add_rules_flag(app, options.rules);
 }
 
-constexpr RulesAction kRuleActions[] = {
-    {"list", "one line per rule", nullptr, nullptr, list},
-    {"show", "everything about one rule", "the rule's id", nullptr, show},
-    {"check", "say what is wrong with rule files; exit 2 if something is", nullptr,
-     "rule files or folders", check},
-    {"test", "run the examples of rules; exit 1 if one fails", nullptr,
-     "rule files or folders; without: the built-in rules", test},
-    {"new", "begin a rule file, from a line if there is one", "the new rule's id", nullptr,
-     begin_rule, declare_new},
-    {"schema", "the JSON Schema of rule files, for editors", nullptr, nullptr, schema},
+void add_new_rule(CLI::App& app, RulesOptions& options) {
+  app.add_option("RULE", options.id, "the new rule's id")->type_name("");
+  app.add_option("--area", options.area, "the folder for the file")->type_name("FOLDER");
+  app.add_option("--from", options.from, "a log line that the rule is about")->type_name("LINE");
+  add_rules_flag(app, options.rules);
+}
+
+void add_rule_files(CLI::App& app, RulesOptions& options) {
+  app.add_option("PATH", options.paths, "rule files or folders")->type_name("");
+}
+
+void add_tested_files(CLI::App& app, RulesOptions& options) {
+  app.add_option("PATH", options.paths, "rule files or folders; without: the built-in rules")
+      ->type_name("");
+}
+
+void add_more_rules(CLI::App& app, RulesOptions& options) { add_rules_flag(app, options.rules); }
+
+constexpr Action<RulesOptions> kRuleActions[] = {
+    {"list", "one line per rule", list, add_more_rules},
+    {"show", "everything about one rule", show, add_rule_id},
+    {"check", "say what is wrong with rule files; exit 2 if something is", check, add_rule_files},
+    {"test", "run the examples of rules; exit 1 if one fails", test, add_tested_files},
+    {"new", "begin a rule file, from a line if there is one", begin_rule, add_new_rule},
+    {"schema", "the JSON Schema of rule files, for editors", schema, add_more_rules},
 };
 
 }  // namespace
 
-RunCommand declare_rules(CLI::App& app) {
-  const auto options = std::make_shared<RulesOptions>();
-  app.require_subcommand(0, 1);
-  for (const RulesAction& action : kRuleActions) {
-    CLI::App* sub = app.add_subcommand(action.name, action.help);
-    sub->allow_extras();
-    sub->footer("");
-    if (action.id_help != nullptr) {
-      sub->add_option("RULE", options->id, action.id_help)->type_name("");
-    }
-    if (action.declare_more != nullptr) action.declare_more(*sub, *options);
-    if (action.paths_help != nullptr) {
-      sub->add_option("PATH", options->paths, action.paths_help)->type_name("");
-    } else {
-      add_rules_flag(*sub, options->rules);
-    }
-  }
-  return [options, &app](Console& console) {
-    for (const RulesAction& action : kRuleActions) {
-      if (app.got_subcommand(action.name)) return action.run(*options, console);
-    }
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
-  };
-}
-
-// ncclog messages list|show|check
+RunCommand declare_rules(CLI::App& app) { return declare_actions(app, kRuleActions); }
 
 namespace {
+
+// ncclog messages list|show|check
 
 struct MessagesOptions {
   std::string kind;                ///< Of `messages show`.
@@ -214,47 +228,28 @@ ExitStatus check(const MessagesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-struct MessagesAction {
-  const char* name;
-  const char* help;
-  bool takes_kind;
-  bool takes_files;
-  ExitStatus (*run)(const MessagesOptions& options, Console& console);
-};
+void add_kind(CLI::App& app, MessagesOptions& options) {
+  app.add_option("KIND", options.kind, "the kind's name")->type_name("");
+}
 
-constexpr MessagesAction kMessageActions[] = {
-    {"list", "one line per kind of message", false, false, list},
-    {"show", "everything about one kind, as a message file says it", true, false, show},
-    {"check", "say what is wrong with message files; exit 2 if something is", false, true, check},
+void add_message_files(CLI::App& app, MessagesOptions& options) {
+  app.add_option("PATH", options.paths, "message files or folders")->type_name("");
+}
+
+constexpr Action<MessagesOptions> kMessageActions[] = {
+    {"list", "one line per kind of message", list},
+    {"show", "everything about one kind, as a message file says it", show, add_kind},
+    {"check", "say what is wrong with message files; exit 2 if something is", check,
+     add_message_files},
 };
 
 }  // namespace
 
-RunCommand declare_messages(CLI::App& app) {
-  const auto options = std::make_shared<MessagesOptions>();
-  app.require_subcommand(0, 1);
-  for (const MessagesAction& action : kMessageActions) {
-    CLI::App* sub = app.add_subcommand(action.name, action.help);
-    sub->allow_extras();
-    sub->footer("");
-    if (action.takes_kind)
-      sub->add_option("KIND", options->kind, "the kind's name")->type_name("");
-    if (action.takes_files) {
-      sub->add_option("PATH", options->paths, "message files or folders")->type_name("");
-    }
-  }
-  return [&app, options](Console& console) {
-    for (const MessagesAction& action : kMessageActions) {
-      if (app.got_subcommand(action.name)) return action.run(*options, console);
-    }
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
-  };
-}
-
-// ncclog expect list|show|check|words
+RunCommand declare_messages(CLI::App& app) { return declare_actions(app, kMessageActions); }
 
 namespace {
+
+// ncclog expect list|show|check|words
 
 struct ExpectOptions {
   std::string profile;  ///< Name or path; empty: a mistake where one is needed.
@@ -318,41 +313,19 @@ ExitStatus words(const ExpectOptions&, Console& console) {
   return ExitStatus::Fine;
 }
 
-/// What can be done with profiles; each is a command below `expect`.
-struct ExpectAction {
-  const char* name;
-  const char* help;
-  bool takes_profile;
-  ExitStatus (*run)(const ExpectOptions& options, Console& console);
-};
+void add_profile(CLI::App& app, ExpectOptions& options) {
+  app.add_option("PROFILE", options.profile, "a name or a file")->type_name("");
+}
 
-constexpr ExpectAction kProfileActions[] = {
-    {"list", "the profiles that ncclog brings along", false, list},
-    {"show", "the text of one of them, as a start for your own", true, show},
-    {"check", "say what is wrong with a profile; exit 2 if something is", true, check},
-    {"words", "what a profile can expect", false, words},
+constexpr Action<ExpectOptions> kProfileActions[] = {
+    {"list", "the profiles that ncclog brings along", list},
+    {"show", "the text of one of them, as a start for your own", show, add_profile},
+    {"check", "say what is wrong with a profile; exit 2 if something is", check, add_profile},
+    {"words", "what a profile can expect", words},
 };
 
 }  // namespace
 
-RunCommand declare_expect(CLI::App& app) {
-  const auto options = std::make_shared<ExpectOptions>();
-  app.require_subcommand(0, 1);
-  for (const ExpectAction& action : kProfileActions) {
-    CLI::App* sub = app.add_subcommand(action.name, action.help);
-    sub->allow_extras();
-    sub->footer("");
-    if (action.takes_profile) {
-      sub->add_option("PROFILE", options->profile, "a name or a file")->type_name("");
-    }
-  }
-  return [options, &app](Console& console) {
-    for (const ExpectAction& action : kProfileActions) {
-      if (app.got_subcommand(action.name)) return action.run(*options, console);
-    }
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
-  };
-}
+RunCommand declare_expect(CLI::App& app) { return declare_actions(app, kProfileActions); }
 
 }  // namespace ncclog

@@ -1,10 +1,12 @@
-// ncclog show TABLE PATH…, ncclog count PATH…, ncclog diff GOOD BAD
+// A closer look at a job: its tables and drawings, its calls, what differs from another job.
 //
-// A closer look at the job: its tables and drawings, its calls, what differs from another job.
+//   ncclog show TABLE PATH…
+//   ncclog count PATH…
+//   ncclog diff GOOD BAD
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -12,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/commands/analyze.h"
 #include "app/command_line.h"
+#include "app/commands/analyze.h"
 #include "app/options.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
@@ -27,9 +29,9 @@
 #include "report/text_layout.h"
 
 namespace ncclog {
-// ncclog show TABLE PATH…
-
 namespace {
+
+// ncclog show TABLE PATH…
 
 /// A file that nobody reads from top to bottom may hold more than a page.
 constexpr size_t kMaxGraphs = 64;
@@ -101,9 +103,9 @@ RunCommand declare_show(CLI::App& app) {
   return [options](Console& console) { return show(*options, console); };
 }
 
-// ncclog count PATH…
-
 namespace {
+
+// ncclog count PATH…
 
 /// Up to so many communicators have rows of their own, unless the user asks for more.
 constexpr size_t kCommsShown = 12;
@@ -168,9 +170,9 @@ RunCommand declare_count(CLI::App& app) {
   return [options](Console& console) { return count(*options, console); };
 }
 
-// ncclog diff GOOD BAD
-
 namespace {
+
+// ncclog diff GOOD BAD
 
 /// One of the two runs, judged, and kept until the process ends: taking a job of thousands of
 /// processes apart takes about as long as judging it.

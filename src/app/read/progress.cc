@@ -79,6 +79,7 @@ ReadingProgress& reading_progress() {
 
 namespace {
 
+/// Shorter readings show nothing: a line that flashes up says nothing.
 constexpr auto kPatience = std::chrono::milliseconds(1000);
 constexpr auto kPause = std::chrono::milliseconds(200);
 

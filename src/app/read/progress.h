@@ -1,6 +1,10 @@
 // How far is the reading? Told by the workers, drawn on the terminal for who waits.
 //
-// ncclog: 1.2 of 3.4 GB (35 %), 850 MB/s, 3 s left: logs/node7/nccl.txt
+//   read_job: begin(inputs, threads), enter(path) for each unit, end()
+//   progress line, -v: snapshot()
+//   → ncclog: 1.2 of 3.4 GB (35 %), 850 MB/s, 3 s left: logs/node7/nccl.txt
+//
+// A process reads one job at a time and has one standard error, so there is one of it.
 
 #pragma once
 
@@ -14,13 +18,6 @@
 #include <thread>
 
 namespace ncclog {
-
-// How far is the reading? What the workers tell, for those who show it.
-//
-//   read_job: begin(inputs, threads), enter(path) for each unit, end()
-//   progress line, -v: snapshot()
-//
-// A process reads one job at a time and has one standard error, so there is one of it.
 
 /// What is known at one moment.
 struct ReadingState {
@@ -57,13 +54,6 @@ class ReadingProgress {
 /// The process's own.
 ReadingProgress& reading_progress();
 
-// One line on the terminal that tells a waiting person how long it will take.
-//
-//   ncclog: 1.2 of 3.4 GB (35 %), 850 MB/s, 3 s left: logs/node7/nccl.txt
-//
-// It appears after a second, moves five times a second, and is gone before anything else is
-// printed. Nobody draws it unless standard error is a terminal.
-
 /// The line for that state, in at most `columns` columns, without a newline. Text from paths can
 /// steer no terminal.
 std::string progress_text(const ReadingState& state, int columns);
@@ -74,7 +64,9 @@ std::string reading_summary(const ReadingState& state);
 /// "3.4 GB", in steps of 1,000.
 std::string bytes_text(uint64_t bytes);
 
-/// Draws the line from a thread of its own until it is destroyed or cleared.
+/// Draws the line from a thread of its own until it is destroyed or cleared: it appears after a
+/// second, moves five times a second, and is gone before anything else is printed. Nobody draws it
+/// unless standard error is a terminal.
 class ProgressLine {
  public:
   /// Whether standard error is a terminal on which a line can be drawn again.

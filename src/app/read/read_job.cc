@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "app/read/thread_pool.h"
 #include "app/read/progress.h"
+#include "app/read/thread_pool.h"
 #include "base/text.h"
 #include "diagnose/message_sizes.h"
 #include "import/flight_recorder.h"
@@ -28,133 +28,198 @@
 namespace ncclog {
 namespace {
 
-std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& shard) {
-  FlightRecorderImport import = import_flight_recorder(bytes, name.path);
-  if (!import.problem.empty()) return std::move(import.problem);
-  import.dump.where.unit = name.number;
-  shard.add(std::move(import.dump));
-  return {};
+using Units = std::vector<Unit>;
+
+/// What each unit turned out to hold, by unit index.
+using Walked = std::vector<std::vector<WalkedInput>>;
+
+/// Memory of a worker for the lines of a stretch. All of it is used only where streams are shared.
+LineBuffer make_memory(const ReadSettings& settings) {
+  constexpr uint64_t kStretchBytes = uint64_t{4} << 20;
+  constexpr uint64_t kLeastBytes = 256;
+  return LineBuffer(std::clamp(settings.unit_bytes, kLeastBytes, kStretchBytes));
 }
 
-std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard& shard) {
-  RasImport import = import_ras_json(bytes);
-  if (!import.problem.empty()) return std::move(import.problem);
-  import.report.where.unit = name.number;
-  shard.add(std::move(import.report));
-  return {};
-}
+/// One who reads units, and stretches of streams that others have open.
+class Worker {
+ public:
+  Worker(std::span<const std::string> inputs, const Units& units, const ReadSettings& settings,
+         Walked& walked, Workload& workload)
+      : inputs_(inputs),
+        units_(units),
+        settings_(settings),
+        walked_(walked),
+        workload_(workload),
+        memory_(make_memory(settings)) {}
 
-std::string import_devices(std::string_view bytes, const WalkedInput& name, Shard& shard) {
-  TopologyImport import = import_topology(bytes);
-  if (!import.problem.empty()) return std::move(import.problem);
-  TopologyFile file;
-  file.where.unit = name.number;
-  file.path = name.path;
-  file.system = std::move(import.system);
-  shard.add(std::move(file));
-  return {};
-}
-
-/// How documents of one content are read.
-struct Importer {
-  std::string_view what;
-  /// Puts what the bytes say into `shard`; answers why it could not, a clause, or nothing.
-  std::string (*import)(std::string_view bytes, const WalkedInput& name, Shard& shard);
-};
-
-constexpr Importer kDump = {"A Flight Recorder dump", import_dump};
-constexpr Importer kAnswer = {"An answer of NCCL's RAS service", import_answer};
-constexpr Importer kDevices = {"A topology file", import_devices};
-
-const Importer& importer_of(Content content) {
-  if (content == Content::Ras) return kAnswer;
-  return content == Content::Topology ? kDevices : kDump;
-}
-
-}  // namespace
-
-std::optional<std::string> read_document_bytes(UnitReader& input) {
-  constexpr size_t kBlock = size_t{64} << 10;
-  std::string bytes;
-  for (size_t count = 1; count > 0;) {
-    const size_t size = bytes.size();
-    bytes.resize(size + kBlock);
-    count = input.read(bytes.data() + size, kBlock);
-    bytes.resize(size + count);
-    if (bytes.size() > kMaxDocumentBytes) return std::nullopt;
-  }
-  return bytes;
-}
-
-Shard read_document(UnitReader& input, const WalkedInput& name) {
-  Shard shard(name.number, name.input_number);
-  const std::optional<std::string> bytes = read_document_bytes(input);
-  const Importer& importer = importer_of(input.content());
-  const std::string problem =
-      bytes ? importer.import(*bytes, name, shard)
-            : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
-  if (!problem.empty()) {
-    input.refuse(fmt::format("{} that cannot be read: {}.", importer.what, problem));
-  }
-  return shard;
-}
-
-namespace {
-
-/// Adds the dump that `line` is; false if it is none.
-bool add_dump(std::string_view line, size_t number, Shard& shard) {
-  if (!line.starts_with('{')) return false;
-  FlightRecorderImport import =
-      import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
-  if (!import.problem.empty()) return false;
-  import.dump.where.unit = 0;
-  shard.add(std::move(import.dump));
-  return true;
-}
-
-/// Whether `line` says what the user saw: "--outcome hung".
-bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
-  constexpr std::string_view kFlag = "--outcome ";
-  if (!line.starts_with(kFlag)) return false;
-  const auto& names = kStatedOutcomeNames;
-  const auto name = std::find(names.begin(), names.end(), trim(line.substr(kFlag.size())));
-  if (name == names.end()) return false;
-  stated = static_cast<StatedOutcome>(name - names.begin());
-  return true;
-}
-
-}  // namespace
-
-Job read_example(std::string_view log, const LineMatcher& matcher) {
-  Shard dumps(0, 0);
-  std::string lines;
-  size_t count = 0;
-  std::optional<StatedOutcome> stated;
-  for (const std::string_view line : split(log, '\n')) {
-    if (add_dump(trim(line), count, dumps)) {
-      ++count;
-    } else if (!is_outcome(trim(line), stated)) {
-      lines += line;
-      lines += '\n';
+  void work() {
+    for (;;) {
+      const Workload::Task task = workload_.next();
+      if (task.unit) {
+        read_unit(*task.unit);
+      } else if (task.stream != nullptr) {
+        task.stream->work(memory_.bytes());
+        workload_.leave(*task.stream);
+      } else {
+        return;
+      }
     }
   }
-  if (count == 0) {
-    Job job = job_from_text(stated ? lines : log, matcher);
-    job.stated = stated;
-    return job;
+
+ private:
+  void read_unit(uint32_t index) {
+    try {
+      const Unit& unit = units_[index];
+      reading_progress().enter(inputs_[unit.input]);
+      InputWalk walk(unit, inputs_[unit.input], {.memory = memory_.bytes()});
+      Shard shard;
+      while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current()));
+      walked_[index] = walk.take();
+      workload_.done(index, std::move(shard));
+    } catch (...) {
+      workload_.give_up(std::current_exception());
+    }
   }
-  Shard shard = read_text(lines, matcher);
-  shard.merge(std::move(dumps));
-  JobInput input;
-  input.path = "log.txt";
-  input.format = "plain";
-  input.bytes = input.text_bytes = lines.size();
-  input.lines = shard.losses().lines;
-  const LossTable losses = shard.losses();
-  Job job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
-  job.stated = stated;
-  return job;
+
+  /// What one readable thing says.
+  Shard read_input(UnitReader& input, const WalkedInput& name) {
+    if (is_document(input.content())) return read_document(input, name);
+    return input.is_stream() ? read_stream(input, name) : read_lines(input, name, settings_);
+  }
+
+  Shard read_stream(UnitReader& input, const WalkedInput& name) {
+    SharedStream stream(input, name, settings_);
+    stream.work(memory_.bytes(), [&] { workload_.open(stream); });
+    workload_.close(stream);
+    return stream.take();
+  }
+
+  std::span<const std::string> inputs_;
+  const Units& units_;
+  const ReadSettings& settings_;
+  Walked& walked_;
+  Workload& workload_;
+  LineBuffer memory_;
+};
+
+/// Whether an input may be a stream that more than one worker is of use for.
+bool may_be_shared(const std::string& path, const ReadSettings& settings) {
+  constexpr uint64_t kWorthSharing = uint64_t{64} << 10;
+  std::error_code error;
+  return !std::filesystem::is_regular_file(path, error) ||
+         std::filesystem::file_size(path, error) > std::min(kWorthSharing, settings.unit_bytes);
 }
+
+unsigned worker_count(const ReadSettings& settings, std::span<const std::string> inputs,
+                      const Units& units) {
+  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
+  const unsigned threads =
+      settings.threads > 0 ? static_cast<unsigned>(settings.threads) : processors;
+  if (units.size() >= threads) return threads;
+  const bool shared = std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
+    return unit.whole && may_be_shared(inputs[unit.input], settings);
+  });
+  return shared ? threads : std::max(1U, static_cast<unsigned>(units.size()));
+}
+
+/// Reads every unit; `walked` is filled.
+Shard read_units(std::span<const std::string> inputs, const Units& units,
+                 const ReadSettings& settings, Walked& walked) {
+  const unsigned count = worker_count(settings, inputs, units);
+  reading_progress().begin(inputs, count);
+  Workload workload(static_cast<uint32_t>(units.size()));
+  const auto work = [&] { Worker(inputs, units, settings, walked, workload).work(); };
+  {
+    std::vector<std::jthread> workers;
+    for (unsigned w = 1; w < count; ++w) {
+      workers.emplace_back(work);
+    }
+    work();
+  }
+  reading_progress().end();
+  return workload.take();
+}
+
+JobInput describe(const WalkedInput& walked) {
+  JobInput input;
+  input.path = walked.path;
+  const Content content = walked.result.content;
+  input.format = is_document(content) ? std::string(to_string(content)) : walked.format;
+  input.is_archive = walked.is_archive;
+  const uint64_t on_disk = walked.result.bytes_on_disk;
+  input.bytes = on_disk > 0 ? on_disk : walked.result.bytes;
+  if (is_log(content)) input.text_bytes = walked.result.bytes;
+  input.lines = walked.result.lines;
+  input.status = walked.result.status;
+  input.note = walked.result.note;
+  return input;
+}
+
+void add_stretch(JobInput& input, const UnitResult& result) {
+  input.text_bytes += result.bytes;
+  input.lines += result.lines;
+  input.status = std::max(input.status, result.status);
+  if (input.note.empty()) input.note = result.note;
+}
+
+/// The inputs with their units, in order. Stretches of one file follow each other.
+struct Places {
+  std::vector<JobInput> inputs;
+  std::vector<JobUnit> units;
+};
+
+Places place_inputs(const Walked& walked) {
+  Places places;
+  const WalkedInput* before = nullptr;
+  for (const std::vector<WalkedInput>& unit : walked) {
+    for (const WalkedInput& input : unit) {
+      JobUnit place{.number = input.number};
+      if (before != nullptr && before->input_number == input.input_number) {
+        add_stretch(places.inputs.back(), input.result);
+        place.first_line = places.units.back().first_line + before->result.newlines;
+      } else {
+        places.inputs.push_back(describe(input));
+      }
+      place.input = static_cast<uint32_t>(places.inputs.size() - 1);
+      places.units.push_back(place);
+      before = &input;
+    }
+  }
+  return places;
+}
+
+LossTable reading_losses(const Walked& walked) {
+  LossTable losses;
+  for (const std::vector<WalkedInput>& unit : walked) {
+    for (const WalkedInput& input : unit) losses += input.result.losses;
+  }
+  return losses;
+}
+
+}  // namespace
+
+ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings) {
+  ReadJob read;
+  read.units =
+      cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
+  Walked walked(read.units.size());
+  const SharedFilter filter(settings.matcher, settings.finder);
+  ReadSettings filtered = settings;
+  filtered.filter = &filter;
+  Shard shard = read_units(inputs, read.units, filtered, walked);
+  LossTable losses = shard.losses();
+  losses += reading_losses(walked);
+  Places places = place_inputs(walked);
+  read.job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
+  find_differences(read.job, call_reader(read.job, inputs, read.units));
+  return read;
+}
+
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
+  return read_job_with_units(inputs, settings).job;
+}
+
+// The second look
 
 namespace {
 
@@ -364,195 +429,132 @@ void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> un
 
 namespace {
 
-using Units = std::vector<Unit>;
-
-/// What each unit turned out to hold, by unit index.
-using Walked = std::vector<std::vector<WalkedInput>>;
-
-/// Memory of a worker for the lines of a stretch. All of it is used only where streams are shared.
-LineBuffer make_memory(const ReadSettings& settings) {
-  constexpr uint64_t kStretchBytes = uint64_t{4} << 20;
-  constexpr uint64_t kLeastBytes = 256;
-  return LineBuffer(std::clamp(settings.unit_bytes, kLeastBytes, kStretchBytes));
+std::string import_dump(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  FlightRecorderImport import = import_flight_recorder(bytes, name.path);
+  if (!import.problem.empty()) return std::move(import.problem);
+  import.dump.where.unit = name.number;
+  shard.add(std::move(import.dump));
+  return {};
 }
 
-/// One who reads units, and stretches of streams that others have open.
-class Worker {
- public:
-  Worker(std::span<const std::string> inputs, const Units& units, const ReadSettings& settings,
-         Walked& walked, Workload& workload)
-      : inputs_(inputs),
-        units_(units),
-        settings_(settings),
-        walked_(walked),
-        workload_(workload),
-        memory_(make_memory(settings)) {}
+std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  RasImport import = import_ras_json(bytes);
+  if (!import.problem.empty()) return std::move(import.problem);
+  import.report.where.unit = name.number;
+  shard.add(std::move(import.report));
+  return {};
+}
 
-  void work() {
-    for (;;) {
-      const Workload::Task task = workload_.next();
-      if (task.unit) {
-        read_unit(*task.unit);
-      } else if (task.stream != nullptr) {
-        task.stream->work(memory_.bytes());
-        workload_.leave(*task.stream);
-      } else {
-        return;
-      }
-    }
-  }
+std::string import_devices(std::string_view bytes, const WalkedInput& name, Shard& shard) {
+  TopologyImport import = import_topology(bytes);
+  if (!import.problem.empty()) return std::move(import.problem);
+  TopologyFile file;
+  file.where.unit = name.number;
+  file.path = name.path;
+  file.system = std::move(import.system);
+  shard.add(std::move(file));
+  return {};
+}
 
- private:
-  void read_unit(uint32_t index) {
-    try {
-      const Unit& unit = units_[index];
-      reading_progress().enter(inputs_[unit.input]);
-      InputWalk walk(unit, inputs_[unit.input], {.memory = memory_.bytes()});
-      Shard shard;
-      while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current()));
-      walked_[index] = walk.take();
-      workload_.done(index, std::move(shard));
-    } catch (...) {
-      workload_.give_up(std::current_exception());
-    }
-  }
-
-  /// What one readable thing says.
-  Shard read_input(UnitReader& input, const WalkedInput& name) {
-    if (is_document(input.content())) return read_document(input, name);
-    return input.is_stream() ? read_stream(input, name) : read_lines(input, name, settings_);
-  }
-
-  Shard read_stream(UnitReader& input, const WalkedInput& name) {
-    SharedStream stream(input, name, settings_);
-    stream.work(memory_.bytes(), [&] { workload_.open(stream); });
-    workload_.close(stream);
-    return stream.take();
-  }
-
-  std::span<const std::string> inputs_;
-  const Units& units_;
-  const ReadSettings& settings_;
-  Walked& walked_;
-  Workload& workload_;
-  LineBuffer memory_;
+/// How documents of one content are read.
+struct Importer {
+  std::string_view what;
+  /// Puts what the bytes say into `shard`; answers why it could not, a clause, or nothing.
+  std::string (*import)(std::string_view bytes, const WalkedInput& name, Shard& shard);
 };
 
-/// Whether an input may be a stream that more than one worker is of use for.
-bool may_be_shared(const std::string& path, const ReadSettings& settings) {
-  constexpr uint64_t kWorthSharing = uint64_t{64} << 10;
-  std::error_code error;
-  return !std::filesystem::is_regular_file(path, error) ||
-         std::filesystem::file_size(path, error) > std::min(kWorthSharing, settings.unit_bytes);
-}
+constexpr Importer kDump = {"A Flight Recorder dump", import_dump};
+constexpr Importer kAnswer = {"An answer of NCCL's RAS service", import_answer};
+constexpr Importer kDevices = {"A topology file", import_devices};
 
-unsigned worker_count(const ReadSettings& settings, std::span<const std::string> inputs,
-                      const Units& units) {
-  const unsigned processors = std::max(1U, std::thread::hardware_concurrency());
-  const unsigned threads =
-      settings.threads > 0 ? static_cast<unsigned>(settings.threads) : processors;
-  if (units.size() >= threads) return threads;
-  const bool shared = std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
-    return unit.whole && may_be_shared(inputs[unit.input], settings);
-  });
-  return shared ? threads : std::max(1U, static_cast<unsigned>(units.size()));
-}
-
-/// Reads every unit; `walked` is filled.
-Shard read_units(std::span<const std::string> inputs, const Units& units,
-                 const ReadSettings& settings, Walked& walked) {
-  const unsigned count = worker_count(settings, inputs, units);
-  reading_progress().begin(inputs, count);
-  Workload workload(static_cast<uint32_t>(units.size()));
-  const auto work = [&] { Worker(inputs, units, settings, walked, workload).work(); };
-  {
-    std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < count; ++w) {
-      workers.emplace_back(work);
-    }
-    work();
-  }
-  reading_progress().end();
-  return workload.take();
-}
-
-JobInput describe(const WalkedInput& walked) {
-  JobInput input;
-  input.path = walked.path;
-  const Content content = walked.result.content;
-  input.format = is_document(content) ? std::string(to_string(content)) : walked.format;
-  input.is_archive = walked.is_archive;
-  const uint64_t on_disk = walked.result.bytes_on_disk;
-  input.bytes = on_disk > 0 ? on_disk : walked.result.bytes;
-  if (is_log(content)) input.text_bytes = walked.result.bytes;
-  input.lines = walked.result.lines;
-  input.status = walked.result.status;
-  input.note = walked.result.note;
-  return input;
-}
-
-void add_stretch(JobInput& input, const UnitResult& result) {
-  input.text_bytes += result.bytes;
-  input.lines += result.lines;
-  input.status = std::max(input.status, result.status);
-  if (input.note.empty()) input.note = result.note;
-}
-
-/// The inputs with their units, in order. Stretches of one file follow each other.
-struct Places {
-  std::vector<JobInput> inputs;
-  std::vector<JobUnit> units;
-};
-
-Places place_inputs(const Walked& walked) {
-  Places places;
-  const WalkedInput* before = nullptr;
-  for (const std::vector<WalkedInput>& unit : walked) {
-    for (const WalkedInput& input : unit) {
-      JobUnit place{.number = input.number};
-      if (before != nullptr && before->input_number == input.input_number) {
-        add_stretch(places.inputs.back(), input.result);
-        place.first_line = places.units.back().first_line + before->result.newlines;
-      } else {
-        places.inputs.push_back(describe(input));
-      }
-      place.input = static_cast<uint32_t>(places.inputs.size() - 1);
-      places.units.push_back(place);
-      before = &input;
-    }
-  }
-  return places;
-}
-
-LossTable reading_losses(const Walked& walked) {
-  LossTable losses;
-  for (const std::vector<WalkedInput>& unit : walked) {
-    for (const WalkedInput& input : unit) losses += input.result.losses;
-  }
-  return losses;
+const Importer& importer_of(Content content) {
+  if (content == Content::Ras) return kAnswer;
+  return content == Content::Topology ? kDevices : kDump;
 }
 
 }  // namespace
 
-ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings) {
-  ReadJob read;
-  read.units =
-      cut_units(inputs, {.unit_bytes = settings.unit_bytes, .may_start_unit = may_start_unit});
-  Walked walked(read.units.size());
-  const SharedFilter filter(settings.matcher, settings.finder);
-  ReadSettings filtered = settings;
-  filtered.filter = &filter;
-  Shard shard = read_units(inputs, read.units, filtered, walked);
-  LossTable losses = shard.losses();
-  losses += reading_losses(walked);
-  Places places = place_inputs(walked);
-  read.job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
-  find_differences(read.job, call_reader(read.job, inputs, read.units));
-  return read;
+std::optional<std::string> read_document_bytes(UnitReader& input) {
+  constexpr size_t kBlock = size_t{64} << 10;
+  std::string bytes;
+  for (size_t count = 1; count > 0;) {
+    const size_t size = bytes.size();
+    bytes.resize(size + kBlock);
+    count = input.read(bytes.data() + size, kBlock);
+    bytes.resize(size + count);
+    if (bytes.size() > kMaxDocumentBytes) return std::nullopt;
+  }
+  return bytes;
 }
 
-Job read_job(std::span<const std::string> inputs, const ReadSettings& settings) {
-  return read_job_with_units(inputs, settings).job;
+Shard read_document(UnitReader& input, const WalkedInput& name) {
+  Shard shard(name.number, name.input_number);
+  const std::optional<std::string> bytes = read_document_bytes(input);
+  const Importer& importer = importer_of(input.content());
+  const std::string problem =
+      bytes ? importer.import(*bytes, name, shard)
+            : fmt::format("it is larger than {} MiB", kMaxDocumentBytes >> 20);
+  if (!problem.empty()) {
+    input.refuse(fmt::format("{} that cannot be read: {}.", importer.what, problem));
+  }
+  return shard;
+}
+
+namespace {
+
+/// Adds the dump that `line` is; false if it is none.
+bool add_dump(std::string_view line, size_t number, Shard& shard) {
+  if (!line.starts_with('{')) return false;
+  FlightRecorderImport import =
+      import_flight_recorder(line, fmt::format("nccl_trace_rank_{}", number));
+  if (!import.problem.empty()) return false;
+  import.dump.where.unit = 0;
+  shard.add(std::move(import.dump));
+  return true;
+}
+
+/// Whether `line` says what the user saw: "--outcome hung".
+bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
+  constexpr std::string_view kFlag = "--outcome ";
+  if (!line.starts_with(kFlag)) return false;
+  const auto& names = kStatedOutcomeNames;
+  const auto name = std::find(names.begin(), names.end(), trim(line.substr(kFlag.size())));
+  if (name == names.end()) return false;
+  stated = static_cast<StatedOutcome>(name - names.begin());
+  return true;
+}
+
+}  // namespace
+
+Job read_example(std::string_view log, const LineMatcher& matcher) {
+  Shard dumps(0, 0);
+  std::string lines;
+  size_t count = 0;
+  std::optional<StatedOutcome> stated;
+  for (const std::string_view line : split(log, '\n')) {
+    if (add_dump(trim(line), count, dumps)) {
+      ++count;
+    } else if (!is_outcome(trim(line), stated)) {
+      lines += line;
+      lines += '\n';
+    }
+  }
+  if (count == 0) {
+    Job job = job_from_text(stated ? lines : log, matcher);
+    job.stated = stated;
+    return job;
+  }
+  Shard shard = read_text(lines, matcher);
+  shard.merge(std::move(dumps));
+  JobInput input;
+  input.path = "log.txt";
+  input.format = "plain";
+  input.bytes = input.text_bytes = lines.size();
+  input.lines = shard.losses().lines;
+  const LossTable losses = shard.losses();
+  Job job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
+  job.stated = stated;
+  return job;
 }
 
 }  // namespace ncclog

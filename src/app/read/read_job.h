@@ -1,8 +1,12 @@
 // From paths to a job: inputs are cut into units, read in parallel and merged in input order.
 //
-// logs/: a.log  b.log.gz  dump_0.pickle   →  units  →  one Shard each  →  Job
+//   logs/a.log      0..32 MiB, 32..51 MiB   two units, cut where a line begins
+//   logs/b.log.gz   one stream              stretches of it go to whoever is free
+//   logs/dump_0     a document              read whole, by its importer
+//   → a Shard each, merged in this order → Job
 //
-// The number of threads and where large files are cut change nothing in the job.
+// The number of threads and where large files are cut change nothing in the job. What the first
+// reading does not keep is looked up by a second look at single units.
 
 #pragma once
 
@@ -23,31 +27,27 @@
 
 namespace ncclog {
 
-// A structured companion of the logs, read whole: which importer takes it, and what is said if none
-// can.
+struct ReadSettings {
+  int threads = 0;                                ///< Workers; 0: one per processor.
+  uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
+  LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
+  MarkerFinder finder;                   ///< What lines announce steps.
+  const SharedFilter* filter = nullptr;  ///< Made of both by read_job; nothing to be set.
+};
 
-/// Larger documents are not read: none that a job writes is nearly as large.
-inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
+/// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.
+/// The number of threads changes nothing in the result. Memory is bounded by what the logs'
+/// processes and communicators need: units are merged as soon as all before them are.
+Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
 
-/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
-std::optional<std::string> read_document_bytes(UnitReader& input);
+/// A job, and the units in which it was read, so that single ones can be read again.
+struct ReadJob {
+  Job job;
+  std::vector<Unit> units;
+};
 
-/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
-/// be understood is refused and gives an empty shard.
-Shard read_document(UnitReader& input, const WalkedInput& name);
-
-// An example of a rule as a job: a log, dumps of the Flight Recorder among its lines, what was
-// seen.
-//
-//   n3:51:51 [0] NCCL INFO …            a line of the log
-//   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
-//   --outcome hung                      the flag with which the log is analysed
-//
-// In a real folder every dump is a file of its own; in an example it is one line.
-
-/// The job of an example. Dumps that do not name their rank are of ranks 0, 1, … in their order;
-/// lines that begin like a dump and are none are read as lines of the log.
-Job read_example(std::string_view log, const LineMatcher& matcher);
+/// The same with its units.
+ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings);
 
 // The second look: single units are read again for what the first reading did not keep.
 //
@@ -75,28 +75,30 @@ void show_messages(const Job& job, std::span<const std::string> inputs, std::spa
 void fill_evidence(std::span<const std::string> inputs, std::span<const Unit> units,
                    std::vector<Finding>& findings);
 
-// From paths to a job: inputs are cut into units, read in parallel and merged in input order.
+// A structured companion of the logs, read whole: which importer takes it, and what is said if none
+// can.
 
-struct ReadSettings {
-  int threads = 0;                                ///< Workers; 0: one per processor.
-  uint64_t unit_bytes = CutOptions{}.unit_bytes;  ///< Larger plain files are cut; at least 1.
-  LineMatcher matcher;                   ///< Called from several threads at once; may be empty.
-  MarkerFinder finder;                   ///< What lines announce steps.
-  const SharedFilter* filter = nullptr;  ///< Made of both by read_job; nothing to be set.
-};
+/// Larger documents are not read: none that a job writes is nearly as large.
+inline constexpr size_t kMaxDocumentBytes = size_t{64} << 20;
 
-/// Reads `inputs`, paths as find_inputs gives them. What cannot be read is noted in the job.
-/// The number of threads changes nothing in the result. Memory is bounded by what the logs'
-/// processes and communicators need: units are merged as soon as all before them are.
-Job read_job(std::span<const std::string> inputs, const ReadSettings& settings);
+/// All bytes of a document; nullopt if there are more than kMaxDocumentBytes.
+std::optional<std::string> read_document_bytes(UnitReader& input);
 
-/// A job, and the units in which it was read, so that single ones can be read again.
-struct ReadJob {
-  Job job;
-  std::vector<Unit> units;
-};
+/// What `input` says, of which is_document(input.content()) holds; `name` is its own. What cannot
+/// be understood is refused and gives an empty shard.
+Shard read_document(UnitReader& input, const WalkedInput& name);
 
-/// The same with its units.
-ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings);
+// An example of a rule as a job: a log, dumps of the Flight Recorder among its lines, what was
+// seen.
+//
+//   n3:51:51 [0] NCCL INFO …            a line of the log
+//   {"version":"2.4","pg_config":{…     a whole dump, as PyTorch writes it to JSON
+//   --outcome hung                      the flag with which the log is analysed
+//
+// In a real folder every dump is a file of its own; in an example it is one line.
+
+/// The job of an example. Dumps that do not name their rank are of ranks 0, 1, … in their order;
+/// lines that begin like a dump and are none are read as lines of the log.
+Job read_example(std::string_view log, const LineMatcher& matcher);
 
 }  // namespace ncclog

@@ -6,6 +6,7 @@
 #include "log/event.h"
 
 namespace ncclog {
+
 bool OrderedMerge::wait_for(uint32_t index) {
   std::unique_lock lock(mutex_);
   progress_.wait(lock, [&] { return failure_ != nullptr || index < next_ + kAhead; });

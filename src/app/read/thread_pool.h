@@ -1,12 +1,12 @@
 // Which worker reads what next, and how are the parts put together in input order?
 //
-// units:    a.log  b.log.gz  c.log           workers 1 and 2
-// worker 1  a.log            c.log  b's stretches 5, 7, …
-// worker 2         b.log.gz: stretches 0, 1, 2, 3, 4, 6, …
+//   units:    a.log  b.log.gz  c.log           workers 1 and 2
+//   worker 1  a.log            c.log  b's stretches 5, 7, …
+//   worker 2         b.log.gz: stretches 0, 1, 2, 3, 4, 6, …
 //
-// A worker opens a unit of its own as long as there are any; when there are none, it takes stretches
-// of a stream that another one has open. So many inputs are read side by side, and a single large
-// one occupies everybody.
+// A worker opens a unit of its own as long as there are any; when there are none, it takes
+// stretches of a stream that another one has open. So many inputs are read side by side, and a
+// single large one occupies everybody.
 
 #pragma once
 
@@ -28,9 +28,8 @@
 
 namespace ncclog {
 
-// The loop that takes every line of every log, whoever cuts them.
-
-/// What `lines`, a UnitReader or a Stretch of the input `name`, say.
+/// What `lines`, a UnitReader or a Stretch of the input `name`, say. Every line of every log passes
+/// here.
 Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& settings) {
   LogReader reader(name.number, name.input_number, settings.matcher, settings.finder,
                    settings.filter);
@@ -43,8 +42,6 @@ Shard read_lines(auto& lines, const WalkedInput& name, const ReadSettings& setti
     reader.add(line);
   }
 }
-
-// Shards come when they are finished, and are joined in the order of what they were read from.
 
 /// Joins the shards 0, 1, 2, … whatever the order in which several threads put them. Invariant:
 /// merged_ holds exactly those before next_; all keys of waiting_ are behind it.
@@ -68,6 +65,8 @@ class OrderedMerge {
   Shard take();
 
  private:
+  /// So many shards may wait for a slow one before them: enough that nobody stands still for one
+  /// large file, few enough that memory does not grow with the number of files.
   static constexpr uint32_t kAhead = 64;
 
   std::mutex mutex_;
@@ -78,9 +77,8 @@ class OrderedMerge {
   std::exception_ptr failure_;
 };
 
-// One stream that several workers read stretch by stretch, and what all of it says.
-
-/// Made by the worker who opened the input; others call `work` as well.
+/// One stream that several workers read stretch by stretch, and what all of it says. Made by the
+/// worker who opened the input; others call `work` as well.
 class SharedStream {
  public:
   /// All must outlive the stream.
@@ -101,16 +99,6 @@ class SharedStream {
   LineStream lines_;
   OrderedMerge merge_;
 };
-
-// Which worker does what next?
-//
-//   units:    a.log  b.log.gz  c.log           workers 1 and 2
-//   worker 1  a.log            c.log  b's stretches 5, 7, …
-//   worker 2         b.log.gz: stretches 0, 1, 2, 3, 4, 6, …
-//
-// A worker opens a unit of its own as long as there are any; when there are none, it takes
-// stretches of a stream that another one has open. So many inputs are read side by side, and a
-// single large one occupies everybody.
 
 /// The units 0 … count - 1, handed out in order and merged in order.
 class Workload {
