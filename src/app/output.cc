@@ -101,15 +101,11 @@ std::optional<struct stat> status_of(const std::string& path) {
   return std::nullopt;
 }
 
-bool is_same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 bool is_input(const struct stat& output, const std::string& input) {
   struct stat status {};
   const bool known = input == kStdinPath ? ::fstat(STDIN_FILENO, &status) == 0
                                          : ::stat(input.c_str(), &status) == 0;
-  return known && is_same_file(output, status);
+  return known && output.st_dev == status.st_dev && output.st_ino == status.st_ino;
 }
 
 std::string folder_of(const std::string& path) {
@@ -191,12 +187,6 @@ class NewFile {
   bool moved_ = false;
 };
 
-/// Writes to what is no file: /dev/stderr, a named pipe.
-void write_to_device(const std::string& path, std::string_view text) {
-  const Descriptor device(path, 0);
-  write_all_to(device.number(), text, path);
-}
-
 }  // namespace
 
 void check_output_file(const std::string& path, std::span<const std::string> inputs) {
@@ -234,7 +224,10 @@ void write_private_file(const std::string& path, std::string_view text) {
 
 void write_output_file(const std::string& path, std::string_view text) {
   const auto old = status_of(path);
-  if (old && !S_ISREG(old->st_mode)) return write_to_device(path, text);
+  if (old && !S_ISREG(old->st_mode)) {  // /dev/stderr, a named pipe
+    const Descriptor device(path, 0);
+    return write_all_to(device.number(), text, path);
+  }
   NewFile file(old ? same_place(path) : path);
   if (old) file.keep_rights_of(*old);
   file.write(text);

@@ -114,13 +114,14 @@ void read_log(UnitReader& reader, const TextInput& input, const TakeText& take) 
     held.append(block, 0, count);
     const size_t newline = held.rfind('\n');
     size_t ready = newline == held.npos ? 0 : newline + 1;
+    // A file without line ends must not fill the memory.
     if (ready == 0 && held.size() >= kLongestText) ready = held.size();
     if (ready == 0) continue;
     take(input, std::string_view(held).substr(0, ready));
     any = true;
     held.erase(0, ready);
   }
-  if (!held.empty() || !any) take(input, held);
+  if (!held.empty() || !any) take(input, held);  // An empty log is in the bundle, too.
 }
 
 bool is_pickle(std::string_view bytes) {
@@ -330,6 +331,7 @@ ExcerptCalls::ExcerptCalls(const Job& job, uint64_t keep) {
   for (size_t log = 0; log < job.logs.size(); ++log) {
     const SpeakerLog& spoken = job.logs[log];
     const auto& all = spoken.comms.all;
+    // Calls of an unknown communicator would be counted for another one: all calls are kept.
     if (spoken.speaker.pid < 0 || !spoken.unplaced.empty()) continue;
     for (size_t place = 0; place < all.size(); ++place) {
       keys_[{static_cast<int>(log), static_cast<int>(place)}] = {
@@ -447,6 +449,8 @@ class LineChoice {
     const uint64_t last = record.number + static_cast<uint64_t>(std::max(lines, 1)) - 1;
     const std::pair<uint64_t, uint64_t> place = {record.number, last};
     if (!calls_.keeps(event)) return;
+    // Which calls stay is decided by their numbers; other lines by how many of their kind there
+    // are.
     if (event.message.kind != nullptr && read_call(event)) return kept_.keep(place.first, last);
     if (event.fate != LineFate::Foreign) {
       const int kind = event.message.kind == nullptr ? -1 : event.message.kind->index;

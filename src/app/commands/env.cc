@@ -218,7 +218,7 @@ bool is_only_assignments(std::string_view text) {
 
 Form form_by_content(std::string_view text) {
   constexpr std::string_view kMarks[] = {" NCCL INFO ", " NCCL WARN ", "NCCL version "};
-  if (text.starts_with("#!")) return Form::Script;
+  if (text.starts_with("#!")) return Form::Script;  // Even if it quotes NCCL's lines.
   for (const std::string_view mark : kMarks) {
     if (text.find(mark) != text.npos) return Form::Log;
   }

@@ -40,7 +40,7 @@ bool walk_input(UnitReader& input, const WalkedInput& name, const EventTaker& ta
     wanted = taker.take_event({name.path, record.number, record.text, event});
   });
   for (Line line; wanted && input.next(line);) events.add(line);
-  events.finish();
+  events.finish();  // The last record may have waited for a further line.
   return wanted;
 }
 

@@ -89,6 +89,7 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   ExitStatus status = ExitStatus::Fine;
   if (tables.empty()) return status;
   const std::vector<std::string> inputs = wanted_inputs(options.input);
+  // Events are written while they are read; all else is known once everything is read.
   const bool both = needs_events(tables) && needs_report(tables);
   if (both && std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
     throw Error("standard input can be read once, and this takes two readings", "export",

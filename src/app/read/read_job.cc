@@ -104,6 +104,7 @@ class Worker {
 
 /// Whether an input may be a stream that more than one worker is of use for.
 bool may_be_shared(const std::string& path, const ReadSettings& settings) {
+  // A smaller one is read before a second worker could take its part.
   constexpr uint64_t kWorthSharing = uint64_t{64} << 10;
   std::error_code error;
   return !std::filesystem::is_regular_file(path, error) ||
@@ -116,6 +117,7 @@ unsigned worker_count(const ReadSettings& settings, std::span<const std::string>
   const unsigned threads =
       settings.threads > 0 ? static_cast<unsigned>(settings.threads) : processors;
   if (units.size() >= threads) return threads;
+  // More workers than units are of use only where a stream can be shared.
   const bool shared = std::any_of(units.begin(), units.end(), [&](const Unit& unit) {
     return unit.whole && may_be_shared(inputs[unit.input], settings);
   });
@@ -226,8 +228,6 @@ namespace {
 /// Takes a record; false: that was enough.
 using UseRecord = std::function<bool(const Line& record, const Event& event)>;
 
-bool can_be_read_again(const std::string& path) { return path != "-"; }
-
 /// Whether the lines from this one on are understood as they were when all of them were read, as
 /// far as records from line `first` on are concerned: a line that may start a unit belongs to no
 /// record before it.
@@ -259,7 +259,7 @@ void read_again(std::span<const std::string> inputs, std::span<const Unit> units
   const uint64_t index = from.unit / kNumbersPerUnit;
   if (index >= units.size()) return;
   const Unit& unit = units[index];
-  if (!can_be_read_again(inputs[unit.input])) return;
+  if (inputs[unit.input] == "-") return;  // What came from there is gone.
   InputWalk walk(unit, inputs[unit.input]);
   while (UnitReader* input = walk.next()) {
     if (walk.current().number != from.unit) continue;

@@ -70,6 +70,8 @@ bool SharedStream::read_stretch(std::span<char> memory, const std::function<void
 Workload::Task Workload::next() {
   std::unique_lock lock(mutex_);
   Task task;
+  // A unit that somebody reads may still turn out to be a stream to help with, and shards that are
+  // merged make room for further units.
   change_.wait(lock, [&] {
     task = find_task();
     return task.unit || task.stream != nullptr || is_over();
@@ -108,7 +110,7 @@ void Workload::open(SharedStream& stream) {
 
 void Workload::close(SharedStream& stream) {
   std::unique_lock lock(mutex_);
-  if (find(stream) == open_.end()) return;
+  if (find(stream) == open_.end()) return;  // It was one stretch: nobody was called to help.
   find(stream)->is_over = true;
   change_.wait(lock, [&] { return find(stream)->guests == 0; });
   open_.erase(find(stream));
