@@ -1,10 +1,11 @@
-#include <CLI/CLI.hpp>
+#include "app/command_line.h"
+
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
-#include "app/command_line.h"
 #include "app/options.h"
 #include "base/error.h"
 #include "support/temp_dir.h"

@@ -1,8 +1,9 @@
+#include "app/configuration_file.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "app/command_line.h"
-#include "app/configuration_file.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "support/temp_dir.h"
@@ -79,7 +80,6 @@ TEST(ConfigFile, TheOneThatIsNamedIsRead) {
   EXPECT_THROW(find_config({"--config", path + ".not"}), Error);
   EXPECT_THROW(find_config({"--config", folder.path().string()}), Error);
 }
-
 
 using testing::TempDir;
 

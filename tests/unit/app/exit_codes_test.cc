@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "app/exit_codes.h"
+
+#include <gtest/gtest.h>
 
 namespace ncclog {
 namespace {

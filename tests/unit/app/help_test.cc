@@ -1,10 +1,11 @@
+#include "app/help.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "app/command_line.h"
-#include "app/help.h"
 #include "base/text.h"
 #include "report/text_layout.h"
 #include "support/paths.h"
@@ -106,7 +107,6 @@ TEST(Help, IsTheSameByFlagAndByCommand) {
   EXPECT_EQ(by_flag.out.find("usage: ncclog rules new [FLAG...] RULE\n"), 0U) << by_flag.out;
 }
 
-
 using testing::Outcome;
 using testing::TempDir;
 
@@ -192,7 +192,6 @@ TEST(ManPages, PassTheChecksOfMandocAndGroff) {
     }
   }
 }
-
 
 using testing::Outcome;
 using testing::TempDir;

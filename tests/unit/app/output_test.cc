@@ -1,9 +1,10 @@
+#include "app/output.h"
+
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "app/output.h"
 #include "base/error.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

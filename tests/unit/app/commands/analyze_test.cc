@@ -1,9 +1,10 @@
+#include "app/commands/analyze.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "app/commands/analyze.h"
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -96,7 +97,6 @@ TEST(Analyze, AnInvalidRuleEndsTheRunBeforeAnythingIsRead) {
   }
 }
 
-
 using testing::read_file;
 using testing::TempDir;
 using Words = std::vector<std::string>;
@@ -149,12 +149,12 @@ TEST(WriteReports, OneRunWritesSeveral) {
   const TempDir folder;
   const std::string log = folder.add("a.log", std::string(kLog));
   const std::string md = (folder.path() / "r.md").string();
-  const std::string json = (folder.path() / "r.json").string();
+  const std::string json_file = (folder.path() / "r.json").string();
   Console console;
-  run_command_line({"analyze", log, "--md", md, "--json", json}, console);
+  run_command_line({"analyze", log, "--md", md, "--json", json_file}, console);
   EXPECT_TRUE(console.out.starts_with("PROBLEM ")) << console.out;
   EXPECT_TRUE(read_file(md).starts_with("<!-- ncclog report -->\n## PROBLEM\n"));
-  EXPECT_TRUE(read_file(json).starts_with("{\n"));
+  EXPECT_TRUE(read_file(json_file).starts_with("{\n"));
 }
 
 TEST(WriteReports, ReportsBesideTheLogsAreNotReadAsLogs) {

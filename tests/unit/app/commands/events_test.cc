@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "app/commands/events.h"
+
+#include <gtest/gtest.h>
 
 namespace ncclog {
 namespace {
@@ -77,7 +77,6 @@ TEST(WriteEvent, ForeignLinesWithoutKindAreLeftOut) {
   EXPECT_TRUE(is_exported(parse_event("n:1:2 [0] NCCL INFO no such thing", all_wordings())));
   EXPECT_TRUE(is_exported(parse_event("ValueError: no such thing", all_wordings())));
 }
-
 
 FlightRecorderDump sample_dump() {
   FlightRecorderDump dump;

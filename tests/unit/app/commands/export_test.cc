@@ -1,9 +1,9 @@
 // What `ncclog export` writes beyond lines of JSON and CSV: databases, answers, traces, files.
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "app/command_line.h"
 #include "base/error.h"

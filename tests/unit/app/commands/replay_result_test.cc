@@ -1,9 +1,10 @@
+#include "app/commands/replay_result.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "app/commands/replay_result.h"
 #include "replay/judge/differences.h"
 #include "support/replay_samples.h"
 
@@ -122,7 +123,6 @@ TEST(ReplayText, SteersNoTerminal) {
   EXPECT_EQ(replay_headline(result, {}), "refused: no GPU \\x1b[2J here\n");
   EXPECT_EQ(replay_text(result, {}).find('\x1b'), std::string::npos);
 }
-
 
 using testing::completed_run;
 using testing::hung_run;

@@ -1,14 +1,15 @@
 // Does a bundle show what the run shows, and nobody's name?
 
+#include "app/commands/report.h"
+
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "app/commands/analyze.h"
-#include "app/commands/report.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "report/bundle_archive.h"

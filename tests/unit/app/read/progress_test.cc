@@ -1,6 +1,7 @@
+#include "app/read/progress.h"
+
 #include <gtest/gtest.h>
 
-#include "app/read/progress.h"
 #include "report/text_layout.h"
 #include "support/paths.h"
 #include "support/terminal.h"

@@ -1,7 +1,8 @@
+#include "app/read/read_job.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "app/read/read_job.h"
 #include "support/archives.h"
 #include "support/compressed.h"
 #include "support/describe_job.h"
@@ -127,7 +128,6 @@ TEST(ReadDocument, ATopologyFileBelongsToTheHostThatItsNameNames) {
   EXPECT_EQ(job.inputs[4].note.find("A topology file that cannot be read: "), 0U);
 }
 
-
 using testing::compressed;
 using testing::TempDir;
 
@@ -227,7 +227,6 @@ TEST(ReadAgain, AFileThatIsGoneLeavesTextsEmpty) {
   fill_evidence(std::vector{path}, read.units, findings);
   EXPECT_EQ(findings[0].evidence[0].text, "");
 }
-
 
 using testing::archive_of;
 using testing::compressed;
