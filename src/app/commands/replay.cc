@@ -1,8 +1,8 @@
 #include "app/commands/replay.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -10,11 +10,11 @@
 
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
+#include "app/commands/replay_result.h"
+#include "app/commands/replay_run.h"
+#include "app/help.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/commands/replay_run.h"
-#include "app/commands/replay_result.h"
-#include "app/help.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "input/raw_file.h"
@@ -33,7 +33,6 @@ struct ReplayCheckOptions {
   std::vector<std::string> plans;  ///< Files, "-"; empty: a mistake.
   bool nccl_tests = false;         ///< Print command lines of nccl-tests instead.
 };
-
 
 std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : printable(path);

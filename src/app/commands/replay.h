@@ -1,4 +1,10 @@
-// ncclog replay plan|check|judge, and the table of what can be done with a replay
+// What can be done with a replay? Making a plan of logs, checking plans, judging what was run.
+//
+//   ncclog replay plan logs/ -o plan.json     → the logs are analysed, then read again for the
+//   calls ncclog replay check plan.json             → PlanFile, and what speaks against running it
+//   ncclog replay judge DIR                   → plan.json, outcome.json and NCCL's logs → a verdict
+//
+// What `ncclog replay run` does stands in app/commands/replay_run.h.
 
 #pragma once
 
@@ -6,15 +12,13 @@
 #include <vector>
 
 #include "app/command_line.h"
-#include "app/output.h"
 #include "app/exit_codes.h"
 #include "app/options.h"
+#include "app/output.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// What can be done with a replay; each is a command below `replay` with a file of its own.
 
 RunCommand declare_replay_check(CLI::App& app);  ///< app/commands/replay.cc
 RunCommand declare_replay_judge(CLI::App& app);  ///< app/commands/replay.cc

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
+#include "app/commands/replay.h"
 #include "app/options.h"
 #include "app/output.h"
-#include "app/commands/replay.h"
 #include "base/text.h"
 #include "replay/judge/run_reading.h"
 #include "replay/plan/dump_plan.h"

@@ -1,19 +1,5 @@
-// A replay's result where it belongs: words for people, a file for programs, a place in the report.
-
-#pragma once
-
-#include <string>
-
-#include "app/output.h"
-#include "app/exit_codes.h"
-#include "replay/judge/verdict.h"
-#include "report/report.h"
-#include "report/text_layout.h"
-#include "report/verdict_and_evidence.h"
-
-namespace ncclog {
-
-// A replay's result for people: the verdict first, what it rests on, what nobody may conclude.
+// A replay's result where it belongs: words for people, a file for programs, an exit status, a
+// place in the report (--with-replay).
 //
 //   reproduced-hypothesis (likely)
 //     As recorded, AllReduce, call 29 of communicator 0x9c1b… does not complete when rank 5 makes
@@ -21,6 +7,21 @@ namespace ncclog {
 //
 //   Runs
 //     - defect: hung in completion at AllReduce, call 29 …: as recorded
+//
+// The verdict stands first, then what it rests on, then what nobody may conclude.
+
+#pragma once
+
+#include <string>
+
+#include "app/exit_codes.h"
+#include "app/output.h"
+#include "replay/judge/verdict.h"
+#include "report/report.h"
+#include "report/text_layout.h"
+#include "report/verdict_and_evidence.h"
+
+namespace ncclog {
 
 /// The kind with its confidence and the headline, one line whatever the style's width.
 std::string replay_headline(const ReplayResult& result, const TextStyle& style);
@@ -32,8 +33,6 @@ std::string replay_text(const ReplayResult& result, const TextStyle& style);
 /// for ranks, those of the first task, and how many ranks there were.
 std::string gpus_phrase(const ReplayOutcome& outcome);
 
-// A replay's result where it belongs: a file for programs, words for people, an exit status.
-
 /// Writes the result to `path` and what it says to the console; "-": the result itself goes to
 /// standard output, and nothing else. Empty: it goes nowhere. Throws Error if the file cannot be
 /// written.
@@ -42,8 +41,6 @@ void tell_replay(const ReplayResult& result, const std::string& path, Console& c
 /// Fine: the replay did what was hoped for. Findings: it speaks against the diagnosis. Partial: it
 /// says nothing. CannotDo: it was refused.
 ExitStatus status_of(ReplayVerdictKind kind);
-
-// Joining what a replay showed to the report of the logs that it is of: `--with-replay`.
 
 /// The result in that file, "-" for standard input. Throws Error if there is none.
 ReplayResult load_replay_result(const std::string& path);

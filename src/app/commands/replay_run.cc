@@ -1,6 +1,5 @@
 #include "app/commands/replay_run.h"
 
-#include <CLI/CLI.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
@@ -9,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -23,11 +23,11 @@
 #include <system_error>
 #include <utility>
 
-#include "app/output.h"
-#include "app/options.h"
 #include "app/commands/replay.h"
-#include "app/read/read_job.h"
 #include "app/commands/replay_result.h"
+#include "app/options.h"
+#include "app/output.h"
+#include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "input/find_inputs.h"
@@ -119,7 +119,6 @@ void make_replay_folder(const fs::path& folder, const std::string& plan_text) {
   }
   write_output_file((folder / "plan.json").string(), plan_text);
 }
-
 
 namespace fs = std::filesystem;
 
@@ -316,7 +315,6 @@ std::vector<std::string> runner_command(const ReplayRunOptions& options, const s
   add_flag("--multicast", options.multicast);
   return words;
 }
-
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;

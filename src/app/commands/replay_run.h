@@ -1,4 +1,8 @@
-// ncclog replay run: the folder of the run, ncclog-replay started in it, what it left read back
+// ncclog replay run PLAN: a folder of its own, ncclog-replay started in it, what it left read back
+//
+//   DIR/plan.json       written before the runs
+//   DIR/outcome.json    by ncclog-replay, with NCCL's logs: DIR/run-1-defect/nccl.lab-7.4711.log
+//   DIR/result.json     by ncclog, at the end
 
 #pragma once
 
@@ -12,10 +16,6 @@
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// Reading what a replay left in its folder: the outcome, and NCCL's logs of each run.
-//
-//   DIR/plan.json  DIR/outcome.json  DIR/result.json  DIR/run-1-defect/nccl.lab-7.4711.log
 
 /// DIR/outcome.json. Throws Error if it is not there, makes no sense, or is of another plan than
 /// that of `plan_hash`.
