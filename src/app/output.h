@@ -1,9 +1,8 @@
 // Where a command's output goes: the terminal with what it can show, files that the user named.
 //
-//   ncclog show ranks logs/ | head       → collected, passed on; a reader that goes away is no
-//   error ncclog report logs/ --md hang.md     → .ncclog-4711-0 is written, synced, renamed to
-//   hang.md ncclog export logs/ -o job.db        → job.db.4711-0.part is written bit by bit, then
-//   job.db
+//   ncclog show ranks logs/ | head     → collected, passed on; that head goes away is no error
+//   ncclog report logs/ --md x.md      → .ncclog-4711-0 is written, synced, renamed to x.md
+//   ncclog export logs/ -o job.db      → job.db.4711-0.part is written bit by bit, then renamed
 //
 // A file that the user named is there whole or not at all, and never one of the logs.
 

@@ -1,8 +1,8 @@
 // What can be done with a replay? Making a plan of logs, checking plans, judging what was run.
 //
-//   ncclog replay plan logs/ -o plan.json     → the logs are analysed, then read again for the
-//   calls ncclog replay check plan.json             → PlanFile, and what speaks against running it
-//   ncclog replay judge DIR                   → plan.json, outcome.json and NCCL's logs → a verdict
+//   ncclog replay plan logs/ -o plan.json   logs are analysed, then read again for the calls
+//   ncclog replay check plan.json           → PlanFile, and what speaks against running it
+//   ncclog replay judge DIR                 plan.json, outcome.json, NCCL's logs → a verdict
 //
 // What `ncclog replay run` does stands in app/commands/replay_run.h.
 
