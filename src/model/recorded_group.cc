@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/job.h"
+
 namespace ncclog {
 namespace {
 

@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "model/job.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
+
+struct Job;
 
 /// A rank's collectives on one group.
 struct RecordedRank {
