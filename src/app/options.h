@@ -20,7 +20,7 @@
 #include "app/exit_codes.h"
 #include "app/output.h"
 #include "diagnose/call_counts.h"
-#include "model/stated_outcome.h"
+#include "model/job.h"
 #include "report/graph/graph.h"
 #include "report/report_formats.h"
 #include "report/tables/table.h"

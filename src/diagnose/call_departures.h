@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "diagnose/call_waits.h"
-#include "model/call_sequence.h"
+#include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "model/call_volumes.h"
+#include "model/calls.h"
 
 namespace ncclog {
 

@@ -35,7 +35,7 @@
 #include "diagnose/within_runs.h"
 #include "log/bus_id.h"
 #include "log/header.h"
-#include "model/rank_segment.h"
+#include "model/job.h"
 
 namespace ncclog {
 namespace {

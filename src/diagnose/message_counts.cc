@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "model/call_coverage.h"
-#include "model/rank_segment.h"
+#include "model/job.h"
 
 namespace ncclog {
 namespace {

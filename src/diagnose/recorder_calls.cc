@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "model/framework_calls.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "model/recorded_group.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
 

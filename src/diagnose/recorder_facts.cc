@@ -16,7 +16,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/recorder_verdict.h"
-#include "model/short_logs.h"
+#include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {

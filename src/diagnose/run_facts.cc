@@ -3,7 +3,7 @@
 //   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
 //   job.pids_started_twice = yes, "pid 77 on worker-0"
 //
-// What is certain is found when the job is built (model/build_runs.cc); here it gets its words.
+// What is certain is found when the job is built (model/build/runs.cc); here it gets its words.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/within_runs.h"
-#include "model/run_parts.h"
+#include "model/build/run_parts.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "diagnose/call_words.h"
 #include "model/call_coverage.h"
-#include "model/framework_calls.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
 namespace {

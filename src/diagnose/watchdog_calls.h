@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "diagnose/watchdog_records.h"
-#include "model/call_signature.h"
+#include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {

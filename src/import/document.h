@@ -112,4 +112,22 @@ std::optional<double> real_number(const Value& value);
 /// true or false, also as 0 or 1.
 std::optional<bool> truth(const Value& value);
 
+// A document as JSON: a Flight Recorder's pickle for readers who have no Python.
+//
+//   Dict{"version": "2.10", "entries": List{}}   → {"version": "2.10", "entries": []}
+
+/// The whole tree on one line with a newline behind it. Texts become valid UTF-8, keys that are no
+/// texts become ones. nullopt if it could not be read, or the JSON would be longer than `most`:
+/// a pickle may refer to one value many times.
+std::optional<std::string> document_json(const Document& document, size_t most);
+
+// A JSON text as plain data.
+//
+//   {"version": "2.4", "entries": []}  → Dict{"version": "2.4", "entries": List{}}
+//   {"version": "2.4", "entri          → problem: "the JSON text is malformed or cut at byte 26"
+
+/// Reads one JSON value. Never throws for what the bytes are: Document::problem says where and why
+/// they were refused. Nothing but blanks may follow the value.
+Document read_json(std::string_view bytes);
+
 }  // namespace ncclog

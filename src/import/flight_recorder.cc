@@ -8,8 +8,7 @@
 
 #include "base/text.h"
 #include "import/document.h"
-#include "import/read_json.h"
-#include "import/read_pickle.h"
+#include "import/pickle.h"
 
 namespace ncclog {
 namespace {

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/system_topology.h"
+#include "model/topology.h"
 
 namespace ncclog {
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/source_ref.h"
+#include "model/calls.h"
 
 namespace ncclog {
 
@@ -98,5 +99,76 @@ struct FlightRecorderDump {
 /// NCCL's name of the function that a profiling name means: "nccl:_all_gather_base" → "AllGather",
 /// "nccl:send 3->2" → "Send". Empty for coalesced calls and for what NCCL does not name.
 std::string_view nccl_function(std::string_view profiling_name);
+
+// Is this call of NCCL the one that the framework speaks of?
+//
+//   AllGather count 8 datatype 7       WorkNCCL(OpType=_ALLGATHER_BASE, NumelIn=8, NumelOut=64, …)
+//                                      entry nccl:_all_gather_base, input [[8]], output [[64]]
+//
+// NCCL counts what one rank gives to an AllGather or gets from a ReduceScatter. Up to 2.21 it
+// prints bytes for AllGather and Broadcast, and a complex number is two of its parts, so a count
+// may be a small multiple of the framework's.
+
+/// Elements of all tensors together; -1: the dump does not say.
+int64_t element_count(const TensorSizes& sizes);
+
+/// True for works that are one call of NCCL each (ProcessGroupNCCL.cpp, 1.13 to 2.10); ALLTOALL,
+/// say, is many.
+bool is_one_call(std::string_view op);
+
+/// True if a work of PyTorch's watchdog, "_ALLGATHER_BASE" with its numbers of elements, is `call`.
+/// False for works that are not one call, and where the number that decides is negative.
+bool is_call_of_work(const CallSignature& call, std::string_view op, int64_t numel_in,
+                     int64_t numel_out);
+
+/// True if an entry of the Flight Recorder is `call`; sizes that it does not tell are not compared.
+bool is_call_of_entry(const CallSignature& call, const FlightRecorderEntry& entry);
+
+// The collectives of a process group side by side, from the Flight Recorder's dumps of its ranks.
+//
+//   group "0" (default_pg, ranks 0-7)   rank 4: collectives 1 … 29, the last one is open
+//                                       rank 5: collectives 1 … 28, all completed
+//                                       rank 6: no dump, so nothing is known of it
+//
+// The recorder numbers each call (collective_seq_id), so nothing is lost in the middle; the ring
+// only forgets the oldest. A dump is of the moment in which it was written, and a folder may hold
+// dumps of an earlier run: only dumps whose common calls were made at about the same time are put
+// side by side.
+
+struct Job;
+
+/// A rank's collectives on one group.
+struct RecordedRank {
+  int rank = -1;  ///< Global rank of PyTorch.
+  /// nullptr: no dump, several, or one of another time: nothing is known. Owned by the job.
+  const FlightRecorderDump* dump = nullptr;
+  int64_t enqueued = 0;   ///< Number of the last collective that it called; 0: none.
+  int64_t completed = 0;  ///< Number of the last one that its watchdog saw completed; 0: none.
+  bool is_idle = false;   ///< No call of it is open, on any group: it waits for nobody.
+  /// By number, each number once; early ones may lack.
+  std::vector<const FlightRecorderEntry*> calls;
+
+  /// The call of that number; nullptr if the dump does not hold it.
+  const FlightRecorderEntry* call(int64_t number) const;
+};
+
+struct RecordedGroup {
+  std::string name;         ///< The same on all its ranks: "0", a hash.
+  std::string description;  ///< "default_pg"; may be empty.
+  /// Point-to-point and coalesced calls move the numbers of single ranks on, so that one number may
+  /// mean different calls: then nothing is compared.
+  bool is_numbered_alike = true;
+  std::vector<RecordedRank> ranks;  ///< All of the group, by rank.
+  /// Into Job::communicators: the only one of exactly these ranks, if no other group has them all
+  /// too; else -1.
+  int communicator = -1;
+};
+
+/// Groups that dumps tell the ranks of, by name. Dumps that disagree about a group's ranks are of
+/// different jobs: such a group is left out, and where the logs hold several runs, all are. Pure.
+std::vector<RecordedGroup> recorded_groups(const Job& job);
+
+/// Seen scheduled or started and not completed.
+bool is_open(const FlightRecorderEntry& entry);
 
 }  // namespace ncclog

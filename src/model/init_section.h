@@ -1,5 +1,138 @@
 // What one thread says between the start and the end of one initialisation.
 //
+// node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
+// node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
+// node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
+// node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init COMPLETE
+//
+// Ranks of one host print the same tables, and channels the same rings, hundreds of times. So a
+// table's lines share their bytes (BoundedLines), and what is said about many channels is kept once
+// (ChannelSets).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/event.h"
+
+namespace ncclog {
+
+// The same thing said about many channels, kept once with the channels it holds for.
+//
+//   Ring 00 : 3 -> 0 -> 1
+//   Ring 01 : 3 -> 0 -> 1      → {3, 0, 1} on channels 0 and 1
+//
+// NCCL has at most 64 channels, so a set of them is a word. Only the smallest kLimit values are
+// kept; as in BoundedCounts, merging parts in any grouping gives the same result as adding the
+// whole.
+
+inline constexpr int kMaxChannels = 64;
+
+/// Bit c stands for channel c; no bit for numbers that no channel has.
+constexpr uint64_t channel_bit(int64_t channel) {
+  return channel < 0 || channel >= kMaxChannels ? 0 : uint64_t{1} << channel;
+}
+
+template <typename Value, size_t kLimit>
+struct ChannelSets {
+  std::map<Value, uint64_t, std::less<>> channels;
+  bool full = false;  ///< Other values were said too and are not kept.
+
+  /// `value` may be a view of what would be kept.
+  template <typename Like>
+  void add(const Like& value, uint64_t mask) {
+    const auto known = channels.find(value);
+    if (known != channels.end()) {
+      known->second |= mask;
+      return;
+    }
+    if (channels.size() == kLimit && std::prev(channels.end())->first < value) {
+      full = true;
+      return;
+    }
+    channels.emplace(Value(value), mask);
+    if (channels.size() > kLimit) {
+      full = true;
+      channels.erase(std::prev(channels.end()));
+    }
+  }
+
+  void merge(const ChannelSets& later) {
+    for (const auto& [value, mask] : later.channels) add(value, mask);
+    full |= later.full;
+  }
+
+  bool operator==(const ChannelSets&) const = default;
+};
+
+// The lines of a table that a process prints, kept to be taken apart when the job is built.
+//
+//   === System : maxBw 48.0 totalBw 240.0 ===
+//   CPU/0-0 (1/1/2)
+//   + PCI[48.0] - GPU/0-a1000 (3)
+//
+// All ranks of a host print the same machine for each communicator, so tables that hold the same
+// may share their bytes. Invariant: the bytes are a row of lines, each with the blanks in front of
+// it and its length; whoever adds to bytes that others hold too copies them first.
+
+/// A line of a table. Its text is valid as long as the table is not changed.
+struct IndentedLine {
+  int indent = 0;  ///< Blanks in front of the text.
+  std::string_view text;
+
+  bool operator==(const IndentedLine&) const = default;
+};
+
+/// The first lines of a table, as many as fit into kMaxBytes. Tables that share their bytes are to
+/// be changed by one thread at a time.
+class BoundedLines {
+ public:
+  static constexpr size_t kMaxBytes = 128 * 1024;
+
+  /// True if a line was added, kept or not.
+  bool any() const { return cut_ || has_lines(); }
+
+  /// True if a line is kept.
+  bool has_lines() const { return bytes_ != nullptr; }
+
+  /// True if there were more lines than are kept.
+  bool cut() const { return cut_; }
+
+  /// The lines that are kept, in order.
+  std::vector<IndentedLine> lines() const;
+
+  void add(int indent, std::string_view text);
+
+  /// Appends what a later stretch holds.
+  void merge(BoundedLines&& later);
+
+  void drop();  ///< Forgets the lines, but not that there were some.
+
+  /// Holds the lines by the bytes of `other` if they are the same; true if so.
+  bool share(const BoundedLines& other);
+
+  void fit();  ///< Gives back what its own bytes take beyond the lines.
+
+  bool operator==(const BoundedLines& other) const;
+
+ private:
+  bool has_same_lines(const BoundedLines& other) const;
+
+  std::shared_ptr<std::string> bytes_;  ///< nullptr: no lines.
+  bool cut_ = false;
+};
+
+// What one thread says between the start and the end of one initialisation.
+//
 //   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
 //   node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
 //   node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
@@ -10,21 +143,6 @@
 // before them, completes after them (there is no START up to 2.18.1), or names in the layout line.
 // A section therefore begins at a START or after the end of the one before it in its thread.
 // Threads do not mix, so processes that drive several GPUs and interleaved files come out right.
-
-#pragma once
-
-#include <cstdint>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/source_ref.h"
-#include "log/event.h"
-#include "model/bounded_lines.h"
-#include "model/channel_sets.h"
-
-namespace ncclog {
 
 /// A rank's neighbours in the ring of a channel.
 struct RingPlace {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-namespace ncclog {
+#include "log/messages.h"
 
+namespace ncclog {
 std::string_view to_string(RankState state) {
   switch (state) {
     case RankState::NotSeen:
@@ -71,6 +72,64 @@ int process_of_rank(const Job& job, int rank) {
 int process_of_pid(const Job& job, int64_t pid) {
   if (pid < 0) return -1;
   return only_process(job, [&](const Process& process) { return process.pid == pid; });
+}
+
+const CommSegment& segment_of(const Job& job, const CommRank& rank) {
+  return job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)];
+}
+
+int life_of(const std::vector<CommSegment>& all, size_t place) {
+  return static_cast<int>(
+      std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(place),
+                    [&](const CommSegment& other) { return other.comm == all[place].comm; }));
+}
+
+namespace {
+
+struct PrinterMark {
+  std::string_view mark;
+  std::string_view name;
+};
+
+/// What stands in the lines of a library: its messages' first words, or its source files.
+constexpr PrinterMark kMarks[] = {
+    {"NET/OFI", "aws-ofi-nccl"},
+    {"nccl_ofi_", "aws-ofi-nccl"},
+    {"nccl_net_ofi", "aws-ofi-nccl"},
+    {"sharp_plugin", "nccl-rdma-sharp-plugins"},
+    {"ucx_plugin", "nccl-rdma-sharp-plugins"},
+    {"ucx_rma_plugin", "nccl-rdma-sharp-plugins"},
+    {"NET/UCX", "nccl-rdma-sharp-plugins"},
+    {"NCCL Inspector", "NCCL inspector"},
+    {"inspector_plugin", "NCCL inspector"},
+    {"/hipify/", "RCCL"},
+    {"RCCL", "RCCL"},
+    {"MSCCL", "RCCL"},
+};
+
+}  // namespace
+
+std::string_view printer_of(std::string_view line) {
+  for (const PrinterMark& row : kMarks) {
+    if (line.find(row.mark) != line.npos) return row.name;
+  }
+  return {};
+}
+
+bool is_rccl(const Job& job) {
+  if (job.processes_by_kind.size() != all_kinds().size()) return false;  // Nothing was read.
+  for (const Kind& kind : all_kinds()) {
+    if (kind.library == Library::Rccl && !job.processes_by_kind[kind.index].empty()) return true;
+  }
+  for (const int process : job.processes_by_kind[kKindIndex<NcclVersion>]) {
+    bool is_it = false;
+    for_each_record(job, job.processes[static_cast<size_t>(process)], kKindIndex<NcclVersion>,
+                    [&](const Record& record) {
+                      is_it |= record.text.find("RCCL version") != record.text.npos;
+                    });
+    if (is_it) return true;
+  }
+  return false;
 }
 
 }  // namespace ncclog

@@ -1,29 +1,183 @@
 // The job as its logs describe it: hosts, processes, communicators, network, settings.
 //
-// Built once from the merged shard and never changed afterwards. Parts refer to each other by
-// index. Everything is sorted by name, never by the order in which lines came, so that interleaving
-// the processes' lines in another way gives the same job, line numbers aside.
+// node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 2 … - Init COMPLETE
+// → a process node-a:41, a communicator of 2 ranks, rank 0 of it complete on that process
+//
+// Built once from the merged shard (model/build/build_job.h) and never changed afterwards. Parts
+// refer to each other by index. Everything is sorted by name, never by the order in which lines
+// came, so that interleaving the processes' lines in another way gives the same job, line numbers
+// aside. Whoever reads a job needs nothing of model/shard.
 
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/input_status.h"
 #include "base/loss_table.h"
 #include "base/source_ref.h"
-#include "model/answers.h"
-#include "model/call_difference.h"
-#include "model/comm_graphs.h"
-#include "model/kernel_events.h"
-#include "model/nccl_tests.h"
-#include "model/shard.h"
-#include "model/stated_outcome.h"
-#include "model/system_topology.h"
+#include "model/calls.h"
+#include "model/rings_and_trees.h"
+#include "model/process_log.h"
+#include "model/shard/shard.h"
+#include "model/topology.h"
 
 namespace ncclog {
+
+// How the job ended, as the user saw it: `--outcome hung`.
+//
+// A log that just ends does not say whether the job stood still, was killed at work, or was copied
+// while it ran. Who was there knows.
+
+enum class StatedOutcome {
+  Hung,      ///< It stood still: the end of the logs is the moment of the hang.
+  Crashed,   ///< It ended by an error.
+  Slow,      ///< It went on, too slowly.
+  Finished,  ///< It came to its end.
+};
+
+/// As users and reports spell them, in the enum's order.
+inline constexpr std::array<std::string_view, 4> kStatedOutcomeNames = {"hung", "crashed", "slow",
+                                                                        "finished"};
+
+inline constexpr std::string_view to_string(StatedOutcome outcome) {
+  return kStatedOutcomeNames[static_cast<size_t>(outcome)];
+}
+
+// What was worked out about a job, so that it is worked out once.
+//
+//   job.answers.of<&read_hca_lists>(job)      a dozen facts ask for the RDMA devices of each
+//   process
+//
+// An answer is a pure function of a job that no longer changes. For one thread.
+
+/// Answers by the function that gives them. Copies and moved ones begin empty: what they belong to
+/// may be changed.
+class Answers {
+ public:
+  Answers() = default;
+  Answers(const Answers&) {}
+  Answers& operator=(const Answers&) {
+    known_.clear();
+    return *this;
+  }
+
+  /// What `derive(asked)` gives, derived on first use. Valid as long as this object is.
+  template <auto derive, typename Asked>
+  const auto& of(const Asked& asked) const {
+    using Answer = decltype(derive(asked));
+    static constexpr char kKey = 0;  // Its address stands for the function.
+    const auto found = known_.find(&kKey);
+    if (found != known_.end()) return *static_cast<const Answer*>(found->second.get());
+    auto answer = std::make_shared<const Answer>(derive(asked));
+    const Answer& result = *answer;
+    known_.emplace(&kKey, std::move(answer));
+    return result;
+  }
+
+ private:
+  mutable std::map<const void*, std::shared_ptr<const void>> known_;
+};
+
+// What kernels report about the job's hosts, tied to the ranks that it concerns.
+//
+//   node-a.dmesg: [77123.456789] NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, …
+//   + node-a:4242:4300 [2] NCCL INFO ncclCommInitRank comm 0x5a rank 2 … busId 1b000 …
+//     → host node-a, rank 2
+//
+// The host is what the line's prefix names, else the one host of the job that the file's path
+// names. Nothing is tied by likeness: a bus id alone fits one GPU of every host. Kernel lines of
+// dmesg carry the time since boot, so no event is ordered against the job.
+
+/// How a kernel's event concerns the job.
+enum class KernelRelation {
+  Process,    ///< It names the pid of a process of the job.
+  Gpu,        ///< It names host and bus id of a GPU that the job uses.
+  Host,       ///< It is about a host of the job; whether about a part that the job uses is unknown.
+  Unknown,    ///< Nothing tells which host it is about.
+  OtherGpu,   ///< It names a GPU that no rank of the job uses.
+  OtherHost,  ///< It is about a host on which the job does not run.
+};
+
+struct KernelEvent {
+  uint16_t kind = 0;  ///< Index of the message kind: Xid, Sxid, OomKill, …
+  SourceRef where;
+  std::string text;    ///< The line.
+  std::string host;    ///< Empty: nothing names it.
+  std::string bus_id;  ///< As printed; empty: none.
+  int code = -1;       ///< Of Xid and SXid.
+  int64_t pid = -1;
+  std::string name;  ///< Of the process with that pid.
+  KernelRelation relation = KernelRelation::Unknown;
+  int process = -1;  ///< Into Job::processes; set for Process and Gpu.
+  int rank = -1;     ///< Global rank it concerns; -1: unknown.
+};
+
+// What nccl-tests measured: runs of one program each, with a row per size.
+//
+//   # nThread 1 nGpus 8 minBytes 8 maxBytes 134217728 …    → a run
+//        8388608       2097152     float     sum      -1 …  → one of its rows
+//   # Avg bus bandwidth    : 3.71538
+//
+// A run begins where its first line stands and ends where the next one begins. Values are texts as
+// printed: "N/A" and widths that give way ("1.2e+06") lose nothing that way.
+
+/// One way in which a size was measured; all empty: it was not.
+struct NcclTestsValues {
+  std::string time;   ///< Microseconds.
+  std::string algbw;  ///< GB/s
+  std::string busbw;  ///< GB/s
+  std::string wrong;  ///< As printed; nccl_tests_wrong_values() says what it counts.
+
+  bool operator==(const NcclTestsValues&) const = default;
+};
+
+struct NcclTestsRow {
+  SourceRef where;
+  std::string text;    ///< The line.
+  int64_t size = -1;   ///< Bytes.
+  int64_t count = -1;  ///< Elements.
+  std::string datatype;
+  std::string redop;  ///< Empty or "none": the test has none.
+  int root = -1;      ///< -1: none.
+  NcclTestsValues out_of_place;
+  NcclTestsValues in_place;
+};
+
+struct NcclTestsRun {
+  SourceRef first;
+  int process = -1;     ///< Into Job::processes: who printed it.
+  std::string test;     ///< "all_reduce_perf"; empty: no line names it.
+  std::string version;  ///< Of nccl-tests; empty before 2.17.6.
+  int nranks = -1;      ///< As listed; -1: not listed.
+  int64_t min_bytes = -1;
+  int64_t max_bytes = -1;
+  int iters = -1;
+  int validation = -1;  ///< 0: results were not checked; -1: unknown.
+  std::vector<NcclTestsRow> rows;
+  std::string busbw;             ///< Mean over all sizes, GB/s; empty: the run shows no end.
+  bool below_expected = false;   ///< nccl-tests itself calls that mean too low.
+  int64_t out_of_bounds = -1;    ///< Wrong values in all; -1: the run shows no end.
+  SourceRef out_of_bounds_line;  ///< Line 0: there is none.
+};
+
+/// The number of wrong values that a column holds. -1 where it counts none: "N/A", empty, or the
+/// largest error as printed up to 2.10 ("2e-07").
+int64_t nccl_tests_wrong_values(std::string_view printed);
+
+// The job as its logs describe it: hosts, processes, communicators, network, settings.
+//
+// Built once from the merged shard and never changed afterwards. Parts refer to each other by
+// index. Everything is sorted by name, never by the order in which lines came, so that interleaving
+// the processes' lines in another way gives the same job, line numbers aside.
 
 /// One file of the run, or of an archive in it.
 struct JobInput {
@@ -66,7 +220,7 @@ struct Process {
   std::bitset<32> subsystems;
   int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
-  bool cut = false;       ///< Lines at its end are missing: a cut input, Ray, model/short_logs.h.
+  bool cut = false;       ///< Lines at its end are missing: a cut input, Ray, model/call_coverage.h.
   bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
   SourceRef first;
   SourceRef last;
@@ -230,5 +384,33 @@ int process_of_rank(const Job& job, int rank);
 
 /// The process with that pid; -1 if none or several hosts have it.
 int process_of_pid(const Job& job, int64_t pid);
+
+// Which of the segments of a log is a rank's, and which life of its pointer is it?
+//
+//   0x3ccb6960 init … destroy     segment 0, life 0
+//   0x5ac01200 init …             segment 1, life 0
+//   0x3ccb6960 init …             segment 2, life 1
+//
+// A log that is read a second time shows its lives in the same order. So a life is found again by
+// its pointer and its number, where places of segments may have moved.
+
+/// The segment that holds the rank's lines. `rank` has to have one: log and segment are not -1.
+/// Owned by the job.
+const CommSegment& segment_of(const Job& job, const CommRank& rank);
+
+/// How many lives of the same pointer stand before that place.
+int life_of(const std::vector<CommSegment>& all, size_t place);
+
+// Whose library printed the log: NVIDIA's NCCL or AMD's RCCL, which calls itself NCCL in its lines.
+
+/// True if a message stands in the log that only RCCL prints, such as its banner.
+bool is_rccl(const Job& job);
+
+/// "RCCL" or "NCCL".
+inline std::string_view library_name(const Job& job) { return is_rccl(job) ? "RCCL" : "NCCL"; }
+
+/// Who printed an NCCL line that no wording fits: "aws-ofi-nccl", "nccl-rdma-sharp-plugins", "NCCL
+/// inspector", "RCCL"; "" if nothing in it tells.
+std::string_view printer_of(std::string_view line);
 
 }  // namespace ncclog

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "diagnose/driver_versions.h"
 #include "diagnose/edges.h"
-#include "model/library_name.h"
+#include "model/job.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

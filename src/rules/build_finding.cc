@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-#include "model/library_name.h"
+#include "model/job.h"
 #include "rules/amd_words.h"
 
 namespace ncclog {

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "model/run_parts.h"
+#include "model/build/run_parts.h"
 #include "rules/finding.h"
 #include "rules/rule.h"
 

@@ -13,7 +13,7 @@ namespace {
 
 const Names kReaches(reach_names().begin(), reach_names().end());
 
-/// Kinds of which only sums are kept (model/shard.cc): a log holds millions of such lines.
+/// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
 bool is_summed_up(const Kind& kind) {
   return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "import/flight_recorder.h"
-#include "import/read_pickle.h"
+#include "import/pickle.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/graph/graph.h"
 #include "report/html/graph_svg.h"
 #include "report/report_formats.h"

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "bench/log_generator.h"
-#include "model/build_job.h"
-#include "model/job_from_text.h"
-#include "model/read_log.h"
+#include "model/build/build_job.h"
+#include "model/shard/read_log.h"
 #include "support/describe_job.h"
 #include "support/paths.h"
 #include "support/torn_streams.h"

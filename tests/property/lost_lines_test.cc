@@ -11,9 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build_job.h"
-#include "model/job_from_text.h"
-#include "model/read_log.h"
+#include "model/build/build_job.h"
+#include "model/shard/read_log.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "support/paths.h"

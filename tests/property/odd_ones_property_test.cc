@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "diagnose/fact.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "support/paths.h"

@@ -18,7 +18,7 @@
 #include "log/known_messages.h"
 #include "log/prefix.h"
 #include "log/prefix_forms.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/launcher_wraps.h"
 #include "support/paths.h"
 #include "support/text_diff.h"

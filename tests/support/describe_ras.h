@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/ras_report.h"
+#include "model/ras.h"
 
 namespace ncclog::testing {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "diagnose/fact.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog::testing {
 

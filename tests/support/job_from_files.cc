@@ -1,8 +1,8 @@
 #include "support/job_from_files.h"
 
 #include "base/text.h"
-#include "model/build_job.h"
-#include "model/read_log.h"
+#include "model/build/build_job.h"
+#include "model/shard/read_log.h"
 
 namespace ncclog::testing {
 

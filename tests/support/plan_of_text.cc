@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "log/event_reader.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/plan/recorded_calls.h"
 #include "replay/plan/clean_run.h"
 #include "replay/plan/build_plan.h"

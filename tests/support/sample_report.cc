@@ -1,6 +1,6 @@
 #include "support/sample_report.h"
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog::testing {
 namespace {

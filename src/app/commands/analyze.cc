@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "input/find_inputs.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/report_formats.h"
 #include "report/text/write_explanation.h"
 #include "report/verdict_and_evidence.h"

@@ -17,8 +17,8 @@
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "import/document_json.h"
-#include "import/read_pickle.h"
+#include "import/document.h"
+#include "import/pickle.h"
 #include "input/input_walk.h"
 #include "log/event.h"
 #include "log/event_reader.h"
@@ -26,10 +26,10 @@
 #include "log/messages.h"
 #include "log/read_message.h"
 #include "model/call_coverage.h"
-#include "model/comm_segment.h"
-#include "model/file_names.h"
-#include "model/rank_segment.h"
-#include "model/read_call.h"
+#include "model/process_log.h"
+#include "model/build/processes.h"
+#include "model/job.h"
+#include "model/calls.h"
 
 namespace ncclog {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/job.h"
-#include "model/shard.h"
+#include "model/shard/shard.h"
 #include "report/anonymise.h"
 #include "report/leak_check.h"
 #include "report/report.h"

@@ -28,7 +28,7 @@
 #include "input/raw_file.h"
 #include "log/conf_settings.h"
 #include "log/shell_settings.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "log/message_text.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/json/rule_schema.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"

@@ -16,14 +16,13 @@
 #include "base/text.h"
 #include "diagnose/message_sizes.h"
 #include "import/flight_recorder.h"
-#include "import/ras_json.h"
+#include "import/ras.h"
 #include "import/topology_xml.h"
 #include "log/event.h"
 #include "log/event_reader.h"
-#include "model/build_job.h"
+#include "model/build/build_job.h"
 #include "model/call_coverage.h"
-#include "model/job_from_text.h"
-#include "model/read_call.h"
+#include "model/calls.h"
 
 namespace ncclog {
 namespace {

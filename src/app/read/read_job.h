@@ -19,10 +19,10 @@
 
 #include "input/input_walk.h"
 #include "input/units.h"
-#include "model/first_difference.h"
+#include "model/call_coverage.h"
 #include "model/job.h"
-#include "model/shard.h"
-#include "model/shared_filter.h"
+#include "model/shard/shard.h"
+#include "model/shard/read_log.h"
 #include "rules/finding.h"
 
 namespace ncclog {

@@ -23,8 +23,8 @@
 #include "app/read/read_job.h"
 #include "input/input_walk.h"
 #include "input/line_stream.h"
-#include "model/read_log.h"
-#include "model/shard.h"
+#include "model/shard/read_log.h"
+#include "model/shard/shard.h"
 
 namespace ncclog {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/framework_calls.h"
+#include "model/flight_recorder.h"
 #include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"

@@ -17,7 +17,7 @@
 
 #include "diagnose/recorder_verdict.h"
 #include "model/job.h"
-#include "model/recorded_group.h"
+#include "model/flight_recorder.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/recorded_defect.h"

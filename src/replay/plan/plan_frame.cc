@@ -15,7 +15,7 @@
 #include "diagnose/call_waits.h"
 #include "diagnose/cuda_graphs.h"
 #include "diagnose/stop_evidence.h"
-#include "model/call_signature.h"
+#include "model/calls.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/shrink_plan.h"
 

@@ -11,7 +11,7 @@
 #include "log/messages.h"
 #include "log/read_message.h"
 #include "model/call_coverage.h"
-#include "model/rank_segment.h"
+#include "model/job.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "log/event.h"
-#include "model/comm_segment.h"
+#include "model/process_log.h"
 #include "model/job.h"
-#include "model/read_call.h"
+#include "model/calls.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/library_name.h"
+#include "model/job.h"
 #include "report/markdown/markdown_text.h"
 #include "report/text_layout.h"
 #include "rules/finding_traits.h"

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "diagnose/call_fronts.h"
 #include "diagnose/call_words.h"
-#include "model/library_name.h"
+#include "model/job.h"
 #include "model/timeline.h"
 
 namespace ncclog {

@@ -15,7 +15,6 @@
 
 #include "base/text.h"
 #include "model/job.h"
-#include "model/library_name.h"
 #include "report/report_formats.h"
 #include "report/text_layout.h"
 #include "report/verdict_and_evidence.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "diagnose/call_sizes.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/tables/count_table.h"
 #include "support/call_lines.h"
 

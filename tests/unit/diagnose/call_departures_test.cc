@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

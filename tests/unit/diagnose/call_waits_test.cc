@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "app/read/read_job.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/dump_line.h"
 
 namespace ncclog::testing {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "log/known_messages.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,7 @@
 #include "diagnose/nccl_version.h"
 #include "diagnose/other_variables.h"
 #include "log/shell_settings.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

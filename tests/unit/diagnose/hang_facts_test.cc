@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "diagnose/fact.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/guilty.h"

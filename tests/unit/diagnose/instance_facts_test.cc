@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/fact.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

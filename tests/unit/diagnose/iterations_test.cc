@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/tables/count_table.h"
 #include "support/call_lines.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/program_twins.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 #include "support/fact_of.h"
 #include "support/guilty.h"

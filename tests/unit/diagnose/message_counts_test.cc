@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/call_coverage.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

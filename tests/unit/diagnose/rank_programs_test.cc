@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/collective_calls.h"
-#include "model/job_from_text.h"
+#include "model/calls.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

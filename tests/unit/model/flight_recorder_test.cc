@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/build_job.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

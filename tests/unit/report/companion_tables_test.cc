@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/tables/tables.h"
 
 namespace ncclog {

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/html/graph_svg.h"
 #include "support/markup_check.h"
 #include "support/process.h"

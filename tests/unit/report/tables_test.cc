@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "support/call_log.h"
 
 namespace ncclog {

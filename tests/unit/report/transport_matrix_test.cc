@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/graph/rank_paths.h"
 #include "support/ring_lines.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/sha256.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/html/html_page.h"
 #include "report/report_formats.h"
 #include "support/markup_check.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "report/report_formats.h"
 #include "support/markdown_check.h"
 #include "support/sample_report.h"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "model/job_from_text.h"
-#include "model/library_name.h"
+#include "model/build/build_job.h"
+#include "model/job.h"
 
 namespace ncclog {
 namespace {

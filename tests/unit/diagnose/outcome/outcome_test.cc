@@ -5,7 +5,7 @@
 
 #include "diagnose/outcome/extent.h"
 #include "diagnose/outcome/span.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

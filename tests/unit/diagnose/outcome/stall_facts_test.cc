@@ -4,7 +4,7 @@
 #include "diagnose/fact.h"
 #include "diagnose/outcome/silence.h"
 #include "diagnose/stop_evidence.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 
 namespace ncclog {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "app/read/read_job.h"
 #include "input/find_inputs.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/judge/differences.h"
 #include "support/paths.h"
 #include "support/replay_samples.h"

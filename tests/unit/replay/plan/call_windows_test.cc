@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/plan/recorded_calls.h"
 #include "support/call_log.h"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/plan/build_plan.h"
 #include "support/call_log.h"
 #include "support/plan_of_text.h"

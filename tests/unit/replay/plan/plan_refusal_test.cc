@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/plan/build_plan.h"
 #include "support/call_log.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/job_from_text.h"
+#include "model/build/build_job.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {

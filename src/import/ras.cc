@@ -1,0 +1,285 @@
+#include "import/ras.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "import/document.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kStepsPerByte = 16;
+constexpr size_t kLeastSteps = 65536;
+
+/// nccl.h: the results that are no errors.
+constexpr int64_t kSuccess = 0;
+constexpr int64_t kInProgress = 7;
+
+/// ncclResult_t in the words of the text form; results that it does not know are "Unexpected
+/// error".
+std::string_view result_text(int64_t result) {
+  constexpr std::string_view kResults[] = {"",
+                                           "Unhandled CUDA error",
+                                           "System error",
+                                           "Internal error",
+                                           "Invalid argument",
+                                           "Invalid usage",
+                                           "Remote process error"};
+  const bool known = result > 0 && result < static_cast<int64_t>(std::size(kResults));
+  return known ? kResults[result] : "Unexpected error";
+}
+
+/// A rank as the JSON has it.
+struct JsonRank {
+  RasMember member;
+  int64_t init_state = kSuccess;
+  int64_t async_error = kSuccess;
+  bool is_finalizing = false;  ///< Finalize or destroy was called.
+  bool is_aborted = false;
+  bool is_unresponsive = false;           ///< Of missing ranks.
+  bool is_dead = false;                   ///< Of missing ranks.
+  std::map<std::string, int64_t> counts;  ///< By NCCL's name of the function.
+};
+
+struct JsonCommunicator {
+  std::string hash;
+  int64_t size = -1;
+  std::vector<JsonRank> ranks;
+  std::vector<JsonRank> missing;
+};
+
+int small_number(const Value& value) {
+  const auto number = whole_number(value);
+  return number && std::in_range<int>(*number) ? static_cast<int>(*number) : -1;
+}
+
+void read_status(DocumentWalk& walk, const Value& status, JsonRank& rank) {
+  walk.each_member(status, [&](std::string_view key, const Value& value) {
+    const bool is_set = truth(value).value_or(false);
+    if (key == "init_state") rank.init_state = whole_number(value).value_or(kSuccess);
+    if (key == "async_error") rank.async_error = whole_number(value).value_or(kSuccess);
+    if (key == "finalize_called" || key == "destroy_flag") rank.is_finalizing |= is_set;
+    if (key == "abort_flag") rank.is_aborted = is_set;
+    if (key == "unresponsive") rank.is_unresponsive = is_set;
+    if (key == "considered_dead") rank.is_dead = is_set;
+  });
+}
+
+void read_counts(DocumentWalk& walk, const Value& counts, JsonRank& rank) {
+  walk.each_member(counts, [&](std::string_view function, const Value& value) {
+    if (!walk.take(function.size() + sizeof(std::string))) return;
+    rank.counts[std::string(function)] = whole_number(value).value_or(-1);
+  });
+}
+
+std::string gpu_text(int cuda_dev, int nvml_dev) {
+  if (cuda_dev < 0) return {};
+  return nvml_dev < 0 || nvml_dev == cuda_dev ? fmt::format("{}", cuda_dev)
+                                              : fmt::format("{} (NVML {})", cuda_dev, nvml_dev);
+}
+
+JsonRank read_rank(DocumentWalk& walk, const Value& dict) {
+  JsonRank rank;
+  int cuda_dev = -1;
+  int nvml_dev = -1;
+  walk.each_member(dict, [&](std::string_view key, const Value& value) {
+    if (key == "rank") rank.member.rank = small_number(value);
+    if (key == "host") rank.member.node = walk.text(value);
+    if (key == "pid") rank.member.pid = whole_number(value).value_or(-1);
+    if (key == "cuda_dev") cuda_dev = small_number(value);
+    if (key == "nvml_dev") nvml_dev = small_number(value);
+    if (key == "status") read_status(walk, value, rank);
+    if (key == "collective_counts") read_counts(walk, value, rank);
+  });
+  if (rank.member.node == "unknown") rank.member.node.clear();
+  rank.member.gpu = gpu_text(cuda_dev, nvml_dev);
+  return rank;
+}
+
+std::vector<JsonRank> read_ranks(DocumentWalk& walk, const Value& list) {
+  std::vector<JsonRank> ranks;
+  walk.each_item(list, [&](const Value& item) {
+    if (walk.take(sizeof(JsonRank))) ranks.push_back(read_rank(walk, item));
+  });
+  return ranks;
+}
+
+/// "0xcf264af53edbe986" as the text form has it, in sixteen digits.
+std::string hash_text(std::string_view written) {
+  const auto hash = parse_hex(written);
+  return hash ? fmt::format("{:016x}", *hash) : std::string(written);
+}
+
+JsonCommunicator read_communicator(DocumentWalk& walk, const Value& dict) {
+  JsonCommunicator comm;
+  walk.each_member(dict, [&](std::string_view key, const Value& value) {
+    if (key == "hash") comm.hash = hash_text(walk.text(value));
+    if (key == "size") comm.size = whole_number(value).value_or(-1);
+    if (key == "ranks") comm.ranks = read_ranks(walk, value);
+    if (key == "missing_ranks") comm.missing = read_ranks(walk, value);
+  });
+  return comm;
+}
+
+/// In the order in which the text form lets one win over the other.
+std::string_view status_of(const JsonRank& rank) {
+  if (rank.is_aborted) return "ABORT";
+  if (rank.is_finalizing) return "FINALIZE";
+  return rank.init_state == kSuccess ? "RUNNING" : "INIT";
+}
+
+std::string_view error_of(int64_t result) {
+  return result == kSuccess || result == kInProgress ? std::string_view() : result_text(result);
+}
+
+using Groups = std::map<std::string, std::vector<RasMember>>;
+
+/// Adds one statement a group, the largest group first: what most ranks say is what the others
+/// differ from.
+void state_groups(const std::string& hash, std::string_view problem, const std::string& what,
+                  const Groups& groups, RasReport& report) {
+  std::vector<RasStatement> statements;
+  for (const auto& [value, members] : groups) {
+    statements.push_back({.communicator = hash,
+                          .problem = std::string(problem),
+                          .what = what,
+                          .value = value,
+                          .count = static_cast<int64_t>(members.size()),
+                          .members = members});
+  }
+  std::stable_sort(statements.begin(), statements.end(),
+                   [](const auto& a, const auto& b) { return a.count > b.count; });
+  std::move(statements.begin(), statements.end(), std::back_inserter(report.statements));
+}
+
+void state_missing(const JsonCommunicator& comm, RasReport& report) {
+  Groups dead;
+  Groups silent;
+  for (const JsonRank& rank : comm.missing) {
+    if (rank.is_dead) {
+      dead[""].push_back(rank.member);
+    } else if (rank.is_unresponsive) {
+      silent[""].push_back(rank.member);
+    }
+  }
+  state_groups(comm.hash, "DEAD", "unreachable", dead, report);
+  state_groups(comm.hash, "INCOMPLETE", "communicator data", silent, report);
+}
+
+void state_errors(const JsonCommunicator& comm, RasReport& report) {
+  Groups init;
+  Groups async;
+  for (const JsonRank& rank : comm.ranks) {
+    if (const auto error = error_of(rank.init_state); !error.empty()) {
+      init[std::string(error)].push_back(rank.member);
+    }
+    if (const auto error = error_of(rank.async_error); !error.empty()) {
+      async[std::string(error)].push_back(rank.member);
+    }
+  }
+  state_groups(comm.hash, "ERROR", "Initialization error", init, report);
+  state_groups(comm.hash, "ERROR", "Asynchronous error", async, report);
+}
+
+/// Ranks whose process answered without naming the communicator have left it, or never entered.
+void state_statuses(const JsonCommunicator& comm, RasReport& report) {
+  Groups groups;
+  for (const JsonRank& rank : comm.ranks) {
+    groups[std::string(status_of(rank))].push_back(rank.member);
+  }
+  for (const JsonRank& rank : comm.missing) {
+    if (!rank.is_dead && !rank.is_unresponsive) groups["NOCOMM"].push_back(rank.member);
+  }
+  if (groups.size() > 1) state_groups(comm.hash, "MISMATCH", "status", groups, report);
+}
+
+void state_counts(const JsonCommunicator& comm, RasReport& report) {
+  std::map<std::string, Groups> by_function;
+  for (const JsonRank& rank : comm.ranks) {
+    for (const auto& [function, count] : rank.counts) {
+      by_function[function][std::to_string(count)].push_back(rank.member);
+    }
+  }
+  for (const auto& [function, groups] : by_function) {
+    if (groups.size() < 2) continue;
+    state_groups(comm.hash, "MISMATCH", function + " operation counts", groups, report);
+  }
+}
+
+/// The status that the text form's table shows: the one furthest towards the end.
+std::string_view furthest_status(const JsonCommunicator& comm) {
+  for (const std::string_view status : {"ABORT", "FINALIZE", "RUNNING", "INIT"}) {
+    const bool any = std::any_of(comm.ranks.begin(), comm.ranks.end(),
+                                 [&](const JsonRank& rank) { return status_of(rank) == status; });
+    if (any) return status;
+  }
+  return {};
+}
+
+/// "INCOMPLETE,MISMATCH" from the statements about one communicator; "OK" without any.
+std::string errors_text(const std::vector<RasStatement>& all, size_t first) {
+  std::vector<std::string> found;
+  for (const std::string_view problem : {"DEAD", "INCOMPLETE", "ERROR", "MISMATCH"}) {
+    const bool any =
+        std::any_of(all.begin() + static_cast<ptrdiff_t>(first), all.end(),
+                    [&](const auto& statement) { return statement.problem == problem; });
+    if (any) found.emplace_back(problem);
+  }
+  return found.empty() ? "OK" : join(found, ",");
+}
+
+void add_communicator(const JsonCommunicator& comm, RasReport& report) {
+  const size_t first = report.statements.size();
+  state_missing(comm, report);
+  state_errors(comm, report);
+  state_statuses(comm, report);
+  state_counts(comm, report);
+  report.communicators.push_back({.hash = comm.hash,
+                                  .nranks = comm.size,
+                                  .missing_ranks = static_cast<int64_t>(comm.missing.size()),
+                                  .status = std::string(furthest_status(comm)),
+                                  .errors = errors_text(report.statements, first)});
+}
+
+RasReport read_report(DocumentWalk& walk) {
+  RasReport report;
+  walk.each_member(walk.root(), [&](std::string_view key, const Value& value) {
+    if (key == "nccl_version") report.nccl_version = walk.text(value);
+    if (key == "cuda_runtime_version") report.cuda_runtime = small_number(value);
+    if (key == "cuda_driver_version") report.cuda_driver = small_number(value);
+    if (key == "timestamp") report.timestamp = walk.text(value);
+    if (key == "communicators") {
+      walk.each_item(value, [&](const Value& comm) {
+        if (walk.take(sizeof(RasCommunicators))) {
+          add_communicator(read_communicator(walk, comm), report);
+        }
+      });
+    }
+    if (key == "ras") {
+      const Value* timeouts = walk.member(value, "timeouts_count");
+      if (timeouts != nullptr) report.timeouts = whole_number(*timeouts).value_or(0);
+    }
+  });
+  return report;
+}
+
+}  // namespace
+
+RasImport import_ras_json(std::string_view bytes) {
+  const Document document = read_json(bytes);
+  if (!document.problem.empty()) return {{}, document.problem};
+  DocumentWalk walk(document, kLeastSteps + bytes.size() * kStepsPerByte);
+  if (walk.member(walk.root(), "communicators") == nullptr)
+    return {{}, "it lists no communicators"};
+  RasReport report = read_report(walk);
+  if (walk.is_spent()) return {{}, "it is made of too many small parts"};
+  return {std::move(report), {}};
+}
+
+}  // namespace ncclog

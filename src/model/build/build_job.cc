@@ -1,0 +1,391 @@
+#include "model/build/build_job.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "log/record_marks.h"
+#include "model/call_coverage.h"
+#include "model/ras.h"
+#include "model/shard/read_log.h"
+
+namespace ncclog {
+namespace {
+
+using Logs = std::vector<SpeakerLog>;
+
+constexpr uint64_t kFewLines = 2;
+
+/// For each log of `same` (of one pid) the logs, in order, whose host its own may be a torn form
+/// of: it lost its beginning, or stands behind what is left of another record ("Sockb"). Ends of
+/// names are looked up: containers give one pid to processes of thousands of hosts.
+std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vector<size_t>& same,
+                                              bool any_torn) {
+  std::unordered_map<std::string_view, size_t> by_host;
+  for (const size_t i : same) by_host.emplace(logs[i].speaker.host, i);
+  std::map<size_t, std::set<size_t>> wholes;
+  for (const size_t i : same) {
+    const std::string_view host = logs[i].speaker.host;
+    // What was cut off inside its own name goes on with its beginning: "node-anode:41:41".
+    for (size_t length = host.size() - 1; length > host.size() / 2; --length) {
+      const auto other = by_host.find(host.substr(0, length));
+      const bool is_doubled = other != by_host.end() && host.starts_with(host.substr(length)) &&
+                              logs[other->second].lines > 8 * kFewLines;
+      if (is_doubled && logs[i].lines <= kFewLines) wholes[i].insert(other->second);
+    }
+    std::string_view end = host;
+    for (end.remove_prefix(1); !end.empty(); end.remove_prefix(1)) {
+      const auto other = by_host.find(end);
+      if (other == by_host.end()) continue;
+      wholes[other->second].insert(i);
+      // What was cut off before it lost its own process: "node-node-a:41:41".
+      const uint64_t lines = logs[other->second].lines;
+      const bool is_doubled = end.starts_with(host.substr(0, host.size() - end.size()));
+      const bool is_rare = (any_torn && logs[i].lines <= kFewLines && lines > 8 * kFewLines) ||
+                           (is_doubled && lines > 8 * logs[i].lines && lines > 8 * kFewLines);
+      if (logs[i].torn || is_rare) wholes[i].insert(other->second);
+    }
+  }
+  return wholes;
+}
+
+/// Joins two logs of one process; their lines may be mixed.
+void join(SpeakerLog& whole, SpeakerLog&& torn) {
+  const SourceRef last = whole.last;
+  std::string last_text = whole.last_text;
+  const bool ends_whole = torn.last < last;
+  const SourceRef first = std::min(whole.first, torn.first);
+  whole.merge(std::move(torn));
+  whole.first = first;
+  if (ends_whole) {
+    whole.last = last;
+    whole.last_text = std::move(last_text);
+  }
+  whole.torn = true;
+}
+
+/// True if bytes were cut out of `known`, or off its end: "g1", "gpu-no" for "gpu-node-1".
+bool is_cut_down(std::string_view host, std::string_view known) {
+  if (host.size() >= known.size()) return false;
+  size_t same = 0;
+  while (same < host.size() && host[same] == known[same]) ++same;
+  return same > 0 && known.ends_with(host.substr(same));
+}
+
+/// True if hardly any line names the process and another one of its pid says much more: containers
+/// share pids, torn lines share them too. Where others are torn, its host has to be what is left of
+/// the other one's.
+bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same,
+                 bool any_torn) {
+  if (log.lines > kFewLines) return false;
+  return std::any_of(same.begin(), same.end(), [&](size_t other) {
+    const bool is_rest = any_torn && is_cut_down(log.speaker.host, logs[other].speaker.host);
+    return (log.torn || is_rest) && logs[other].lines > 8 * kFewLines;
+  });
+}
+
+/// Hosts that more than a few lines name; none where there are so many that looking for torn ones
+/// would take long.
+std::set<std::string_view> usual_hosts(const Logs& logs) {
+  constexpr size_t kMost = 64;
+  std::set<std::string_view> hosts;
+  for (const SpeakerLog& log : logs) {
+    if (log.lines > kFewLines && log.speaker.pid >= 0) hosts.insert(log.speaker.host);
+  }
+  return hosts.size() > kMost ? std::set<std::string_view>{} : hosts;
+}
+
+/// True if the end of `known` stands in `host` before its beginning: "pu-node-01gp".
+bool is_turned_round(std::string_view host, std::string_view known) {
+  for (size_t cut = 1; cut <= known.size() / 2; ++cut) {
+    const std::string_view rest = known.substr(cut);
+    const size_t at = host.find(rest);
+    if (at == host.npos || host.starts_with(known[0])) continue;
+    const std::string_view behind = host.substr(at + rest.size());
+    if (!behind.empty() && known.starts_with(behind)) return true;
+  }
+  return false;
+}
+
+/// True if hardly any line names the process, on a host whose name is a usual one with something
+/// inside or in front, or turned round: "gpugpu-no-node-01", "959gpu-node-01", "node-01gpu-".
+bool is_on_torn_host(const SpeakerLog& log, const std::set<std::string_view>& hosts) {
+  const std::string_view own = log.speaker.host;
+  if (log.lines > kFewLines || hosts.contains(own)) return false;
+  return std::any_of(hosts.begin(), hosts.end(), [&](std::string_view host) {
+    return is_interrupted(own, host) || own.ends_with(host) || own.starts_with(host) ||
+           is_turned_round(own, host);
+  });
+}
+
+/// True if a voice without host and pid is named by hardly any line, none of which says anything:
+/// "6: c10d::…" is the rest of "frame #6: c10d::…", not a launcher's sixth task.
+bool is_stray_voice(const SpeakerLog& log) {
+  const Speaker& speaker = log.speaker;
+  const bool is_process = !speaker.host.empty() && speaker.pid >= 0;
+  const bool is_named = speaker.rank >= 0 || !speaker.host.empty() || speaker.pid >= 0;
+  return !is_process && is_named && log.lines <= kFewLines && log.records.empty() &&
+         log.line_matches.empty() && log.unrecognised.total == 0 && log.comms.all.empty() &&
+         log.connections.all.empty();
+}
+
+void drop_stray_voices(Logs& logs) {
+  const bool others_say_much = std::any_of(
+      logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.lines > 8 * kFewLines; });
+  if (others_say_much) std::erase_if(logs, is_stray_voice);
+}
+
+/// True if a line that tells which communicator it is may be among the lost ones.
+bool is_unplaced(const CommSegment& segment) {
+  return segment.comm_id == 0 && (segment.started.line == 0 || segment.parent != 0);
+}
+
+}  // namespace
+
+void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
+  for (SpeakerLog& log : logs) {
+    if (!log.torn) continue;
+    std::vector<int> places;
+    std::vector<CommSegment> placed;
+    for (CommSegment& segment : log.comms.all) {
+      const bool stays = !is_unplaced(segment);
+      places.push_back(stays ? static_cast<int>(placed.size()) : -1);
+      (stays ? placed : log.unplaced).push_back(std::move(segment));
+    }
+    log.comms.all = std::move(placed);
+    log.calls.tape.renumber(places);
+    log.traces.tape.renumber(places);
+  }
+}
+
+void join_torn_speakers(std::vector<SpeakerLog>& logs) {
+  const bool any_torn =
+      std::any_of(logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.torn; });
+  std::map<int64_t, std::vector<size_t>> by_pid;
+  for (size_t i = 0; i < logs.size(); ++i) {
+    const Speaker& speaker = logs[i].speaker;
+    if (speaker.pid >= 0 && !speaker.host.empty()) by_pid[speaker.pid].push_back(i);
+  }
+  for (const auto& [pid, same] : by_pid) {
+    if (same.size() < 2) continue;
+    for (const auto& [torn, wholes] : torn_forms(logs, same, any_torn)) {
+      const auto whole =
+          std::find_if(wholes.begin(), wholes.end(),
+                       [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
+      if (whole == wholes.end()) continue;
+      join(logs[*whole], std::move(logs[torn]));
+      logs[torn].lines = 0;
+    }
+  }
+  const std::set<std::string_view> hosts = usual_hosts(logs);
+  for (const auto& [pid, same] : by_pid) {
+    for (const size_t i : same) {
+      const bool is_torn_host = any_torn && is_on_torn_host(logs[i], hosts);
+      if (is_splinter(logs[i], logs, same, any_torn) || is_torn_host) logs[i].lines = 0;
+    }
+  }
+  std::erase_if(logs, [](const SpeakerLog& log) { return log.lines == 0; });
+  drop_stray_voices(logs);
+}
+
+namespace {
+
+/// What a record says of something that processes are compared by.
+struct Stated {
+  std::string what;  ///< "NCCL_IB_HCA"; a kind's number where there is one such thing.
+  std::string value;
+};
+
+constexpr uint16_t kKinds[] = {kKindIndex<EnvSet>, kKindIndex<NetworkSelected>,
+                               kKindIndex<NcclVersion>};
+
+Stated stated(const Record& record) {
+  const Event event = parse_record(record);
+  if (record.kind == kKindIndex<EnvSet>) {
+    const auto set = read_message<EnvSet>(event.message);
+    return {std::string(set.name), std::string(set.value)};
+  }
+  return {std::to_string(record.kind), std::string(event.header.message)};
+}
+
+/// How many logs give each value of each thing.
+using Votes = std::map<std::string, std::map<std::string, size_t>>;
+
+Votes count_votes(const std::vector<SpeakerLog>& logs) {
+  Votes votes;
+  for (const SpeakerLog& log : logs) {
+    std::set<std::pair<std::string, std::string>> own;
+    for (const uint16_t kind : kKinds) {
+      const RecordList* list = log.records.find(kind);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) {
+        Stated one = stated(record);
+        own.emplace(std::move(one.what), std::move(one.value));
+      }
+    }
+    for (const auto& [what, value] : own) ++votes[what][value];
+  }
+  return votes;
+}
+
+/// True for what nobody sets: "3).", "0.0, type NVL/PHB,", "[0.".
+bool is_broken(std::string_view value) {
+  constexpr std::string_view kEnds = ".,)]>";
+  return !value.empty() && (kEnds.find(value.back()) != kEnds.npos || value.front() == '[');
+}
+
+bool is_contradicted(const Record& record, const Votes& votes) {
+  const Stated one = stated(record);
+  const auto& values = votes.at(one.what);
+  if (values.at(one.value) > 1) return false;
+  return values.size() > 1 || (record.kind == kKindIndex<EnvSet> && is_broken(one.value));
+}
+
+/// The list without what others contradict; nullopt: all of it stays.
+std::optional<RecordList> without_contradicted(const RecordList& list, const Votes& votes) {
+  RecordList rest;
+  rest.full = list.full;
+  for (size_t i = 0; i < list.kept.size(); ++i) {
+    if (is_contradicted(list.kept[i], votes)) continue;
+    rest.kept.push_back(list.kept[i]);
+    rest.hashes.push_back(list.hashes[i]);
+  }
+  const size_t dropped = list.kept.size() - rest.kept.size();
+  if (dropped == 0) return std::nullopt;
+  rest.total = list.total - std::min<uint64_t>(list.total, dropped);
+  return rest;
+}
+
+void drop_contradicted(SpeakerLog& log, const Votes& votes) {
+  std::map<uint16_t, RecordList> changed;
+  for (const uint16_t kind : kKinds) {
+    // A whole log may have taken the rest of a torn one's record in: "Using network Sockedone".
+    if (!log.torn && kind != kKindIndex<NetworkSelected>) continue;
+    const RecordList* list = log.records.find(kind);
+    if (list == nullptr) continue;
+    if (auto rest = without_contradicted(*list, votes)) changed[kind] = std::move(*rest);
+  }
+  if (changed.empty()) return;
+  RecordLists records;
+  for (const auto& [kind, list] : log.records) {
+    const auto other = changed.find(kind);
+    const RecordList& now = other == changed.end() ? list : other->second;
+    if (!now.kept.empty()) records[kind] = now;
+  }
+  log.records = std::move(records);
+}
+
+}  // namespace
+
+void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
+  const bool any_torn =
+      std::any_of(logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.torn; });
+  if (!any_torn || logs.size() < 2) return;
+  const Votes votes = count_votes(logs);
+  for (SpeakerLog& log : logs) drop_contradicted(log, votes);
+}
+
+namespace {
+
+/// The answers in files of their own and those among the lines, in input order.
+std::vector<RasReport> join_ras_reports(Shard& shard) {
+  std::vector<RasReport> reports = shard.take_ras_reports();
+  std::vector<RasReport> quoted = read_ras_text(shard.ras_lines().kept);
+  std::move(quoted.begin(), quoted.end(), std::back_inserter(reports));
+  std::stable_sort(reports.begin(), reports.end(),
+                   [](const RasReport& a, const RasReport& b) { return a.where < b.where; });
+  return reports;
+}
+
+}  // namespace
+
+void build_parts(Job& job) {
+  build_processes(job);
+  build_communicators(job);
+  build_runs(job);
+  build_flight_recorders(job);
+  mark_short_logs(job);
+  find_differences(job, {});
+  build_network(job);
+  build_graphs(job);
+  build_topologies(job);
+  build_kernel_events(job);
+  build_nccl_tests(job);
+  build_summary(job);
+}
+
+Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
+              const LossTable& losses) {
+  Job job;
+  job.inputs = std::move(inputs);
+  job.units = std::move(units);
+  job.losses = losses;
+  job.unknown = shard.take_unknown();
+  job.flight_recorders = shard.take_flight_recorders();
+  job.ras_reports = join_ras_reports(shard);
+  for (TopologyFile& file : shard.take_topology_files()) {
+    job.topologies.push_back({"", std::move(file.path), std::move(file.system), {}});
+  }
+  for (auto& [speaker, log] : shard.take_speakers()) {
+    log.speaker = speaker;
+    const JobUnit* unit = unit_of(job, log.first);
+    if (log.speaker.input >= 0 && unit != nullptr) log.speaker.input = unit->input;
+    for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
+    job.logs.push_back(std::move(log));
+  }
+  for (const auto& [number, stretch] : shard.markers()) {
+    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
+    if (unit == nullptr) continue;
+    job.markers.push_back({number, unit->input, stretch.markers.all(), stretch.markers.total()});
+  }
+  for (const auto& [number, stretch] : shard.pulses()) {
+    const JobUnit* unit = unit_of(job, {stretch.unit, 1});
+    if (unit == nullptr) continue;
+    job.pulses.push_back({unit->input, stretch.pulse});
+  }
+  join_torn_speakers(job.logs);
+  build_writers(job, shard.writers());
+  drop_unplaced_segments(job.logs);
+  drop_contradicted_values(job.logs);
+  for (SpeakerLog& log : job.logs) {
+    log.calls.tape.finish();
+    log.traces.tape.finish();
+  }
+  build_parts(job);
+  return job;
+}
+
+Shard read_text(std::string_view text, const LineMatcher& matcher) {
+  LogReader reader(0, 0, matcher);
+  Line line{{}, 1, 0, false};
+  while (!text.empty()) {
+    const size_t end = std::min(text.find_first_of("\r\n"), text.size());
+    const bool crlf = text.substr(end).starts_with("\r\n");
+    const bool ends_line = crlf || end == text.size() || text[end] == '\n';
+    line.text = text.substr(0, end);
+    reader.add(line);
+    const size_t taken = std::min(end + (crlf ? 2 : 1), text.size());
+    line.offset += taken;
+    line.number += ends_line ? 1 : 0;
+    text.remove_prefix(taken);
+  }
+  return reader.finish();
+}
+
+Job job_from_text(std::string_view text, const LineMatcher& matcher, std::string path) {
+  Shard shard = read_text(text, matcher);
+  JobInput input;
+  input.path = std::move(path);
+  input.format = "plain";
+  input.bytes = input.text_bytes = text.size();
+  input.lines = shard.losses().lines;
+  const LossTable losses = shard.losses();
+  return build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,116 @@
+// From the merged shard to the job, step by step.
+//
+// One step a part of the job, in the order in which they run; each relies on the parts before it.
+// Torn logs are put in order first: hosts, segments and values that only a torn line gives would
+// make processes and communicators that never were.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/job.h"
+#include "model/shard/shard.h"
+
+namespace ncclog {
+
+// From the merged shard to the job.
+
+/// Builds the job from everything that was read. `inputs` and `units` are as the reader numbered
+/// them; `losses` is the sum of the reader's and the shard's counts. Pure: same values, same job.
+Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> units,
+              const LossTable& losses);
+
+// The steps of build_job, in the order in which they run. Each fills its part of the job and relies
+// on the parts before it.
+
+/// Finds out who wrote each input and whose the lines without a name are. Needs Job::logs.
+/// `writers` is whom each unit's lines name.
+void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers);
+
+/// Joins the speakers into processes and gives them their global ranks. Needs Job::logs.
+void build_processes(Job& job);
+
+/// Finds the communicators and the state of each of their ranks. Needs the processes.
+void build_communicators(Job& job);
+
+/// Keeps runs apart. Needs the communicators.
+void build_runs(Job& job);
+
+/// Network, plugin and interfaces. Needs the processes.
+void build_network(Job& job);
+
+/// The sections in which ranks were initialised, and each communicator's graphs. Needs the
+/// communicators.
+void build_graphs(Job& job);
+
+/// The hosts' devices: those in the logs are added to those of files, which get their hosts. Needs
+/// the communicators with their sections, and the network.
+void build_topologies(Job& job);
+/// What kernels report, tied to hosts and ranks. Needs the processes and communicators.
+void build_kernel_events(Job& job);
+
+/// The runs of nccl-tests and what they measured. Needs the processes.
+void build_nccl_tests(Job& job);
+
+/// Settings, versions, hosts, the size of the job, and who printed what. Needs the processes and
+/// communicators.
+void build_summary(Job& job);
+
+/// Sorts the dumps and ties them to processes where that is certain. Needs the processes and
+/// communicators.
+void build_flight_recorders(Job& job);
+
+/// All of these from build_processes on. Needs Job::logs and what was read beside them.
+void build_parts(Job& job);
+
+// A log held in memory, read like a file: for rule examples, quoted lines and tests.
+
+/// The shard of a text held in memory, read as unit 0 of input 0. Lines end with '\n', "\r\n" or
+/// '\r'.
+Shard read_text(std::string_view text, const LineMatcher& matcher = {});
+
+/// The job of a text held in memory, as if it were a whole file called `path`.
+Job job_from_text(std::string_view text, const LineMatcher& matcher = {},
+                  std::string path = "log.txt");
+
+// Hosts that only a torn line names.
+//
+//   gpu-node-01:4121:4188 [3] NCCL INFO …     3812 lines
+//   u-node-01:4121:4188 [3] NCCL INFO …       1 line: the beginning was lost to another writer
+//
+// The same pid under the end of a known host's name is that process, not another one.
+//
+//   a:4120:4120 [0] NCCL INFO Using network Sockgpu-node-01:4121:4188 [3] NCCL INFO …
+//
+// Where a record was cut off, its rest may stand before the host of the next: "Sockgpu-node-01".
+
+/// Joins each log whose host is a proper end of another log's host with the same pid to that log;
+/// also each log with torn lines whose host ends with such a host. A host named by at least as many
+/// lines as the other one stays: then both are real.
+///
+/// Forgets names that one or two lines give and that nothing else supports: of a torn log, a second
+/// host of a pid that says much more elsewhere; a task or host that says nothing recognised.
+void join_torn_speakers(std::vector<SpeakerLog>& logs);
+
+/// Sets aside what torn logs say about communicators whose id or beginning is lost: whose they are
+/// cannot be told, and a guess would make new ones.
+void drop_unplaced_segments(std::vector<SpeakerLog>& logs);
+
+// Values that only a torn log gives, and that others contradict.
+//
+//   rank 0, 2, 3:   NCCL_NVLS_ENABLE set by environment to 0.
+//   rank 1, torn:   NCCL_NVLS_ENABLE set by environment to commId 0x7ef2974ca24400c5 - Init START
+//
+// A record that ends with a text takes in whatever stands behind it, so in a torn log the wording
+// proves the name and not the value. What only one process says, in a log that is torn, while
+// others say something else, is as likely a piece of another record as an odd setting.
+
+/// Where some log is torn, forgets values that only one process gives while others give another
+/// one: settings and versions of torn logs, and the network of any.
+void drop_contradicted_values(std::vector<SpeakerLog>& logs);
+
+}  // namespace ncclog

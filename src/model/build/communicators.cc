@@ -1,0 +1,431 @@
+// Which communicators were there, how far did each of their ranks come, and what are their graphs?
+//
+// rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one communicator of 2 ranks
+//
+// First segments of processes are joined to groups, then each group becomes a communicator, then its
+// ranks get their initialisation sections.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "log/header.h"
+#include "log/messages.h"
+#include "model/build/build_job.h"
+#include "model/job.h"
+
+namespace ncclog {
+// Torn lines name any pointer, parent and size, so no step looks at all segments for each segment.
+
+namespace {
+
+// Which processes' segments are parts of one communicator?
+//
+//   rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one group
+//
+// Across ranks a communicator is its commId. Children made by split print none since 2.23.4: they
+// are (parent, child count, color). Releases before 2.16 print none at all: those are joined by
+// size and by order within the process, called inferred, and kept apart where a rank would stand
+// twice.
+
+/// One process's part in a communicator.
+struct CommMember {
+  int process = -1;  ///< Into Job::processes.
+  int log = -1;      ///< Into Job::logs.
+  int segment = -1;  ///< Into that log's comms.
+};
+
+/// The parts that make up one communicator.
+struct CommGroup {
+  uint64_t comm_id = 0;             ///< 0: no line prints one, the group is inferred.
+  int nranks = -1;                  ///< Size that all members print; only of inferred groups.
+  int parent = -1;                  ///< Group of the parent; -1: none or unknown.
+  bool is_child = false;            ///< Some member names a parent.
+  std::vector<CommMember> members;  ///< Never empty; in the order of the job's processes.
+};
+
+/// What the parts of one communicator have in common. Fields that do not tell keep their defaults.
+struct CommKey {
+  uint64_t comm_id = 0;
+  bool is_child = false;
+  int parent = -1;  ///< Group of the parent.
+  int child_count = -1;
+  int color = -1;
+  int nranks = -1;
+  /// Without commId and parent: place among its like in the process. Of a child without a number,
+  /// where colors are used again: how many splits of its parent the process has seen before.
+  int ordinal = -1;
+
+  auto operator<=>(const CommKey&) const = default;
+};
+
+/// The groups of one key: several where no commId tells communicators of equal look apart.
+struct Lookalikes {
+  std::vector<int> groups;
+  size_t full = 0;                ///< The groups before this one have no room.
+  std::map<int, size_t> by_rank;  ///< The groups before this one have that rank, or no room.
+};
+
+CommKey key_of(const CommSegment& segment, int parent) {
+  CommKey key;
+  key.comm_id = segment.comm_id;
+  if (key.comm_id != 0) return key;
+  key.nranks = segment.nranks;
+  key.is_child = segment.parent != 0;
+  if (!key.is_child) return key;
+  key.parent = parent;
+  key.child_count = segment.child_count;
+  key.color = segment.color;
+  return key;
+}
+
+bool is_unnumbered(const CommKey& key) {
+  return key.comm_id == 0 && key.is_child && key.child_count < 0;
+}
+
+/// A process that sits out a split prints no pointer, so its splits cannot be counted.
+bool sits_splits_out(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<SplitNocolor>);
+  });
+}
+
+/// Joins segments to groups. Invariant: a segment is added after those before it in its process, so
+/// the group of its parent is known.
+class Grouping {
+ public:
+  /// `counts_splits`: children that print no number are told apart by their place among the splits
+  /// of their parent.
+  explicit Grouping(bool counts_splits) : counts_splits_(counts_splits) {}
+
+  void add_process(int process, int log, const std::vector<CommSegment>& segments) {
+    std::unordered_map<uint64_t, int> group_of_pointer;
+    std::map<std::pair<int, int>, int> alike;
+    std::unordered_map<uint64_t, int> splits_of;
+    for (size_t s = 0; s < segments.size(); ++s) {
+      const CommSegment& segment = segments[s];
+      const auto known = group_of_pointer.find(segment.parent);
+      const int parent = known == group_of_pointer.end() ? -1 : known->second;
+      CommKey key = key_of(segment, parent);
+      if (key.comm_id == 0 && !key.is_child) key.ordinal = alike[{segment.nranks, segment.rank}]++;
+      if (counts_splits_ && is_unnumbered(key)) {
+        key.ordinal = splits_of[segment.parent]++;
+      }
+      const int index = group_for(key, segment.rank);
+      CommGroup& group = groups_[static_cast<size_t>(index)];
+      group.members.push_back({process, log, static_cast<int>(s)});
+      group.is_child |= segment.parent != 0;
+      if (group.parent < 0 && parent != index) group.parent = parent;
+      group_of_pointer[segment.comm] = index;
+    }
+  }
+
+  /// True if children of one parent, color and size are several communicators: 2.23.4 prints
+  /// nothing else, and programs use color 0 for the first group of each split.
+  bool reuses_colors() const {
+    return std::any_of(lookalikes_.begin(), lookalikes_.end(), [](const auto& entry) {
+      return is_unnumbered(entry.first) && entry.second.groups.size() > 1;
+    });
+  }
+
+  /// The groups by key.
+  std::vector<CommGroup> take() {
+    std::vector<int> place(groups_.size());
+    std::vector<CommGroup> sorted;
+    for (const auto& [key, alike] : lookalikes_) {
+      for (const int index : alike.groups) {
+        place[static_cast<size_t>(index)] = static_cast<int>(sorted.size());
+        sorted.push_back(std::move(groups_[static_cast<size_t>(index)]));
+      }
+    }
+    for (CommGroup& group : sorted) {
+      if (group.parent >= 0) group.parent = place[static_cast<size_t>(group.parent)];
+    }
+    return sorted;
+  }
+
+ private:
+  bool is_full(int index) const {
+    const CommGroup& group = groups_[static_cast<size_t>(index)];
+    return group.nranks > 0 && group.members.size() >= static_cast<size_t>(group.nranks);
+  }
+
+  /// Place among `alike` of the first group that has room for `rank` (-1: any rank).
+  size_t place_for(Lookalikes& alike, int rank) const {
+    const auto& groups = alike.groups;
+    while (alike.full < groups.size() && is_full(groups[alike.full])) ++alike.full;
+    size_t place = alike.full;
+    if (rank >= 0) place = std::max(place, alike.by_rank[rank]);
+    while (place < groups.size() && is_full(groups[place])) ++place;
+    if (rank >= 0) alike.by_rank[rank] = place + 1;
+    return place;
+  }
+
+  int group_for(const CommKey& key, int rank) {
+    Lookalikes& alike = lookalikes_[key];
+    const size_t place = key.comm_id != 0 ? 0 : place_for(alike, rank);
+    if (place == alike.groups.size()) {
+      alike.groups.push_back(static_cast<int>(groups_.size()));
+      groups_.push_back({key.comm_id, key.nranks, -1, false, {}});
+    }
+    return alike.groups[place];
+  }
+
+  bool counts_splits_;
+  std::map<CommKey, Lookalikes> lookalikes_;
+  std::vector<CommGroup> groups_;  ///< In the order in which they were found.
+};
+
+const CommSegment& segment_of(const Job& job, const CommMember& member) {
+  return job.logs[static_cast<size_t>(member.log)].comms.all[static_cast<size_t>(member.segment)];
+}
+
+/// The communicators of the job's processes, by commId; inferred ones first. Needs Job::processes
+/// and Job::logs.
+std::vector<CommGroup> group_segments(const Job& job) {
+  const auto grouped = [&job](bool counts_splits) {
+    Grouping grouping(counts_splits);
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      for (const size_t log : job.processes[p].logs) {
+        grouping.add_process(static_cast<int>(p), static_cast<int>(log), job.logs[log].comms.all);
+      }
+    }
+    return grouping;
+  };
+  Grouping grouping = grouped(false);
+  const bool counts_splits = grouping.reuses_colors() && !sits_splits_out(job);
+  return counts_splits ? grouped(true).take() : grouping.take();
+}
+
+}  // namespace
+
+// Which communicators there were, and how far each of their ranks came.
+
+namespace {
+
+/// Ranks not seen that are listed, over all communicators: a torn line may print any nranks.
+constexpr int kMaxUnseenRanks = 1 << 18;
+
+/// The process reported an error on its way up after this initialisation began.
+bool failed_after(const Job& job, const Process& process, SourceRef started) {
+  bool failed = false;
+  for_each_record(job, process, kKindIndex<ErrorTrace>,
+                  [&](const Record& record) { failed |= started < record.where; });
+  return failed;
+}
+
+RankState state_of(const Job& job, const CommMember& member) {
+  const CommSegment& segment = segment_of(job, member);
+  if (segment.end == CommFate::Aborted) return RankState::Aborted;
+  if (segment.end == CommFate::Destroyed) return RankState::Destroyed;
+  if (segment.completed.line != 0) return RankState::Complete;
+  if (segment.started.line == 0) return RankState::Unknown;
+  const Process& process = job.processes[static_cast<size_t>(member.process)];
+  return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
+}
+
+CommRank rank_of(const Job& job, const CommMember& member) {
+  const CommSegment& segment = segment_of(job, member);
+  CommRank rank;
+  rank.rank = segment.rank;
+  rank.process = member.process;
+  rank.cuda_dev = segment.cuda_dev;
+  rank.bus_id = segment.bus_id;
+  rank.state = state_of(job, member);
+  rank.calls = calls_of(segment).total;
+  rank.key = segment.key;
+  rank.log = member.log;
+  rank.segment = member.segment;
+  return rank;
+}
+
+/// Lists the ranks that no line shows, if every line that was seen names its rank and there is
+/// `room` for them.
+void add_unseen_ranks(Communicator& comm, int& room) {
+  if (comm.nranks <= 0 || comm.nranks > room) return;
+  std::set<int> seen;
+  for (const CommRank& rank : comm.ranks) seen.insert(rank.rank);
+  if (seen.contains(-1)) return;
+  for (int r = 0; r < comm.nranks; ++r) {
+    if (seen.contains(r)) continue;
+    CommRank unseen;
+    unseen.rank = r;
+    unseen.state = RankState::NotSeen;
+    comm.ranks.push_back(unseen);
+    --room;
+  }
+}
+
+void sort_ranks(Communicator& comm) {
+  std::stable_sort(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& a, const CommRank& b) {
+    return std::tuple(a.rank < 0, a.rank) < std::tuple(b.rank < 0, b.rank);
+  });
+}
+
+Communicator make_communicator(const Job& job, const CommGroup& group) {
+  Communicator comm;
+  comm.inferred = group.comm_id == 0;
+  comm.is_child = group.is_child;
+  std::set<std::string> hosts;
+  for (const CommMember& member : group.members) {
+    const CommSegment& segment = segment_of(job, member);
+    comm.nranks = std::max(comm.nranks, segment.nranks);
+    comm.nnodes = std::max(comm.nnodes, segment.nnodes);
+    comm.child_count = std::max(comm.child_count, segment.child_count);
+    comm.color = std::max(comm.color, segment.color);
+    hosts.insert(job.processes[static_cast<size_t>(member.process)].host);
+    comm.ranks.push_back(rank_of(job, member));
+    if (calls_of(segment).total > 0) {
+      comm.calls = std::max(comm.calls.value_or(0), calls_of(segment).total);
+    }
+  }
+  hosts.erase("");
+  comm.hosts.assign(hosts.begin(), hosts.end());
+  return comm;
+}
+
+/// The lines of some calls name no GPU: it is the one that all other lines of the process name.
+void add_known_gpus(std::vector<Communicator>& comms) {
+  constexpr int kSeveral = -2;
+  std::map<int, int> gpus;  // By process.
+  for (const Communicator& comm : comms) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.cuda_dev < 0) continue;
+      const auto [known, is_new] = gpus.try_emplace(rank.process, rank.cuda_dev);
+      if (!is_new && known->second != rank.cuda_dev) known->second = kSeveral;
+    }
+  }
+  for (Communicator& comm : comms) {
+    for (CommRank& rank : comm.ranks) {
+      const auto known = gpus.find(rank.process);
+      if (rank.cuda_dev < 0 && known != gpus.end() && known->second != kSeveral) {
+        rank.cuda_dev = known->second;
+      }
+    }
+  }
+}
+
+/// "0x9c1b2f0a77d01e55", or "inferred-1" with the next number.
+std::string id_of(const CommGroup& group, int& inferred) {
+  if (group.comm_id != 0) return fmt::format("{:#x}", group.comm_id);
+  return fmt::format("inferred-{}", ++inferred);
+}
+
+}  // namespace
+
+void build_communicators(Job& job) {
+  const std::vector<CommGroup> groups = group_segments(job);
+  std::vector<std::pair<Communicator, size_t>> found;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    found.emplace_back(make_communicator(job, groups[g]), g);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return std::tuple(-a.first.nranks, a.first.inferred) <
+           std::tuple(-b.first.nranks, b.first.inferred);
+  });
+  std::vector<int> place_of_group(groups.size());
+  for (size_t c = 0; c < found.size(); ++c) place_of_group[found[c].second] = static_cast<int>(c);
+  int inferred = 0;
+  int room = kMaxUnseenRanks;
+  for (auto& [comm, g] : found) {
+    comm.id = id_of(groups[g], inferred);
+    if (groups[g].parent >= 0) comm.parent = place_of_group[static_cast<size_t>(groups[g].parent)];
+    add_unseen_ranks(comm, room);
+    sort_ranks(comm);
+    job.communicators.push_back(std::move(comm));
+  }
+  add_known_gpus(job.communicators);
+}
+
+// Which section of its process's lines belongs to which rank of a communicator?
+
+namespace {
+
+using Sections = std::map<uint64_t, std::vector<int>>;  ///< By pointer, in order.
+
+/// The sections of each log, looked up once per log.
+class SectionDirectory {
+ public:
+  explicit SectionDirectory(const Job& job) : job_(job), by_log_(job.logs.size()) {}
+
+  /// Place of the section that begins or ends with the lines of `segment`; -1 if there is none.
+  int find(int log, const CommSegment& segment) {
+    const auto& all = job_.logs[static_cast<size_t>(log)].inits.all();
+    const Sections& sections = sections_of(static_cast<size_t>(log));
+    const auto same_pointer = sections.find(segment.comm);
+    if (same_pointer == sections.end()) return -1;
+    for (const int s : same_pointer->second) {
+      const InitSection& section = all[static_cast<size_t>(s)];
+      const bool same_start = segment.started.line != 0 && section.started == segment.started;
+      const bool same_end = segment.completed.line != 0 && section.completed == segment.completed;
+      if (same_start || same_end) return s;
+    }
+    return -1;
+  }
+
+ private:
+  const Sections& sections_of(size_t log) {
+    Sections& sections = by_log_[log];
+    const auto& all = job_.logs[log].inits.all();
+    if (sections.empty()) {
+      for (size_t s = 0; s < all.size(); ++s) {
+        if (all[s].comm != 0) sections[all[s].comm].push_back(static_cast<int>(s));
+      }
+    }
+    return sections;
+  }
+
+  const Job& job_;
+  std::vector<Sections> by_log_;
+};
+
+/// The last line of a file that is still written, or was cut, may lack its end: "-> 1" of "-> 12".
+bool ends_in_graph_line(const SpeakerLog& log) {
+  const std::string_view message = parse_header(log.last_text).message;
+  return message.starts_with("Ring ") || message.starts_with("Trees ") ||
+         message.starts_with("Channel ");
+}
+
+CommGraphs graphs_of(const Job& job, const Communicator& comm) {
+  std::vector<RankSays> sayings;
+  bool torn = false;
+  for (const CommRank& rank : comm.ranks) {
+    const InitSection* section = init_section(job, rank);
+    if (section == nullptr) continue;
+    sayings.push_back({rank.rank, section});
+    const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+    torn |= log.torn || ends_in_graph_line(log);
+  }
+  return build_comm_graphs(comm.nranks, sayings, torn);
+}
+
+}  // namespace
+
+void build_graphs(Job& job) {
+  SectionDirectory directory(job);
+  for (Communicator& comm : job.communicators) {
+    for (CommRank& rank : comm.ranks) {
+      if (rank.log < 0) continue;
+      const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+      rank.section = directory.find(rank.log, log.comms.all[static_cast<size_t>(rank.segment)]);
+    }
+    for (CommRank& rank : comm.ranks) {
+      const InitSection* section = init_section(job, rank);
+      if (section == nullptr) continue;
+      rank.nvml_dev = section->nvml_dev;
+      comm.mnnvl = std::max(comm.mnnvl, section->mnnvl);
+    }
+    comm.graphs = graphs_of(job, comm);
+  }
+}
+
+}  // namespace ncclog

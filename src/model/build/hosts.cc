@@ -1,0 +1,577 @@
+// What the job runs on: its network, the devices of its hosts, and what their kernels report.
+//
+// NET/IB : Using [0]mlx5_0:1/IB …                        → network IB, interface mlx5_0 of that host
+// GPU/0-a1000 (3) below PCI/0-90000                      → a node of the host's topology, GPU of rank 3
+// node-a kernel: NVRM: Xid (PCI:0000:1b:00): 79, …       → host node-a, the rank on that GPU
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "log/bus_id.h"
+#include "log/device_list.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/build/build_job.h"
+#include "model/job.h"
+
+namespace ncclog {
+// Which network NCCL chose, through which plugin, over which interfaces.
+
+namespace {
+
+/// Votes for a name; ties go to the first name in order.
+struct Votes {
+  std::map<std::string, int> count;
+
+  void add(std::string_view name) {
+    if (!name.empty()) ++count[std::string(name)];
+  }
+  std::string winner() const {
+    const auto best =
+        std::max_element(count.begin(), count.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return best == count.end() ? std::string() : best->first;
+  }
+};
+
+/// What a process says last with kind T, by `name_of`.
+template <typename T, typename NameOf>
+std::string last_name(const Job& job, const Process& process, NameOf name_of) {
+  std::string name;
+  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
+    const auto message = read_message<T>(parse_record(record).message);
+    if (const std::string_view news = name_of(message); !news.empty()) name = news;
+  });
+  return name;
+}
+
+std::string network_name(const Job& job) {
+  Votes selected;
+  Votes listed;
+  for (const Process& process : job.processes) {
+    selected.add(last_name<NetworkSelected>(job, process, [](const auto& m) { return m.network; }));
+    // Every network that NCCL tries lists its devices; which one it took may be in a lost line.
+    if (process.torn) continue;
+    listed.add(last_name<NetDevices>(job, process, [](const auto& m) { return m.network; }));
+  }
+  const std::string name = selected.winner();
+  return name.empty() ? listed.winner() : name;
+}
+
+std::string plugin_name(const Job& job) {
+  Votes loaded;
+  Votes missing;
+  for (const Process& process : job.processes) {
+    loaded.add(last_name<PluginLoaded>(
+        job, process, [](const auto& m) { return m.type == "NET" ? m.name : std::string_view(); }));
+    missing.add(last_name<PluginMissing>(job, process, [](const auto& m) {
+      return m.type == "NET" ? std::string_view("internal") : std::string_view();
+    }));
+  }
+  const std::string name = loaded.winner();
+  return name.empty() ? missing.winner() : name;
+}
+
+/// Interface names that are Ethernet by the kernel's naming; ib0 and plugins' names are left open.
+bool is_ethernet_name(std::string_view name) {
+  return name.starts_with("en") || name.starts_with("eth") || name.starts_with("bond");
+}
+
+void add_devices(std::set<Interface>& interfaces, const std::string& host,
+                 std::string_view devices) {
+  for (const NetDevice& device : parse_device_list(devices)) {
+    if (device.name.empty()) continue;
+    Interface interface {
+      host, std::string(device.name), std::string(device.address), device.port,
+          std::string(device.link)
+    };
+    if (interface.link.empty() && interface.port < 0 && is_ethernet_name(device.name)) {
+      interface.link = "Ethernet";
+    }
+    interfaces.insert(std::move(interface));
+  }
+}
+
+std::vector<Interface> list_interfaces(const Job& job) {
+  std::set<Interface> interfaces;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<BootstrapInterface>, [&](const Record& record) {
+      const auto message = read_message<BootstrapInterface>(parse_record(record).message);
+      add_devices(interfaces, process.host, message.devices);
+    });
+    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
+      const auto message = read_message<NetDevices>(parse_record(record).message);
+      add_devices(interfaces, process.host, message.devices);
+      add_devices(interfaces, process.host, message.oob);
+    });
+  }
+  return {interfaces.begin(), interfaces.end()};
+}
+
+}  // namespace
+
+void build_network(Job& job) {
+  job.network.name = network_name(job);
+  job.network.plugin = plugin_name(job);
+  job.network.interfaces = list_interfaces(job);
+}
+
+// What devices does each host have, as far as its processes print them?
+//
+// Every process prints the machine once per communicator, without the GPUs that the communicator
+// does not use and with those of other hosts that NVLink reaches. The parts are put together by
+// the names of the nodes.
+
+namespace {
+
+bool is_of_one_host(const SystemTopology& all) {
+  return std::all_of(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+    return node.name.system == all.nodes.front().name.system;
+  });
+}
+
+/// Leaves only the nodes of one host of an NVLink domain: the one in which GPU `rank` is.
+SystemTopology own_part(SystemTopology&& all, int rank) {
+  const auto own = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+    return node.name.kind == "GPU" && node.rank == rank && rank >= 0;
+  });
+  if (is_of_one_host(all) || own == all.nodes.end()) return std::move(all);
+  SystemTopology part = all;
+  part.nodes.clear();
+  part.links.clear();
+  part.paths.clear();
+  std::vector<int> place(all.nodes.size(), -1);
+  for (size_t n = 0; n < all.nodes.size(); ++n) {
+    if (all.nodes[n].name.system != own->name.system) continue;
+    place[n] = static_cast<int>(part.nodes.size());
+    part.nodes.push_back(all.nodes[n]);
+  }
+  const auto moved = [&](int node) { return node < 0 ? -1 : place[static_cast<size_t>(node)]; };
+  for (SystemNode& node : part.nodes) node.parent = moved(node.parent);
+  for (SystemLink link : all.links) {
+    link.from = moved(link.from);
+    link.to = moved(link.to);
+    if (link.from >= 0 && link.to >= 0) part.links.push_back(std::move(link));
+  }
+  for (SystemPath path : all.paths) {
+    path.from = moved(path.from);
+    path.to = moved(path.to);
+    if (path.from >= 0 && path.to >= 0) part.paths.push_back(std::move(path));
+  }
+  return part;
+}
+
+/// What the processes of a host print, put together.
+struct HostSystem {
+  SystemTopology system;
+  /// Tables whose nodes are all in `system`, the first kMaxKnown: the ranks of a host print the
+  /// same ones.
+  std::vector<const BoundedLines*> known;
+
+  static constexpr size_t kMaxKnown = 16;
+
+  bool knows(const BoundedLines& table) const {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const BoundedLines* other) { return *other == table; });
+  }
+};
+
+/// A table of a log, taken apart.
+struct PrintedSystem {
+  SystemTopology system;
+  const BoundedLines* table = nullptr;
+  bool is_whole = false;  ///< `system` is all of it, and not a part that depends on the rank.
+};
+
+/// The topologies in a log that are not known, the one with most nodes first.
+std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& host) {
+  std::vector<PrintedSystem> found;
+  for (const InitSection& section : log.inits.all()) {
+    if (!section.system.has_lines() || host.knows(section.system)) continue;
+    SystemTopology all = parse_system(section.system);
+    const bool is_whole = is_of_one_host(all);
+    SystemTopology own = own_part(std::move(all), section.rank);
+    if (!own.nodes.empty()) found.push_back({std::move(own), &section.system, is_whole});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.system.nodes.size() > b.system.nodes.size();
+  });
+  return found;
+}
+
+std::map<std::string, HostSystem> systems_by_host(const Job& job) {
+  std::map<std::string, HostSystem> by_host;
+  for (const Process& process : job.processes) {
+    for (const size_t log : process.logs) {
+      if (job.logs[log].inits.all().empty()) continue;
+      HostSystem& host = by_host[process.host];
+      for (const PrintedSystem& printed : printed_by(job.logs[log], host)) {
+        add_system(host.system, printed.system);
+        const bool keep = printed.is_whole && host.known.size() < HostSystem::kMaxKnown;
+        if (keep) host.known.push_back(printed.table);
+      }
+    }
+  }
+  std::erase_if(by_host, [](const auto& entry) { return entry.second.system.nodes.empty(); });
+  return by_host;
+}
+
+/// Who drives a GPU.
+struct GpuUse {
+  int rank = -1;
+  int nvml_dev = -1;
+  std::string fabric;  ///< "fabric 12ab.34cd, clique 0x7ffe"; empty: it belongs to none.
+};
+using BusIds = std::map<std::pair<std::string, uint64_t>, GpuUse>;  ///< By host and bus id.
+
+/// The rank that drives each GPU; ranks of the largest communicator win.
+BusIds uses_by_bus_id(const Job& job) {
+  BusIds uses;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      const auto bus_id = parse_hex(rank.bus_id);
+      if (rank.process < 0 || !bus_id) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      uses.try_emplace({process.host, *bus_id},
+                       GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev, ""});
+    }
+  }
+  return uses;
+}
+
+/// Notes the NVLink fabric of each GPU that belongs to one; a process prints that of its own.
+void add_fabrics(const Job& job, BusIds& uses) {
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<MnnvlFabric>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto gpu = read_message<MnnvlFabric>(event.message);
+      if (gpu.uuid == "0.0") return;
+      uses[{process.host, gpu.bus_id.value}].fabric =
+          fmt::format("fabric {}, clique {:#x}", gpu.uuid, gpu.clique_id.value);
+    });
+  }
+}
+
+void add_uses(HostTopology& topology, const BusIds& by_bus_id) {
+  for (SystemNode& node : topology.system.nodes) {
+    const auto known = by_bus_id.find({topology.host, node.name.local});
+    const bool driven = node.name.kind == "GPU" && known != by_bus_id.end();
+    topology.ranks.push_back(driven ? known->second.rank : -1);
+    if (!driven) continue;
+    if (node.dev < 0) node.dev = known->second.nvml_dev;
+    if (!known->second.fabric.empty()) node.detail = known->second.fabric;
+  }
+}
+
+using DeviceNames = std::map<std::pair<std::string, uint64_t>, std::string>;  ///< By host, number.
+
+/// Names of the devices of the network in use, as its list numbers them; the parts of a fused one
+/// are joined.
+DeviceNames device_names(const Job& job) {
+  std::map<std::pair<std::string, uint64_t>, std::set<std::string>> parts;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto list = read_message<NetDevices>(event.message);
+      if (list.network != job.network.name) return;
+      for (const NetDevice& device : parse_device_list(list.devices)) {
+        if (device.index < 0 || device.name.empty()) continue;
+        parts[{process.host, static_cast<uint64_t>(device.index)}].emplace(device.name);
+      }
+    });
+  }
+  DeviceNames names;
+  for (const auto& [device, all] : parts) {
+    names[device] = join(std::vector<std::string>(all.begin(), all.end()), "+");
+  }
+  return names;
+}
+
+/// What NCCL says about each RDMA device, by host and name: "port 1, IB, 400000 Mbit/s, Mlx5".
+std::map<std::pair<std::string, std::string>, std::string> device_details(const Job& job) {
+  std::map<std::pair<std::string, std::string>, std::string> details;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<IbDevice>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto device = read_message<IbDevice>(event.message);
+      details.try_emplace({process.host, std::string(device.name)},
+                          fmt::format("port {}, {}, {} Mbit/s, {}", device.port, device.link,
+                                      device.speed, device.provider));
+    });
+  }
+  return details;
+}
+
+void name_devices(HostTopology& topology, const DeviceNames& names) {
+  for (SystemNode& node : topology.system.nodes) {
+    const auto known = names.find({topology.host, node.name.local});
+    if (node.name.kind == "NET" && known != names.end()) node.device = known->second;
+  }
+}
+
+void note_nvls(Job& job) {
+  for (Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<NvlsSupport>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      process.nvls = read_message<NvlsSupport>(event.message).state == "available" ? 1 : 0;
+    });
+  }
+}
+
+bool is_host_char(char c) { return is_word(c) || c == '-'; }
+
+/// `host` stands in `name` with nothing around it that could be part of it.
+bool names_host_alone(std::string_view name, std::string_view host) {
+  for (size_t at = name.find(host); at != name.npos; at = name.find(host, at + 1)) {
+    const size_t end = at + host.size();
+    const bool begins = at == 0 || !is_host_char(name[at - 1]);
+    if (begins && (end == name.size() || !is_host_char(name[end]))) return true;
+  }
+  return false;
+}
+
+/// The one host of the job that the file's name names; empty if there is none or more than one.
+std::string host_of_file(const Job& job, std::string_view path) {
+  const std::string_view name = path.substr(path.find_last_of('/') + 1);
+  std::set<std::string> named;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty() && names_host_alone(name, process.host)) named.insert(process.host);
+  }
+  return named.size() == 1 ? *named.begin() : std::string();
+}
+
+}  // namespace
+
+void build_topologies(Job& job) {
+  note_nvls(job);
+  BusIds uses = uses_by_bus_id(job);
+  add_fabrics(job, uses);
+  const DeviceNames names = device_names(job);
+  const auto details = device_details(job);
+  for (HostTopology& file : job.topologies) file.host = host_of_file(job, file.source);
+  for (auto& [host, printed] : systems_by_host(job)) {
+    HostTopology topology;
+    topology.host = host;
+    topology.system = std::move(printed.system);
+    name_devices(topology, names);
+    job.topologies.push_back(std::move(topology));
+  }
+  for (HostTopology& topology : job.topologies) {
+    for (SystemNode& node : topology.system.nodes) {
+      const auto known = details.find({topology.host, node.device});
+      if (known != details.end() && topology.source.empty()) node.detail = known->second;
+    }
+    add_uses(topology, uses);
+  }
+  std::stable_sort(job.topologies.begin(), job.topologies.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.host, a.source) < std::tie(b.host, b.source);
+  });
+}
+
+// Which host, GPU and rank does a kernel line concern?
+
+namespace {
+
+std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
+
+constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
+
+/// Words that people put in front of a host when they name a file: "dmesg-node-a.txt".
+constexpr std::string_view kFileWords[] = {"dmesg",    "kern", "kernel", "syslog", "journal",
+                                           "messages", "log",  "logs",   "xid",    "nvidia"};
+
+bool ends_with_file_word(std::string_view text) {
+  return std::any_of(std::begin(kFileWords), std::end(kFileWords),
+                     [&](std::string_view word) { return text.ends_with(word); });
+}
+
+bool begins_with_file_word(std::string_view text) {
+  return std::any_of(std::begin(kFileWords), std::end(kFileWords),
+                     [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// A name may begin behind `before`: "logs/", "dmesg-", "kern_"; not behind "gpu-".
+bool begins_name(std::string_view before) {
+  if (before.empty() || !is_name_char(before.back())) return true;
+  const bool joined = before.back() == '-' || before.back() == '_';
+  return joined && ends_with_file_word(before.substr(0, before.size() - 1));
+}
+
+/// A name may end before `behind`: ".dmesg", "/kern.log", "-dmesg.txt"; not before "-2".
+bool ends_name(std::string_view behind) {
+  if (behind.empty() || !is_name_char(behind.front())) return true;
+  const bool joined = behind.front() == '-' || behind.front() == '_';
+  return joined && begins_with_file_word(behind.substr(1));
+}
+
+/// `host` stands in `path` as a name of its own, not as a part of another name.
+bool names_host(std::string_view path, std::string_view host) {
+  for (size_t at = path.find(host); at != path.npos; at = path.find(host, at + 1)) {
+    const std::string_view before = path.substr(0, at);
+    const std::string_view behind = path.substr(at + host.size());
+    if (begins_name(before) && ends_name(behind)) return true;
+  }
+  return false;
+}
+
+/// A GPU that a rank of the job uses.
+struct UsedGpu {
+  std::string host;
+  uint64_t bus = 0;
+  int process = -1;
+  int rank = -1;
+};
+
+/// What the job's own lines say about hosts, pids and GPUs.
+struct Places {
+  std::set<std::string> hosts;
+  std::vector<UsedGpu> gpus;
+  bool all_gpus_known = true;  ///< Every process of NCCL named its GPU.
+};
+
+Places places_of(const Job& job) {
+  Places places;
+  std::set<int> with_gpu;
+  const auto add = [&](int process, int rank, const std::string& bus_id) {
+    const auto bus = bus_number(bus_id);
+    if (process < 0 || !bus) return;
+    with_gpu.insert(process);
+    places.gpus.push_back({job.processes[static_cast<size_t>(process)].host, *bus, process, rank});
+  };
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl || process.host.empty()) continue;
+    places.hosts.insert(process.host);
+    add(static_cast<int>(p), process.rank, process.bus_id);
+  }
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0) continue;
+      // A process with several GPUs has no global rank of its own.
+      const int own = job.processes[static_cast<size_t>(rank.process)].rank;
+      add(rank.process, own >= 0 || &comm != &job.communicators.front() ? own : rank.rank,
+          rank.bus_id);
+    }
+  }
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const bool silent = job.processes[p].has_nccl && !with_gpu.contains(static_cast<int>(p));
+    places.all_gpus_known &= !silent;
+  }
+  return places;
+}
+
+std::string host_of_file(const Job& job, SourceRef where, const Places& places) {
+  const std::string path = file_line(job, where).path;
+  std::string longest;
+  for (const std::string& host : places.hosts) {
+    if (host.size() > longest.size() && names_host(path, host)) longest = host;
+  }
+  const bool several = std::any_of(places.hosts.begin(), places.hosts.end(), [&](const auto& host) {
+    return host != longest && longest.find(host) == longest.npos && names_host(path, host);
+  });
+  return several ? std::string() : longest;
+}
+
+bool same_host(const std::string& known, std::string_view of_process) {
+  return known.empty() || of_process.empty() || short_name(known) == short_name(of_process);
+}
+
+/// The process with the event's pid; -1 if none or several, or if it uses another GPU.
+int process_with_pid(const Job& job, const KernelEvent& event) {
+  if (event.pid < 0) return -1;
+  int found = -1;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (process.pid != event.pid || !same_host(event.host, process.host)) continue;
+    if (found >= 0) return -1;
+    found = static_cast<int>(p);
+  }
+  if (found < 0) return -1;
+  const auto own = bus_number(job.processes[static_cast<size_t>(found)].bus_id);
+  const auto named = bus_number(event.bus_id);
+  // In a container the same number may be somebody else's.
+  return own && named && *own != *named ? -1 : found;
+}
+
+KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
+  const bool known = !event.host.empty();
+  const bool here = std::any_of(places.hosts.begin(), places.hosts.end(), [&](const auto& host) {
+    return known && same_host(event.host, host);
+  });
+  if (known && !here && !places.hosts.empty()) return KernelRelation::OtherHost;
+  const KernelRelation otherwise = here ? KernelRelation::Host : KernelRelation::Unknown;
+  const auto bus = bus_number(event.bus_id);
+  if (event.kind != kKindIndex<Xid> || !bus) return otherwise;
+  bool used_elsewhere = false;
+  for (const UsedGpu& gpu : places.gpus) {
+    if (gpu.bus != *bus || !same_host(event.host, gpu.host)) continue;
+    used_elsewhere = true;
+    if (!here) continue;
+    event.process = gpu.process;
+    event.rank = gpu.rank;
+    return KernelRelation::Gpu;
+  }
+  const bool other = !used_elsewhere && !places.gpus.empty() && places.all_gpus_known;
+  return other ? KernelRelation::OtherGpu : otherwise;
+}
+
+void relate(const Job& job, const Places& places, KernelEvent& event) {
+  const int process = process_with_pid(job, event);
+  if (process < 0) {
+    event.relation = relation_to_gpus(places, event);
+    return;
+  }
+  event.relation = KernelRelation::Process;
+  event.process = process;
+  event.rank = job.processes[static_cast<size_t>(process)].rank;
+  if (event.host.empty()) event.host = job.processes[static_cast<size_t>(process)].host;
+}
+
+template <typename T>
+void fill(const T& said, KernelEvent& event) {
+  if constexpr (requires { said.bus_id; }) event.bus_id = said.bus_id;
+  if constexpr (requires { said.code; }) event.code = said.code;
+  if constexpr (requires { said.pid; }) event.pid = said.pid;
+  if constexpr (requires { said.name; }) event.name = said.name;
+  if constexpr (requires { said.host; }) event.host = said.host;
+}
+
+template <typename T>
+void add_events(Job& job, const Places& places) {
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
+      const Event line = parse_record(record);
+      KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text};
+      fill(read_message<T>(line.message), event);
+      if (event.host.empty()) event.host = short_name(line.header.prefix.host);
+      if (event.host.empty()) event.host = host_of_file(job, record.where, places);
+      relate(job, places, event);
+      job.kernel_events.push_back(std::move(event));
+    }
+  }
+}
+
+}  // namespace
+
+void build_kernel_events(Job& job) {
+  const Places places = places_of(job);
+  add_events<Xid>(job, places);
+  add_events<Sxid>(job, places);
+  add_events<PcieError>(job, places);
+  add_events<HcaFault>(job, places);
+  add_events<OomKill>(job, places);
+  add_events<KernelSegfault>(job, places);
+  std::stable_sort(job.kernel_events.begin(), job.kernel_events.end(),
+                   [](const KernelEvent& a, const KernelEvent& b) { return a.where < b.where; });
+}
+
+}  // namespace ncclog

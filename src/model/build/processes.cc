@@ -1,0 +1,695 @@
+#include "model/build/processes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "log/header.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "log/task_label.h"
+#include "model/build/build_job.h"
+
+namespace ncclog {
+namespace {
+
+constexpr std::string_view kPackings[] = {".gz", ".xz", ".zst", ".bz2"};
+
+std::string_view without_packing(std::string_view path) {
+  for (const std::string_view ending : kPackings) {
+    if (path.ends_with(ending)) path.remove_suffix(ending.size());
+  }
+  return path;
+}
+
+/// The last `parts` parts of the path.
+std::string_view last_parts(std::string_view path, int parts) {
+  if (path.empty()) return path;
+  size_t at = path.size();
+  for (; parts > 0 && at != path.npos && at > 0; --parts) at = path.rfind('/', at - 1);
+  return at == path.npos ? path : path.substr(path[at] == '/' ? at + 1 : at);
+}
+
+/// Where `word` stands as a word of its own; npos if nowhere or twice.
+size_t only_place(std::string_view text, std::string_view word) {
+  size_t found = text.npos;
+  if (word.empty()) return found;
+  for (size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    const bool joined = (at > 0 && is_word(text[at - 1]) && text[at - 1] != '_') ||
+                        (end < text.size() && is_word(text[end]) && text[end] != '_');
+    if (joined) continue;
+    if (found != text.npos) return text.npos;
+    found = at;
+  }
+  return found;
+}
+
+/// "gpu-node-#" for gpu-node-01 and gpu-node-17: names of one kind of machine.
+std::string shape(std::string_view host) {
+  std::string text;
+  for (const char c : host) {
+    if (!is_digit(c)) {
+      text += c;
+    } else if (text.empty() || text.back() != '#') {
+      text += '#';
+    }
+  }
+  return text;
+}
+
+std::optional<NamePattern> learn_from(std::string_view name, const FileWriter& writer) {
+  const std::string pid = std::to_string(writer.pid);
+  NamePattern pattern;
+  const size_t host_at = only_place(name, writer.host);
+  pattern.has_host = host_at != name.npos;
+  const size_t host_end = pattern.has_host ? host_at + writer.host.size() : 0;
+  std::string rest(name);
+  if (pattern.has_host) rest.replace(host_at, writer.host.size(), writer.host.size(), '/');
+  const size_t pid_at = only_place(rest, pid);
+  if (pid_at == rest.npos) return std::nullopt;
+  const size_t pid_end = pid_at + pid.size();
+  pattern.pid_first = pattern.has_host && pid_at < host_at;
+  const size_t first = pattern.has_host ? std::min(host_at, pid_at) : pid_at;
+  const size_t last = pattern.has_host ? std::max(host_end, pid_end) : pid_end;
+  pattern.before = name.substr(0, first);
+  pattern.after = name.substr(last);
+  if (pattern.has_host) {
+    const size_t from = pattern.pid_first ? pid_end : host_end;
+    pattern.between = name.substr(from, (pattern.pid_first ? host_at : pid_at) - from);
+    pattern.host_shape = shape(writer.host);
+  }
+  return pattern;
+}
+
+/// `text` cut in two at the `between` beside the digits, which are the pid.
+std::optional<FileWriter> split_both(const NamePattern& pattern, std::string_view text) {
+  const auto is_digit_at = [&](size_t i) { return is_digit(text[i]); };
+  size_t digits = 0;
+  while (digits < text.size() &&
+         is_digit_at(pattern.pid_first ? digits : text.size() - 1 - digits)) {
+    ++digits;
+  }
+  const std::string_view number =
+      pattern.pid_first ? text.substr(0, digits) : text.substr(text.size() - digits);
+  std::string_view rest =
+      pattern.pid_first ? text.substr(digits) : text.substr(0, text.size() - digits);
+  const bool fits =
+      pattern.pid_first ? rest.starts_with(pattern.between) : rest.ends_with(pattern.between);
+  const auto pid = parse_int(number);
+  if (!pid || !fits || pattern.between.empty()) return std::nullopt;
+  if (pattern.pid_first) {
+    rest.remove_prefix(pattern.between.size());
+  } else {
+    rest.remove_suffix(pattern.between.size());
+  }
+  if (shape(rest) != pattern.host_shape) return std::nullopt;
+  return FileWriter{std::string(rest), *pid};
+}
+
+}  // namespace
+
+std::optional<NamePattern> learn_pattern(std::string_view path, const FileWriter& writer) {
+  if (writer.host.empty() || writer.pid < 0) return std::nullopt;
+  path = without_packing(path);
+  const auto alone = learn_from(last_parts(path, 1), writer);
+  if (alone && alone->has_host) return alone;
+  const auto both = learn_from(last_parts(path, 2), writer);
+  return both && both->has_host ? both : alone;
+}
+
+std::optional<FileWriter> match_pattern(const NamePattern& pattern, std::string_view path) {
+  const bool two =
+      (pattern.before + pattern.between + pattern.after).find('/') != std::string::npos;
+  std::string_view name = last_parts(without_packing(path), two ? 2 : 1);
+  const size_t around = pattern.before.size() + pattern.after.size();
+  const bool fits =
+      name.size() > around && name.starts_with(pattern.before) && name.ends_with(pattern.after);
+  if (!fits) return std::nullopt;
+  name = name.substr(pattern.before.size(), name.size() - around);
+  if (pattern.has_host) return split_both(pattern, name);
+  const bool digits = std::all_of(name.begin(), name.end(), is_digit);
+  const auto pid = digits ? parse_int(name) : std::nullopt;
+  return pid ? std::optional(FileWriter{{}, *pid}) : std::nullopt;
+}
+
+std::optional<TorchrunFile> parse_torchrun_file(std::string_view path) {
+  constexpr std::string_view kAttempt = "attempt_";
+  path = without_packing(path);
+  const std::vector<std::string_view> parts = split(path, '/');
+  if (parts.size() < 3) return std::nullopt;
+  const std::string_view file = parts.back();
+  const std::string_view rank = parts[parts.size() - 2];
+  const std::string_view attempt = parts[parts.size() - 3];
+  const auto number = [](std::string_view text) {
+    const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+    return digits && text.size() < 7 ? parse_int(text) : std::nullopt;
+  };
+  if ((file != "stdout.log" && file != "stderr.log") || !attempt.starts_with(kAttempt)) {
+    return std::nullopt;
+  }
+  const auto local_rank = number(rank);
+  const auto count = number(attempt.substr(kAttempt.size()));
+  if (!local_rank || !count) return std::nullopt;
+  TorchrunFile result;
+  result.folder = path.substr(0, path.size() - file.size() - 1);
+  result.run = path.substr(0, static_cast<size_t>(attempt.data() - path.data()));
+  result.attempt = static_cast<int>(*count);
+  result.local_rank = static_cast<int>(*local_rank);
+  return result;
+}
+
+// Whose lines are those that name nobody? Those of the process that wrote the file, where its name
+// and its neighbours make that certain.
+//
+//   nccl.node01.77.log   node01:77:80 [0] NCCL INFO …       its lines name node01:77, and so does
+//   its
+//                        a banner, a table                  name: the banner is node01:77's too
+//   nccl.node02.91.log   NCCL INFO … without host           the same pattern: node02:91
+//   attempt_0/3/stderr.log   beside stdout.log in which one process speaks: that one
+
+namespace {
+
+/// Kinds of names that one folder has; more are no pattern.
+constexpr size_t kMaxPatterns = 64;
+
+/// By input: the one process that its lines name. Nothing where they name none or several.
+struct NamedWriters {
+  std::vector<std::optional<FileWriter>> only;
+  std::vector<bool> any;  ///< Lines name somebody.
+};
+
+NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+  NamedWriters named{std::vector<std::optional<FileWriter>>(job.inputs.size()),
+                     std::vector<bool>(job.inputs.size())};
+  for (const auto& [unit, writer] : writers) {
+    const JobUnit* place = unit_of(job, {unit, 1});
+    if (place == nullptr) continue;
+    const bool same =
+        !writer.several && (!named.any[place->input] ||
+                            named.only[place->input] == FileWriter{writer.host, writer.pid});
+    named.only[place->input] =
+        same ? std::optional(FileWriter{writer.host, writer.pid}) : std::nullopt;
+    named.any[place->input] = true;
+  }
+  return named;
+}
+
+std::vector<NamePattern> learn_patterns(const Job& job, const NamedWriters& named) {
+  std::vector<NamePattern> patterns;
+  for (size_t i = 0; i < job.inputs.size() && patterns.size() < kMaxPatterns; ++i) {
+    if (!named.only[i]) continue;
+    auto pattern = learn_pattern(job.inputs[i].path, *named.only[i]);
+    if (!pattern) continue;
+    const bool known = std::find(patterns.begin(), patterns.end(), *pattern) != patterns.end();
+    if (!known) patterns.push_back(*std::move(pattern));
+  }
+  return patterns;
+}
+
+/// Who wrote `path`, if the patterns agree.
+std::optional<FileWriter> writer_by_pattern(const std::vector<NamePattern>& patterns,
+                                            std::string_view path) {
+  std::optional<FileWriter> writer;
+  for (const NamePattern& pattern : patterns) {
+    const auto match = match_pattern(pattern, path);
+    if (!match) continue;
+    if (writer && *writer != *match) return std::nullopt;
+    writer = match;
+  }
+  return writer;
+}
+
+/// The one process that speaks in the two files of a torchrun worker, by folder.
+std::map<std::string_view, std::optional<FileWriter>> torchrun_workers(const Job& job,
+                                                                       const NamedWriters& named) {
+  std::map<std::string_view, std::optional<FileWriter>> workers;
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    const auto file = parse_torchrun_file(job.inputs[i].path);
+    if (!file || !named.any[i]) continue;
+    const auto [worker, is_new] = workers.try_emplace(file->folder, named.only[i]);
+    if (!is_new && worker->second != named.only[i]) worker->second.reset();
+  }
+  return workers;
+}
+
+/// The host of each pid; empty where several have it.
+std::map<int64_t, std::string> hosts_by_pid(const Job& job) {
+  std::map<int64_t, std::string> hosts;
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.host.empty() || log.speaker.pid < 0) continue;
+    const auto [host, is_new] = hosts.try_emplace(log.speaker.pid, log.speaker.host);
+    if (!is_new) host->second.clear();
+  }
+  return hosts;
+}
+
+/// Joins what the name says with what the lines say; nullopt if they do not agree or leave open who
+/// it is.
+std::optional<FileWriter> agree(FileWriter by_name, const std::optional<FileWriter>& by_lines,
+                                const std::map<int64_t, std::string>& hosts) {
+  if (by_name.host.empty() && by_lines && by_lines->pid == by_name.pid) return by_lines;
+  if (by_lines) return *by_lines == by_name ? by_lines : std::nullopt;
+  const auto host = hosts.find(by_name.pid);
+  if (by_name.host.empty() && host != hosts.end()) by_name.host = host->second;
+  return by_name.host.empty() ? std::nullopt : std::optional(std::move(by_name));
+}
+
+void name_inputs(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+  const NamedWriters named = writers_by_input(job, writers);
+  const std::vector<NamePattern> patterns = learn_patterns(job, named);
+  const auto workers = torchrun_workers(job, named);
+  const auto hosts = hosts_by_pid(job);
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    JobInput& input = job.inputs[i];
+    const auto file = parse_torchrun_file(input.path);
+    if (file) input.attempt = file->attempt;
+    const bool many_speak = named.any[i] && !named.only[i];
+    if (input.is_archive || many_speak) continue;
+    const auto worker = file ? workers.find(file->folder) : workers.end();
+    const auto by_name =
+        worker != workers.end() ? worker->second : writer_by_pattern(patterns, input.path);
+    const auto writer = by_name ? agree(*by_name, named.only[i], hosts) : std::nullopt;
+    if (!writer) continue;
+    input.host = writer->host;
+    input.pid = writer->pid;
+  }
+}
+
+bool names_nobody(const Speaker& speaker) {
+  return speaker.host.empty() && speaker.pid < 0 && speaker.rank < 0 && speaker.local_rank < 0;
+}
+
+}  // namespace
+
+void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
+  name_inputs(job, writers);
+  std::set<std::pair<std::string, int64_t>> spoken_for;
+  for (const SpeakerLog& log : job.logs) spoken_for.emplace(log.speaker.host, log.speaker.pid);
+  bool renamed = false;
+  for (SpeakerLog& log : job.logs) {
+    if (!names_nobody(log.speaker) || log.speaker.input < 0) continue;
+    const JobInput& input = job.inputs[static_cast<size_t>(log.speaker.input)];
+    // A process that speaks itself is joined with this voice later.
+    if (input.pid < 0 || !spoken_for.emplace(input.host, input.pid).second) continue;
+    log.speaker.host = input.host;
+    log.speaker.pid = input.pid;
+    log.speaker.input = -1;
+    renamed = true;
+  }
+  if (!renamed) return;
+  std::stable_sort(job.logs.begin(), job.logs.end(),
+                   [](const SpeakerLog& a, const SpeakerLog& b) { return a.speaker < b.speaker; });
+}
+
+// Who is who: the voices that speak for one process are joined, and the process gets its rank.
+//
+// A process speaks as NCCL (host and pid), as PyTorch ("[rank3]:"), through Ray ("pid=88213") or
+// through a launcher's local rank. NCCL's own rank in the largest communicator wins over prefixes.
+
+namespace {
+
+using HostPid = std::pair<std::string, int64_t>;
+
+bool speaks_nccl(const SpeakerLog& log) {
+  if (!log.comms.all.empty() || !log.connections.all.empty() || log.unrecognised.total > 0) {
+    return true;
+  }
+  return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
+    return all_kinds()[entry.first].source == Source::Nccl;
+  });
+}
+
+/// Into Job::inputs; -1: not known.
+int64_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
+}
+
+void join(Job& job, Process& process, size_t index) {
+  const SpeakerLog& log = job.logs[index];
+  process.logs.push_back(index);
+  process.subsystems |= log.subsystems;
+  process.has_nccl |= speaks_nccl(log);
+  process.torn |= log.torn;
+  process.cut |= log.cut;
+  if (process.logs.size() == 1 || log.first < process.first) process.first = log.first;
+  // What another file says about the process later in the run is not the end of its own file.
+  const bool same_input = input_of(job, log.last) == input_of(job, process.last);
+  if (process.logs.size() == 1 || (same_input && process.last < log.last)) {
+    process.last = log.last;
+    process.last_text = log.last_text;
+  }
+  process.cut |= job.losses.count(Loss::LineLeftOut) > 0;
+  const int64_t input = input_of(job, log.last);
+  if (input >= 0) {
+    process.cut |= job.inputs[static_cast<size_t>(input)].status == InputStatus::Cut;
+  }
+}
+
+/// The segment of the largest communicator, the first one where several are as large.
+const CommSegment* largest_segment(const SpeakerLog& log) {
+  const CommSegment* largest = nullptr;
+  for (const CommSegment& segment : log.comms.all) {
+    if (segment.rank < 0) continue;
+    if (largest == nullptr || segment.nranks > largest->nranks) largest = &segment;
+  }
+  return largest;
+}
+
+/// True if one process drives several ranks of the communicator, as nccl-tests -g does.
+bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
+  return std::any_of(log.comms.all.begin(), log.comms.all.end(), [&](const CommSegment& other) {
+    return other.nranks == of.nranks && other.comm_id == of.comm_id && other.rank >= 0 &&
+           other.rank != of.rank && other.comm != of.comm;
+  });
+}
+
+/// Ranks as nccl-tests lists them at the start of its output.
+std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
+  std::map<HostPid, std::set<int>> listed;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<NcclTestsRank>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
+      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
+      listed[{std::string(row.host), row.pid}].insert(row.rank);
+    }
+  }
+  return listed;
+}
+
+/// "1/4/-1->0->-1|-1->0->1/4/-1 [1] …": the rank itself stands between the arrows.
+int rank_in_tree(std::string_view trees) {
+  const size_t first = trees.find("->");
+  const size_t second = trees.find("->", first == trees.npos ? first : first + 2);
+  if (second == trees.npos) return -1;
+  const auto rank = parse_int(trees.substr(first + 2, second - first - 2));
+  return rank && *rank >= 0 ? static_cast<int>(*rank) : -1;
+}
+
+/// The rank that a process has in every tree and every local connection it announces; -1 if they
+/// name several, as sub-communicators and several ranks in one process make them do.
+int rank_of_paths(const SpeakerLog& log) {
+  std::set<int> ranks;
+  const RecordList* trees = log.records.find(kKindIndex<Trees>);
+  if (trees != nullptr) {
+    for (const Record& record : trees->kept) {
+      ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
+    }
+  }
+  for (const auto& [connection, use] : log.connections.all) {
+    const Transport transport = transport_of(connection.path);
+    // Only the sender announces these.
+    if (transport == Transport::P2P || transport == Transport::SHM)
+      ranks.insert(connection.src_rank);
+  }
+  return ranks.size() == 1 ? *ranks.begin() : -1;
+}
+
+/// The one rank by which NCCL or the framework calls who prints, in its own lines: "Duplicate GPU
+/// detected : rank 6 and rank 0 …", "NCCL communicator was aborted on rank 2"; -1: none, or
+/// several.
+int rank_told(const SpeakerLog& log) {
+  std::set<int> ranks;
+  const auto add = [&]<typename T>(const T*) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) return;
+    for (const Record& record : list->kept) {
+      ranks.insert(read_message<T>(parse_record(record).message).rank);
+    }
+  };
+  add(static_cast<const DuplicateGpu*>(nullptr));
+  add(static_cast<const CommAborted*>(nullptr));
+  return ranks.size() == 1 ? *ranks.begin() : -1;
+}
+
+void set_rank(Process& process, const SpeakerLog& log,
+              const std::map<HostPid, std::set<int>>& listed) {
+  const CommSegment* largest = largest_segment(log);
+  if (largest != nullptr) {
+    if (has_other_rank(log, *largest)) return;
+    process.rank = largest->rank;
+    process.cuda_dev = largest->cuda_dev;
+    process.bus_id = largest->bus_id;
+    return;
+  }
+  const auto row = listed.find({process.host, process.pid});
+  if (row != listed.end()) {
+    if (row->second.size() == 1) process.rank = *row->second.begin();
+    return;
+  }
+  process.rank = rank_of_paths(log);
+  // It may be a rank of a part of the job, unless the launcher's number is the same.
+  if (process.rank < 0 && rank_told(log) == log.task_rank) process.rank = rank_told(log);
+}
+
+/// What a voice without host and pid was told apart by: a number that its launcher gave, and
+/// nothing that the framework says of itself.
+bool is_label_only(const SpeakerLog& log) {
+  if (log.speaker.rank < 0) return false;
+  const TaskLabel label = task_label(log.last_text);
+  return label.task == log.speaker.rank && label.rank < 0 &&
+         parse_header(log.last_text).level != Level::Framework &&
+         rank_told(log) != log.speaker.rank;
+}
+
+/// Of the processes of each host, the difference between the launcher's number and that of the GPU.
+using Offsets = std::map<std::string, std::vector<int>>;
+
+/// True if on some host the numbers of several tasks go up with those of their GPUs.
+bool follow_gpus(const Offsets& offsets) {
+  return std::any_of(offsets.begin(), offsets.end(), [](const auto& host) {
+    const std::vector<int>& all = host.second;
+    return all.size() > 1 && std::count(all.begin(), all.end(), all.front()) == std::ssize(all);
+  });
+}
+
+/// True if the numbers that launchers put in front of lines are ranks: NCCL or the framework gives
+/// somebody the same one, or they go up with the GPUs of a host, and nobody has another. With one
+/// task a node they are numbers of nodes.
+bool labels_are_ranks(const Job& job) {
+  int world = 0;
+  for (const SpeakerLog& log : job.logs) {
+    const CommSegment* largest = largest_segment(log);
+    if (largest != nullptr) world = std::max(world, largest->nranks);
+  }
+  bool is_confirmed = false;
+  Offsets offsets;
+  std::set<std::pair<int64_t, int>> taken;
+  for (const Process& process : job.processes) {
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    if (log.task_rank < 0) continue;
+    if (!taken.insert({input_of(job, log.first), log.task_rank}).second) return false;
+    const int device = parse_header(log.last_text).cuda_dev;
+    if (device >= 0) offsets[process.host].push_back(log.task_rank - device);
+    const CommSegment* largest = largest_segment(log);
+    if (process.rank < 0 || (largest != nullptr && largest->nranks < world)) continue;
+    if (process.rank != log.task_rank) return false;
+    is_confirmed = true;
+  }
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.rank < 0) continue;
+    const TaskLabel label = task_label(log.last_text);
+    if (label.task < 0 || is_label_only(log)) continue;
+    if (label.task != log.speaker.rank) return false;
+    is_confirmed = true;
+  }
+  return is_confirmed || follow_gpus(offsets);
+}
+
+/// Processes that NCCL's own lines name, by host and pid.
+void add_nccl_processes(Job& job) {
+  const auto listed = listed_ranks(job);
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const SpeakerLog& log = job.logs[i];
+    if (log.speaker.host.empty() || log.speaker.pid < 0) continue;
+    Process process;
+    process.host = log.speaker.host;
+    process.pid = log.speaker.pid;
+    join(job, process, i);
+    set_rank(process, log, listed);
+    job.processes.push_back(std::move(process));
+  }
+}
+
+/// Gives processes whose rank NCCL does not tell the one that their launcher gives them.
+void add_labelled_ranks(Job& job) {
+  for (Process& process : job.processes) {
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    const CommSegment* largest = largest_segment(log);
+    if (process.rank < 0 && largest == nullptr) process.rank = std::max(log.task_rank, -1);
+  }
+}
+
+/// Who wrote the file in which a voice speaks that names nobody; no process if that is not certain.
+HostPid writer_of(const Job& job, const Speaker& speaker) {
+  if (speaker.input < 0 || !speaker.host.empty()) return {{}, -1};
+  const JobInput& input = job.inputs[static_cast<size_t>(speaker.input)];
+  return {input.host, input.pid};
+}
+
+/// The processes by what voices call them; -1 where several answer to a name. Torn lines invent
+/// as many voices as processes, so none of them searches.
+struct Directory {
+  std::unordered_map<int, int> by_rank;
+  std::unordered_map<int64_t, int> by_pid;
+  std::map<HostPid, int> by_name;
+  std::map<std::pair<int64_t, int>, int> by_local_rank;  ///< By input and torchrun's number.
+  std::map<std::pair<int64_t, int>, int> by_label;       ///< By input and the launcher's number.
+
+  void add(const Job& job, size_t index) {
+    const auto enter = [&](auto& names, const auto& name) {
+      const auto [entry, is_new] = names.try_emplace(name, static_cast<int>(index));
+      if (!is_new) entry->second = -1;
+    };
+    const Process& process = job.processes[index];
+    const SpeakerLog& log = job.logs[process.logs.front()];
+    if (process.rank >= 0) enter(by_rank, process.rank);
+    if (process.pid >= 0) enter(by_pid, process.pid);
+    if (process.pid >= 0) enter(by_name, HostPid(process.host, process.pid));
+    const int64_t input = input_of(job, log.first);
+    if (input < 0) return;
+    if (log.task_rank >= 0) enter(by_label, std::pair(input, log.task_rank));
+    if (log.task_local_rank < 0) return;
+    enter(by_local_rank, std::pair(input, log.task_local_rank));
+  }
+
+  template <typename Names, typename Name>
+  static int look_up(const Names& names, const Name& name) {
+    const auto entry = names.find(name);
+    return entry == names.end() ? -1 : entry->second;
+  }
+
+  /// The process that `speaker` speaks for; -1 if none or several.
+  int find(const Job& job, const Speaker& speaker) const {
+    if (speaker.rank >= 0) return look_up(by_rank, speaker.rank);
+    if (speaker.pid >= 0) return look_up(by_pid, speaker.pid);
+    if (speaker.local_rank < 0) return look_up(by_name, writer_of(job, speaker));
+    return look_up(by_local_rank, std::pair(speaker.input, speaker.local_rank));
+  }
+
+  /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
+  int find_by_prefix(const Job& job, const SpeakerLog& log) const {
+    const int64_t pid = parse_header(log.last_text).prefix.pid;
+    if (pid >= 0) return look_up(by_pid, pid);
+    if (log.task_local_rank < 0) return -1;
+    const auto input = static_cast<int64_t>(input_of(job, log.first));
+    return look_up(by_local_rank, std::pair(input, log.task_local_rank));
+  }
+};
+
+/// Inputs in which one process of NCCL and one rank of the framework speak: the file of a rank.
+std::map<uint32_t, int> files_of_one_process(const Job& job) {
+  std::map<uint32_t, std::set<int>> processes;
+  std::map<uint32_t, std::set<int>> ranks;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    processes[input_of(job, job.processes[p].first)].insert(static_cast<int>(p));
+    processes[input_of(job, job.processes[p].last)].insert(static_cast<int>(p));
+  }
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.rank >= 0) ranks[input_of(job, log.first)].insert(log.speaker.rank);
+  }
+  std::map<uint32_t, int> files;
+  for (const auto& [input, speaking] : processes) {
+    if (speaking.size() == 1 && ranks[input].size() == 1) files[input] = *speaking.begin();
+  }
+  // One such file may be the output of a whole job in which only one process prints NCCL's lines.
+  return files.size() > 1 ? files : std::map<uint32_t, int>{};
+}
+
+/// Size of the communicator of all ranks; -1 if the largest one that is logged cannot be it.
+int world_size(const Job& job) {
+  int nranks = -1;
+  int highest = -1;
+  for (const SpeakerLog& log : job.logs) {
+    const CommSegment* largest = largest_segment(log);
+    if (largest != nullptr) nranks = std::max(nranks, largest->nranks);
+    highest = std::max(highest, log.speaker.rank);
+  }
+  const bool holds_all = highest < nranks && std::cmp_less_equal(job.processes.size(), nranks);
+  return holds_all ? nranks : -1;
+}
+
+/// Which process says what a framework's "[rank3]" says, by other signs than that number: the
+/// number may be wrong, and then NCCL's own rank wins.
+class Owners {
+ public:
+  Owners(const Job& job, const Directory& directory)
+      : directory_(directory), world_(world_size(job)), files_(files_of_one_process(job)) {}
+
+  /// -1 if nothing but the number tells.
+  int find(const Job& job, const SpeakerLog& log) const {
+    if (log.speaker.rank < 0 || world_ < 0) return -1;
+    int owner = directory_.find_by_prefix(job, log);
+    if (owner < 0) owner = Directory::look_up(files_, input_of(job, log.first));
+    if (owner < 0) return -1;
+    const SpeakerLog& own = job.logs[job.processes[static_cast<size_t>(owner)].logs.front()];
+    const CommSegment* largest = largest_segment(own);
+    const bool has_global_rank = largest != nullptr && largest->nranks == world_ &&
+                                 job.processes[static_cast<size_t>(owner)].rank >= 0;
+    return has_global_rank ? owner : -1;
+  }
+
+ private:
+  const Directory& directory_;
+  int world_;
+  std::map<uint32_t, int> files_;
+};
+
+/// Joins the remaining voices to the processes they name; those that name none stand alone. What a
+/// launcher numbers is one of NCCL's processes, if it numbers them all differently.
+void add_other_speakers(Job& job, bool has_labelled_ranks) {
+  Directory directory;
+  for (size_t p = 0; p < job.processes.size(); ++p) directory.add(job, p);
+  const Owners owners(job, directory);
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const Speaker& speaker = job.logs[i].speaker;
+    if (!speaker.host.empty() && speaker.pid >= 0) continue;
+    const bool has_rank = has_labelled_ranks || !is_label_only(job.logs[i]);
+    const int owner = has_rank ? owners.find(job, job.logs[i]) : -1;
+    const int known =
+        owner >= 0 ? owner
+        : has_rank ? directory.find(job, speaker)
+                   : Directory::look_up(directory.by_label,
+                                        std::pair(input_of(job, job.logs[i].first), speaker.rank));
+    if (known >= 0) {
+      join(job, job.processes[static_cast<size_t>(known)], i);
+      continue;
+    }
+    Process process;
+    process.host = speaker.host;
+    process.pid = speaker.pid;
+    process.rank = has_rank ? speaker.rank : -1;
+    join(job, process, i);
+    job.processes.push_back(std::move(process));
+    directory.add(job, job.processes.size() - 1);
+  }
+}
+
+/// Known ranks first, in order; then by host and pid; those that name nobody by place in the input.
+bool before(const Process& a, const Process& b) {
+  const auto key = [](const Process& process) {
+    const bool named = process.rank >= 0 || process.pid >= 0;
+    return std::tuple(!named, process.rank < 0, process.rank, process.host, process.pid,
+                      process.first);
+  };
+  return key(a) < key(b);
+}
+
+}  // namespace
+
+void build_processes(Job& job) {
+  add_nccl_processes(job);
+  const bool has_labelled_ranks = labels_are_ranks(job);
+  if (has_labelled_ranks) add_labelled_ranks(job);
+  add_other_speakers(job, has_labelled_ranks);
+  std::stable_sort(job.processes.begin(), job.processes.end(), before);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,794 @@
+#include "model/build/run_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "log/line_time.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/build/build_job.h"
+
+namespace ncclog {
+namespace {
+
+int64_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = where.line == 0 ? nullptr : unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
+}
+
+/// From the first to the last of some lines.
+struct Span {
+  SourceRef first;
+  SourceRef last;
+
+  void add(SourceRef where) {
+    if (where.line == 0) return;
+    if (first.line == 0 || where < first) first = where;
+    if (last < where) last = where;
+  }
+};
+
+/// The times of lines, by whether they carry a zone.
+struct Times {
+  struct Range {
+    int64_t first = std::numeric_limits<int64_t>::max();
+    int64_t last = std::numeric_limits<int64_t>::min();
+
+    bool known() const { return first <= last; }
+  };
+  Range by_zone[2];
+
+  void add(std::string_view line) {
+    const LineTime time = find_line_time(line);
+    if (!time.known()) return;
+    Range& range = by_zone[time.has_zone ? 1 : 0];
+    range.first = std::min(range.first, time.nanoseconds);
+    range.last = std::max(range.last, time.nanoseconds);
+  }
+};
+
+/// What a run's own processes show.
+struct Shown {
+  std::map<int64_t, Span> by_input;
+  Times times;
+  bool is_over = true;  ///< All have taken their largest communicators down.
+  /// False if ranks of a communicator made unlike numbers of collectives: none finished like that.
+  bool may_be_over = true;
+};
+
+bool took_all_down(const SpeakerLog& log) {
+  int largest = -1;
+  for (const CommSegment& segment : log.comms.all) largest = std::max(largest, segment.nranks);
+  return std::all_of(log.comms.all.begin(), log.comms.all.end(), [&](const CommSegment& segment) {
+    return segment.nranks != largest || segment.end != CommFate::None;
+  });
+}
+
+void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
+  const auto add = [&](SourceRef where) {
+    const int64_t input = input_of(job, where);
+    if (input >= 0) shown.by_input[input].add(where);
+  };
+  add(log.first);
+  add(log.last);
+  for (const auto& [kind, list] : log.records) {
+    if (list.kept.empty()) continue;
+    for (const Record& record : list.kept) add(record.where);
+    shown.times.add(list.kept.front().text);
+    shown.times.add(list.kept.back().text);
+  }
+  for (const CommSegment& segment : log.comms.all) {
+    for (const SourceRef where : {segment.started, segment.completed, segment.ended,
+                                  calls_of(segment).first, calls_of(segment).last}) {
+      add(where);
+    }
+  }
+  shown.times.add(log.last_text);
+  shown.is_over &= took_all_down(log);
+}
+
+/// All seen ranks of each communicator of the run show as many collectives.
+bool calls_are_even(const Job& job, const RunPart& run) {
+  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    std::set<uint64_t> counts;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.log < 0) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      const bool is_own =
+          std::binary_search(run.processes.begin(), run.processes.end(), rank.process);
+      // Of other runs, or with lines missing: it proves nothing.
+      if (!is_own || process.torn || process.cut) return true;
+      const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+      const CommSegment& segment = log.comms.all[static_cast<size_t>(rank.segment)];
+      counts.insert(calls_of(segment).collectives.size());
+    }
+    return counts.size() < 2;
+  });
+}
+
+std::vector<Shown> shown_by(const Job& job, const std::vector<RunPart>& runs) {
+  std::vector<Shown> all;
+  for (const RunPart& run : runs) {
+    Shown& shown = all.emplace_back();
+    shown.may_be_over = calls_are_even(job, run);
+    for (const int p : run.processes) {
+      for (const size_t log : job.processes[static_cast<size_t>(p)].logs) {
+        if (job.logs[log].speaker.pid >= 0) add_log(job, job.logs[log], shown);
+      }
+    }
+  }
+  return all;
+}
+
+/// What a line that names no process tells of where runs begin and end.
+struct Sign {
+  enum class Type { Work, Finish, Failure, Start };
+
+  SourceRef where;
+  Type type = Type::Work;
+  int run = -1;       ///< By its pid or its time; -1: it names none.
+  int64_t step = -1;  ///< Of a line that announces one.
+};
+
+/// A row of signs that may be of one run.
+struct Piece {
+  SourceRef from;
+  SourceRef last;
+  int run = -1;
+  bool fails = false;
+  bool finishes = false;  ///< And nothing of it stands behind that.
+  int64_t first_step = -1;
+  int64_t last_step = -1;
+};
+
+class Territory {
+ public:
+  Territory(const Job& job, const std::vector<RunPart>& runs)
+      : job_(job), runs_(runs), shown_(shown_by(job, runs)) {
+    for (size_t r = 0; r < runs.size(); ++r) {
+      for (const int p : runs[r].processes) {
+        const auto [known, is_new] = by_pid_.try_emplace(pid(p), static_cast<int>(r));
+        if (!is_new && known->second != static_cast<int>(r)) known->second = -1;
+      }
+    }
+    add_signs();
+  }
+
+  std::vector<std::vector<RunStretch>> divide() const {
+    std::vector<std::vector<RunStretch>> by_input(job_.inputs.size());
+    for (size_t i = 0; i < job_.inputs.size(); ++i) by_input[i] = by_speakers(i);
+    const auto folders = folders_of(by_input);
+    for (size_t i = 0; i < job_.inputs.size(); ++i) {
+      if (!by_input[i].empty() || is_spoken_in(i)) continue;
+      by_input[i] = by_signs(i, folders);
+    }
+    return by_input;
+  }
+
+ private:
+  int64_t pid(int process) const { return job_.processes[static_cast<size_t>(process)].pid; }
+
+  bool is_spoken_in(size_t input) const {
+    return std::any_of(shown_.begin(), shown_.end(), [&](const Shown& shown) {
+      return shown.by_input.contains(static_cast<int64_t>(input));
+    });
+  }
+
+  /// The stretches of an input into which processes of runs write; none where runs take turns.
+  std::vector<RunStretch> by_speakers(size_t input) const {
+    std::vector<std::pair<Span, int>> spans;
+    for (size_t r = 0; r < shown_.size(); ++r) {
+      const auto span = shown_[r].by_input.find(static_cast<int64_t>(input));
+      if (span != shown_[r].by_input.end()) spans.emplace_back(span->second, static_cast<int>(r));
+    }
+    std::sort(spans.begin(), spans.end(),
+              [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
+    std::vector<RunStretch> stretches;
+    for (size_t s = 0; s < spans.size(); ++s) {
+      if (s > 0 && !(spans[s - 1].first.last < spans[s].first.first)) return {};
+      stretches.push_back({spans[s].first.first, spans[s].second});
+    }
+    // What stands before the first one leads to it; what stands behind one is about its end.
+    if (!stretches.empty()) stretches.front().from = {};
+    return stretches;
+  }
+
+  static std::string folder_of(const std::string& path) {
+    return path.substr(0, path.find_last_of('/') + 1);
+  }
+
+  /// The folders in which one run alone speaks.
+  std::map<std::string, int> folders_of(
+      const std::vector<std::vector<RunStretch>>& by_input) const {
+    std::map<std::string, int> folders;
+    for (size_t i = 0; i < by_input.size(); ++i) {
+      if (!is_spoken_in(i)) continue;
+      const int run = by_input[i].size() == 1 ? by_input[i].front().run : -1;
+      const auto [known, is_new] = folders.try_emplace(folder_of(job_.inputs[i].path), run);
+      if (!is_new && known->second != run) known->second = -1;
+    }
+    return folders;
+  }
+
+  template <typename T>
+  void add_signs_of(const SpeakerLog& log, Sign::Type type) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) return;
+    for (const Record& record : list->kept) {
+      const int64_t input = input_of(job_, record.where);
+      if (input < 0) continue;
+      Sign sign{record.where, type, run_at(record.text)};
+      const T message = read_message<T>(parse_record(record).message);
+      if constexpr (requires { message.pid; }) {
+        const auto named = by_pid_.find(message.pid);
+        if (named != by_pid_.end()) sign.run = named->second;
+      }
+      if constexpr (requires { message.iteration; }) sign.step = message.iteration;
+      signs_[static_cast<size_t>(input)].push_back(sign);
+    }
+  }
+
+  template <typename... T>
+  void add_all(const SpeakerLog& log, Sign::Type type) {
+    (add_signs_of<T>(log, type), ...);
+  }
+
+  void add_signs() {
+    signs_.resize(job_.inputs.size());
+    for (const SpeakerLog& log : job_.logs) {
+      if (log.speaker.pid >= 0) continue;
+      add_all<IterationLine, ProgressBar, EvalProgress>(log, Sign::Type::Work);
+      add_all<WorkFinished, MlperfRunStop, WorkerFinished>(log, Sign::Type::Finish);
+      add_all<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, WorkStatus,
+              WatchdogTerminated, CppTerminate, FatalPythonError, PythonException, NcclException,
+              CudaOomException, StoreTimeout, StoreBarrierTimeout, WorkerFailed, WorkerClosing,
+              AgentSignalled, WorkerGroupRestart, ChildFailed, FailureExitcode, FailureSignal,
+              ProcessEnded, ProcessExited, JobCancelled, WorkStopped>(log, Sign::Type::Failure);
+      add_all<RendezvousComplete>(log, Sign::Type::Start);
+    }
+    for (std::vector<Sign>& signs : signs_) {
+      std::stable_sort(signs.begin(), signs.end(),
+                       [](const Sign& a, const Sign& b) { return a.where < b.where; });
+    }
+  }
+
+  /// The run that was going on at the time of a line; -1 where times do not tell.
+  int run_at(std::string_view line) const {
+    const LineTime time = find_line_time(line);
+    if (!time.known()) return -1;
+    int found = -1;
+    for (size_t r = 0; r < shown_.size(); ++r) {
+      const Times::Range& range = shown_[r].times.by_zone[time.has_zone ? 1 : 0];
+      if (!range.known()) return -1;
+      for (size_t other = 0; other < r; ++other) {
+        const Times::Range& before = shown_[other].times.by_zone[time.has_zone ? 1 : 0];
+        const bool apart = before.last < range.first || range.last < before.first;
+        if (!apart) return -1;
+      }
+      if (time.nanoseconds < range.first) continue;
+      const bool is_later =
+          found < 0 ||
+          shown_[static_cast<size_t>(found)].times.by_zone[time.has_zone ? 1 : 0].first <
+              range.first;
+      if (is_later) found = static_cast<int>(r);
+    }
+    return found;
+  }
+
+  static bool begins_anew(const Piece& piece, const Sign& sign) {
+    if (piece.run >= 0 && sign.run >= 0) return piece.run != sign.run;
+    if (sign.type == Sign::Type::Failure) return false;
+    if (piece.fails || piece.finishes || sign.type == Sign::Type::Start) return true;
+    return sign.step >= 0 && sign.step <= piece.first_step && sign.step < piece.last_step;
+  }
+
+  static void add(const Sign& sign, Piece& piece) {
+    piece.last = sign.where;
+    if (piece.run < 0) piece.run = sign.run;
+    piece.fails |= sign.type == Sign::Type::Failure;
+    piece.finishes = sign.type == Sign::Type::Finish;
+    if (sign.step < 0) return;
+    if (piece.first_step < 0) piece.first_step = sign.step;
+    piece.last_step = std::max(piece.last_step, sign.step);
+  }
+
+  std::vector<Piece> pieces_of(size_t input) const {
+    std::vector<Piece> pieces;
+    for (const Sign& sign : signs_[input]) {
+      const bool same_finish = !pieces.empty() && pieces.back().finishes &&
+                               sign.type == Sign::Type::Finish && sign.run == pieces.back().run;
+      if (pieces.empty() || (!same_finish && begins_anew(pieces.back(), sign))) {
+        pieces.push_back({.from = sign.where});
+      }
+      add(sign, pieces.back());
+    }
+    return pieces;
+  }
+
+  /// The only run whose end goes with what the piece says; -1: none or several.
+  int only_fitting(const Piece& piece) const {
+    if (!piece.fails && !piece.finishes) return -1;
+    const bool any_over =
+        std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.is_over; });
+    int found = -1;
+    for (size_t r = 0; r < runs_.size(); ++r) {
+      const bool finished = any_over ? shown_[r].is_over : shown_[r].may_be_over;
+      const bool fits = piece.finishes ? finished : !shown_[r].is_over;
+      if (!fits) continue;
+      if (found >= 0) return -1;
+      found = static_cast<int>(r);
+    }
+    return found;
+  }
+
+  /// How often NCCL says its version in an input without naming a process: once a run, by rank 0.
+  uint64_t banners(size_t input) const {
+    uint64_t banners = 0;
+    for (const SpeakerLog& log : job_.logs) {
+      const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
+      if (log.speaker.pid >= 0 || list == nullptr) continue;
+      const bool is_here =
+          std::all_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
+            return std::cmp_equal(input_of(job_, record.where), input);
+          });
+      if (is_here) banners += list->total;
+    }
+    return banners;
+  }
+
+  /// How often the steps that an input prints begin again.
+  size_t restarts_of_steps(size_t input) const {
+    if (banners(input) == runs_.size()) return runs_.size() - 1;
+    size_t restarts = 0;
+    for (const JobMarkers& markers : job_.markers) {
+      if (markers.input != input || markers.markers.size() < markers.total) continue;
+      int64_t last = -1;
+      for (const Marker& marker : markers.markers) {
+        if (marker.step >= 0 && marker.step < last) ++restarts;
+        if (marker.step >= 0) last = marker.step;
+      }
+    }
+    for (const JobPulse& pulse : job_.pulses) {
+      if (pulse.input != input || restarts > 0) continue;
+      for (const bool has_zone : {false, true}) {
+        const StepGrowth& steps = pulse.pulse.clock(has_zone).steps;
+        // They grew by more than from the first to the last.
+        if (steps.first >= 0 && static_cast<int64_t>(steps.steps) > steps.last - steps.first) {
+          restarts = 1;
+        }
+      }
+    }
+    return restarts;
+  }
+
+  /// Work stands behind that line in the input, as far as its lines tell.
+  bool works_after(size_t input, SourceRef where) const {
+    return std::any_of(job_.pulses.begin(), job_.pulses.end(), [&](const JobPulse& pulse) {
+      if (pulse.input != input) return false;
+      return where < pulse.pulse.undated_work() ||
+             where < pulse.pulse.clock(false).work.last.where ||
+             where < pulse.pulse.clock(true).work.last.where;
+    });
+  }
+
+  /// The stretches of an input in which no process of a run speaks.
+  std::vector<RunStretch> by_signs(size_t input, const std::map<std::string, int>& folders) const {
+    const auto folder = folders.find(folder_of(job_.inputs[input].path));
+    if (folder != folders.end() && folder->second >= 0) return {{{}, folder->second}};
+    for (size_t r = 0; r < runs_.size(); ++r) {
+      const int attempt = job_.inputs[input].attempt;
+      if (attempt >= 0 && runs_[r].name == fmt::format("attempt {}", attempt)) {
+        return {{{}, static_cast<int>(r)}};
+      }
+    }
+    std::vector<Piece> pieces = pieces_of(input);
+    if (pieces.empty() && job_.inputs[input].format == "flight_recorder") {
+      // Dumps are written where something stands still.
+      pieces.push_back({.fails = true});
+    }
+    name_pieces(pieces);
+    part_last_finish(input, pieces);
+    std::vector<RunStretch> stretches;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const bool is_next = i > 0 && pieces[i].run != pieces[i - 1].run;
+      const SourceRef from =
+          is_next ? beginning_between(input, pieces[i - 1].last, pieces[i].from) : pieces[i].from;
+      stretches.push_back({from, pieces[i].run});
+    }
+    if (!stretches.empty()) stretches.front().from = {};
+    return stretches;
+  }
+
+  /// Where a run began between the last sign of the run before and its own first one: behind the
+  /// longest pause, because starting again takes longer than anything a program prints at its end.
+  SourceRef beginning_between(size_t input, SourceRef last, SourceRef first) const {
+    SourceRef beginning = first;
+    int64_t longest = 0;
+    for (const JobPulse& pulse : job_.pulses) {
+      if (pulse.input != input) continue;
+      for (const bool has_zone : {false, true}) {
+        for (const Pause& pause : pulse.pulse.clock(has_zone).all.pauses) {
+          const bool between = last < pause.after.where && pause.after.where < first;
+          if (!between || pause.length() <= longest) continue;
+          longest = pause.length();
+          beginning = pause.after.where;
+        }
+      }
+    }
+    return beginning;
+  }
+
+  /// Every run printed its steps into the file, and no line says where one ends: but the end of the
+  /// work behind all steps is that of the last one.
+  void part_last_finish(size_t input, std::vector<Piece>& pieces) const {
+    const bool is_open = pieces.size() == 1 && pieces[0].run < 0 && pieces[0].finishes;
+    if (!is_open || restarts_of_steps(input) + 1 != runs_.size()) return;
+    const SourceRef finish = signs_[input].back().where;
+    if (works_after(input, finish)) return;
+    pieces.push_back({.from = finish, .run = static_cast<int>(runs_.size()) - 1});
+  }
+
+  void name_pieces(std::vector<Piece>& pieces) const {
+    const bool one_each = pieces.size() == runs_.size();
+    bool in_order = one_each;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      in_order &= pieces[i].run < 0 || pieces[i].run == static_cast<int>(i);
+    }
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      if (pieces[i].run >= 0) continue;
+      pieces[i].run = in_order ? static_cast<int>(i) : only_fitting(pieces[i]);
+    }
+  }
+
+  const Job& job_;
+  const std::vector<RunPart>& runs_;
+  std::vector<Shown> shown_;
+  std::map<int64_t, int> by_pid_;         ///< -1: of several runs.
+  std::vector<std::vector<Sign>> signs_;  ///< By input, in its order.
+};
+
+std::vector<RunPart> certain_runs(const Job& job) {
+  std::vector<RunPart> runs;
+  std::set<int> attempts;
+  for (const Run& run : job.runs) {
+    if (!run.certain) continue;
+    attempts.insert(run.attempt);
+    runs.push_back({.processes = run.processes});
+  }
+  const bool are_attempts = !attempts.contains(-1) && attempts.size() == runs.size();
+  size_t next = 0;
+  for (const Run& run : job.runs) {
+    if (!run.certain) continue;
+    runs[next].name =
+        are_attempts ? fmt::format("attempt {}", run.attempt) : fmt::format("run {}", next + 1);
+    ++next;
+  }
+  if (!runs.empty()) runs.back().is_last = true;
+  return runs;
+}
+
+/// Processes of no certain run go where their lines stand.
+void add_others(const Job& job, RunParts& parts) {
+  std::set<int> known;
+  for (const RunPart& run : parts.runs) known.insert(run.processes.begin(), run.processes.end());
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (process.pid < 0 || known.contains(static_cast<int>(p))) continue;
+    const int owner = parts.owner(job, process.first);
+    if (owner < 0 || owner != parts.owner(job, process.last)) continue;
+    parts.runs[static_cast<size_t>(owner)].processes.push_back(static_cast<int>(p));
+  }
+  for (RunPart& run : parts.runs) std::sort(run.processes.begin(), run.processes.end());
+}
+
+bool is_complete(const Job& job, const CommRank& rank) {
+  if (rank.log < 0) return false;
+  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  return log.comms.all[static_cast<size_t>(rank.segment)].completed.line != 0;
+}
+
+}  // namespace
+
+std::vector<size_t> latecomers(const Job& job, const Communicator& comm) {
+  if (comm.inferred) return {};
+  struct Count {
+    int complete = 0;
+    int begun = 0;
+  };
+  std::map<int, Count> by_rank;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.rank < 0 || rank.process < 0) continue;
+    ++(is_complete(job, rank) ? by_rank[rank.rank].complete : by_rank[rank.rank].begun);
+  }
+  const bool reused = std::any_of(by_rank.begin(), by_rank.end(), [](const auto& entry) {
+    return entry.second.complete == 1 && entry.second.begun > 0;
+  });
+  std::vector<size_t> late;
+  for (size_t r = 0; reused && r < comm.ranks.size(); ++r) {
+    const CommRank& rank = comm.ranks[r];
+    const bool begun = rank.rank >= 0 && rank.process >= 0 && !is_complete(job, rank);
+    if (begun && by_rank[rank.rank].complete > 0) late.push_back(r);
+  }
+  return late;
+}
+
+int RunParts::owner(const Job& job, SourceRef where) const {
+  const int64_t input = input_of(job, where);
+  if (input < 0) return -1;
+  const std::vector<RunStretch>& stretches = by_input[static_cast<size_t>(input)];
+  const auto after = std::upper_bound(
+      stretches.begin(), stretches.end(), where,
+      [](SourceRef line, const RunStretch& stretch) { return line < stretch.from; });
+  return after == stretches.begin() ? -1 : std::prev(after)->run;
+}
+
+RunParts run_parts(const Job& job) {
+  RunParts parts;
+  parts.runs = certain_runs(job);
+  if (parts.runs.size() < 2 || parts.runs.size() > RunParts::kMaxRuns) return {};
+  parts.by_input = Territory(job, parts.runs).divide();
+  add_others(job, parts);
+  return parts;
+}
+
+std::string place_of_run(const Job& job, const RunParts& parts, int run) {
+  std::vector<Shown> shown = shown_by(job, parts.runs);
+  const Shown& own = shown[static_cast<size_t>(run)];
+  std::vector<size_t> inputs;
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    const auto& stretches = parts.by_input[i];
+    const bool has_stretch = std::any_of(stretches.begin(), stretches.end(),
+                                         [&](const RunStretch& s) { return s.run == run; });
+    if (has_stretch || own.by_input.contains(static_cast<int64_t>(i))) inputs.push_back(i);
+  }
+  if (inputs.empty()) return {};
+  std::string text = job.inputs[inputs.front()].path;
+  const auto span = own.by_input.find(static_cast<int64_t>(inputs.front()));
+  const bool is_shared = parts.by_input[inputs.front()].size() != 1;
+  if (is_shared && span != own.by_input.end()) {
+    text += fmt::format(" lines {}-{}", file_line(job, span->second.first).line,
+                        file_line(job, span->second.last).line);
+  }
+  if (inputs.size() > 1) {
+    text += fmt::format(" and {} more file{}", inputs.size() - 1, inputs.size() == 2 ? "" : "s");
+  }
+  return text;
+}
+
+// One run taken out of a job: a shard's worth of logs, built like any other job.
+
+namespace {
+
+/// Takes the lines of one run out of logs that name no process.
+class Cutter {
+ public:
+  Cutter(const Job& job, const RunParts& parts, int run) : job_(job), parts_(parts), run_(run) {}
+
+  bool is_own(SourceRef where) const { return parts_.owner(job_, where) == run_; }
+
+  /// Nothing of it is left if `lines` is 0.
+  SpeakerLog cut(const SpeakerLog& whole) const {
+    if (is_all_own(whole)) return whole;
+    SpeakerLog part;
+    part.speaker = whole.speaker;
+    part.torn = whole.torn;
+    part.task_rank = whole.task_rank;
+    part.task_local_rank = whole.task_local_rank;
+    part.subsystems = whole.subsystems;
+    for (const auto& [kind, list] : whole.records) take(list, part.records[kind], part);
+    take(whole.unrecognised, part.unrecognised, part);
+    for (const auto& [pattern, list] : whole.line_matches) {
+      take(list, part.line_matches[pattern], part);
+    }
+    for (const Record& record : whole.nccl_tests.kept) {
+      if (!is_own(record.where)) continue;
+      part.nccl_tests.add([&] { return record; });
+      note(record, part);
+    }
+    if (is_own(whole.last)) {
+      part.cut = whole.cut;
+      part.last = whole.last;
+      part.last_text = whole.last_text;
+      if (part.lines == 0) part.first = whole.last;
+      part.lines = std::max<uint64_t>(part.lines, 1);
+    }
+    return part;
+  }
+
+ private:
+  /// Its lines stand in stretches of this run only, as far as it keeps any.
+  bool is_all_own(const SpeakerLog& log) const {
+    if (!is_own(log.first) || !is_own(log.last)) return false;
+    const auto own = [&](const RecordList& list) {
+      return std::all_of(list.kept.begin(), list.kept.end(),
+                         [&](const Record& record) { return is_own(record.where); });
+    };
+    const auto all_own = [&](const RecordLists& lists) {
+      return std::all_of(lists.begin(), lists.end(),
+                         [&](const auto& entry) { return own(entry.second); });
+    };
+    return all_own(log.records) && own(log.unrecognised) && all_own(log.line_matches);
+  }
+
+  void take(const RecordList& from, RecordList& to, SpeakerLog& part) const {
+    for (size_t i = 0; i < from.kept.size(); ++i) {
+      const Record& record = from.kept[i];
+      if (!is_own(record.where)) continue;
+      to.kept.push_back(record);
+      to.hashes.push_back(from.hashes[i]);
+      note(record, part);
+    }
+    // Of lines that came again only the first is kept, so how many are this run's is not known.
+    to.total = to.kept.size();
+    to.full = from.full;
+  }
+
+  static void note(const Record& record, SpeakerLog& part) {
+    ++part.lines;
+    if (part.first.line == 0 || record.where < part.first) part.first = record.where;
+    if (part.last < record.where) {
+      part.last = record.where;
+      part.last_text = record.text;
+    }
+  }
+
+  const Job& job_;
+  const RunParts& parts_;
+  int run_;
+};
+
+/// The run of each log that names a process; -1: of nobody's.
+std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
+  std::vector<int> run_of(job.processes.size(), -1);
+  for (size_t r = 0; r < parts.runs.size(); ++r) {
+    for (const int p : parts.runs[r].processes)
+      run_of[static_cast<size_t>(p)] = static_cast<int>(r);
+  }
+  std::map<size_t, int> runs;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      if (job.logs[log].speaker.pid >= 0) runs[log] = run_of[p];
+    }
+  }
+  return runs;
+}
+
+/// An empty list is no list: rules ask which kinds there are.
+RecordLists without_empty(const RecordLists& lists) {
+  RecordLists result;
+  for (const auto& [key, list] : lists) {
+    if (!list.kept.empty()) result[key] = list;
+  }
+  return result;
+}
+
+UnknownShapes own_shapes(const Job& job, const Cutter& cutter) {
+  UnknownShapes own;
+  for (const auto& [shape, lines] : job.unknown.shapes) {
+    if (cutter.is_own(lines.first)) own.shapes.emplace(shape, lines);
+  }
+  return own;
+}
+
+/// In an input that goes on with another run, the run ends at its last line.
+void end_inputs(const Job& job, const RunParts& parts, int run, std::vector<JobInput>& inputs) {
+  for (size_t i = 0; i < parts.by_input.size(); ++i) {
+    const auto& stretches = parts.by_input[i];
+    for (size_t s = 0; s + 1 < stretches.size(); ++s) {
+      const uint64_t next = file_line(job, stretches[s + 1].from).line;
+      if (stretches[s].run == run && next > 0) inputs[i].lines = next - 1;
+    }
+  }
+}
+
+/// The steps that were printed into an input until the run ended, where those of each run show in
+/// that they begin again. Calls count the steps before them, so earlier ones stay.
+JobMarkers own_markers(const JobMarkers& whole, const std::vector<RunStretch>& stretches, int run) {
+  std::vector<size_t> ends;  // Of each row of steps that grow.
+  for (size_t m = 1; m < whole.markers.size(); ++m) {
+    if (whole.markers[m].step < whole.markers[m - 1].step) ends.push_back(m);
+  }
+  if (ends.size() + 1 != stretches.size() || whole.markers.size() != whole.total) return whole;
+  JobMarkers own = whole;
+  for (size_t s = 0; s < ends.size(); ++s) {
+    if (stretches[s].run == run) own.markers.resize(std::min(own.markers.size(), ends[s]));
+  }
+  own.total = own.markers.size();
+  return own;
+}
+
+/// Lines that stand in the stretches of the run: what its verdict says that it covers.
+uint64_t lines_of(const Job& job, const RunParts& parts, int run) {
+  uint64_t lines = 0;
+  for (size_t i = 0; i < parts.by_input.size(); ++i) {
+    const auto& stretches = parts.by_input[i];
+    for (size_t s = 0; s < stretches.size(); ++s) {
+      if (stretches[s].run != run) continue;
+      const uint64_t from = s == 0 ? 1 : file_line(job, stretches[s].from).line;
+      const uint64_t to = s + 1 < stretches.size() ? file_line(job, stretches[s + 1].from).line
+                                                   : job.inputs[i].lines + 1;
+      lines += to > from ? to - from : 0;
+    }
+  }
+  return lines;
+}
+
+/// Where calls begin to differ was found by reading lines again; it stays what it is in the run.
+void copy_differences(const Job& whole, const std::vector<size_t>& log_in_whole, Job& job) {
+  using Members = std::vector<std::pair<int64_t, int>>;  // Log in the whole job, and segment.
+  std::map<Members, const FirstDifference*> known;
+  for (const Communicator& comm : whole.communicators) {
+    if (!comm.difference || !comm.difference->is_exact()) continue;
+    Members members;
+    for (const CommRank& rank : comm.ranks) members.emplace_back(rank.log, rank.segment);
+    known[members] = &*comm.difference;
+  }
+  for (Communicator& comm : job.communicators) {
+    if (!comm.difference || comm.difference->is_exact()) continue;
+    Members members;
+    for (const CommRank& rank : comm.ranks) {
+      members.emplace_back(
+          rank.log < 0 ? -1 : static_cast<int64_t>(log_in_whole[static_cast<size_t>(rank.log)]),
+          rank.segment);
+    }
+    const auto same = known.find(members);
+    if (same != known.end()) comm.difference = *same->second;
+  }
+}
+
+}  // namespace
+
+Job job_of_run(const Job& job, const RunParts& parts, int run) {
+  const Cutter cutter(job, parts, run);
+  Job part;
+  part.inputs = job.inputs;
+  part.units = job.units;
+  part.losses = job.losses;
+  part.losses.lines = lines_of(job, parts, run);
+  part.unknown = own_shapes(job, cutter);
+  end_inputs(job, parts, run, part.inputs);
+  for (const JobMarkers& markers : job.markers) {
+    part.markers.push_back(own_markers(markers, parts.by_input[markers.input], run));
+  }
+  for (const JobPulse& pulse : job.pulses) {
+    const auto& stretches = parts.by_input[pulse.input];
+    const bool has_part = std::any_of(stretches.begin(), stretches.end(),
+                                      [&](const RunStretch& s) { return s.run == run; });
+    if (has_part) part.pulses.push_back(pulse);
+  }
+  for (const RasReport& report : job.ras_reports) {
+    if (cutter.is_own({report.where.unit, std::max<uint64_t>(report.where.line, 1)}))
+      part.ras_reports.push_back(report);
+  }
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (cutter.is_own({dump.where.unit, 1})) part.flight_recorders.push_back(dump);
+  }
+  for (const HostTopology& topology : job.topologies) {
+    if (!topology.source.empty()) part.topologies.push_back(topology);
+  }
+  const std::map<size_t, int> speakers = runs_of_speakers(job, parts);
+  std::vector<size_t> log_in_whole;
+  for (size_t i = 0; i < job.logs.size(); ++i) {
+    const auto speaker = speakers.find(i);
+    if (speaker != speakers.end() && speaker->second != run) continue;
+    SpeakerLog log = speaker != speakers.end() ? job.logs[i] : cutter.cut(job.logs[i]);
+    if (log.lines == 0) continue;
+    log.records = without_empty(log.records);
+    log.line_matches = without_empty(log.line_matches);
+    part.logs.push_back(std::move(log));
+    log_in_whole.push_back(i);
+  }
+  build_parts(part);
+  copy_differences(job, log_in_whole, part);
+  return part;
+}
+
+}  // namespace ncclog

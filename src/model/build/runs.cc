@@ -1,0 +1,512 @@
+// Do the logs hold one run, or several that happen to lie in one folder?
+//
+//   node01:77, node01:78   commId 0xa, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
+//   node01:91, node01:92   commId 0xb, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
+//   → two runs: other processes have the same ranks on the same GPUs, and no communicator joins
+//   them
+//
+// One job has many communicators, also some that are not joined (replicas that serve side by side),
+// so being apart is not enough: the same ranks must stand on the same GPUs, or torchrun's folders
+// must say that these were two attempts. A pid that begins to use NCCL again, with communicators of
+// its own, had two lives, as pids in containers have, or two copies of NCCL; its lines cannot be
+// told apart.
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "log/header.h"
+#include "log/line_time.h"
+#include "log/messages.h"
+#include "model/build/build_job.h"
+#include "model/build/processes.h"
+#include "model/build/run_parts.h"
+
+namespace ncclog {
+namespace {
+
+/// Where a rank ran: host and bus id.
+using Gpu = std::pair<std::string, std::string>;
+
+/// Processes joined by communicators, directly or through others.
+struct World {
+  std::vector<int> processes;
+  int communicator = -1;  ///< The largest: into Job::communicators.
+  SourceRef first;
+  std::map<int, Gpu> gpus;  ///< By rank of that communicator.
+  std::string attempt_of;   ///< The folder in which torchrun keeps the attempts; empty: unknown.
+  int attempt = -1;
+};
+
+/// Joins processes; `root` of two is the same once `join` has joined them.
+class Groups {
+ public:
+  explicit Groups(size_t count) : parents_(count) {
+    std::iota(parents_.begin(), parents_.end(), size_t{0});
+  }
+  size_t root(size_t i) {
+    while (parents_[i] != i) i = parents_[i] = parents_[parents_[i]];
+    return i;
+  }
+  void join(size_t a, size_t b) { parents_[root(a)] = root(b); }
+
+ private:
+  std::vector<size_t> parents_;
+};
+
+void add_gpus(const Job& job, const Communicator& comm, World& world) {
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.rank < 0 || rank.process < 0) continue;
+    // CALL lines name the device and no bus id.
+    const std::string gpu = rank.bus_id.empty() && rank.cuda_dev >= 0
+                                ? "device " + std::to_string(rank.cuda_dev)
+                                : rank.bus_id;
+    if (gpu.empty()) continue;
+    // A rank that took over the id of an attempt before is of another world.
+    if (!std::binary_search(world.processes.begin(), world.processes.end(), rank.process)) continue;
+    world.gpus[rank.rank] = {job.processes[static_cast<size_t>(rank.process)].host, gpu};
+  }
+}
+
+/// The attempt that all files say in which the world's processes speak first.
+void add_attempt(const Job& job, World& world) {
+  std::set<std::pair<std::string, int>> attempts;
+  for (const int p : world.processes) {
+    const JobUnit* unit = unit_of(job, job.processes[static_cast<size_t>(p)].first);
+    if (unit == nullptr) return;
+    const auto file = parse_torchrun_file(job.inputs[unit->input].path);
+    if (!file) return;
+    attempts.emplace(file->run, file->attempt);
+  }
+  if (attempts.size() != 1) return;
+  world.attempt_of = attempts.begin()->first;
+  world.attempt = attempts.begin()->second;
+}
+
+World make_world(const Job& job, std::vector<int> processes, int communicator) {
+  World world;
+  world.processes = std::move(processes);
+  world.communicator = communicator;
+  world.first = job.processes[static_cast<size_t>(world.processes.front())].first;
+  for (const int p : world.processes) {
+    world.first = std::min(world.first, job.processes[static_cast<size_t>(p)].first);
+  }
+  add_gpus(job, job.communicators[static_cast<size_t>(communicator)], world);
+  add_attempt(job, world);
+  return world;
+}
+
+/// The worlds of the job, in order of their first lines.
+std::vector<World> find_worlds(const Job& job) {
+  Groups groups(job.processes.size());
+  std::map<size_t, int> largest;  // By a member; communicators come largest first.
+  for (const Communicator& comm : job.communicators) {
+    const std::vector<size_t> late = latecomers(job, comm);
+    int before[2] = {-1, -1};
+    for (size_t r = 0; r < comm.ranks.size(); ++r) {
+      const int process = comm.ranks[r].process;
+      if (process < 0) continue;
+      int& last = before[std::binary_search(late.begin(), late.end(), r) ? 1 : 0];
+      if (last >= 0) groups.join(static_cast<size_t>(last), static_cast<size_t>(process));
+      last = process;
+    }
+  }
+  for (size_t c = job.communicators.size(); c-- > 0;) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      if (rank.process < 0) continue;
+      largest[groups.root(static_cast<size_t>(rank.process))] = static_cast<int>(c);
+    }
+  }
+  std::map<size_t, std::vector<int>> members;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (largest.contains(groups.root(p))) members[groups.root(p)].push_back(static_cast<int>(p));
+  }
+  std::vector<World> worlds;
+  for (auto& [root, processes] : members) {
+    worlds.push_back(make_world(job, std::move(processes), largest.at(root)));
+  }
+  std::sort(worlds.begin(), worlds.end(),
+            [](const World& a, const World& b) { return a.first < b.first; });
+  return worlds;
+}
+
+/// The same ranks on the same GPUs, as far as both are seen, and at least one of them.
+bool take_same_place(const World& a, const World& b) {
+  int shared = 0;
+  for (const auto& [rank, gpu] : a.gpus) {
+    const auto other = b.gpus.find(rank);
+    if (other == b.gpus.end()) continue;
+    if (gpu.first.empty() || other->second != gpu) return false;
+    ++shared;
+  }
+  return shared > 0;
+}
+
+/// Two attempts, or worlds of equal size of which one takes the place of the other. A world of one
+/// rank has none to be apart from: any program may run beside it.
+bool are_different_runs(const Job& job, const World& a, const World& b) {
+  if (!a.attempt_of.empty() && a.attempt_of == b.attempt_of && a.attempt != b.attempt) return true;
+  const int nranks = job.communicators[static_cast<size_t>(a.communicator)].nranks;
+  const bool alike =
+      nranks > 1 && nranks == job.communicators[static_cast<size_t>(b.communicator)].nranks;
+  return alike && take_same_place(a, b);
+}
+
+/// A start of NCCL parts its communicators into those only before and those only behind it.
+bool has_several_lives(const SpeakerLog& log) {
+  for (size_t s = 1; s < log.starts.size(); ++s) {
+    std::set<uint64_t> before;
+    std::set<uint64_t> behind;
+    for (const CommSegment& segment : log.comms.all) {
+      if (segment.started.line == 0 || segment.comm_id == 0 || segment.nranks < 2) continue;
+      (segment.started < log.starts[s] ? before : behind).insert(segment.comm_id);
+    }
+    const bool shared =
+        std::any_of(before.begin(), before.end(), [&](uint64_t id) { return behind.contains(id); });
+    if (!before.empty() && !behind.empty() && !shared) return true;
+  }
+  return false;
+}
+
+void mark_restarts(Job& job) {
+  for (Process& process : job.processes) {
+    process.restarted = std::any_of(process.logs.begin(), process.logs.end(),
+                                    [&](size_t log) { return has_several_lives(job.logs[log]); });
+  }
+}
+
+/// The inputs in which the world's processes begin to speak, with the first line in each.
+std::map<uint32_t, SourceRef> inputs_of(const Job& job, const World& world) {
+  std::map<uint32_t, SourceRef> inputs;
+  for (const int p : world.processes) {
+    const SourceRef first = job.processes[static_cast<size_t>(p)].first;
+    const JobUnit* unit = unit_of(job, first);
+    if (unit == nullptr) continue;
+    const auto [known, is_new] = inputs.try_emplace(unit->input, first);
+    if (!is_new) known->second = std::min(known->second, first);
+  }
+  return inputs;
+}
+
+/// By host the smallest pid.
+std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
+  std::map<std::string, int64_t> pids;
+  for (const int p : world.processes) {
+    const Process& process = job.processes[static_cast<size_t>(p)];
+    const auto [known, is_new] = pids.try_emplace(process.host, process.pid);
+    if (!is_new) known->second = std::min(known->second, process.pid);
+  }
+  return pids;
+}
+
+/// The latest time that a last line of the world's processes carries; nullopt: none.
+std::optional<int64_t> time_of(const Job& job, const World& world) {
+  std::optional<int64_t> latest;
+  for (const int p : world.processes) {
+    const LineTime time = find_line_time(job.processes[static_cast<size_t>(p)].last_text);
+    if (time.known() && (!latest || *latest < time.nanoseconds)) latest = time.nanoseconds;
+  }
+  return latest;
+}
+
+/// A key that all worlds have: what `of` gives for each; empty if one lacks it.
+template <typename Key, typename Of>
+std::vector<Key> keys_of(const std::vector<World>& worlds, Of of) {
+  std::vector<Key> keys;
+  for (const World& world : worlds) {
+    const std::optional<Key> key = of(world);
+    if (!key) return {};
+    keys.push_back(*key);
+  }
+  return keys;
+}
+
+/// The names (hosts, inputs) that all maps have; the first of them.
+template <typename Name, typename Value>
+std::optional<Name> common_name(const std::vector<std::map<Name, Value>>& maps) {
+  for (const auto& [name, value] : maps.front()) {
+    const bool in_all =
+        std::all_of(maps.begin(), maps.end(), [&](const auto& map) { return map.contains(name); });
+    if (in_all) return name;
+  }
+  return std::nullopt;
+}
+
+template <typename Key>
+void sort_by(std::vector<World>& worlds, const std::vector<Key>& keys) {
+  std::vector<std::pair<Key, size_t>> order;
+  for (size_t w = 0; w < worlds.size(); ++w) order.emplace_back(keys[w], w);
+  std::sort(order.begin(), order.end());
+  std::vector<World> sorted;
+  for (const auto& [key, w] : order) sorted.push_back(std::move(worlds[w]));
+  worlds = std::move(sorted);
+}
+
+/// Orders the worlds of several runs as they began: by torchrun's attempts, by their places in a
+/// file that all write into, by times, by the pids on a host that all used, and where nothing tells
+/// by their files' names.
+void order_by_time(const Job& job, std::vector<World>& worlds) {
+  if (worlds.empty()) return;
+  const auto attempts = keys_of<int>(worlds, [](const World& world) {
+    return world.attempt < 0 ? std::nullopt : std::optional(world.attempt);
+  });
+  if (!attempts.empty()) return sort_by(worlds, attempts);
+  std::vector<std::map<uint32_t, SourceRef>> inputs;
+  std::vector<std::map<std::string, int64_t>> pids;
+  for (const World& world : worlds) {
+    inputs.push_back(inputs_of(job, world));
+    pids.push_back(pids_of(job, world));
+  }
+  if (const auto input = common_name(inputs)) {
+    std::vector<SourceRef> places;
+    for (const auto& map : inputs) places.push_back(map.at(*input));
+    return sort_by(worlds, places);
+  }
+  const auto times =
+      keys_of<int64_t>(worlds, [&](const World& world) { return time_of(job, world); });
+  if (!times.empty()) return sort_by(worlds, times);
+  if (const auto host = common_name(pids)) {
+    std::vector<int64_t> first;
+    for (const auto& map : pids) first.push_back(map.at(*host));
+    sort_by(worlds, first);
+  }
+}
+
+void add_run(Job& job, const std::vector<const World*>& worlds, bool certain) {
+  Run run;
+  run.certain = certain;
+  for (const World* world : worlds) {
+    for (const int p : world->processes) {
+      job.processes[static_cast<size_t>(p)].run = static_cast<int>(job.runs.size());
+      run.processes.push_back(p);
+    }
+    if (world->communicator >= 0) {
+      const Communicator& comm = job.communicators[static_cast<size_t>(world->communicator)];
+      run.nranks = std::max(run.nranks, comm.nranks);
+    }
+    run.attempt = world->attempt;
+  }
+  std::sort(run.processes.begin(), run.processes.end());
+  job.runs.push_back(std::move(run));
+}
+
+/// Worlds in their order make up runs: one that takes nobody's place in the run before belongs to
+/// it, as the second of two replicas that were started again together.
+std::vector<std::vector<const World*>> gather(const Job& job, const std::vector<World>& worlds) {
+  std::vector<std::vector<const World*>> runs;
+  for (const World& world : worlds) {
+    const bool goes_on =
+        !runs.empty() && std::none_of(runs.back().begin(), runs.back().end(), [&](const World* w) {
+          return are_different_runs(job, *w, world);
+        });
+    if (goes_on) {
+      runs.back().push_back(&world);
+    } else {
+      runs.push_back({&world});
+    }
+  }
+  return runs;
+}
+
+/// Processes that make calls, and of whose communicators no line tells the beginning.
+struct Caller {
+  int process = -1;
+  int device = -1;  ///< As its last line says; of a process with several GPUs any of them.
+  int nranks = -1;  ///< Of its largest communicator.
+};
+
+/// Empty if some communicator's beginning is told.
+std::vector<Caller> callers_of(const Job& job) {
+  std::vector<Caller> callers;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl || process.pid < 0 || process.torn) continue;
+    Caller caller{static_cast<int>(p), parse_header(process.last_text).cuda_dev, -1};
+    for (const size_t log : process.logs) {
+      for (const CommSegment& segment : job.logs[log].comms.all) {
+        if (segment.comm_id != 0 || segment.rank >= 0) return {};
+        caller.nranks = std::max(caller.nranks, segment.nranks);
+      }
+    }
+    if (caller.nranks >= 2) callers.push_back(caller);
+  }
+  return callers;
+}
+
+/// The places at which somebody says that a job, or its processes, were ended.
+std::vector<SourceRef> ends_told(const Job& job) {
+  std::vector<SourceRef> ends;
+  for (const SpeakerLog& log : job.logs) {
+    for (const uint16_t kind :
+         {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
+          kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>, kKindIndex<ProcessEnded>}) {
+      const RecordList* list = log.records.find(kind);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) ends.push_back(record.where);
+    }
+  }
+  std::sort(ends.begin(), ends.end());
+  return ends;
+}
+
+/// In one file, one behind the other, with the end of a job between them. Without it a file may be
+/// put together of those of single processes.
+bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& before,
+             const Process& after) {
+  const JobUnit* first = unit_of(job, before.last);
+  const JobUnit* second = unit_of(job, after.first);
+  if (first == nullptr || second == nullptr || first->input != second->input) return false;
+  const auto end = std::upper_bound(ends.begin(), ends.end(), before.last);
+  return end != ends.end() && *end < after.first;
+}
+
+/// The worlds of processes that take their turns at each place, by pid; empty if they do not, as
+/// often everywhere, with pids that grow. `use` says whether two at one place may be two turns.
+template <typename Place, typename PlaceOf, typename MayFollow>
+std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers, PlaceOf place_of,
+                              MayFollow may_follow) {
+  const auto process = [&](int p) -> const Process& {
+    return job.processes[static_cast<size_t>(p)];
+  };
+  std::map<Place, std::vector<int>> by_place;
+  for (const Caller& caller : callers) by_place[place_of(caller)].push_back(caller.process);
+  const size_t turns = by_place.begin()->second.size();
+  std::vector<World> worlds(turns);
+  for (auto& [place, processes] : by_place) {
+    if (turns < 2 || processes.size() != turns) return {};
+    std::sort(processes.begin(), processes.end(),
+              [&](int a, int b) { return process(a).pid < process(b).pid; });
+    for (size_t t = 0; t < turns; ++t) {
+      if (t > 0 && !may_follow(process(processes[t - 1]), process(processes[t]))) return {};
+      worlds[t].processes.push_back(processes[t]);
+    }
+  }
+  for (World& world : worlds) {
+    std::sort(world.processes.begin(), world.processes.end());
+    add_attempt(job, world);
+  }
+  for (size_t t = 1; t < turns; ++t) {
+    for (const auto& [host, pid] : pids_of(job, worlds[t])) {
+      for (const int p : worlds[t - 1].processes) {
+        if (process(p).host == host && process(p).pid >= pid) return {};
+      }
+    }
+  }
+  return worlds;
+}
+
+/// Without initialisation lines no line says which processes belong together: communicators are put
+/// together by their sizes, and mix those of several runs. Then runs show in that processes take
+/// their turns: on each GPU, as many as make up the world, or on each host behind each other.
+std::vector<World> worlds_by_turns(const Job& job) {
+  const std::vector<Caller> callers = callers_of(job);
+  if (callers.empty()) return {};
+  int nranks = -1;
+  bool has_devices = true;
+  for (const Caller& caller : callers) {
+    nranks = std::max(nranks, caller.nranks);
+    has_devices &= caller.device >= 0;
+  }
+  const auto host_of = [&](const Caller& caller) {
+    return job.processes[static_cast<size_t>(caller.process)].host;
+  };
+  if (has_devices) {
+    using Device = std::pair<std::string, int>;
+    std::vector<World> worlds = take_turns<Device>(
+        job, callers, [&](const Caller& caller) { return Device(host_of(caller), caller.device); },
+        [](const Process&, const Process&) { return true; });
+    const bool fills = std::cmp_equal(callers.size(), worlds.size() * static_cast<size_t>(nranks));
+    if (!worlds.empty() && fills) return worlds;
+  }
+  const std::vector<SourceRef> ends = ends_told(job);
+  return take_turns<std::string>(job, callers, host_of, [&](const Process& a, const Process& b) {
+    return follows(job, ends, a, b);
+  });
+}
+
+/// All ranks of its largest communicator are there, and there are two at least.
+bool is_whole(const Job& job, const World& world) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(world.communicator)];
+  return comm.nranks >= 2 && std::cmp_equal(world.gpus.size(), comm.nranks) &&
+         std::cmp_equal(world.processes.size(), comm.nranks);
+}
+
+/// The first step that each input prints into which no process of NCCL writes: outputs of programs.
+std::vector<int64_t> first_steps_of_outputs(const Job& job) {
+  std::set<uint32_t> spoken_in;
+  for (const SpeakerLog& log : job.logs) {
+    if (log.speaker.pid < 0) continue;
+    for (const SourceRef where : {log.first, log.last}) {
+      if (const JobUnit* unit = unit_of(job, where)) spoken_in.insert(unit->input);
+    }
+  }
+  std::map<uint32_t, int64_t> steps;
+  for (const JobMarkers& input : job.markers) {
+    if (!input.markers.empty()) steps.emplace(input.input, input.markers.front().step);
+  }
+  for (const JobPulse& input : job.pulses) {
+    for (const bool has_zone : {false, true}) {
+      const int64_t first = input.pulse.clock(has_zone).steps.first;
+      if (first >= 0) steps.emplace(input.input, first);
+    }
+  }
+  std::vector<int64_t> result;
+  for (const auto& [input, step] : steps) {
+    if (step >= 0 && !spoken_in.contains(input)) result.push_back(step);
+  }
+  return result;
+}
+
+/// Jobs that ran beside each other on GPUs of their own: each world is whole, each has an output of
+/// its own, the outputs print the same steps, and no line names a rank that one of them lacks. The
+/// replicas of one job share an output, or count their ranks on.
+bool are_side_by_side(const Job& job, const std::vector<World>& worlds) {
+  const std::vector<int64_t> steps = first_steps_of_outputs(job);
+  if (worlds.size() < 2 || steps.size() != worlds.size()) return false;
+  int fewest = std::numeric_limits<int>::max();
+  for (const World& world : worlds) {
+    if (!is_whole(job, world)) return false;
+    const Communicator& comm = job.communicators[static_cast<size_t>(world.communicator)];
+    fewest = std::min(fewest, comm.nranks);
+  }
+  const auto names_other_rank = [&](const SpeakerLog& log) { return log.speaker.rank >= fewest; };
+  if (std::any_of(job.logs.begin(), job.logs.end(), names_other_rank)) return false;
+  return std::count(steps.begin(), steps.end(), steps.front()) ==
+         static_cast<int64_t>(steps.size());
+}
+
+}  // namespace
+
+void build_runs(Job& job) {
+  // Torn lines make many worlds; more of them than this are no runs that people keep together.
+  constexpr size_t kMaxWorlds = 1024;
+  mark_restarts(job);
+  std::vector<World> worlds = find_worlds(job);
+  if (worlds.size() > kMaxWorlds) return;
+  const auto differs = [&](const World& world) {
+    return std::any_of(worlds.begin(), worlds.end(), [&](const World& other) {
+      return &other != &world && are_different_runs(job, world, other);
+    });
+  };
+  std::vector<World> certain;
+  std::vector<World> others;
+  for (const World& world : worlds) (differs(world) ? certain : others).push_back(world);
+  if (certain.empty()) {
+    certain = are_side_by_side(job, worlds) ? worlds : worlds_by_turns(job);
+    if (certain.empty()) return;
+    order_by_time(job, certain);
+    for (const World& world : certain) add_run(job, {&world}, true);
+    return;
+  }
+  order_by_time(job, certain);
+  for (const auto& run : gather(job, certain)) add_run(job, run, true);
+  for (const World& world : others) add_run(job, {&world}, false);
+}
+
+}  // namespace ncclog

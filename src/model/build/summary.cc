@@ -1,0 +1,362 @@
+// What remains to be told once processes and communicators are known: settings, versions, the job's
+// size, who printed which kind; the runs of nccl-tests; whose the Flight Recorder's dumps are.
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/build/build_job.h"
+#include "model/job.h"
+
+namespace ncclog {
+// The job in a few words: settings, versions, hosts, size.
+
+namespace {
+
+/// Calls `use(message)` for every kept message of kind T in the job.
+template <typename T, typename Use>
+void for_each_message(const Job& job, Use use) {
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr) continue;
+    for (const Record& record : list->kept) {
+      const Event event = parse_record(record);
+      use(read_message<T>(event.message));
+    }
+  }
+}
+
+/// Hundreds of rules and facts ask for kinds of which most logs hold none.
+void build_processes_by_kind(Job& job) {
+  job.processes_by_kind.assign(all_kinds().size(), {});
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      for (const auto& [kind, list] : job.logs[log].records) {
+        std::vector<int>& processes = job.processes_by_kind[kind];
+        const int process = static_cast<int>(p);
+        if (processes.empty() || processes.back() != process) processes.push_back(process);
+      }
+    }
+  }
+}
+
+void build_environment(Job& job) {
+  std::map<std::pair<std::string, std::string>, std::set<int>> settings;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto set = read_message<EnvSet>(event.message);
+      settings[{std::string(set.name), std::string(set.value)}].insert(static_cast<int>(p));
+    });
+  }
+  for (const auto& [setting, processes] : settings) {
+    job.environment.push_back(
+        {setting.first, setting.second, {processes.begin(), processes.end()}});
+  }
+}
+
+/// "12.4"; what another process wrote into the line may stand in it.
+bool is_release(std::string_view version) {
+  return version.find_first_not_of("0123456789.") == version.npos;
+}
+
+void build_versions(Job& job) {
+  std::set<std::string> nccl;
+  std::set<std::string> cuda;
+  std::set<std::string> pytorch;
+  const auto add = [](std::set<std::string>& versions, std::string_view version) {
+    if (!version.empty()) versions.emplace(version);
+  };
+  for_each_message<NcclVersion>(job, [&](const NcclVersion& message) {
+    if (!is_release(message.cuda)) return;
+    add(nccl, message.version);
+    add(cuda, message.cuda);
+  });
+  for_each_message<NcclException>(job, [&](const auto& message) { add(nccl, message.version); });
+  for_each_message<TorchVersionLine>(
+      job, [&](const TorchVersionLine& message) { add(pytorch, message.version); });
+  job.nccl_versions.assign(nccl.begin(), nccl.end());
+  job.cuda_versions.assign(cuda.begin(), cuda.end());
+  job.pytorch_versions.assign(pytorch.begin(), pytorch.end());
+}
+
+/// Hosts as NCCL names them. Launchers and collectors have names of their own for them (pods,
+/// services), so theirs count only where NCCL names none.
+void build_hosts(Job& job) {
+  std::set<std::string> hosts;
+  std::set<std::string> named_by_prefix;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty()) (process.pid >= 0 ? hosts : named_by_prefix).insert(process.host);
+  }
+  for (const JobInput& input : job.inputs) {
+    if (!input.host.empty()) hosts.insert(input.host);
+  }
+  if (hosts.empty()) hosts = std::move(named_by_prefix);
+  job.hosts.assign(hosts.begin(), hosts.end());
+  job.nhosts = static_cast<int>(hosts.size());
+  // NCCL counts also the hosts of which there are no logs.
+  const auto largest =
+      std::max_element(job.communicators.begin(), job.communicators.end(),
+                       [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
+  if (largest != job.communicators.end() && largest->nnodes > 0) job.nhosts = largest->nnodes;
+}
+
+/// "--world-size 8" on a command line; 0 if it does not say.
+int asked_world_size(std::string_view command) {
+  constexpr std::string_view kFlags[] = {"--world-size", "--world_size"};
+  for (const std::string_view flag : kFlags) {
+    const size_t at = command.find(flag);
+    if (at == command.npos) continue;
+    const std::string_view rest = command.substr(std::min(at + flag.size() + 1, command.size()));
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    return static_cast<int>(parse_int(rest.substr(0, digits)).value_or(0));
+  }
+  return 0;
+}
+
+/// Size that launchers, rings and old releases announce; 0 if none does.
+int announced_nranks(const Job& job) {
+  int nranks = 0;
+  const auto at_least = [&](int n) { nranks = std::max(nranks, n); };
+  for_each_message<NranksAnnounced>(job, [&](const auto& message) { at_least(message.nranks); });
+  for_each_message<NcclTestsRank>(job, [&](const auto& message) { at_least(message.rank + 1); });
+  for_each_message<ShellCommand>(
+      job, [&](const auto& message) { at_least(asked_world_size(message.command)); });
+  return nranks;
+}
+
+/// Size that the groups of Flight Recorder dumps speak of; 0: there are none.
+int recorded_nranks(const Job& job) {
+  int nranks = 0;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderGroup& group : dump.groups) {
+      for (const int rank : group.ranks) nranks = std::max(nranks, rank + 1);
+    }
+  }
+  return nranks;
+}
+
+/// Ranks that lines name: by prefix, or as the root that others wait for.
+std::set<int> ranks_named(const Job& job) {
+  std::set<int> ranks;
+  for (const Process& process : job.processes) ranks.insert(process.rank);
+  for_each_message<StoreWaitFailed>(job, [&](const auto& message) {
+    ranks.insert(message.rank);
+    ranks.insert(message.root);
+  });
+  ranks.erase(-1);
+  return ranks;
+}
+
+std::optional<int> count_ranks(const Job& job) {
+  int nranks = 0;
+  for (const Communicator& comm : job.communicators) nranks = std::max(nranks, comm.nranks);
+  if (nranks <= 0) nranks = std::max(announced_nranks(job), recorded_nranks(job));
+  if (nranks > 0) return nranks;
+  // Processes that speak in an excerpt do not tell how many there are. Ranks without a gap do,
+  // unless it is one voice.
+  const std::set<int> named = ranks_named(job);
+  const bool is_whole = named.size() > 1 && *named.begin() == 0 &&
+                        *named.rbegin() + 1 == static_cast<int>(named.size());
+  return is_whole ? std::optional(*named.rbegin() + 1) : std::nullopt;
+}
+
+}  // namespace
+
+void build_summary(Job& job) {
+  build_environment(job);
+  build_versions(job);
+  build_hosts(job);
+  job.nranks = count_ranks(job);
+  build_processes_by_kind(job);
+}
+
+// Which lines of nccl-tests belong to one run?
+//
+//   version, program, settings, ranks, headings, rows, sums, end: a run's lines come in this order.
+//
+// A line that belongs before what was read last begins the next run. Lines of other programs may
+// stand between; what two processes print into one file without prefixes cannot be told apart.
+
+namespace {
+
+/// The parts of a run in the order in which it prints them.
+enum class Part { None, Version, Program, Config, Ranks, Rows, OutOfBounds, Bandwidth, End };
+
+std::optional<Part> part_of(const Message& message) {
+  const uint16_t kind = message.kind->index;
+  if (kind == kKindIndex<NcclTestsVersion>) return Part::Version;
+  if (kind == kKindIndex<NcclTestsProgram>) {
+    return read_message<NcclTestsProgram>(message).phase == "starting" ? Part::Program : Part::End;
+  }
+  if (kind == kKindIndex<NcclTestsConfig>) return Part::Config;
+  if (kind == kKindIndex<NcclTestsRank>) return Part::Ranks;
+  if (kind == kKindIndex<NcclTestsResult>) return Part::Rows;
+  if (kind == kKindIndex<NcclTestsOutOfBounds>) return Part::OutOfBounds;
+  if (kind == kKindIndex<NcclTestsBandwidth>) return Part::Bandwidth;
+  return std::nullopt;
+}
+
+bool repeats(Part part) { return part == Part::Ranks || part == Part::Rows; }
+
+void read_row(const Message& message, const Record& record, NcclTestsRun& run) {
+  const auto result = read_message<NcclTestsResult>(message);
+  const auto values = [](auto time, auto algbw, auto busbw, auto wrong) {
+    return NcclTestsValues{std::string(time), std::string(algbw), std::string(busbw),
+                           std::string(wrong)};
+  };
+  NcclTestsRow row;
+  row.where = record.where;
+  row.text = record.text;
+  row.size = result.size;
+  row.count = result.count;
+  row.datatype = result.datatype;
+  row.redop = result.redop;
+  row.root = result.root;
+  row.out_of_place = values(result.time, result.algbw, result.busbw, result.wrong);
+  row.in_place = values(result.time_in_place, result.algbw_in_place, result.busbw_in_place,
+                        result.wrong_in_place);
+  run.rows.push_back(std::move(row));
+}
+
+void read_config(const Message& message, NcclTestsRun& run) {
+  const auto config = read_message<NcclTestsConfig>(message);
+  run.min_bytes = config.min_bytes;
+  run.max_bytes = config.max_bytes;
+  run.iters = config.iters;
+  run.validation = config.validation;
+}
+
+void read_part(Part part, const Message& message, const Record& record, NcclTestsRun& run) {
+  switch (part) {
+    case Part::Version:
+      run.version = read_message<NcclTestsVersion>(message).version;
+      break;
+    case Part::Program:
+    case Part::End:
+      run.test = read_message<NcclTestsProgram>(message).test;
+      break;
+    case Part::Config:
+      read_config(message, run);
+      break;
+    case Part::Ranks:
+      run.nranks = std::max(run.nranks, read_message<NcclTestsRank>(message).rank + 1);
+      break;
+    case Part::Rows:
+      read_row(message, record, run);
+      break;
+    case Part::OutOfBounds:
+      run.out_of_bounds = read_message<NcclTestsOutOfBounds>(message).count;
+      run.out_of_bounds_line = record.where;
+      break;
+    case Part::Bandwidth:
+      run.busbw = read_message<NcclTestsBandwidth>(message).busbw;
+      run.below_expected = read_message<NcclTestsBandwidth>(message).verdict == "FAILED";
+      break;
+    case Part::None:
+      break;
+  }
+}
+
+/// The program in a command: "mpirun -np 8 ./build/all_reduce_perf -b 8" → "all_reduce_perf".
+std::string_view program_in(std::string_view command) {
+  for (std::string_view word : split_blanks(command)) {
+    word = word.substr(word.rfind('/') + 1);
+    if (word.ends_with("_perf") || word.ends_with("_perf_mpi")) return word;
+  }
+  return {};
+}
+
+/// Runs whose output does not name the test are named by the last command before them.
+void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
+  const RecordList* commands = log.records.find(kKindIndex<ShellCommand>);
+  if (!run.test.empty() || commands == nullptr) return;
+  for (const Record& record : commands->kept) {
+    if (record.where.unit != run.first.unit || !(record.where < run.first)) continue;
+    const Event event = parse_record(record);
+    const std::string_view program = program_in(read_message<ShellCommand>(event.message).command);
+    if (!program.empty()) run.test = program;
+  }
+}
+
+std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
+  std::vector<NcclTestsRun> runs;
+  Part last = Part::End;
+  for (const Record& record : log.nccl_tests.kept) {
+    const Event event = parse_record(record);
+    if (event.message.kind == nullptr) continue;
+    const auto part = part_of(event.message);
+    if (!part) continue;
+    const bool goes_on = *part > last || (*part == last && repeats(*part));
+    if (runs.empty() || !goes_on) runs.push_back({.first = record.where});
+    last = *part;
+    read_part(*part, event.message, record, runs.back());
+  }
+  for (NcclTestsRun& run : runs) name_by_command(log, run);
+  return runs;
+}
+
+}  // namespace
+
+int64_t nccl_tests_wrong_values(std::string_view printed) {
+  if (const auto count = parse_int(printed)) return *count;
+  // "%g" of a large count; the errors of old releases have small exponents.
+  const size_t exponent = printed.find("e+");
+  if (exponent == printed.npos || !is_digit(printed.front())) return -1;
+  const auto digits = parse_int(printed.substr(exponent + 2));
+  if (!digits || *digits < 6 || *digits > 17) return -1;
+  int64_t value = printed.front() - '0';
+  for (int64_t i = 0; i < *digits; ++i) value *= 10;
+  return value;
+}
+
+void build_nccl_tests(Job& job) {
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      for (NcclTestsRun& run : runs_of(job.logs[log])) {
+        run.process = static_cast<int>(p);
+        job.nccl_tests.push_back(std::move(run));
+      }
+    }
+  }
+  std::stable_sort(job.nccl_tests.begin(), job.nccl_tests.end(),
+                   [](const NcclTestsRun& a, const NcclTestsRun& b) { return a.first < b.first; });
+}
+
+// Whose dump is this? A dump names a rank of PyTorch; the log names processes by NCCL's ranks.
+//
+// The two are the same number where the job's largest communicator is as large as the dump's
+// largest group, the world: both are then made by all ranks in the same order.
+
+namespace {
+
+size_t world_size(const FlightRecorderDump& dump) {
+  size_t size = 0;
+  for (const FlightRecorderGroup& group : dump.groups) size = std::max(size, group.ranks.size());
+  return size;
+}
+
+int process_of(const Job& job, const FlightRecorderDump& dump) {
+  const size_t size = world_size(dump);
+  if (dump.rank < 0 || size == 0 || job.communicators.empty()) return -1;
+  const int nranks = job.communicators.front().nranks;
+  return nranks >= 0 && static_cast<size_t>(nranks) == size ? process_of_rank(job, dump.rank) : -1;
+}
+
+}  // namespace
+
+void build_flight_recorders(Job& job) {
+  for (FlightRecorderDump& dump : job.flight_recorders) dump.process = process_of(job, dump);
+  std::stable_sort(job.flight_recorders.begin(), job.flight_recorders.end(),
+                   [](const FlightRecorderDump& a, const FlightRecorderDump& b) {
+                     return std::tuple(a.rank < 0, a.rank) < std::tuple(b.rank < 0, b.rank);
+                   });
+}
+
+}  // namespace ncclog

@@ -1,0 +1,288 @@
+#include "model/calls.h"
+
+#include <cstring>
+#include <limits>
+
+#include "log/messages.h"
+#include "log/nccl_names.h"
+#include "log/read_message.h"
+
+namespace ncclog {
+namespace {
+
+/// The finaliser of splitmix64: every input bit reaches every output bit.
+uint64_t mixed(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+bool is_point_to_point(const OpName& op) {
+  constexpr OpName kNames[] = {"Send", "Recv", "PutSignal", "Signal", "WaitSignal"};
+  return std::find(std::begin(kNames), std::end(kNames), op) != std::end(kNames);
+}
+
+CallSignature comparable(const CallSignature& call) {
+  CallSignature same = call;
+  same.redop = std::min(call.redop, kUserRedop);
+  return same;
+}
+
+uint64_t hash_of(const CallSignature& call) {
+  uint64_t words[2] = {};
+  const std::string_view op = call.op.view();
+  std::memcpy(words, op.data(), op.size());
+  uint64_t hash = mixed(words[0] + 0x9e3779b97f4a7c15U);
+  for (const uint64_t word :
+       {words[1], static_cast<uint64_t>(call.count), static_cast<uint64_t>(call.datatype),
+        static_cast<uint64_t>(call.redop), static_cast<uint64_t>(call.root)}) {
+    hash = mixed(hash + word + 0x9e3779b97f4a7c15U);
+  }
+  return hash;
+}
+
+namespace {
+
+ReadCall call_of_line(const Message& message) {
+  using Call = CollectiveCall;
+  const auto call = read_members<Call, &Call::op, &Call::count, &Call::datatype, &Call::redop,
+                                 &Call::root, &Call::comm, &Call::nranks>(message);
+  return {call.comm.value,
+          call.nranks,
+          false,
+          {call.op, call.count, call.datatype, call.redop, call.root}};
+}
+
+/// ncclBcast's trace gives its own name, its COLL line that of ncclBroadcast.
+ReadCall call_of_trace(const Message& message) {
+  const auto call = read_message<CallTrace>(message);
+  const std::string_view op = call.op == "Bcast" ? "Broadcast" : call.op;
+  return {call.comm.value, -1, true, {op, call.count, call.datatype, call.redop, call.root}};
+}
+
+}  // namespace
+
+std::optional<ReadCall> read_call(const Event& event) {
+  if (event.fate != LineFate::Recognised) return std::nullopt;
+  const uint16_t kind = event.message.kind->index;
+  if (kind == kKindIndex<CollectiveCall>) return call_of_line(event.message);
+  if (kind == kKindIndex<CallTrace>) return call_of_trace(event.message);
+  return std::nullopt;
+}
+
+namespace {
+
+constexpr uint64_t power(uint64_t base, uint64_t exponent) {
+  uint64_t result = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base) {
+    if (exponent & 1U) result *= base;
+  }
+  return result;
+}
+
+/// Newton's iteration doubles the number of right bits; an odd number is its own inverse modulo 8.
+constexpr uint64_t inverse(uint64_t odd) {
+  uint64_t result = odd;
+  for (int i = 0; i < 5; ++i) result *= 2 - odd * result;
+  return result;
+}
+
+constexpr uint64_t kBack = inverse(kSequenceBase);
+static_assert(kSequenceBase * kBack == 1);
+
+}  // namespace
+
+uint64_t extended_hash(uint64_t hash, const CallSignature& call) {
+  return hash * kSequenceBase + hash_of(comparable(call));
+}
+
+uint64_t joined_hash(uint64_t first, uint64_t second, uint64_t length) {
+  return first * power(kSequenceBase, length) + second;
+}
+
+bool operator==(const CallSequence& a, const CallSequence& b) {
+  if (a.size_ != b.size_ || a.hash_ != b.hash_ || a.kept_.size() != b.kept_.size()) return false;
+  for (uint64_t i = a.kept_from(); i < a.size_; ++i) {
+    if (*a.call(i) != *b.call(i)) return false;
+  }
+  return true;
+}
+
+void CallSequence::thin_out() {
+  if (checkpoints_.size() <= kMaxCheckpoints) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < checkpoints_.size(); i += 2) checkpoints_[kept++] = checkpoints_[i];
+  checkpoints_.resize(kept);
+  stride_ *= 2;
+}
+
+void CallSequence::add_checkpoint(SourceRef where) {
+  checkpoints_.push_back({size_, hash_, where});
+  thin_out();
+  next_checkpoint_ = checkpoints_.back().index + stride_;
+}
+
+void CallSequence::merge(const CallSequence& later) {
+  for (const CallCheckpoint& point : later.checkpoints_) {
+    checkpoints_.push_back(
+        {size_ + point.index, joined_hash(hash_, point.hash, point.index), point.where});
+  }
+  stride_ = std::max(stride_, later.stride_);
+  while (checkpoints_.size() > kMaxCheckpoints) thin_out();
+  if (!checkpoints_.empty()) next_checkpoint_ = checkpoints_.back().index + stride_;
+  hash_ = joined_hash(hash_, later.hash_, later.size_);
+  if (later.kept_from() > 0) {
+    size_ += later.size_;
+    kept_ = later.kept_;
+    oldest_ = later.oldest_;
+    return;
+  }
+  for (uint64_t i = 0; i < later.size_; ++i) append(*later.call(i));
+}
+
+const PlacedCall* CallSequence::call(uint64_t index) const {
+  if (index < kept_from() || index >= size_) return nullptr;
+  return &kept_[(oldest_ + index - kept_from()) % kept_.size()];
+}
+
+std::optional<uint64_t> CallSequence::prefix_hash(uint64_t length) const {
+  if (length > size_) return std::nullopt;
+  if (length >= kept_from()) {
+    uint64_t hash = hash_;
+    for (uint64_t i = size_; i > length; --i) {
+      hash = (hash - hash_of(comparable(call(i - 1)->call))) * kBack;
+    }
+    return hash;
+  }
+  const auto point =
+      std::lower_bound(checkpoints_.begin(), checkpoints_.end(), length,
+                       [](const CallCheckpoint& at, uint64_t index) { return at.index < index; });
+  if (point == checkpoints_.end() || point->index != length) return std::nullopt;
+  return point->hash;
+}
+
+void CallVolume::add(const CallVolume& more) {
+  calls += more.calls;
+  const uint64_t sum = elements + more.elements;
+  elements = sum < elements ? std::numeric_limits<uint64_t>::max() : sum;
+}
+
+void CallVolumes::add(const VolumeKey& key, const CallVolume& volume) {
+  if (volumes.size() == kLimit && std::prev(volumes.end())->first < key) {
+    other += volume.calls;
+    return;
+  }
+  volumes[key].add(volume);
+  if (volumes.size() > kLimit) {
+    const auto last = std::prev(volumes.end());
+    other += last->second.calls;
+    volumes.erase(last);
+  }
+}
+
+void CallVolumes::add(const CallSignature& call, uint64_t calls) {
+  const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
+  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
+  const uint64_t elements = count > kMost / calls ? kMost : count * calls;
+  add({call.op, call.datatype}, {calls, elements});
+}
+
+void CallVolumes::merge(const CallVolumes& later) {
+  for (const auto& [key, volume] : later.volumes) add(key, volume);
+  other += later.other;
+}
+
+namespace {
+
+constexpr int kInt8 = 0;
+
+/// What Send and Recv of one message share. NCCL turns both into bytes (taskAppend in
+/// enqueue.cc), so that 8 float32 meet 16 bfloat16.
+CallSignature size_of_message(int64_t elements, int datatype) {
+  const int64_t bytes = datatype_bytes(datatype).value_or(0);
+  const bool is_known =
+      bytes > 0 && elements >= 0 && elements <= std::numeric_limits<int64_t>::max() / bytes;
+  if (!is_known) return {.count = elements, .datatype = datatype};
+  return {.count = elements * bytes, .datatype = kInt8};
+}
+
+}  // namespace
+
+void PeerMessages::add(int64_t elements, int datatype) {
+  hash = extended_hash(hash, size_of_message(elements, datatype));
+  ++count;
+}
+
+void PeerMessages::merge(const PeerMessages& later) {
+  hash = joined_hash(hash, later.hash, later.count);
+  count += later.count;
+}
+
+void CollectiveCalls::add_message(const CallSignature& call) {
+  if (call.op != "Send" && call.op != "Recv") return;
+  PeerTotals& peer = peers[call.root];
+  (call.op == "Send" ? peer.sent : peer.received).add(call.count, call.datatype);
+  limit_peers();
+}
+
+void CollectiveCalls::limit_peers() {
+  while (peers.size() > kMaxPeers) {
+    const auto highest = std::prev(peers.end());
+    other_peers += highest->second.sent.count + highest->second.received.count;
+    peers.erase(highest);
+  }
+}
+
+void CollectiveCalls::add(SourceRef where, std::string_view stamp, const CallSignature& call) {
+  stamp = stamp.substr(0, kMaxStampBytes);
+  if (total++ == 0) {
+    first = where;
+    first_stamp = stamp;
+  }
+  last = where;
+  last_stamp.assign(stamp);
+  last_call = call;
+  by_signature.add(call);
+  volumes.add(call);
+  if (is_point_to_point(call.op)) {
+    add_message(call);
+  } else {
+    collectives.add(where, call);
+  }
+}
+
+void CollectiveCalls::add_uncounted(uint64_t count, SourceRef where, std::string_view stamp,
+                                    const CallSignature& call) {
+  total += count;
+  by_signature.add(call, count);
+  volumes.add(call, count);
+  if (where < last) return;
+  last = where;
+  last_stamp.assign(stamp.substr(0, kMaxStampBytes));
+  last_call = call;
+}
+
+void CollectiveCalls::merge(const CollectiveCalls& later) {
+  if (later.total == 0) return;
+  if (total == 0) {
+    first = later.first;
+    first_stamp = later.first_stamp;
+  }
+  total += later.total;
+  last = later.last;
+  last_stamp = later.last_stamp;
+  last_call = later.last_call;
+  by_signature.merge(later.by_signature);
+  volumes.merge(later.volumes);
+  collectives.merge(later.collectives);
+  for (const auto& [rank, peer] : later.peers) {
+    peers[rank].sent.merge(peer.sent);
+    peers[rank].received.merge(peer.received);
+  }
+  other_peers += later.other_peers;
+  limit_peers();
+}
+
+}  // namespace ncclog

@@ -1,0 +1,241 @@
+// Everything that one process said, summed up: its communicators and their calls, its connections,
+// what it allocated, and how it ran its operations.
+//
+// node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 … - Init START   → a segment
+// node-a:41:41 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM          → a connection
+// node-a:41:41 [0] NCCL INFO init.cc:512 Cuda Alloc Size 23648 …                → an allocation
+//
+// A large log is read in stretches, so each part can be joined with what a later stretch holds:
+// merging them, in any grouping, gives what reading the whole gives. Memory is bounded by
+// communicators and kinds, not by lines.
+
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/messages.h"
+#include "model/calls.h"
+
+namespace ncclog {
+
+// Who printed a line, as far as the line itself says.
+//
+//   node07:4121:4188 [3] NCCL INFO …        → host node07, pid 4121
+//   [rank6]:[E717 … ProcessGroupNCCL.cpp…   → rank 6
+//   (TrainWorker pid=4242) plain text       → pid 4242
+//   NCCL INFO NET/Socket : Using …          → input 0: nobody named, but it is one file
+
+/// The name under which lines are collected. Fields the line does not give stay at their defaults;
+/// `input` is set only where neither host and pid nor a global rank name the speaker.
+struct Speaker {
+  std::string host;
+  int64_t pid = -1;
+  int rank = -1;        ///< Global rank, from the framework's or the launcher's prefix.
+  int local_rank = -1;  ///< torchrun's; only where no global rank is known.
+  int64_t input = -1;   ///< Number of the input; in a job, index into Job::inputs.
+
+  auto operator<=>(const Speaker&) const = default;
+};
+
+// One life of a communicator pointer inside one process.
+//
+// A pointer means something inside its process only and comes back after destroy. A segment begins
+// with the first line that names the pointer and ends with its destroy or abort, or with a new
+// start. Joining the segments of neighbouring stretches is associative: the last open segment of
+// the earlier stretch and the first of the later one are the same life unless the later one begins
+// anew.
+
+/// How a communicator's life ended in this process.
+enum class CommFate { None, Destroyed, Aborted };
+
+/// What one process said about one communicator.
+struct CommSegment {
+  uint64_t comm = 0;  ///< The pointer.
+  int rank = -1;      ///< -1: no line of its initialisation was seen.
+  int nranks = -1;
+  int cuda_dev = -1;
+  std::string bus_id;
+  uint64_t comm_id = 0;  ///< 0: not printed (children since 2.23.4, everything before 2.16).
+  uint64_t parent = 0;   ///< Pointer of the parent in this process; 0: not a child.
+  int child_count = -1;
+  int color = -1;
+  int key = -1;
+  int nnodes = -1;  ///< From the layout line of 2.20.3 and later.
+  int local_ranks = -1;
+  SourceRef started;    ///< Init START; line 0: not seen.
+  SourceRef completed;  ///< Init COMPLETE; line 0: not seen.
+  /// CALL line of the function that made it, behind its initialisation; line 0: not seen.
+  SourceRef announced;
+  SourceRef ended;  ///< Destroy or Abort COMPLETE; line 0: not seen.
+  CommFate end = CommFate::None;
+  CollectiveCalls calls;   ///< By COLL lines.
+  CollectiveCalls traces;  ///< By CALL lines: the same calls once more where both are printed.
+
+  bool operator==(const CommSegment&) const = default;
+};
+
+/// The calls of a segment, from the one kind of line that tells more of them.
+const CollectiveCalls& calls_of(const CommSegment& segment);
+
+/// The communicators of one process in the order in which their lives began.
+struct CommSegments {
+  std::vector<CommSegment> all;
+
+  void add(SourceRef where, const CommInit& init);
+  void add(SourceRef where, const CommAnnounced& announced);  ///< 2.4.2's Init START.
+  void add(SourceRef where, const CommEnd& ended);
+  void add(SourceRef where, const CallInit& call);
+  void add(const CommLayout& layout);
+  /// `stamp` is what stands before the line's host. Gives the segment's place in `all`.
+  int add_call(SourceRef where, std::string_view stamp, uint64_t comm, int nranks,
+               const CallSignature& call);
+  int add_trace(SourceRef where, std::string_view stamp, uint64_t comm, const CallSignature& call);
+  /// The segment to which a call on `comm` belongs now; -1: it begins one.
+  int living_segment(uint64_t comm) const;
+  /// Another number whenever what living_segment says may have changed.
+  uint64_t lives() const { return lives_; }
+  /// Gives for each segment of `later` its place in `all`.
+  std::vector<int> merge(CommSegments&& later);
+  bool operator==(const CommSegments& other) const { return all == other.all; }
+
+ private:
+  CommSegment* latest(uint64_t comm);
+  size_t living(uint64_t comm);
+  size_t append(CommSegment&& segment);
+  size_t add(CommSegment&& news);
+
+  std::unordered_map<uint64_t, size_t> latest_;  ///< By pointer: its last life in `all`.
+  uint64_t lives_ = 0;
+};
+
+// Which ranks a process is connected to, over which path, on how many channels.
+//
+//   Channel 00/0 : 1[1] -> 2[2] [send] via NET/Socket/0
+//
+// Both ends announce network paths, only the sender P2P and SHM; the same connection is announced
+// once per channel. Here a connection is (src, dst, path) with the channels that use it.
+
+/// Path classes as NCCL's transports name themselves.
+enum class Transport { P2P, SHM, NET, COLLNET, Other };
+
+/// "P2P/CUMEM" → P2P, "direct shared memory" → SHM, "NET/IB/0/GDRDMA" → NET.
+Transport transport_of(std::string_view path);
+std::string_view to_string(Transport transport);
+
+struct ConnectionKey {
+  int src_rank = 0;
+  int dst_rank = 0;
+  std::string path;  ///< As printed after "via".
+
+  auto operator<=>(const ConnectionKey&) const = default;
+};
+
+/// The same as a line says it.
+struct ConnectionView {
+  int src_rank = 0;
+  int dst_rank = 0;
+  std::string_view path;
+};
+
+inline auto operator<=>(const ConnectionKey& key, const ConnectionView& view) {
+  return std::tuple(key.src_rank, key.dst_rank, std::string_view(key.path)) <=>
+         std::tuple(view.src_rank, view.dst_rank, view.path);
+}
+
+/// The channels on which a connection was announced.
+struct ConnectionUse {
+  uint64_t channels = 0;  ///< Bit c: channel c; NCCL has at most 64.
+  SourceRef first;
+
+  bool operator==(const ConnectionUse&) const = default;
+};
+
+/// Connections of one process: the smallest kLimit keys, and a count of lines for the rest.
+struct Connections {
+  std::map<ConnectionKey, ConnectionUse, std::less<>> all;
+  uint64_t dropped = 0;  ///< Lines about connections beyond kLimit.
+
+  static constexpr size_t kLimit = 8192;
+
+  void add(SourceRef where, const ChannelConnected& connected);
+  void merge(const Connections& later);
+  bool operator==(const Connections&) const = default;
+
+ private:
+  void add(const ConnectionKey& key, const ConnectionUse& use);
+};
+
+/// Number of channels in the mask.
+int channel_count(const ConnectionUse& use);
+
+// Sums of what a process prints too often to be kept line by line.
+//
+//   init.cc:512 Cuda Alloc Size 23648 pointer 0x7f3f7a200000
+//   AllReduce: 4194304 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..15}
+
+/// Allocations of one kind. NCCL prints what it takes, seldom what it gives
+/// back.
+struct AllocTotal {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+
+  bool operator==(const AllocTotal&) const = default;
+};
+
+/// By what is allocated: "Cuda Alloc", "Cuda Host Alloc" …; the wordings name
+/// all of them.
+struct AllocTotals {
+  std::map<std::string, AllocTotal> by_what;
+
+  void add(const AllocTraced& traced);
+  void merge(const AllocTotals& later);
+  bool operator==(const AllocTotals&) const = default;
+};
+
+/// How an operation was run.
+struct TuningKey {
+  std::string function;   ///< "AllReduce"; empty in 2.20 to 2.22.
+  std::string algorithm;  ///< "RING"; a number before 2.24; the kernel of
+                          ///< symmetric operations.
+  std::string protocol;   ///< "SIMPLE"; empty where there is none.
+
+  auto operator<=>(const TuningKey&) const = default;
+};
+
+/// The operations that were run that way.
+struct TuningUse {
+  uint64_t count = 0;
+  int64_t min_bytes = 0;
+  int64_t max_bytes = 0;
+
+  void merge(const TuningUse& later);
+  bool operator==(const TuningUse&) const = default;
+};
+
+/// Ways in which operations were run: the smallest kLimit keys, and how many
+/// operations had others.
+struct TuningUses {
+  std::map<TuningKey, TuningUse> uses;
+  uint64_t other = 0;
+
+  static constexpr size_t kLimit = 256;
+
+  void add(const TuningChoice& choice);
+  void merge(const TuningUses& later);
+  bool operator==(const TuningUses&) const = default;
+
+ private:
+  void add(const TuningKey& key, const TuningUse& use);
+};
+
+}  // namespace ncclog

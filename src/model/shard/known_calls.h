@@ -1,0 +1,135 @@
+// Lines about calls that were read before, but for their opCount and their buffers.
+//
+//   node-a:4001:4001 [0] NCCL INFO AllGather: opCount 1a sendbuff 0x7f3e recvbuff 0x7f9e count 1024
+//   └ head ────────┘└ NCCL INFO ─┘└ operation ─────┘                                └ tail ────── …
+//
+// A training repeats its calls, and a log of calls is little else. A line whose head, operation and
+// tail were all read before, together, says what the line said from which they are known; what
+// differs is what nobody reads. So it is recognised by comparing bytes, and its line end with them:
+// such a line is never searched, parsed or copied. A process repeats the order of its calls, too,
+// so nearly every line is foreseen, and compared with the last one of its kind in one go.
+//
+// The lines that are learnt from go the long way. Anything unusual is not learnt.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/place_table.h"
+#include "log/event.h"
+#include "model/calls.h"
+
+namespace ncclog {
+
+struct KnownCall;
+struct SpeakerLog;
+
+/// Whom lines with one head name.
+struct KnownHead {
+  std::string text;  ///< Up to and with the "]" behind the device; without times.
+  std::string host;
+  int64_t pid = -1;
+  size_t prefix = 0;            ///< Bytes of `text` before the host: what a launcher puts there.
+  PlaceTable<KnownCall> calls;  ///< By operation and tail.
+  KnownCall* last = nullptr;    ///< The one found last; nullptr: none was.
+};
+
+/// Where the calls of a known line are counted, in the shard that reads it.
+struct LedgerPlace {
+  SpeakerLog* log = nullptr;  ///< nullptr: none of them was added yet.
+  uint64_t lives = 0;         ///< CommSegments::lives() when this was filled in.
+  int segment = -1;           ///< Into CommSegments::all.
+  int tape_id = -1;           ///< Into CallTape::entries; -1: the tape has no room for it.
+  uint64_t hash = 0;          ///< hash_of the comparable call.
+  bool is_message = false;    ///< is_point_to_point: it is in no sequence.
+  uint64_t uncounted = 0;     ///< Calls that are not in the sums yet.
+  uint64_t last_line = 0;     ///< Of the last of them.
+  std::string last_stamp;     ///< The time before its head.
+};
+
+/// A line as it was found, with which others like it are compared.
+struct LineSample {
+  std::string text;    ///< From the head on, with the line end; empty: there is none.
+  size_t numbers = 0;  ///< Place of opCount's digits.
+  std::string digits;  ///< For each byte from `numbers` on, and some more: all bits where a digit
+                       ///< of opCount or a buffer stands, else 0.
+};
+
+/// Lines that are alike but for opCount and buffers.
+struct KnownCall {
+  KnownHead* head = nullptr;
+  size_t operation = 0;  ///< Into the operations of its KnownCalls.
+  std::string tail;      ///< From behind recvbuff's number to the line end, which is its last byte.
+  ReadCall call;
+  LedgerPlace place;
+  LineSample sample;
+  /// What came behind it last, of the same head, and what did before that; nullptr: nothing.
+  std::array<KnownCall*, 2> next = {};
+};
+
+/// One of them as it stands in a block of bytes.
+struct KnownLine {
+  KnownCall* call = nullptr;
+  std::string_view text;  ///< Without its line end.
+  size_t stamp = 0;       ///< Bytes before the head: a time.
+  bool is_copy = false;   ///< The bytes are the holder's own, and go away with the line.
+};
+
+/// True if the event is that of a call's line as all releases print it, behind prefixes that are
+/// known.
+bool is_usual_call(const Event& event);
+
+/// Learns lines of calls and finds them again. Memory is bounded; one reader owns one.
+class KnownCalls {
+ public:
+  static constexpr size_t kMaxHeads = 16384;
+  static constexpr size_t kMaxCalls = 65536;
+  static constexpr size_t kMaxCallsOfHead = 128;
+  static constexpr size_t kMaxSamples = 8192;
+  static constexpr size_t kMaxLineBytes = 640;
+
+  KnownCalls() = default;
+  KnownCalls(const KnownCalls&) = delete;  // Calls point at heads.
+  KnownCalls& operator=(const KnownCalls&) = delete;
+
+  /// Finds the line with which `bytes` begin; its length with its end. 0 if it is not known, or if
+  /// less than kMaxLineBytes follow: a block's last lines go the long way.
+  size_t find(std::string_view bytes, KnownLine& line);
+
+  /// Learns `text`, which says `event`, if it is a usual line about a call. `text` is the whole
+  /// line.
+  void learn(std::string_view text, const Event& event);
+
+  std::deque<KnownCall>& all() { return calls_; }
+
+ private:
+  struct Operation {
+    std::string text;   ///< "AllGather: opCount ".
+    uint64_t word = 0;  ///< Its first bytes.
+  };
+
+  KnownCall* foresee(std::string_view head);
+  size_t find_unforeseen(std::string_view head, std::string_view bytes, KnownLine& line);
+  void note(KnownHead& head, KnownCall& call, std::string_view line, size_t numbers, size_t tail);
+  KnownHead* head_at(std::string_view text);
+  KnownHead* find_or_add_head(std::string_view text, size_t prefix, const Header& header);
+  const Operation* operation_at(const char* text) const;
+  size_t find_or_add_operation(std::string_view text);
+  KnownCall* call_at(const KnownHead& head, size_t operation, const char* tail) const;
+  void add(KnownHead& head, std::string_view operation, std::string_view tail, const Event& event);
+
+  PlaceTable<KnownHead> head_places_;
+  std::deque<KnownHead> heads_;
+  std::vector<Operation> operations_;
+  std::deque<KnownCall> calls_;
+  size_t samples_ = 0;
+  size_t head_size_ = 0;  ///< Of the last head that was found, without its "]".
+  std::string stamp_;     ///< The time before the head of the line learnt last; empty: none.
+};
+
+}  // namespace ncclog

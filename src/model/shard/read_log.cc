@@ -1,0 +1,147 @@
+#include "model/shard/read_log.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "log/marker_needles.h"
+
+namespace ncclog {
+const ForeignFilter* SharedFilter::get() const {
+  std::call_once(once_, [this] {
+    if (matcher_ && !matcher_.literals) return;
+    std::vector<std::string> wanted = marker_needles(finder_);
+    if (matcher_) {
+      wanted.insert(wanted.end(), matcher_.literals->begin(), matcher_.literals->end());
+    }
+    filter_.emplace(wanted);
+  });
+  return filter_ ? &*filter_ : nullptr;
+}
+
+namespace {
+
+/// True if no line that differs from `text` in hexadecimal digits only can hold `literal`: a part
+/// of it that is no such number stands nowhere in `text`.
+bool is_out_of_question(std::string_view literal, std::string_view text) {
+  const auto varies = [](char c) { return is_hex_digit(c) || c == 'x'; };
+  for (size_t begin = 0; begin < literal.size();) {
+    size_t end = begin;
+    while (end < literal.size() && !varies(literal[end])) ++end;
+    if (end > begin && text.find(literal.substr(begin, end - begin)) == text.npos) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// True if a pattern might match a line that differs from `text` in its numbers.
+bool may_match(const LineMatcher& matcher, std::string_view text) {
+  if (!matcher) return false;
+  if (!matcher.literals) return true;
+  return std::any_of(
+      matcher.literals->begin(), matcher.literals->end(),
+      [&](const std::string& literal) { return !is_out_of_question(literal, text); });
+}
+
+/// Lines of other programs from which on a filter pays.
+constexpr uint64_t kWorthFilter = 64;
+
+/// Lines about calls that are taken at a time.
+constexpr size_t kMostCalls = 1024;
+
+/// Whole lines without the last two: those that may end the stretch are read.
+std::string_view without_last_lines(std::string_view block) {
+  constexpr int kLast = 2;
+  for (int i = 0; i < kLast; ++i) {
+    if (block.size() < 2) return {};
+    const void* end = ::memrchr(block.data(), '\n', block.size() - 1);
+    if (end == nullptr) return {};
+    block = block.substr(0, static_cast<size_t>(static_cast<const char*>(end) - block.data()) + 1);
+  }
+  return block;
+}
+
+/// A glance at the first line of `block`.
+bool is_nccl_line(std::string_view block) {
+  return block.substr(0, block.find('\n')).find("NCCL ") != block.npos;
+}
+
+}  // namespace
+
+LogReader::LogReader(uint64_t unit, uint64_t input, const LineMatcher& matcher,
+                     const MarkerFinder& finder, const SharedFilter* filter)
+    : shard_(unit, input, finder),
+      guard_(shard_, matcher),
+      learns_(!finder.wants_all_lines()),
+      matcher_(matcher),
+      filter_(filter),
+      events_([this](const Line& record, const Event& event, int lines) {
+        receive(record, event, lines);
+      }) {}
+
+void LogReader::add(const Line& line) {
+  line_ = line.text;
+  events_.add(line);
+}
+
+void LogReader::receive(const Line& record, const Event& event, int lines) {
+  guard_.add(record, event, lines);
+  is_foreign_ = event.fate == LineFate::Foreign;
+  foreign_ += is_foreign_ ? 1 : 0;
+  const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
+  if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
+  if (!is_usual_call(event) || may_match(matcher_, record.text)) return;
+  calls_.learn(record.text, event);
+}
+
+TakenLines LogReader::take_known(std::string_view block, uint64_t number) {
+  TakenLines taken;
+  if (!events_.is_idle() || !guard_.is_quiet()) return taken;
+  while (take_calls(block, number, taken) || take_foreign(block, number, taken)) {
+  }
+  return taken;
+}
+
+bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& taken) {
+  run_.clear();
+  number += taken.lines;
+  KnownLine line;
+  while (run_.size() < kMostCalls) {
+    const size_t length = calls_.find(block.substr(taken.bytes), line);
+    if (length == 0 || !guard_.accepts(line)) break;
+    run_.push_back(line);
+    taken.bytes += length;
+  }
+  guard_.add(run_, number);
+  taken.lines += run_.size();
+  return !run_.empty();
+}
+
+bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
+  if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
+  const std::string_view rest = without_last_lines(block.substr(taken.bytes));
+  if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
+  const ForeignFilter* filter = filter_->get();
+  if (filter == nullptr) return false;
+  const BoringLines boring = filter->boring_lines(rest);
+  if (boring.lines == 0) return false;
+  guard_.add({rest.substr(0, boring.bytes), number + taken.lines, boring.lines, boring.empty});
+  taken.bytes += boring.bytes;
+  taken.lines += boring.lines;
+  taken.is_ascii = false;
+  return true;
+}
+
+void LogReader::settle() { shard_.settle(); }
+
+Shard LogReader::finish() {
+  events_.finish();
+  guard_.finish();
+  settle();
+  shard_.add_uncounted(calls_);
+  return std::move(shard_);
+}
+
+}  // namespace ncclog

@@ -1,0 +1,467 @@
+#include "model/shard/shard.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "log/error_line.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/shard/foreign_lines.h"
+#include "model/shard/known_calls.h"
+#include "model/calls.h"
+
+namespace ncclog {
+namespace {
+
+Speaker name_of(const Header& header, uint64_t input) {
+  Speaker speaker;
+  if (!header.host.empty() && header.pid >= 0) {
+    speaker.host = header.host;
+    speaker.pid = header.pid;
+  } else if (header.prefix.rank >= 0) {
+    speaker.rank = header.prefix.rank;
+  } else {
+    // Host and pid together name a process as NCCL does; a pod's name beside Ray's pid does not.
+    speaker.pid = header.prefix.pid;
+    if (speaker.pid < 0) speaker.host = header.prefix.host;
+    speaker.local_rank = header.prefix.local_rank;
+    speaker.input = static_cast<int64_t>(input);
+  }
+  return speaker;
+}
+
+/// A line, and the clock it is read against.
+struct Place {
+  SourceRef where;
+  MarkerClock clock;
+};
+
+/// What stands before the host: times, launchers' prefixes.
+std::string_view stamp_of(std::string_view text, const Header& header) {
+  const std::string_view begin = header.host.empty() ? header.message : header.host;
+  return text.substr(0, static_cast<size_t>(begin.data() - text.data()));
+}
+
+void add_call(SpeakerLog& log, const Place& place, std::string_view stamp, const ReadCall& call) {
+  if (call.is_trace) {
+    const int segment = log.comms.add_trace(place.where, stamp, call.comm, call.call);
+    log.traces.add(place.clock, segment, call.call);
+  } else {
+    const int segment = log.comms.add_call(place.where, stamp, call.comm, call.nranks, call.call);
+    log.calls.add(place.clock, segment, call.call);
+  }
+}
+
+/// Kinds that are summed up as they come, because a log holds millions of them.
+/// True if nothing else of the line is kept.
+bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
+                    const Event& event) {
+  const SourceRef where = place.where;
+  const Message& message = event.message;
+  const uint16_t kind = message.kind->index;
+  if (const auto call = read_call(event)) {
+    add_call(log, place, stamp_of(text, event.header), *call);
+    return true;
+  }
+  if (kind == kKindIndex<ChannelConnected>) {
+    using Channel = ChannelConnected;
+    log.connections.add(where, read_members<Channel, &Channel::channel, &Channel::src_rank,
+                                            &Channel::dst_rank, &Channel::path>(message));
+    return true;
+  }
+  if (kind == kKindIndex<BootstrapInterface> && log.starts.size() < SpeakerLog::kMaxStarts) {
+    log.starts.push_back(where);
+  }
+  if (kind == kKindIndex<CommInit>) log.comms.add(where, read_message<CommInit>(message));
+  if (kind == kKindIndex<CommAnnounced>) {
+    log.comms.add(where, read_message<CommAnnounced>(message));
+  }
+  if (kind == kKindIndex<CommEnd>) log.comms.add(where, read_message<CommEnd>(message));
+  if (kind == kKindIndex<CallInit>) log.comms.add(where, read_message<CallInit>(message));
+  if (kind == kKindIndex<AllocTraced>) log.allocations.add(read_message<AllocTraced>(message));
+  if (kind == kKindIndex<TuningChoice>) log.tuning.add(read_message<TuningChoice>(message));
+  if (kind == kKindIndex<CommLayout>) log.comms.add(read_message<CommLayout>(message));
+  return false;
+}
+
+/// Adds what one more prefix says to what is known of a task.
+void note_task(int& known, int said) {
+  if (known == SpeakerLog::kNoTask) {
+    known = said;
+  } else if (said != SpeakerLog::kNoTask && said != known) {
+    known = SpeakerLog::kSeveralTasks;
+  }
+}
+
+/// Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
+bool is_nccl_tests(const Kind& kind) { return kind.library == Library::NcclTests; }
+
+void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
+  if (log.lines++ == 0) log.first = where;
+  log.last = where;
+  log.last_view = {};
+  log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+  note_task(log.task_rank, prefix.rank);
+  note_task(log.task_local_rank, prefix.local_rank);
+}
+
+void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
+               const std::vector<int>& matched, const RecordLimit& limit) {
+  const SourceRef where = place.where;
+  const bool recognised = event.fate == LineFate::Recognised;
+  if (recognised) log.subsystems.set(static_cast<size_t>(event.message.kind->subsystem));
+  const bool summed_up = recognised && add_to_ledgers(log, place, text, event);
+  if (recognised && !summed_up) log.inits.add(where, text, event);
+  // Most lines of a long log end here; hashing them would cost as much as reading them.
+  if (matched.empty() && (summed_up || event.fate == LineFate::Foreign)) return;
+  const uint64_t hash = message_hash(event.header.message);
+  const auto record = [&] { return make_record(where, text, event); };
+  for (const int pattern : matched) {
+    log.line_matches[static_cast<uint16_t>(pattern)].add(hash, record, limit.most);
+  }
+  if (event.fate == LineFate::Unrecognised) log.unrecognised.add(hash, record, limit.most);
+  if (recognised && is_nccl_tests(*event.message.kind)) log.nccl_tests.add(record);
+  if (recognised && !summed_up) {
+    const uint16_t kind = event.message.kind->index;
+    log.records[kind].add(hash, record, limit.of(kind));
+  }
+}
+
+}  // namespace
+
+void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
+  if (later.lines == 0) return;
+  if (lines == 0) first = later.first;
+  lines += later.lines;
+  last = later.last;
+  last_text = std::move(later.last_text);
+  torn |= later.torn;
+  cut |= later.cut;
+  note_task(task_rank, later.task_rank);
+  note_task(task_local_rank, later.task_local_rank);
+  subsystems |= later.subsystems;
+  starts.insert(starts.end(), later.starts.begin(), later.starts.end());
+  if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
+  records.merge(std::move(later.records), limit);
+  line_matches.merge(std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(std::move(later.unrecognised), limit.most);
+  const std::vector<int> segments = comms.merge(std::move(later.comms));
+  calls.merge(later.calls, segments);
+  traces.merge(later.traces, segments);
+  connections.merge(later.connections);
+  inits.merge(std::move(later.inits));
+  allocations.merge(later.allocations);
+  tuning.merge(later.tuning);
+  nccl_tests.merge(std::move(later.nccl_tests));
+}
+
+void SpeakerLog::cut_to(const RecordLimit& limit) {
+  records.cut_to(limit);
+  line_matches.cut_to(limit.of_patterns());
+  unrecognised.cut_to(limit.most);
+}
+
+SpeakerLog& Shard::speaker_of(const Event& event) {
+  const Header& header = event.header;
+  if (header.host.empty() || header.pid < 0) return speakers_[name_of(header, input_)];
+  const auto recent = [&]() -> Recent& {
+    return recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
+  };
+  const Recent& known = recent();
+  if (known.log != nullptr && known.pid == header.pid && known.host == header.host) {
+    return *known.log;
+  }
+  SpeakerLog& log = speakers_[name_of(header, input_)];
+  if (speakers_.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
+  recent() = {std::string(header.host), header.pid, &log};
+  return log;
+}
+
+void Shard::count(LineFate fate, uint64_t lines) {
+  losses_.lines += lines;
+  switch (fate) {
+    case LineFate::Recognised:
+      losses_.recognised += lines;
+      break;
+    case LineFate::Unrecognised:
+      losses_.unrecognised += lines;
+      break;
+    case LineFate::Foreign:
+      losses_.foreign += lines;
+      break;
+    case LineFate::Unreadable:
+      losses_.unreadable += lines;
+      break;
+  }
+}
+
+void Shard::add(const Line& line, const Event& event, int lines, const std::vector<int>& matched) {
+  count(event.fate, static_cast<uint64_t>(lines));
+  const bool says_something = !event.header.message.empty() || !matched.empty();
+  if (event.fate == LineFate::Unreadable || !says_something) return;
+  const SourceRef where{unit_, line.number};
+  const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
+  if (is_error) losses_.add(Loss::ErrorUnknown);
+  if (event.fate == LineFate::Unrecognised || is_error) unknown_.add(where, line.text, event);
+  ras_lines_.add(where, event);
+  SpeakerLog& log = speaker_of(event);
+  if (event.header.repeated > 1)
+    losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
+  note_writer(event.header);
+  note_line(log, where, line.text, event.header.prefix);
+  // An NCCL line that begins with its host carries no time, and says no step.
+  const bool is_bare = event.header.level != Level::None && !event.header.host.empty() &&
+                       event.header.host.data() == line.text.data();
+  if (!is_bare) note_time(where, line.text);
+  note_markers(where, line.text, event);
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, limit_);
+  limit_records();
+  if (speakers_.size() > kMaxSpeakers) limit_speakers();
+}
+
+void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
+  uint64_t counted = 0;
+  for (const KnownLine& line : lines) {
+    if (add_again(line, number)) {
+      ++counted;
+    } else {
+      add_first(line, number);
+    }
+    ++number;
+  }
+  losses_.lines += counted;
+  losses_.recognised += counted;
+}
+
+/// Adds a known line, but for the line counts; false if it is not known where its like belongs.
+[[gnu::always_inline]] inline bool Shard::add_again(const KnownLine& line, uint64_t number) {
+  LedgerPlace& place = line.call->place;
+  if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
+  SpeakerLog& log = *place.log;
+  ++log.lines;
+  log.last = {unit_, number};
+  note_last_text(log, line.text, line.is_copy);
+  if (line.stamp > 0) {
+    note_time(log.last, line.text.substr(0, line.stamp));
+    pulse_->add_work(log.last);
+  }
+  CollectiveCalls& calls = log.comms.all[static_cast<size_t>(place.segment)].calls;
+  if (place.is_message) {
+    calls.add_message(line.call->call.call);
+  } else {
+    calls.collectives.add(log.last, line.call->call.call, place.hash);
+  }
+  log.calls.add_again({input_, markers_seen_}, place.tape_id);
+  ++place.uncounted;
+  place.last_line = number;
+  if (line.stamp > 0) place.last_stamp.assign(line.text.substr(0, line.stamp));
+  return true;
+}
+
+/// Notes the last line of a speaker; copies it only if its bytes go away before settle().
+void Shard::note_last_text(SpeakerLog& log, std::string_view text, bool is_copy) {
+  if (is_copy) {
+    log.last_view = {};
+    log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
+    return;
+  }
+  if (log.last_view.empty()) viewing_.push_back(&log);
+  log.last_view = text;
+}
+
+void Shard::add(const ForeignRun& run) {
+  losses_.lines += run.lines;
+  losses_.foreign += run.lines;
+  if (run.lines == run.empty) return;
+  if (others_ == nullptr || has_dropped_) {
+    Speaker speaker;
+    speaker.input = static_cast<int64_t>(input_);
+    others_ = &speakers_[speaker];
+  }
+  const std::string_view text = run.text;
+  const size_t begin = text.find_first_not_of('\n');
+  const size_t end = text.find_last_not_of('\n') + 1;
+  const size_t last = text.substr(0, end).rfind('\n') + 1;
+  if (others_->lines == 0) others_->first = {unit_, run.number + begin};
+  others_->lines += run.lines - run.empty;
+  others_->last = {unit_, run.number + run.lines - (text.size() - end)};
+  note_last_text(*others_, text.substr(last, end - last), run.is_copy);
+  uint64_t number = run.number;
+  for (size_t line = 0; line < text.size(); ++number) {
+    const size_t next = text.find('\n', line) + 1;
+    note_time({unit_, number}, text.substr(line, next - line - 1));
+    line = next;
+  }
+  if (speakers_.size() > kMaxSpeakers) limit_speakers();
+}
+
+/// Adds a known line the long way, and finds out where the next ones like it belong.
+void Shard::add_first(const KnownLine& line, uint64_t number) {
+  add_uncounted(*line.call);
+  const Event event = parse_event(line.text, all_wordings());
+  add({line.text, number, 0, false}, event, 1, {});
+  if (has_dropped_) return;
+  const ReadCall& call = line.call->call;
+  LedgerPlace& place = line.call->place;
+  place.log = &speaker_of(event);
+  place.lives = place.log->comms.lives();
+  place.segment = place.log->comms.living_segment(call.comm);
+  place.tape_id = place.log->calls.tape.id_of(place.segment, call.call);
+  place.hash = hash_of(comparable(call.call));
+  place.is_message = is_point_to_point(call.call.op);
+}
+
+/// True if the speaker to whom the call's place points has not been dropped.
+bool Shard::is_there(const KnownCall& call) const {
+  if (!has_dropped_) return true;
+  Speaker speaker;
+  speaker.host = call.head->host;
+  speaker.pid = call.head->pid;
+  return speakers_.contains(speaker);
+}
+
+void Shard::add_uncounted(KnownCall& call) {
+  LedgerPlace& place = call.place;
+  if (place.uncounted == 0 || !is_there(call)) return;
+  const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
+  const std::string_view stamp = place.last_stamp.empty() ? prefix : place.last_stamp;
+  CommSegment& segment = place.log->comms.all[static_cast<size_t>(place.segment)];
+  segment.calls.add_uncounted(place.uncounted, {unit_, place.last_line}, stamp, call.call.call);
+  place.uncounted = 0;
+}
+
+void Shard::add_uncounted(KnownCalls& calls) {
+  for (KnownCall& call : calls.all()) add_uncounted(call);
+}
+
+void Shard::settle() {
+  for (SpeakerLog* log : viewing_) {
+    if (log->last_view.empty()) continue;
+    log->last_text.assign(log->last_view.substr(0, Record::kMaxTextBytes));
+    log->last_view = {};
+  }
+  viewing_.clear();
+}
+
+void Shard::add(RasReport&& report) {
+  if (ras_reports_.size() == kMaxRasReports) ras_reports_.erase(ras_reports_.begin());
+  ras_reports_.push_back(std::move(report));
+}
+
+void Shard::note_writer(const Header& header) {
+  if (header.host.empty() || header.pid < 0) return;
+  StretchWriter& writer = writers_[unit_];
+  if (writer.pid < 0) {
+    writer = {std::string(header.host), header.pid, false};
+  } else if (!writer.several) {
+    writer.several = writer.pid != header.pid || writer.host != header.host;
+  }
+}
+
+/// The steps that a line announces. An NCCL line may have one in front, printed without its end.
+void Shard::note_markers(SourceRef where, std::string_view line, const Event& event) {
+  const bool others = event.header.level == Level::None;
+  const std::string_view text =
+      others || finder_.wants_all_lines() ? line : event.header.unexplained;
+  Marker marker;
+  if (text.empty() || !finder_.find(text, marker)) return;
+  StretchMarkers& markers = markers_.try_emplace(input_, StretchMarkers{unit_, {}}).first->second;
+  markers.markers.add(marker);
+  markers_seen_ = markers.markers.total();
+  if (pulse_ != nullptr) pulse_->add_work(where);
+}
+
+void Shard::note_time(SourceRef where, std::string_view line) {
+  if (pulse_ == nullptr) {
+    pulse_ = &pulses_.try_emplace(input_, StretchPulse{unit_, {}}).first->second.pulse;
+  }
+  pulse_->add(where, line);
+}
+
+void Shard::add_in_doubt(const Event& event, int lines) {
+  count(event.fate, static_cast<uint64_t>(lines));
+  losses_.add(Loss::LineInDoubt);
+}
+
+void Shard::note_torn(const std::function<bool(const Speaker&)>& lost_records) {
+  for (auto& [speaker, log] : speakers_) log.torn |= lost_records(speaker);
+}
+
+void Shard::note_cut() {
+  for (auto& [speaker, log] : speakers_) log.cut = true;
+}
+
+void Shard::merge(Shard&& later) {
+  const RecordLimit limit = laxer(limit_, later.limit_);
+  losses_ += later.losses_;
+  unknown_.merge(std::move(later.unknown_));
+  for (auto& [unit, writer] : later.writers_) {
+    const auto [known, is_new] = writers_.try_emplace(unit, std::move(writer));
+    if (is_new) continue;
+    known->second.several |=
+        writer.several || known->second.pid != writer.pid || known->second.host != writer.host;
+  }
+  const auto markers_of = [&](uint64_t input) {
+    const auto known = markers_.find(input);
+    return known == markers_.end() ? 0 : known->second.markers.total();
+  };
+  for (auto& [speaker, log] : later.speakers_) {
+    log.calls.marks.shift(markers_of);
+    log.traces.marks.shift(markers_of);
+    const auto known = speakers_.try_emplace(speaker).first;
+    const bool has_tables = log.inits.has_tables();
+    known->second.merge(std::move(log), limit);
+    // Only those that came may hold more than is allowed here.
+    known->second.cut_to(limit_);
+    if (has_tables) share_tables(known);
+  }
+  for (auto& [input, stretch] : later.markers_) {
+    const auto [known, is_new] = markers_.try_emplace(input, stretch);
+    if (!is_new) known->second.markers.merge(stretch.markers);
+  }
+  for (auto& [input, stretch] : later.pulses_) {
+    const auto [known, is_new] = pulses_.try_emplace(input, stretch);
+    if (!is_new) known->second.pulse.merge(stretch.pulse);
+  }
+  std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
+            std::back_inserter(flight_recorders_));
+  std::move(later.topology_files_.begin(), later.topology_files_.end(),
+            std::back_inserter(topology_files_));
+  ras_lines_.merge(std::move(later.ras_lines_));
+  for (RasReport& report : later.ras_reports_) add(std::move(report));
+  limit_records();
+  limit_speakers();
+}
+
+/// The more processes speak, the fewer lines are kept of each.
+void Shard::limit_records() {
+  const RecordLimit limit = record_limit(speakers_.size());
+  if (limit == limit_) return;
+  limit_ = limit;
+  for (auto& [speaker, log] : speakers_) log.cut_to(limit);
+}
+
+/// Ranks of a host print the same topology; they follow each other in the order of speakers.
+void Shard::share_tables(std::map<Speaker, SpeakerLog>::iterator log) {
+  const bool has_neighbour =
+      log != speakers_.begin() && std::prev(log)->first.host == log->first.host;
+  log->second.inits.share_tables(has_neighbour ? std::prev(log)->second.inits : InitSections());
+}
+
+void Shard::limit_speakers() {
+  if (speakers_.size() <= kMaxSpeakers) return;
+  settle();
+  has_dropped_ = true;
+  while (speakers_.size() > kMaxSpeakers) {
+    const auto last = std::prev(speakers_.end());
+    // Lines, not processes: one that comes again would be counted again.
+    losses_.add(Loss::ProcessesDropped, last->second.lines);
+    for (Recent& recent : recent_) {
+      if (recent.log == &last->second) recent = {};
+    }
+    speakers_.erase(last);
+  }
+}
+
+}  // namespace ncclog

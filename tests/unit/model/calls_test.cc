@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "model/calls.h"
+
+namespace ncclog {
+namespace {
+
+CallSignature all_reduce(int64_t count) { return {"AllReduce", count, 7, 0, 0}; }
+
+/// Calls number `from` to `to`, of which each has a size of its own.
+CallSequence sequence(uint64_t from, uint64_t to) {
+  CallSequence result;
+  for (uint64_t i = from; i < to; ++i) result.add({0, i + 1}, all_reduce(static_cast<int64_t>(i)));
+  return result;
+}
+
+uint64_t hash_of_first(uint64_t length) { return sequence(0, length).hash(); }
+
+TEST(CallSequence, KeepsTheLastCallsWithTheirPlaces) {
+  const CallSequence calls = sequence(0, 1000);
+  EXPECT_EQ(calls.size(), 1000u);
+  EXPECT_EQ(calls.kept_from(), 1000 - CallSequence::kKept);
+  EXPECT_EQ(calls.call(calls.kept_from() - 1), nullptr);
+  EXPECT_EQ(calls.call(1000), nullptr);
+  ASSERT_NE(calls.call(999), nullptr);
+  EXPECT_EQ(*calls.call(999), (PlacedCall{{0, 1000}, all_reduce(999)}));
+  EXPECT_EQ(calls.call(calls.kept_from())->call, all_reduce(1000 - CallSequence::kKept));
+}
+
+TEST(CallSequence, KnowsTheHashOfEveryPrefixThatEndsWithinTheKeptCalls) {
+  const CallSequence calls = sequence(0, 1000);
+  for (uint64_t length = calls.kept_from(); length <= 1000; ++length) {
+    EXPECT_EQ(calls.prefix_hash(length), hash_of_first(length)) << length;
+  }
+  EXPECT_EQ(calls.prefix_hash(1001), std::nullopt);
+  EXPECT_EQ(calls.prefix_hash(3), std::nullopt);
+}
+
+TEST(CallSequence, ChecksPlacesFromTheFirstCallOn) {
+  const CallSequence calls = sequence(0, 100000);
+  ASSERT_FALSE(calls.checkpoints().empty());
+  EXPECT_LE(calls.checkpoints().size(), CallSequence::kMaxCheckpoints);
+  EXPECT_EQ(calls.checkpoints().front(), (CallCheckpoint{0, 0, {0, 1}}));
+  for (const CallCheckpoint& point : calls.checkpoints()) {
+    EXPECT_EQ(point.hash, hash_of_first(point.index)) << point.index;
+    EXPECT_EQ(point.where.line, point.index + 1);
+    EXPECT_EQ(calls.prefix_hash(point.index), point.hash);
+  }
+}
+
+TEST(CallSequence, JoinsToWhatReadingInOneGoGives) {
+  const CallSequence whole = sequence(0, 2000);
+  for (const uint64_t cut : {0, 1, 63, 64, 65, 383, 384, 385, 1000, 1999, 2000}) {
+    CallSequence joined = sequence(0, cut);
+    joined.merge(sequence(cut, 2000));
+    EXPECT_EQ(joined, whole) << cut;
+    for (const CallCheckpoint& point : joined.checkpoints()) {
+      EXPECT_EQ(point.hash, hash_of_first(point.index)) << cut << " " << point.index;
+    }
+  }
+}
+
+TEST(CallSequence, JoinsInAnyGrouping) {
+  const CallSequence whole = sequence(0, 1500);
+  CallSequence left = sequence(0, 500);
+  left.merge(sequence(500, 900));
+  left.merge(sequence(900, 1500));
+  CallSequence right = sequence(500, 900);
+  right.merge(sequence(900, 1500));
+  CallSequence outer = sequence(0, 500);
+  outer.merge(right);
+  EXPECT_EQ(left, whole);
+  EXPECT_EQ(outer, whole);
+}
+
+TEST(CallSequence, HashesTellEveryFieldApart) {
+  const CallSignature call = all_reduce(64);
+  const std::vector<CallSignature> others = {{"AllGather", 64, 7, 0, 0},
+                                             {"AllReduce", 65, 7, 0, 0},
+                                             {"AllReduce", 64, 8, 0, 0},
+                                             {"AllReduce", 64, 7, 1, 0},
+                                             {"AllReduce", 64, 7, 0, 1}};
+  for (const CallSignature& other : others) {
+    EXPECT_NE(extended_hash(0, call), extended_hash(0, other));
+  }
+  EXPECT_NE(extended_hash(extended_hash(0, call), others[0]),
+            extended_hash(extended_hash(0, others[0]), call));
+}
+
+TEST(CallSequence, UserMadeReductionsAreAlikeWhateverTheirNumber) {
+  EXPECT_EQ(extended_hash(0, {"AllReduce", 64, 7, 5, 0}),
+            extended_hash(0, {"AllReduce", 64, 7, 2094837, 0}));
+  EXPECT_NE(extended_hash(0, {"AllReduce", 64, 7, 4, 0}),
+            extended_hash(0, {"AllReduce", 64, 7, 5, 0}));
+}
+
+TEST(OpName, CutsWhatIsLongerThanAnyOperation) {
+  EXPECT_EQ(OpName("ReduceScatter").view(), "ReduceScatter");
+  EXPECT_EQ(OpName("").view(), "");
+  EXPECT_EQ(OpName("AVeryLongOperation").view(), "AVeryLongOperat");
+}
+
+
+using Counts = BoundedCounts<int, 4>;
+
+Counts count(const std::vector<int>& keys, size_t begin, size_t end) {
+  Counts counts;
+  for (size_t i = begin; i < end; ++i) counts.add(keys[i]);
+  return counts;
+}
+
+TEST(BoundedCounts, KeepsTheSmallestKeysAndCountsTheRest) {
+  Counts counts = count({9, 1, 8, 2, 7, 3, 1, 9}, 0, 8);
+  EXPECT_EQ(counts.counts, (std::map<int, uint64_t>{{1, 2}, {2, 1}, {3, 1}, {7, 1}}));
+  EXPECT_EQ(counts.other, 3u);
+}
+
+TEST(BoundedCounts, MergingPartsInAnyGroupingGivesTheCountsOfTheWhole) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<int> keys(30);
+    for (int& key : keys) key = static_cast<int>(random() % 9);
+    const size_t i = random() % 31;
+    const size_t j = i + random() % (31 - i);
+    Counts left = count(keys, 0, i);
+    left.merge(count(keys, i, j));
+    left.merge(count(keys, j, 30));
+    Counts right = count(keys, i, j);
+    right.merge(count(keys, j, 30));
+    Counts first = count(keys, 0, i);
+    first.merge(right);
+    EXPECT_EQ(left, count(keys, 0, 30));
+    EXPECT_EQ(first, count(keys, 0, 30));
+  }
+}
+
+
+TEST(CollectiveCalls, MessagesAreCountedByPeerAndStandInNoSequence) {
+  CollectiveCalls calls;
+  calls.add({0, 1}, "", {"Send", 4096, 9, 0, 5});
+  calls.add({0, 2}, "", {"Recv", 4096, 9, 0, 5});
+  calls.add({0, 3}, "", {"Send", 64, 9, 0, 2});
+  calls.add({0, 4}, "", {"AllReduce", 1, 7, 0, 0});
+  EXPECT_EQ(calls.total, 4u);
+  EXPECT_EQ(calls.collectives.size(), 1u);
+  ASSERT_EQ(calls.peers.size(), 2u);
+  EXPECT_EQ(calls.peers.at(5).sent.count, 1u);
+  EXPECT_EQ(calls.peers.at(5).sent, calls.peers.at(5).received);
+  EXPECT_NE(calls.peers.at(5).sent.hash, calls.peers.at(2).sent.hash);
+}
+
+TEST(CollectiveCalls, MessagesJoinInAnyGrouping) {
+  CollectiveCalls whole;
+  CollectiveCalls parts[3];
+  for (int i = 0; i < 9; ++i) {
+    const CallSignature send{"Send", 100 + i, 7, 0, i % 2};
+    whole.add({0, static_cast<uint64_t>(i + 1)}, "", send);
+    parts[i / 3].add({0, static_cast<uint64_t>(i + 1)}, "", send);
+  }
+  CollectiveCalls left = parts[0];
+  left.merge(parts[1]);
+  left.merge(parts[2]);
+  parts[1].merge(parts[2]);
+  parts[0].merge(parts[1]);
+  EXPECT_EQ(left, whole);
+  EXPECT_EQ(parts[0], whole);
+}
+
+TEST(CollectiveCalls, PeersBeyondTheLimitAreCountedTogether) {
+  CollectiveCalls calls;
+  for (int peer = 0; peer < 300; ++peer) {
+    calls.add({0, 1}, "", {"Send", 1, 7, 0, peer});
+    calls.add({0, 1}, "", {"Recv", 1, 7, 0, peer});
+  }
+  EXPECT_EQ(calls.peers.size(), CollectiveCalls::kMaxPeers);
+  EXPECT_EQ(calls.other_peers, 2 * (300 - CollectiveCalls::kMaxPeers));
+  EXPECT_TRUE(calls.peers.contains(0));
+  EXPECT_FALSE(calls.peers.contains(299));
+}
+
+}  // namespace
+
+}  // namespace ncclog

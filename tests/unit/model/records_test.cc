@@ -1,0 +1,225 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "log/messages.h"
+#include "model/records.h"
+#include "report/tables/tables.h"
+
+namespace ncclog {
+namespace {
+
+void add(RecordList& list, int message, uint64_t line) {
+  list.add(message_hash(std::to_string(message)), [&] {
+    Record record;
+    record.where = {0, line};
+    return record;
+  });
+}
+
+std::vector<uint64_t> lines_of(const RecordList& list) {
+  std::vector<uint64_t> lines;
+  for (const Record& record : list.kept) lines.push_back(record.where.line);
+  return lines;
+}
+
+TEST(RecordList, KeepsDifferentMessagesOnceAndCountsAll) {
+  RecordList list;
+  for (uint64_t line = 1; line <= 6; ++line) add(list, static_cast<int>(line % 2), line);
+  EXPECT_EQ(list.total, 6u);
+  EXPECT_EQ(lines_of(list), (std::vector<uint64_t>{1, 2}));
+  EXPECT_FALSE(list.full);
+}
+
+TEST(RecordList, IsFullOnlyWhenAFurtherDifferentMessageComes) {
+  RecordList list;
+  const auto limit = static_cast<int>(RecordList::kMaxKept);
+  for (int i = 0; i < limit; ++i) add(list, i, static_cast<uint64_t>(i) + 1);
+  add(list, 0, 9000);
+  EXPECT_FALSE(list.full);
+  add(list, limit, 9001);
+  EXPECT_TRUE(list.full);
+  EXPECT_EQ(list.kept.size(), RecordList::kMaxKept);
+}
+
+TEST(RecordList, CutDownItIsAsIfItHadNeverKeptMore) {
+  RecordList cut;
+  RecordList small;
+  for (int i = 0; i < 20; ++i) {
+    const auto hash = static_cast<uint64_t>(i % 12);
+    const auto record = [&] { return Record{{0, static_cast<uint64_t>(i) + 1}, 0, ""}; };
+    cut.add(hash, record);
+    small.add(hash, record, 5);
+    if (i == 9) cut.cut_to(5);
+  }
+  EXPECT_EQ(lines_of(cut), lines_of(small));
+  EXPECT_EQ(cut.total, small.total);
+  EXPECT_TRUE(cut.full && small.full);
+}
+
+TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
+  const int count = 3 * static_cast<int>(RecordList::kMaxKept);
+  const auto message = [](int i) { return i * 7 % 600; };
+  for (const int cut : {0, 1, 100, 256, 300, 700, count}) {
+    RecordList whole;
+    RecordList first;
+    RecordList second;
+    for (int i = 0; i < count; ++i) {
+      add(whole, message(i), static_cast<uint64_t>(i) + 1);
+      add(i < cut ? first : second, message(i), static_cast<uint64_t>(i) + 1);
+    }
+    first.merge(std::move(second));
+    EXPECT_EQ(first.total, whole.total);
+    EXPECT_EQ(first.full, whole.full);
+    EXPECT_EQ(lines_of(first), lines_of(whole)) << "cut at " << cut;
+  }
+}
+
+
+TEST(RecordLimit, IsTheLowerTheMoreProcessesSpeak) {
+  EXPECT_EQ(record_limit(0), (RecordLimit{256, 256}));
+  EXPECT_EQ(record_limit(32), (RecordLimit{256, 256}));
+  EXPECT_EQ(record_limit(33), (RecordLimit{128, 128}));
+  EXPECT_EQ(record_limit(256), (RecordLimit{32, 32}));
+  EXPECT_EQ(record_limit(257), (RecordLimit{32, 16}));
+  EXPECT_EQ(record_limit(65536), (RecordLimit{32, 4}));
+  RecordLimit before;
+  for (size_t speakers = 1; speakers < 5000; ++speakers) {
+    const RecordLimit limit = record_limit(speakers);
+    EXPECT_EQ(laxer(before, limit), before) << speakers;
+    before = limit;
+  }
+}
+
+TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
+  const RecordLimit limit = {32, 4};
+  EXPECT_EQ(limit.of(kKindIndex<ProxyNewConnection>), 4u);
+  EXPECT_EQ(limit.of(kKindIndex<RingNeighbours>), 4u);
+  EXPECT_EQ(limit.of(kKindIndex<EnvSet>), 32u);
+  EXPECT_EQ(limit.of_patterns().of(kKindIndex<ProxyNewConnection>), 32u);
+}
+
+TEST(RecordLimit, AllowsWhatOneOfTwoAllows) {
+  EXPECT_EQ(laxer({256, 16}, {32, 64}), (RecordLimit{256, 64}));
+}
+
+
+void add(RecordLists& lists, uint16_t key, const std::string& message) {
+  lists[key].add(message_hash(message), [&] {
+    Record record;
+    record.text = message;
+    return record;
+  });
+}
+
+std::string show(const RecordLists& lists) {
+  std::string text;
+  for (const auto& [key, list] : lists) {
+    text += std::to_string(key) + ":" + std::to_string(list.total);
+    for (const Record& record : list.kept) text += " " + record.text;
+    text += ";";
+  }
+  return text;
+}
+
+TEST(RecordLists, AreInTheOrderOfTheirKeysHoweverTheyWereMade) {
+  RecordLists lists;
+  EXPECT_TRUE(lists.empty());
+  add(lists, 40, "d");
+  add(lists, 7, "a");
+  add(lists, 512, "e");
+  add(lists, 9, "b");
+  add(lists, 7, "a");
+  EXPECT_EQ(show(lists), "7:2 a;9:1 b;40:1 d;512:1 e;");
+  EXPECT_TRUE(lists.contains(40));
+  EXPECT_FALSE(lists.contains(8));
+  EXPECT_EQ(lists.find(1000), nullptr);
+  ASSERT_NE(lists.find(9), nullptr);
+  EXPECT_EQ(lists.find(9)->kept.front().text, "b");
+  EXPECT_TRUE(std::any_of(lists.begin(), lists.end(),
+                          [](const auto& entry) { return entry.first == 512; }));
+}
+
+TEST(RecordLists, MergeKeyByKey) {
+  RecordLists first;
+  RecordLists second;
+  add(first, 1, "a");
+  add(first, 3, "c");
+  add(second, 2, "b");
+  add(second, 3, "c");
+  add(second, 3, "x");
+  first.merge(std::move(second));
+  EXPECT_EQ(show(first), "1:1 a;2:1 b;3:3 c x;");
+  RecordLists whole;
+  whole.merge(std::move(first));
+  EXPECT_EQ(show(whole), "1:1 a;2:1 b;3:3 c x;");
+}
+
+
+UnknownShapes shapes_of(const std::vector<std::string>& lines, size_t begin, size_t end) {
+  UnknownShapes shapes;
+  for (size_t i = begin; i < end; ++i) {
+    shapes.add({0, i + 1}, lines[i], parse_event(lines[i], all_wordings()));
+  }
+  return shapes;
+}
+
+/// A word of letters only: each is a shape of its own.
+std::string word_of(size_t number) {
+  std::string word;
+  for (; number > 0; number /= 26) word += static_cast<char>('a' + number % 26);
+  return "q" + word;
+}
+
+TEST(UnknownShapes, CountLinesAndKeepTheFirst) {
+  const std::vector<std::string> lines = {"n:1:2 [0] NCCL INFO Frobnicated 3 rails",
+                                          "n:1:2 [0] NCCL INFO Weighed 4 rails",
+                                          "n:1:2 [0] a.cc:7 NCCL WARN Frobnicated 4 rails"};
+  const UnknownShapes shapes = shapes_of(lines, 0, lines.size());
+  ASSERT_EQ(shapes.shapes.size(), 2U);
+  const UnknownLines& found = shapes.shapes.at("Frobnicated # rails");
+  EXPECT_EQ(found.count, 2U);
+  EXPECT_EQ(found.first, (SourceRef{0, 1}));
+  EXPECT_EQ(found.example, lines[0]);
+  EXPECT_EQ(found.levels,
+            1U << static_cast<unsigned>(Level::Info) | 1U << static_cast<unsigned>(Level::Warn));
+}
+
+TEST(UnknownShapes, AreBoundedAndTheSameWhereverTheyAreCut) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < UnknownShapes::kMaxShapes + 700; ++i) {
+    lines.push_back("n:1:2 [0] NCCL INFO " + word_of(i * 7919 % 2600) + " is unknown");
+  }
+  const UnknownShapes whole = shapes_of(lines, 0, lines.size());
+  EXPECT_EQ(whole.shapes.size(), UnknownShapes::kMaxShapes);
+  uint64_t total = whole.other;
+  for (const auto& [shape, found] : whole.shapes) total += found.count;
+  EXPECT_EQ(total, lines.size());
+  EXPECT_GT(whole.other, 0U);
+  for (const size_t cut : {size_t{1}, size_t{1000}, size_t{2500}, lines.size() - 1}) {
+    UnknownShapes parts = shapes_of(lines, 0, cut);
+    parts.merge(shapes_of(lines, cut, lines.size()));
+    EXPECT_EQ(parts, whole) << "cut at " << cut;
+  }
+}
+
+TEST(UnknownTable, SaysHowToReportAndWhatWasLeftOut) {
+  Job job;
+  job.inputs = {{.path = "a.log"}};
+  job.units = {{}};
+  EXPECT_EQ(unknown_table(job).notes.front(), "Every NCCL line here fits a known wording.");
+  job.unknown = shapes_of({"n:1:2 [0] NCCL INFO Frobnicated 3 rails"}, 0, 1);
+  job.unknown.other = 5;
+  const Table table = unknown_table(job);
+  EXPECT_EQ(write_table_csv(table),
+            "count,levels,printer,shape,first,example\n"
+            "1,INFO,,Frobnicated # rails,a.log:1,n:1:2 [0] NCCL INFO Frobnicated 3 rails\n");
+  ASSERT_EQ(table.notes.size(), 2U);
+  EXPECT_EQ(table.notes[1], "5 more lines are of other shapes; 2048 shapes are kept.");
+}
+
+}  // namespace
+
+}  // namespace ncclog

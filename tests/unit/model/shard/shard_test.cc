@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model/build/build_job.h"
+#include "model/shard/read_log.h"
+#include "model/shard/shard.h"
+
+namespace ncclog {
+namespace {
+
+/// As torn lines invent them: ever new processes, in no order, some of them again.
+std::vector<std::string> lines_of_many_processes() {
+  const uint64_t count = Shard::kMaxSpeakers + 3000;
+  std::vector<std::string> lines;
+  for (uint64_t i = 0; i < count + 2000; ++i) {
+    const std::string host = "n" + std::to_string(i * 7919 % count + 100'000);
+    lines.push_back(host + ":1:1 [0] NCCL INFO Using network Socket");
+  }
+  return lines;
+}
+
+Shard read(const std::vector<std::string>& lines, size_t begin, size_t end) {
+  const LineMatcher none;
+  LogReader reader(0, 0, none);
+  for (size_t i = begin; i < end; ++i) reader.add({lines[i], i + 1, 0, false});
+  return reader.finish();
+}
+
+std::vector<std::pair<std::string, uint64_t>> kept(const Shard& shard) {
+  std::vector<std::pair<std::string, uint64_t>> logs;
+  for (const auto& [speaker, log] : shard.speakers()) logs.emplace_back(speaker.host, log.lines);
+  return logs;
+}
+
+TEST(Shard, KeepsTheSameProcessesAndCountsTheSameLossesWhereverItIsCut) {
+  const std::vector<std::string> lines = lines_of_many_processes();
+  const Shard whole = read(lines, 0, lines.size());
+  EXPECT_EQ(whole.speakers().size(), Shard::kMaxSpeakers);
+  uint64_t kept_lines = 0;
+  for (const auto& [host, count] : kept(whole)) kept_lines += count;
+  EXPECT_EQ(whole.losses().count(Loss::ProcessesDropped), lines.size() - kept_lines);
+  for (const size_t cut : {size_t{1}, size_t{30'000}, size_t{67'000}, lines.size() - 1}) {
+    Shard parts = read(lines, 0, cut);
+    parts.merge(read(lines, cut, lines.size()));
+    EXPECT_EQ(parts.losses(), whole.losses()) << "cut at " << cut;
+    EXPECT_EQ(kept(parts), kept(whole)) << "cut at " << cut;
+  }
+}
+
+/// Each of so many processes prints more lines of a kind than are kept of it, which differ in the
+/// number at their end.
+std::vector<std::string> lines_of_wordy_processes(int processes, const std::string& message,
+                                                  int count) {
+  std::vector<std::string> lines;
+  for (int line = 0; line < count; ++line) {
+    for (int process = 0; process < processes; ++process) {
+      // Some come later than others.
+      if (line < process % 7) continue;
+      lines.push_back("node:" + std::to_string(process + 1) + ":1 [0] NCCL INFO " + message +
+                      std::to_string(line));
+    }
+  }
+  return lines;
+}
+
+/// What a shard keeps of each process's lines: where they stand, and whether there were more.
+std::vector<std::pair<bool, std::vector<uint64_t>>> records(const Shard& shard) {
+  std::vector<std::pair<bool, std::vector<uint64_t>>> all;
+  for (const auto& [speaker, log] : shard.speakers()) {
+    for (const auto& [kind, list] : log.records) {
+      std::vector<uint64_t> places;
+      for (const Record& record : list.kept) places.push_back(record.where.line);
+      all.emplace_back(list.full, places);
+    }
+  }
+  return all;
+}
+
+TEST(Shard, KeepsTheFewerLinesOfEachTheMoreProcessesSpeakWhereverItIsCut) {
+  struct Row {
+    int processes;
+    std::string message;
+    int lines;
+    size_t kept;
+  };
+  const std::string connection = "Connected to proxy localRank 0 -> connection 0x7f00";
+  const Row rows[] = {{3, "Using network eth", 300, 256},
+                      {40, "Using network eth", 300, 128},
+                      {130, "Using network eth", 300, 32},
+                      {600, "Using network eth", 40, 32},
+                      {600, connection, 40, 8}};
+  for (const Row& row : rows) {
+    const std::vector<std::string> lines =
+        lines_of_wordy_processes(row.processes, row.message, row.lines);
+    const auto whole = records(read(lines, 0, lines.size()));
+    ASSERT_EQ(whole.size(), static_cast<size_t>(row.processes));
+    for (const auto& [full, places] : whole) {
+      EXPECT_EQ(places.size(), row.kept);
+      EXPECT_TRUE(full);
+    }
+    for (const size_t cut : {size_t{2}, lines.size() / 50, lines.size() / 2, lines.size() - 2}) {
+      Shard parts = read(lines, 0, cut);
+      parts.merge(read(lines, cut, lines.size()));
+      EXPECT_EQ(records(parts), whole) << row.processes << " processes, cut at " << cut;
+    }
+  }
+}
+
+std::string topology_of(int pid, int comm, const std::string& gpu) {
+  const std::string head = "node:" + std::to_string(pid) + ":1 [0] NCCL INFO ";
+  const std::string pointer = "ncclCommInitRank comm 0x" + std::to_string(comm) +
+                              " rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 60 commId 0x1 - Init ";
+  return head + pointer + "START\n" + head + "CPU/0-0 (1/1/2)\n" + head + "+ PCI[48.0] - " + gpu +
+         "\n" + head + pointer + "COMPLETE\n";
+}
+
+/// Where the bytes of each topology are that the processes of `text` print.
+std::vector<const char*> places_of_topologies(const Shard& shard) {
+  std::vector<const char*> places;
+  for (const auto& [speaker, log] : shard.speakers()) {
+    for (const InitSection& section : log.inits.all()) {
+      places.push_back(section.system.lines().front().text.data());
+    }
+  }
+  return places;
+}
+
+TEST(Shard, KeepsEqualTopologiesOfAHostOnce) {
+  Shard shard;
+  shard.merge(read_text(topology_of(1, 1, "GPU/0-60 (0)") + topology_of(2, 1, "GPU/0-60 (0)") +
+                        topology_of(2, 2, "GPU/0-70 (1)") + topology_of(3, 1, "GPU/0-70 (1)") +
+                        topology_of(3, 2, "GPU/0-70 (1)")));
+  const std::vector<const char*> places = places_of_topologies(shard);
+  ASSERT_EQ(places.size(), 5u);
+  EXPECT_EQ(places[0], places[1]);
+  EXPECT_NE(places[1], places[2]);
+  EXPECT_EQ(places[2], places[3]);
+  EXPECT_EQ(places[3], places[4]);
+}
+
+}  // namespace
+
+}  // namespace ncclog
