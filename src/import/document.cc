@@ -1,12 +1,12 @@
 #include "import/document.h"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/json_text.h"
 #include "base/text.h"

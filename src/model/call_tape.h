@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/input_clock.h"
 #include "model/calls.h"
+#include "model/input_clock.h"
 
 namespace ncclog {
 

@@ -1,7 +1,7 @@
 // What one process called on one communicator, in memory independent of the number of calls.
 //
-// AllReduce: opCount 1a sendbuff 0x… recvbuff 0x… count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0
-// → {AllReduce, 1048576, float32, sum}: counted by signature, added to the volume of
+// AllReduce: opCount 1a sendbuff 0x… recvbuff 0x… count 1048576 datatype 7 op 0 root 0 comm
+// 0x7f10a0 → {AllReduce, 1048576, float32, sum}: counted by signature, added to the volume of
 // (AllReduce, float32), and the next of the sequence that the other ranks must have, too
 //
 // From one call (its signature, and the line that holds it) over the order of calls, in which two

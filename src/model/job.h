@@ -1,7 +1,7 @@
 // The job as its logs describe it: hosts, processes, communicators, network, settings.
 //
-// node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 2 … - Init COMPLETE
-// → a process node-a:41, a communicator of 2 ranks, rank 0 of it complete on that process
+//   node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 nranks 2 … - Init COMPLETE
+//     → a process node-a:41, a communicator of 2 ranks, rank 0 of it complete on that process
 //
 // Built once from the merged shard (model/build/build_job.h) and never changed afterwards. Parts
 // refer to each other by index. Everything is sorted by name, never by the order in which lines
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -25,66 +26,163 @@
 #include "base/loss_table.h"
 #include "base/source_ref.h"
 #include "model/calls.h"
-#include "model/rings_and_trees.h"
+#include "model/flight_recorder.h"
+#include "model/input_clock.h"
 #include "model/process_log.h"
-#include "model/shard/shard.h"
+#include "model/ras.h"
+#include "model/records.h"
+#include "model/rings_and_trees.h"
 #include "model/topology.h"
 
 namespace ncclog {
 
-// How the job ended, as the user saw it: `--outcome hung`.
-//
-// A log that just ends does not say whether the job stood still, was killed at work, or was copied
-// while it ran. Who was there knows.
+// What was read.
 
-enum class StatedOutcome {
-  Hung,      ///< It stood still: the end of the logs is the moment of the hang.
-  Crashed,   ///< It ended by an error.
-  Slow,      ///< It went on, too slowly.
-  Finished,  ///< It came to its end.
+/// One file of the run, or of an archive in it.
+struct JobInput {
+  std::string path;  ///< As found from the user's arguments; "-" is stdin.
+  /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder"
+  /// of a dump, "ras" of what the RAS service answered in JSON.
+  std::string format;
+  bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
+  uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
+  uint64_t text_bytes = 0;  ///< Unpacked, that were read as lines; not in reports.
+  uint64_t lines = 0;
+  InputStatus status = InputStatus::Whole;
+  std::string note;  ///< One sentence about what is odd; empty if nothing is.
+  /// The process that wrote it, where its name and other lines make that certain; else empty, -1.
+  std::string host;
+  int64_t pid = -1;
+  int attempt = -1;  ///< Of torchrun to run the job, by the file's folder; -1: none named.
 };
 
-/// As users and reports spell them, in the enum's order.
-inline constexpr std::array<std::string_view, 4> kStatedOutcomeNames = {"hung", "crashed", "slow",
-                                                                        "finished"};
+/// Where a unit's lines stand in its input.
+struct JobUnit {
+  uint64_t number = 0;      ///< SourceRef::unit of its lines.
+  uint32_t input = 0;       ///< Into Job::inputs.
+  uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
+};
 
-inline constexpr std::string_view to_string(StatedOutcome outcome) {
-  return kStatedOutcomeNames[static_cast<size_t>(outcome)];
-}
+/// The steps that were printed into an input, in its order.
+struct JobMarkers {
+  uint64_t number = 0;  ///< CallMark::input of the calls in it.
+  uint32_t input = 0;   ///< Into Job::inputs.
+  std::vector<Marker> markers;
+  uint64_t total = 0;  ///< With those that are not kept.
+};
 
-// What was worked out about a job, so that it is worked out once.
-//
-//   job.answers.of<&read_hca_lists>(job)      a dozen facts ask for the RDMA devices of each
-//   process
-//
-// An answer is a pure function of a job that no longer changes. For one thread.
+/// The times that were printed into an input.
+struct JobPulse {
+  uint32_t input = 0;  ///< Into Job::inputs.
+  Pulse pulse;
+};
 
-/// Answers by the function that gives them. Copies and moved ones begin empty: what they belong to
-/// may be changed.
-class Answers {
- public:
-  Answers() = default;
-  Answers(const Answers&) {}
-  Answers& operator=(const Answers&) {
-    known_.clear();
-    return *this;
-  }
+// Who took part.
 
-  /// What `derive(asked)` gives, derived on first use. Valid as long as this object is.
-  template <auto derive, typename Asked>
-  const auto& of(const Asked& asked) const {
-    using Answer = decltype(derive(asked));
-    static constexpr char kKey = 0;  // Its address stands for the function.
-    const auto found = known_.find(&kKey);
-    if (found != known_.end()) return *static_cast<const Answer*>(found->second.get());
-    auto answer = std::make_shared<const Answer>(derive(asked));
-    const Answer& result = *answer;
-    known_.emplace(&kKey, std::move(answer));
-    return result;
-  }
+/// A process, joined from everything that speaks for it: its NCCL lines, "[rank3]" records, …
+/// An entry with neither pid nor rank collects what a file says without naming anybody.
+struct Process {
+  std::string host;  ///< Empty: unknown.
+  int64_t pid = -1;
+  int rank = -1;      ///< Global rank: that in its largest communicator, else as prefixes say.
+  int cuda_dev = -1;  ///< Of its largest communicator.
+  std::string bus_id;
+  std::vector<size_t> logs;  ///< Into Job::logs.
+  std::bitset<32> subsystems;
+  int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
+  bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
+  bool cut = false;   ///< Lines at its end are missing: a cut input, Ray, model/call_coverage.h.
+  bool torn = false;  ///< Lines around it are torn or in doubt: its silence proves nothing.
+  SourceRef first;
+  SourceRef last;
+  std::string last_text;
+  int run = -1;            ///< Into Job::runs; -1: there is one, or it is not certain which.
+  bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
+};
 
- private:
-  mutable std::map<const void*, std::shared_ptr<const void>> known_;
+/// Processes that communicators join, directly or through others, where the logs certainly hold
+/// several runs.
+struct Run {
+  std::vector<int> processes;  ///< Into Job::processes, sorted.
+  int nranks = -1;             ///< Of its largest communicator.
+  int attempt = -1;            ///< As JobInput::attempt.
+  bool certain = false;        ///< Else it may be a part of one of the others.
+};
+
+/// State of a rank of a communicator, as far as the lines go.
+enum class RankState { NotSeen, Started, Complete, Failed, Destroyed, Aborted, Unknown };
+std::string_view to_string(RankState state);
+
+/// One rank of a communicator.
+struct CommRank {
+  int rank = -1;     ///< -1: no initialisation line names it.
+  int process = -1;  ///< Into Job::processes; -1: not seen.
+  int cuda_dev = -1;
+  std::string bus_id;
+  RankState state = RankState::Unknown;
+  uint64_t calls = 0;
+  int log = -1;  ///< Into Job::logs, with `segment` the place of its CommSegment there.
+  int segment = -1;
+  int key = -1;       ///< Of a split: where the caller wanted the rank to stand.
+  int nvml_dev = -1;  ///< Physical index of its GPU.
+  int section = -1;   ///< Into that log's initialisation sections; -1: none.
+};
+
+struct Communicator {
+  std::string id;  ///< commId as printed ("0x9c1b…"), or "inferred-1" where none is printed.
+  bool inferred = false;
+  int nranks = -1;
+  int nnodes = -1;                 ///< As NCCL's layout line says; -1: not printed.
+  std::vector<std::string> hosts;  ///< Distinct, sorted.
+  int parent = -1;                 ///< Into Job::communicators; -1: none or unknown.
+  int child_count = -1;            ///< Number of a child of its parent; -1: not printed.
+  int color = -1;                  ///< Of a split; -1: not printed.
+  int mnnvl = -1;         ///< 1 if NVLink reaches over several of its nodes; -1: not printed.
+  bool is_child = false;  ///< Made by split, shrink or grow, even if the parent is unknown.
+  /// By rank. Those not seen are listed too when nranks is known, up to 262144 in all of the job.
+  std::vector<CommRank> ranks;
+  std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
+  CommGraphs graphs;
+  /// Between those of its ranks whose calls the logs cover; nullopt: their calls are alike.
+  std::optional<FirstDifference> difference;
+};
+
+// What it ran on, and with.
+
+/// A host's devices, put together from all that its processes print, or from a topology file.
+struct HostTopology {
+  std::string host;    ///< Empty: a file that does not say whose it is.
+  std::string source;  ///< Path of the topology file; empty: the log.
+  SystemTopology system;
+  /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
+  std::vector<int> ranks;
+
+  bool operator==(const HostTopology&) const = default;
+};
+
+/// A network interface or HCA that some host named.
+struct Interface {
+  std::string host;
+  std::string name;
+  std::string address;  ///< Empty: none printed.
+  int port = -1;        ///< HCA port; -1: not an HCA.
+  std::string link;     ///< "IB", "RoCE", "Ethernet" for sockets, empty if unknown.
+
+  auto operator<=>(const Interface&) const = default;
+};
+
+struct Network {
+  std::string name;  ///< As after "Using network"; empty: unknown.
+  std::string
+      plugin;  ///< Name of an external net plugin, "internal" if none loaded; empty: unknown.
+  std::vector<Interface> interfaces;  ///< Sorted, without duplicates.
+};
+
+/// A setting that NCCL reports, with the processes that report it.
+struct EnvironmentSetting {
+  std::string name;
+  std::string value;
+  std::vector<int> processes;  ///< Into Job::processes, sorted.
 };
 
 // What kernels report about the job's hosts, tied to the ranks that it concerns.
@@ -173,154 +271,61 @@ struct NcclTestsRun {
 /// largest error as printed up to 2.10 ("2e-07").
 int64_t nccl_tests_wrong_values(std::string_view printed);
 
-// The job as its logs describe it: hosts, processes, communicators, network, settings.
+// How the job ended, as the user saw it: `--outcome hung`.
 //
-// Built once from the merged shard and never changed afterwards. Parts refer to each other by
-// index. Everything is sorted by name, never by the order in which lines came, so that interleaving
-// the processes' lines in another way gives the same job, line numbers aside.
+// A log that just ends does not say whether the job stood still, was killed at work, or was copied
+// while it ran. Who was there knows.
 
-/// One file of the run, or of an archive in it.
-struct JobInput {
-  std::string path;  ///< As found from the user's arguments; "-" is stdin.
-  /// "plain", "gzip", "bzip2", "xz", "zstd"; "tar+gzip" of an archive; "flight_recorder"
-  /// of a dump, "ras" of what the RAS service answered in JSON.
-  std::string format;
-  bool is_archive = false;  ///< It only holds the inputs after it whose paths begin with "PATH!/".
-  uint64_t bytes = 0;       ///< On disk; of a file in an archive, unpacked.
-  uint64_t text_bytes = 0;  ///< Unpacked, that were read as lines; not in reports.
-  uint64_t lines = 0;
-  InputStatus status = InputStatus::Whole;
-  std::string note;  ///< One sentence about what is odd; empty if nothing is.
-  /// The process that wrote it, where its name and other lines make that certain; else empty, -1.
-  std::string host;
-  int64_t pid = -1;
-  int attempt = -1;  ///< Of torchrun to run the job, by the file's folder; -1: none named.
+enum class StatedOutcome {
+  Hung,      ///< It stood still: the end of the logs is the moment of the hang.
+  Crashed,   ///< It ended by an error.
+  Slow,      ///< It went on, too slowly.
+  Finished,  ///< It came to its end.
 };
 
-/// Where a unit's lines stand in its input.
-struct JobUnit {
-  uint64_t number = 0;      ///< SourceRef::unit of its lines.
-  uint32_t input = 0;       ///< Into Job::inputs.
-  uint64_t first_line = 1;  ///< Number in the input of the unit's line 1.
+/// As users and reports spell them, in the enum's order.
+inline constexpr std::array<std::string_view, 4> kStatedOutcomeNames = {"hung", "crashed", "slow",
+                                                                        "finished"};
+
+inline constexpr std::string_view to_string(StatedOutcome outcome) {
+  return kStatedOutcomeNames[static_cast<size_t>(outcome)];
+}
+
+// What was worked out about a job, so that it is worked out once.
+//
+//   job.answers.of<&read_hca_lists>(job)     a dozen facts ask for the RDMA devices of a process
+//
+// An answer is a pure function of a job that no longer changes. For one thread.
+
+/// Answers by the function that gives them. Copies and moved ones begin empty: what they belong to
+/// may be changed.
+class Answers {
+ public:
+  Answers() = default;
+  Answers(const Answers&) {}
+  Answers& operator=(const Answers&) {
+    known_.clear();
+    return *this;
+  }
+
+  /// What `derive(asked)` gives, derived on first use. Valid as long as this object is.
+  template <auto derive, typename Asked>
+  const auto& of(const Asked& asked) const {
+    using Answer = decltype(derive(asked));
+    static constexpr char kKey = 0;  // Its address stands for the function.
+    const auto found = known_.find(&kKey);
+    if (found != known_.end()) return *static_cast<const Answer*>(found->second.get());
+    auto answer = std::make_shared<const Answer>(derive(asked));
+    const Answer& result = *answer;
+    known_.emplace(&kKey, std::move(answer));
+    return result;
+  }
+
+ private:
+  mutable std::map<const void*, std::shared_ptr<const void>> known_;
 };
 
-/// State of a rank of a communicator, as far as the lines go.
-enum class RankState { NotSeen, Started, Complete, Failed, Destroyed, Aborted, Unknown };
-std::string_view to_string(RankState state);
-
-/// A process, joined from everything that speaks for it: its NCCL lines, "[rank3]" records, …
-/// An entry with neither pid nor rank collects what a file says without naming anybody.
-struct Process {
-  std::string host;  ///< Empty: unknown.
-  int64_t pid = -1;
-  int rank = -1;      ///< Global rank: that in its largest communicator, else as prefixes say.
-  int cuda_dev = -1;  ///< Of its largest communicator.
-  std::string bus_id;
-  std::vector<size_t> logs;  ///< Into Job::logs.
-  std::bitset<32> subsystems;
-  int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
-  bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
-  bool cut = false;       ///< Lines at its end are missing: a cut input, Ray, model/call_coverage.h.
-  bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
-  SourceRef first;
-  SourceRef last;
-  std::string last_text;
-  int run = -1;            ///< Into Job::runs; -1: there is one, or it is not certain which.
-  bool restarted = false;  ///< It begins to use NCCL twice: its pid may have had two lives.
-};
-
-/// The steps that were printed into an input, in its order.
-struct JobMarkers {
-  uint64_t number = 0;  ///< CallMark::input of the calls in it.
-  uint32_t input = 0;   ///< Into Job::inputs.
-  std::vector<Marker> markers;
-  uint64_t total = 0;  ///< With those that are not kept.
-};
-
-/// The times that were printed into an input.
-struct JobPulse {
-  uint32_t input = 0;  ///< Into Job::inputs.
-  Pulse pulse;
-};
-
-/// Processes that communicators join, directly or through others, where the logs certainly hold
-/// several runs.
-struct Run {
-  std::vector<int> processes;  ///< Into Job::processes, sorted.
-  int nranks = -1;             ///< Of its largest communicator.
-  int attempt = -1;            ///< As JobInput::attempt.
-  bool certain = false;        ///< Else it may be a part of one of the others.
-};
-
-/// One rank of a communicator.
-struct CommRank {
-  int rank = -1;     ///< -1: no initialisation line names it.
-  int process = -1;  ///< Into Job::processes; -1: not seen.
-  int cuda_dev = -1;
-  std::string bus_id;
-  RankState state = RankState::Unknown;
-  uint64_t calls = 0;
-  int log = -1;  ///< Into Job::logs, with `segment` the place of its CommSegment there.
-  int segment = -1;
-  int key = -1;       ///< Of a split: where the caller wanted the rank to stand.
-  int nvml_dev = -1;  ///< Physical index of its GPU.
-  int section = -1;   ///< Into that log's initialisation sections; -1: none.
-};
-
-struct Communicator {
-  std::string id;  ///< commId as printed ("0x9c1b…"), or "inferred-1" where none is printed.
-  bool inferred = false;
-  int nranks = -1;
-  int nnodes = -1;                 ///< As NCCL's layout line says; -1: not printed.
-  std::vector<std::string> hosts;  ///< Distinct, sorted.
-  int parent = -1;                 ///< Into Job::communicators; -1: none or unknown.
-  int child_count = -1;            ///< Number of a child of its parent; -1: not printed.
-  int color = -1;                  ///< Of a split; -1: not printed.
-  int mnnvl = -1;         ///< 1 if NVLink reaches over several of its nodes; -1: not printed.
-  bool is_child = false;  ///< Made by split, shrink or grow, even if the parent is unknown.
-  /// By rank. Those not seen are listed too when nranks is known, up to 262144 in all of the job.
-  std::vector<CommRank> ranks;
-  std::optional<uint64_t> calls;  ///< Largest number of calls of one rank; nullopt: none logged.
-  CommGraphs graphs;
-  /// Between those of its ranks whose calls the logs cover; nullopt: their calls are alike.
-  std::optional<FirstDifference> difference;
-};
-
-/// A host's devices, put together from all that its processes print, or from a topology file.
-struct HostTopology {
-  std::string host;    ///< Empty: a file that does not say whose it is.
-  std::string source;  ///< Path of the topology file; empty: the log.
-  SystemTopology system;
-  /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
-  std::vector<int> ranks;
-
-  bool operator==(const HostTopology&) const = default;
-};
-
-/// A network interface or HCA that some host named.
-struct Interface {
-  std::string host;
-  std::string name;
-  std::string address;  ///< Empty: none printed.
-  int port = -1;        ///< HCA port; -1: not an HCA.
-  std::string link;     ///< "IB", "RoCE", "Ethernet" for sockets, empty if unknown.
-
-  auto operator<=>(const Interface&) const = default;
-};
-
-struct Network {
-  std::string name;  ///< As after "Using network"; empty: unknown.
-  std::string
-      plugin;  ///< Name of an external net plugin, "internal" if none loaded; empty: unknown.
-  std::vector<Interface> interfaces;  ///< Sorted, without duplicates.
-};
-
-/// A setting that NCCL reports, with the processes that report it.
-struct EnvironmentSetting {
-  std::string name;
-  std::string value;
-  std::vector<int> processes;  ///< Into Job::processes, sorted.
-};
+// The whole.
 
 struct Job {
   std::vector<JobInput> inputs;

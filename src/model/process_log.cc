@@ -6,6 +6,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "log/messages.h"
+
 namespace ncclog {
 namespace {
 
@@ -286,6 +288,38 @@ void TuningUses::add(const TuningChoice& choice) {
 void TuningUses::merge(const TuningUses& later) {
   for (const auto& [key, use] : later.uses) add(key, use);
   other += later.other;
+}
+
+void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
+  if (later.lines == 0) return;
+  if (lines == 0) first = later.first;
+  lines += later.lines;
+  last = later.last;
+  last_text = std::move(later.last_text);
+  torn |= later.torn;
+  cut |= later.cut;
+  note_task(task_rank, later.task_rank);
+  note_task(task_local_rank, later.task_local_rank);
+  subsystems |= later.subsystems;
+  starts.insert(starts.end(), later.starts.begin(), later.starts.end());
+  if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
+  records.merge(std::move(later.records), limit);
+  line_matches.merge(std::move(later.line_matches), limit.of_patterns());
+  unrecognised.merge(std::move(later.unrecognised), limit.most);
+  const std::vector<int> segments = comms.merge(std::move(later.comms));
+  calls.merge(later.calls, segments);
+  traces.merge(later.traces, segments);
+  connections.merge(later.connections);
+  inits.merge(std::move(later.inits));
+  allocations.merge(later.allocations);
+  tuning.merge(later.tuning);
+  nccl_tests.merge(std::move(later.nccl_tests));
+}
+
+void SpeakerLog::cut_to(const RecordLimit& limit) {
+  records.cut_to(limit);
+  line_matches.cut_to(limit.of_patterns());
+  unrecognised.cut_to(limit.most);
 }
 
 }  // namespace ncclog

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <bitset>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +24,21 @@
 #include <vector>
 
 #include "base/source_ref.h"
-#include "log/messages.h"
+#include "model/call_tape.h"
 #include "model/calls.h"
+#include "model/init_section.h"
+#include "model/records.h"
 
 namespace ncclog {
+
+struct AllocTraced;  // These are of log/messages.h, which readers of a log do without.
+struct CallInit;
+struct ChannelConnected;
+struct CommAnnounced;
+struct CommEnd;
+struct CommInit;
+struct CommLayout;
+struct TuningChoice;
 
 // Who printed a line, as far as the line itself says.
 //
@@ -236,6 +248,59 @@ struct TuningUses {
 
  private:
   void add(const TuningKey& key, const TuningUse& use);
+};
+
+/// Everything one speaker said: in a stretch while that is read, in the whole input in a job.
+struct SpeakerLog {
+  Speaker speaker;     ///< Set when the job is built; the shard holds it as its key until then.
+  uint64_t lines = 0;  ///< Lines attributed to this speaker, recognised or not.
+  SourceRef first;
+  SourceRef last;
+  std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
+  /// The same while its bytes are in the reader's hands; empty: last_text holds it (Shard::settle).
+  std::string_view last_view;
+  bool torn = false;  ///< Some of its lines were cut off by another process's, and are lost.
+  bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
+  /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
+  /// numbers of a paste, or the stream is torn.
+  int task_rank = kNoTask;
+  int task_local_rank = kNoTask;
+  std::bitset<32> subsystems;  ///< By Subsystem: which ones spoke.
+  RecordLists records;         ///< By kind index.
+  RecordList unrecognised;     ///< NCCL lines that no wording fits.
+  RecordLists line_matches;    ///< By pattern of the LineMatcher.
+  /// Lines that NCCL prints once when it is first used, the first kMaxStarts of them: more than one
+  /// are several lives of a pid, copies of NCCL, or copies of a log.
+  std::vector<SourceRef> starts;
+  static constexpr size_t kMaxStarts = 16;
+  CommSegments comms;
+  CallTrack calls;   ///< By COLL lines.
+  CallTrack traces;  ///< By CALL lines.
+  /// Segments whose communicator cannot be told; set when the job is built.
+  std::vector<CommSegment> unplaced;
+  Connections connections;
+  InitSections inits;
+  AllocTotals allocations;
+  TuningUses tuning;
+  KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
+
+  /// Appends what a later stretch holds; lists of records keep what `limit` allows.
+  void merge(SpeakerLog&& later, const RecordLimit& limit = {});
+
+  /// Keeps the first records of each kind only, as many as `limit` allows.
+  void cut_to(const RecordLimit& limit);
+
+  static constexpr int kNoTask = -1;
+  static constexpr int kSeveralTasks = -2;
+
+  /// Adds what one more prefix says to what is known of a task.
+  static void note_task(int& known, int said) {
+    if (known == kNoTask) {
+      known = said;
+    } else if (said != kNoTask && said != known) {
+      known = kSeveralTasks;
+    }
+  }
 };
 
 }  // namespace ncclog

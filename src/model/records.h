@@ -11,8 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -81,6 +83,19 @@ uint64_t message_hash(std::string_view message);
 
 /// Takes a kept line apart again. The views in the result point into `record.text`.
 Event parse_record(const Record& record);
+
+/// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
+struct LineMatcher {
+  using Match = std::function<void(std::string_view line, std::vector<int>& matched)>;
+
+  Match match;
+  /// For each pattern a text that stands in every line that it matches; empty: there is none.
+  /// nullopt: nothing is known of the patterns.
+  std::optional<std::vector<std::string>> literals;
+
+  explicit operator bool() const { return match != nullptr; }
+  void operator()(std::string_view line, std::vector<int>& matched) const { match(line, matched); }
+};
 
 // How many different lines of a kind are kept of each process?
 //

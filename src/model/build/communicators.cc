@@ -1,9 +1,10 @@
 // Which communicators were there, how far did each of their ranks come, and what are their graphs?
 //
-// rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one communicator of 2 ranks
+// rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one communicator of 2
+// ranks
 //
-// First segments of processes are joined to groups, then each group becomes a communicator, then its
-// ranks get their initialisation sections.
+// First segments of processes are joined to groups, then each group becomes a communicator, then
+// its ranks get their initialisation sections.
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 // What the job runs on: its network, the devices of its hosts, and what their kernels report.
 //
-// NET/IB : Using [0]mlx5_0:1/IB …                        → network IB, interface mlx5_0 of that host
-// GPU/0-a1000 (3) below PCI/0-90000                      → a node of the host's topology, GPU of rank 3
-// node-a kernel: NVRM: Xid (PCI:0000:1b:00): 79, …       → host node-a, the rank on that GPU
+// NET/IB : Using [0]mlx5_0:1/IB …                        → network IB, interface mlx5_0 of that
+// host GPU/0-a1000 (3) below PCI/0-90000                      → a node of the host's topology, GPU
+// of rank 3 node-a kernel: NVRM: Xid (PCI:0000:1b:00): 79, …       → host node-a, the rank on that
+// GPU
 
 #include <fmt/format.h>
 

@@ -14,6 +14,7 @@
 #include "log/read_message.h"
 #include "log/task_label.h"
 #include "model/build/build_job.h"
+#include "model/shard/shard.h"
 
 namespace ncclog {
 namespace {

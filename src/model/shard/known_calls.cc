@@ -1,10 +1,9 @@
 #include "model/shard/known_calls.h"
 
-#include <experimental/simd>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <experimental/simd>
 #include <utility>
 
 #include "base/text.h"

@@ -7,9 +7,8 @@
 #include "log/error_line.h"
 #include "log/messages.h"
 #include "log/read_message.h"
-#include "model/shard/foreign_lines.h"
-#include "model/shard/known_calls.h"
 #include "model/calls.h"
+#include "model/shard/known_calls.h"
 
 namespace ncclog {
 namespace {
@@ -85,15 +84,6 @@ bool add_to_ledgers(SpeakerLog& log, const Place& place, std::string_view text,
   return false;
 }
 
-/// Adds what one more prefix says to what is known of a task.
-void note_task(int& known, int said) {
-  if (known == SpeakerLog::kNoTask) {
-    known = said;
-  } else if (said != SpeakerLog::kNoTask && said != known) {
-    known = SpeakerLog::kSeveralTasks;
-  }
-}
-
 /// Lines of nccl-tests repeat themselves from run to run, and their order tells the runs apart.
 bool is_nccl_tests(const Kind& kind) { return kind.library == Library::NcclTests; }
 
@@ -102,8 +92,8 @@ void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Pr
   log.last = where;
   log.last_view = {};
   log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
-  note_task(log.task_rank, prefix.rank);
-  note_task(log.task_local_rank, prefix.local_rank);
+  SpeakerLog::note_task(log.task_rank, prefix.rank);
+  SpeakerLog::note_task(log.task_local_rank, prefix.local_rank);
 }
 
 void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const Event& event,
@@ -129,38 +119,6 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
 }
 
 }  // namespace
-
-void SpeakerLog::merge(SpeakerLog&& later, const RecordLimit& limit) {
-  if (later.lines == 0) return;
-  if (lines == 0) first = later.first;
-  lines += later.lines;
-  last = later.last;
-  last_text = std::move(later.last_text);
-  torn |= later.torn;
-  cut |= later.cut;
-  note_task(task_rank, later.task_rank);
-  note_task(task_local_rank, later.task_local_rank);
-  subsystems |= later.subsystems;
-  starts.insert(starts.end(), later.starts.begin(), later.starts.end());
-  if (starts.size() > kMaxStarts) starts.resize(kMaxStarts);
-  records.merge(std::move(later.records), limit);
-  line_matches.merge(std::move(later.line_matches), limit.of_patterns());
-  unrecognised.merge(std::move(later.unrecognised), limit.most);
-  const std::vector<int> segments = comms.merge(std::move(later.comms));
-  calls.merge(later.calls, segments);
-  traces.merge(later.traces, segments);
-  connections.merge(later.connections);
-  inits.merge(std::move(later.inits));
-  allocations.merge(later.allocations);
-  tuning.merge(later.tuning);
-  nccl_tests.merge(std::move(later.nccl_tests));
-}
-
-void SpeakerLog::cut_to(const RecordLimit& limit) {
-  records.cut_to(limit);
-  line_matches.cut_to(limit.of_patterns());
-  unrecognised.cut_to(limit.most);
-}
 
 SpeakerLog& Shard::speaker_of(const Event& event) {
   const Header& header = event.header;

@@ -6,12 +6,8 @@
 
 #pragma once
 
-#include <array>
-#include <bitset>
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,65 +17,20 @@
 #include "base/loss_table.h"
 #include "log/event.h"
 #include "log/iteration_marker.h"
-#include "model/input_clock.h"
 #include "model/call_tape.h"
-#include "model/process_log.h"
 #include "model/flight_recorder.h"
 #include "model/init_section.h"
-#include "model/records.h"
+#include "model/input_clock.h"
+#include "model/process_log.h"
 #include "model/ras.h"
+#include "model/records.h"
 #include "model/topology.h"
 
 namespace ncclog {
 
-struct ForeignRun;
 struct KnownCall;
 struct KnownLine;
 class KnownCalls;
-
-/// Everything one speaker said in the stretch.
-struct SpeakerLog {
-  Speaker speaker;     ///< Set when the job is built; the shard holds it as its key until then.
-  uint64_t lines = 0;  ///< Lines attributed to this speaker, recognised or not.
-  SourceRef first;
-  SourceRef last;
-  std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
-  /// The same while its bytes are in the reader's hands; empty: last_text holds it (Shard::settle).
-  std::string_view last_view;
-  bool torn = false;  ///< Some of its lines were cut off by another process's, and are lost.
-  bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
-  /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
-  /// numbers of a paste, or the stream is torn.
-  int task_rank = kNoTask;
-  int task_local_rank = kNoTask;
-  std::bitset<32> subsystems;  ///< By Subsystem: which ones spoke.
-  RecordLists records;         ///< By kind index.
-  RecordList unrecognised;     ///< NCCL lines that no wording fits.
-  RecordLists line_matches;    ///< By pattern of the LineMatcher.
-  /// Lines that NCCL prints once when it is first used, the first kMaxStarts of them: more than one
-  /// are several lives of a pid, copies of NCCL, or copies of a log.
-  std::vector<SourceRef> starts;
-  static constexpr size_t kMaxStarts = 16;
-  CommSegments comms;
-  CallTrack calls;   ///< By COLL lines.
-  CallTrack traces;  ///< By CALL lines.
-  /// Segments whose communicator cannot be told; set when the job is built.
-  std::vector<CommSegment> unplaced;
-  Connections connections;
-  InitSections inits;
-  AllocTotals allocations;
-  TuningUses tuning;
-  KeptLines nccl_tests;  ///< What nccl-tests printed, but for its failures.
-
-  /// Appends what a later stretch holds; lists of records keep what `limit` allows.
-  void merge(SpeakerLog&& later, const RecordLimit& limit = {});
-
-  /// Keeps the first records of each kind only, as many as `limit` allows.
-  void cut_to(const RecordLimit& limit);
-
-  static constexpr int kNoTask = -1;
-  static constexpr int kSeveralTasks = -2;
-};
 
 /// Whom the NCCL lines of a stretch name.
 struct StretchWriter {
@@ -100,17 +51,15 @@ struct StretchPulse {
   Pulse pulse;
 };
 
-/// Says which of a rulebook's line patterns match a line. May be empty: no patterns.
-struct LineMatcher {
-  using Match = std::function<void(std::string_view line, std::vector<int>& matched)>;
-
-  Match match;
-  /// For each pattern a text that stands in every line that it matches; empty: there is none.
-  /// nullopt: nothing is known of the patterns.
-  std::optional<std::vector<std::string>> literals;
-
-  explicit operator bool() const { return match != nullptr; }
-  void operator()(std::string_view line, std::vector<int>& matched) const { match(line, matched); }
+/// Lines of other programs, one behind the other, that mean nothing to anybody
+/// (log/foreign_filter.h): whole ones, each with its line end. Views bytes of whoever reads the
+/// input.
+struct ForeignRun {
+  std::string_view text;
+  uint64_t number = 0;  ///< Line of the first.
+  uint64_t lines = 0;
+  uint64_t empty = 0;    ///< Lines of no bytes.
+  bool is_copy = false;  ///< The bytes are the holder's own, and go away with the run.
 };
 
 /// Collects events. Add lines in input order; then merge with neighbours.

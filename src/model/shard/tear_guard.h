@@ -26,7 +26,6 @@
 
 #include "base/line.h"
 #include "log/event.h"
-#include "model/shard/foreign_lines.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/shard.h"
 

@@ -1,9 +1,10 @@
+#include "import/document.h"
+
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 
-#include "import/document.h"
 #include "import/pickle.h"
 #include "support/describe_document.h"
 
@@ -82,7 +83,6 @@ TEST(DocumentJson, RefusesWhatCannotBeReadOrIsTooLong) {
   EXPECT_EQ(document_json(read_json("{\"a\": "), 1000), std::nullopt);
   EXPECT_EQ(document_json(read_json("[\"aaaaaaaaaaaaaaaa\", 1, 2, 3]"), 10), std::nullopt);
 }
-
 
 using testing::describe_document;
 

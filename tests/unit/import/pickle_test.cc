@@ -1,9 +1,10 @@
+#include "import/pickle.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "import/pickle.h"
 #include "support/describe_document.h"
 #include "support/paths.h"
 
@@ -49,7 +50,6 @@ const TextRow kUnicode[] = {
 TEST(PickleText, DecodesRawUnicode) {
   for (const TextRow& row : kUnicode) EXPECT_EQ(decode_raw_unicode(row.written), row.meant);
 }
-
 
 using namespace std::string_literals;
 using testing::describe_document;

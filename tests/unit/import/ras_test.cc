@@ -1,8 +1,9 @@
+#include "import/ras.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "import/ras.h"
 #include "support/describe_ras.h"
 
 namespace ncclog {

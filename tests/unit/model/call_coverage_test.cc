@@ -1,7 +1,8 @@
+#include "model/call_coverage.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/call_coverage.h"
 #include "model/build/build_job.h"
 #include "support/call_log.h"
 
@@ -83,7 +84,6 @@ TEST(CallCoverage, CallTracesCountWhereThereAreNoCollLines) {
   EXPECT_EQ(calls->collectives.size(), 2u);
   EXPECT_EQ(calls->last_call, (CallSignature{"Broadcast", 64, 7, 0, 1}));
 }
-
 
 using testing::CallLog;
 

@@ -1,9 +1,9 @@
+#include "model/calls.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
-
-#include "model/calls.h"
 
 namespace ncclog {
 namespace {
@@ -103,7 +103,6 @@ TEST(OpName, CutsWhatIsLongerThanAnyOperation) {
   EXPECT_EQ(OpName("AVeryLongOperation").view(), "AVeryLongOperat");
 }
 
-
 using Counts = BoundedCounts<int, 4>;
 
 Counts count(const std::vector<int>& keys, size_t begin, size_t end) {
@@ -136,7 +135,6 @@ TEST(BoundedCounts, MergingPartsInAnyGroupingGivesTheCountsOfTheWhole) {
     EXPECT_EQ(first, count(keys, 0, 30));
   }
 }
-
 
 TEST(CollectiveCalls, MessagesAreCountedByPeerAndStandInNoSequence) {
   CollectiveCalls calls;

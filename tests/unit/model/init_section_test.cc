@@ -1,7 +1,9 @@
+#include "model/init_section.h"
+
 #include <gtest/gtest.h>
 
-#include "model/init_section.h"
 #include "model/build/build_job.h"
+#include "model/shard/shard.h"
 
 namespace ncclog {
 namespace {
@@ -76,7 +78,6 @@ TEST(BoundedLines, AreEqualOnlyIfBothAreCutOrNeither) {
   EXPECT_EQ(cut.lines().size(), 1u);
   EXPECT_NE(cut, table({{0, "a"}}));
 }
-
 
 /// The sections of the only process of a log.
 std::vector<InitSection> sections_of(const std::string& text) {

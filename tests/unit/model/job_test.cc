@@ -1,8 +1,8 @@
+#include "model/job.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
-
-#include "model/job.h"
 
 namespace ncclog {
 namespace {
@@ -40,7 +40,6 @@ TEST(Answers, DoNotGoWithACopyThatMayBeChanged) {
   moved = asked;
   EXPECT_EQ(moved.answers.of<&greeting>(moved), "hello node-a");
 }
-
 
 TEST(RankSegment, LivesOfAPointerAreNumberedInTheirOrder) {
   std::vector<CommSegment> all(4);

@@ -1,10 +1,12 @@
+#include "log/messages.h"
+#include "model/process_log.h"
+
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "model/process_log.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
@@ -184,7 +186,6 @@ TEST(CommSegments, RankThatTheCommunicatorDoesNotHaveWasMisread) {
   EXPECT_EQ(comms.all[0].rank, 1);
 }
 
-
 ChannelConnected connected(int channel, int src, int dst, std::string_view path) {
   ChannelConnected message;
   message.channel = channel;
@@ -237,7 +238,6 @@ TEST(Connections, MergeGivesWhatOneReadingGives) {
   first.merge(second);
   EXPECT_EQ(first, whole);
 }
-
 
 TEST(ProcessTotals, AddUpAllocationsByWhatTheyAre) {
   const Job job = job_from_text(

@@ -1,9 +1,11 @@
+#include "model/ras.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "model/build/build_job.h"
-#include "model/ras.h"
+#include "model/shard/shard.h"
 #include "support/describe_ras.h"
 
 namespace ncclog {

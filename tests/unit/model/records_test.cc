@@ -1,3 +1,5 @@
+#include "model/records.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "log/messages.h"
-#include "model/records.h"
 #include "report/tables/tables.h"
 
 namespace ncclog {
@@ -77,7 +78,6 @@ TEST(RecordList, MergingPartsGivesTheListOfTheWholeEvenWhenFull) {
   }
 }
 
-
 TEST(RecordLimit, IsTheLowerTheMoreProcessesSpeak) {
   EXPECT_EQ(record_limit(0), (RecordLimit{256, 256}));
   EXPECT_EQ(record_limit(32), (RecordLimit{256, 256}));
@@ -104,7 +104,6 @@ TEST(RecordLimit, IsLowerForLinesOfEachConnectionThanForOthers) {
 TEST(RecordLimit, AllowsWhatOneOfTwoAllows) {
   EXPECT_EQ(laxer({256, 16}, {32, 64}), (RecordLimit{256, 64}));
 }
-
 
 void add(RecordLists& lists, uint16_t key, const std::string& message) {
   lists[key].add(message_hash(message), [&] {
@@ -156,7 +155,6 @@ TEST(RecordLists, MergeKeyByKey) {
   whole.merge(std::move(first));
   EXPECT_EQ(show(whole), "1:1 a;2:1 b;3:3 c x;");
 }
-
 
 UnknownShapes shapes_of(const std::vector<std::string>& lines, size_t begin, size_t end) {
   UnknownShapes shapes;

@@ -1,6 +1,7 @@
+#include "model/rings_and_trees.h"
+
 #include <gtest/gtest.h>
 
-#include "model/rings_and_trees.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
@@ -122,7 +123,6 @@ TEST(CommGraphs, AreNotCalledBrokenByALineThatMayLackItsEnd) {
   EXPECT_EQ(whole.communicators.at(0).graphs.rings.at(0).check, GraphCheck::Broken);
   EXPECT_EQ(cut.communicators.at(0).graphs.rings.at(0).check, GraphCheck::Unknown);
 }
-
 
 struct RingCase {
   const char* name;

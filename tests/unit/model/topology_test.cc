@@ -1,9 +1,10 @@
+#include "model/topology.h"
+
 #include <gtest/gtest.h>
 
 #include <initializer_list>
 
 #include "model/build/build_job.h"
-#include "model/topology.h"
 
 namespace ncclog {
 namespace {

@@ -1,3 +1,5 @@
+#include "model/build/build_job.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/build/build_job.h"
 #include "model/shard/read_log.h"
 
 namespace ncclog {
@@ -386,7 +387,6 @@ TEST(FileLine, CountsFromTheUnitsFirstLine) {
   EXPECT_EQ(file_line(job, {2, 3}).path, "") << "numbers have gaps";
 }
 
-
 SpeakerLog log_of(Speaker speaker, uint64_t lines, bool torn) {
   SpeakerLog log;
   log.speaker = std::move(speaker);
@@ -476,7 +476,6 @@ TEST(TornSpeakers, CommunicatorsWhoseBeginningIsLostAreForgotten) {
     EXPECT_EQ(logs[0].comms.all.size(), torn ? 2u : 4u);
   }
 }
-
 
 /// The logs of a text, those of `torn` as torn ones.
 std::vector<SpeakerLog> logs_of(std::string_view text, const std::set<int64_t>& torn) {

@@ -1,6 +1,8 @@
+#include "model/build/processes.h"
+
 #include <gtest/gtest.h>
 
-#include "model/build/processes.h"
+#include "model/shard/shard.h"
 #include "support/job_from_files.h"
 
 namespace ncclog {

@@ -1,9 +1,10 @@
 // Which lines belong to which run, and what the job of one run holds.
 
+#include "model/build/run_parts.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "model/build/run_parts.h"
 #include "support/job_from_files.h"
 
 namespace ncclog {

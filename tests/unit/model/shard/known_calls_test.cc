@@ -1,10 +1,11 @@
+#include "model/shard/known_calls.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
 #include "log/event.h"
-#include "model/shard/known_calls.h"
 
 namespace ncclog {
 namespace {

@@ -1,3 +1,5 @@
+#include "model/shard/shard.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -5,7 +7,6 @@
 
 #include "model/build/build_job.h"
 #include "model/shard/read_log.h"
-#include "model/shard/shard.h"
 
 namespace ncclog {
 namespace {

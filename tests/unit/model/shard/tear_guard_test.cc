@@ -1,10 +1,11 @@
+#include "model/shard/tear_guard.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
 #include "model/build/build_job.h"
-#include "model/shard/tear_guard.h"
 
 namespace ncclog {
 namespace {
