@@ -21,6 +21,7 @@
 #include "diagnose/interface_classes.h"
 #include "diagnose/within_runs.h"
 #include "log/address.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/nvswitch.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

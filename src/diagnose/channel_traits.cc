@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/trait_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

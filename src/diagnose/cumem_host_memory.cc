@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/nccl_version.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -26,6 +26,7 @@
 #include "diagnose/stop_evidence.h"
 #include "diagnose/watchdog_records.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -35,6 +35,7 @@
 #include "diagnose/within_runs.h"
 #include "log/bus_id.h"
 #include "log/header.h"
+#include "log/messages.h"
 #include "model/job.h"
 
 namespace ncclog {

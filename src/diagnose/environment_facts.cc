@@ -21,6 +21,7 @@
 #include "diagnose/minority.h"
 #include "diagnose/setting_values.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

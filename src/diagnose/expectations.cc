@@ -12,6 +12,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/hca_lists.h"
 #include "diagnose/nccl_version.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

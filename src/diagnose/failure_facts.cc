@@ -20,6 +20,7 @@
 #include "diagnose/store_barrier.h"
 #include "diagnose/store_name.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

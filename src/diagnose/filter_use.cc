@@ -11,6 +11,7 @@
 #include "diagnose/hca_lists.h"
 #include "diagnose/host_addresses.h"
 #include "diagnose/nccl_variables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

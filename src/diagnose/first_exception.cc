@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
+#include "log/messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/stop_evidence.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -18,6 +18,7 @@
 #include "diagnose/interface_classes.h"
 #include "diagnose/roce_subnets.h"
 #include "log/address.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -19,6 +19,7 @@
 #include "diagnose/hca_lists.h"
 #include "diagnose/minority.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

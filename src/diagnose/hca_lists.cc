@@ -4,6 +4,7 @@
 
 #include "diagnose/fact_answers.h"
 #include "log/device_list.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -8,6 +8,7 @@
 #include "diagnose/fact_answers.h"
 #include "log/address.h"
 #include "log/device_list.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -20,6 +20,7 @@
 #include "diagnose/host_addresses.h"
 #include "diagnose/interface_classes.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -17,6 +17,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/host_addresses.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -26,6 +26,7 @@
 #include "diagnose/within_runs.h"
 #include "log/header.h"
 #include "log/line_time.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

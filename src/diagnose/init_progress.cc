@@ -12,6 +12,7 @@
 #include "diagnose/first_warning.h"
 #include "diagnose/nccl_version.h"
 #include "diagnose/watchdog_records.h"
+#include "log/messages.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -16,6 +16,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/interface_classes.h"
 #include "log/bus_id.h"
+#include "log/messages.h"
 #include "model/process_log.h"
 
 namespace ncclog {

@@ -17,6 +17,7 @@
 #include "diagnose/trait_tables.h"
 #include "log/address.h"
 #include "log/device_list.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

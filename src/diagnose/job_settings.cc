@@ -8,6 +8,7 @@
 #include "diagnose/filter_use.h"
 #include "diagnose/hca_lists.h"
 #include "diagnose/host_addresses.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -18,6 +18,7 @@
 #include "diagnose/deaths.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

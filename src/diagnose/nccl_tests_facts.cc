@@ -19,6 +19,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/outcome/outcome.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

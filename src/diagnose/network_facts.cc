@@ -20,6 +20,7 @@
 #include "diagnose/interface_classes.h"
 #include "diagnose/minority.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -20,6 +20,7 @@
 #include "diagnose/fact_tables.h"
 #include "diagnose/odd_ones.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

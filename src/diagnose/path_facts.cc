@@ -22,6 +22,7 @@
 #include "diagnose/nvswitch.h"
 #include "diagnose/within_runs.h"
 #include "log/device_list.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

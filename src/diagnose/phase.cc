@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "log/foreign_lines.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/interface_classes.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

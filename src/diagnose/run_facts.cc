@@ -16,6 +16,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/within_runs.h"
+#include "log/messages.h"
 #include "model/build/run_parts.h"
 
 namespace ncclog {

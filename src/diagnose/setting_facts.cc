@@ -15,6 +15,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/job_settings.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

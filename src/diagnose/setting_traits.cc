@@ -18,6 +18,7 @@
 #include "diagnose/nccl_variables.h"
 #include "diagnose/nccl_version.h"
 #include "diagnose/trait_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

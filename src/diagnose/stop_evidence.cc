@@ -15,6 +15,7 @@
 #include "diagnose/outcome/silence.h"
 #include "log/header.h"
 #include "log/line_time.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/trait_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

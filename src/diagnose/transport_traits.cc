@@ -17,6 +17,7 @@
 #include "diagnose/edges.h"
 #include "diagnose/fact_answers.h"
 #include "diagnose/trait_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

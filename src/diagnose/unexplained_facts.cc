@@ -24,6 +24,7 @@
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
 #include "diagnose/outcome/outcome.h"
+#include "log/messages.h"
 #include "log/nccl_names.h"
 #include "log/task_label.h"
 

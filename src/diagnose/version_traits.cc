@@ -12,6 +12,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/process_versions.h"
 #include "diagnose/trait_tables.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

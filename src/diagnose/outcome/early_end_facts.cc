@@ -33,6 +33,7 @@
 #include "log/foreign_lines.h"
 #include "log/header.h"
 #include "log/line_time.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

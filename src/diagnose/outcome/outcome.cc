@@ -12,6 +12,7 @@
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
 #include "diagnose/stop_evidence.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

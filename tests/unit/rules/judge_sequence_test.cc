@@ -8,6 +8,7 @@
 
 #include "diagnose/fact_answers.h"
 #include "diagnose/life_phase.h"
+#include "log/messages.h"
 #include "unit/rules/sample_rules.h"
 #include "unit/rules/three_answers.h"
 
