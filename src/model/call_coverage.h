@@ -1,11 +1,12 @@
-// How much of what a rank called do the logs show?
+// How much of what a rank called do the logs show, and from which call on do ranks differ?
 //
 //   rank 3  its file is whole and holds COLL lines          → Counted: it made exactly these calls
-//   rank 4  its file is cut                                 → AtLeast: it made these and perhaps
-//   more rank 5  no file, COLL not on, torn lines, a copied log  → Unknown
+//   rank 4  its file is cut                                 → AtLeast: it made these, perhaps more
+//   rank 5  no file, COLL not on, torn lines, a copied log  → Unknown
 //
 // Only a counted rank can be said not to have made a call. A file that was cut exactly at the end
-// of a line looks whole; whoever draws conclusions needs a sign that the job stopped, too.
+// of a line looks whole, and only another witness can tell (ShortLog); whoever draws conclusions
+// needs a sign that the job stopped, too.
 
 #pragma once
 

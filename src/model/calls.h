@@ -1,11 +1,12 @@
 // What one process called on one communicator, in memory independent of the number of calls.
 //
-// AllReduce: opCount 1a sendbuff 0x… recvbuff 0x… count 1048576 datatype 7 op 0 root 0 comm
-// 0x7f10a0 → {AllReduce, 1048576, float32, sum}: counted by signature, added to the volume of
-// (AllReduce, float32), and the next of the sequence that the other ranks must have, too
+//   AllReduce: opCount 1a … count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0 [nranks=16] …
+//       → {AllReduce, 1048576, float32, sum, root 0} on 0x7f10a0: one more of that signature, more
+//         volume of (AllReduce, float32), and the next call of the sequence
 //
-// From one call (its signature, and the line that holds it) over the order of calls, in which two
-// ranks are compared, to all that is kept of them. All of it merges.
+// From one call (CallSignature, ReadCall) over the order of calls, by which ranks are compared
+// (CallSequence, FirstDifference), to all that is kept of them (CollectiveCalls). Parts of
+// neighbouring stretches merge into what the whole gives.
 
 #pragma once
 
@@ -26,12 +27,8 @@
 
 namespace ncclog {
 
-// What must agree between the ranks of one collective.
-//
-//   AllReduce: opCount 1a … count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0 …
-//       → {AllReduce, 1048576, float32, sum, root 0}
-//
-// A log holds millions of calls, so a signature owns no memory.
+// One call: what must agree between its ranks. A log holds millions of calls, so a signature owns
+// no memory.
 
 /// Name of an operation as NCCL spells it, "AllReduce"; what is longer than kMaxBytes is cut.
 class OpName {
@@ -79,11 +76,9 @@ inline constexpr int kUserRedop = 5;  ///< ncclNumOps: the first number that is 
 /// 64 well-mixed bits of a comparable call.
 uint64_t hash_of(const CallSignature& call);
 
-// A line about a call, as the ledgers take it.
-//
-//   AllReduce: opCount 1a … count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0 [nranks=16] …
-//   ncclAllReduce(7f21e0…,7f21e0…,1048576,7,0,0,0x7f10a0,(nil))
-
+/// A line about a call:
+///   AllReduce: opCount 1a … count 1048576 datatype 7 op 0 root 0 comm 0x7f10a0 [nranks=16] …
+///   ncclAllReduce(7f21e0…,7f21e0…,1048576,7,0,0,0x7f10a0,(nil))
 struct ReadCall {
   uint64_t comm = 0;      ///< The pointer.
   int nranks = -1;        ///< -1: not printed.
@@ -250,7 +245,7 @@ struct BoundedCounts {
 //
 // Exact however many different counts there are. The operations and datatypes are few; of names
 // that a broken log invents only the smallest kLimit are kept, which is associative
-// (bounded_counts.h).
+// (see BoundedCounts).
 
 struct VolumeKey {
   OpName op;
@@ -283,12 +278,8 @@ struct CallVolumes {
   void add(const VolumeKey& key, const CallVolume& volume);
 };
 
-// What one process called on one communicator, in memory independent of the number of calls.
-//
-//   AllReduce: opCount 1a sendbuff 0x… recvbuff 0x… count 1048576 datatype 7 op 0 root 0 comm
-//   0x7f10a0 [nranks=16] stream 0x…
-//
-// A line means that the host entered the call, not that it finished; opCount is no sequence number.
+// All that is kept of them. A line means that the host entered the call, not that it finished;
+// opCount is no sequence number.
 
 /// Messages to one peer, or from it. Those that meet have equal counts and equal hashes.
 struct PeerMessages {

@@ -1,12 +1,18 @@
 // What one thread says between the start and the end of one initialisation.
 //
-// node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
-// node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
-// node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
-// node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init COMPLETE
+//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
+//   node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
+//   node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
+//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init COMPLETE
+//   node07:41:42 [3] NCCL INFO Init timings - ncclCommInitRank: rank 3 nranks 4 total 1.09 (…)
 //
-// Ranks of one host print the same tables, and channels the same rings, hundreds of times. So a
-// table's lines share their bytes (BoundedLines), and what is said about many channels is kept once
+// The lines in the middle name no communicator. They belong to the one that the same thread starts
+// before them, completes after them (there is no START up to 2.18.1), or names in the layout line.
+// A section therefore begins at a START or after the end of the one before it in its thread.
+// Threads do not mix, so processes that drive several GPUs and interleaved files come out right.
+//
+// All ranks of a host print the same tables, and most channels the same ring. So tables that hold
+// the same may share their bytes (BoundedLines), and what is said about many channels is kept once
 // (ChannelSets).
 
 #pragma once
@@ -80,9 +86,8 @@ struct ChannelSets {
 //   CPU/0-0 (1/1/2)
 //   + PCI[48.0] - GPU/0-a1000 (3)
 //
-// All ranks of a host print the same machine for each communicator, so tables that hold the same
-// may share their bytes. Invariant: the bytes are a row of lines, each with the blanks in front of
-// it and its length; whoever adds to bytes that others hold too copies them first.
+// Invariant: the bytes are a row of lines, each with the blanks in front of it and its length;
+// whoever adds to bytes that others hold too copies them first.
 
 /// A line of a table. Its text is valid as long as the table is not changed.
 struct IndentedLine {
@@ -131,18 +136,7 @@ class BoundedLines {
   bool cut_ = false;
 };
 
-// What one thread says between the start and the end of one initialisation.
-//
-//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init START
-//   node07:41:42 [3] NCCL INFO === System : maxBw 48.0 totalBw 240.0 ===
-//   node07:41:42 [3] NCCL INFO Ring 00 : 2 -> 3 -> 0
-//   node07:41:42 [3] NCCL INFO ncclCommInitRank comm 0x7f10a0 rank 3 … - Init COMPLETE
-//   node07:41:42 [3] NCCL INFO Init timings - ncclCommInitRank: rank 3 nranks 4 total 1.09 (…)
-//
-// The lines in the middle name no communicator. They belong to the one that the same thread starts
-// before them, completes after them (there is no START up to 2.18.1), or names in the layout line.
-// A section therefore begins at a START or after the end of the one before it in its thread.
-// Threads do not mix, so processes that drive several GPUs and interleaved files come out right.
+// A section, and those of one process.
 
 /// A rank's neighbours in the ring of a channel.
 struct RingPlace {

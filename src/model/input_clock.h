@@ -1,9 +1,9 @@
 // What an input says of time: steps that are printed into it, and times in front of its lines.
 //
-// iteration: 7 | …                                      a step: what is called from now on comes
-// behind it 2026-11-22 08:14:56,283 INFO trainer: step 5 loss 8.3 a time: the job shows life
+//   iteration: 7 | …                                        a step: calls from now on stand behind
+//   it 2026-11-22 08:14:56,283 INFO trainer: step 5 loss 8.3   a time: the job shows life
 //
-// Calls carry no step and few lines carry a time. So calls are placed by the steps before them
+// NCCL's lines carry no step and often no time. So calls are placed by the steps before them
 // (CallMarks), and silence is told by the times of whole inputs (Pulse).
 
 #pragma once

@@ -91,8 +91,8 @@ struct Process {
   std::bitset<32> subsystems;
   int nvls = -1;          ///< 1 if NVLink SHARP can be used, 0 if not; -1: not printed.
   bool has_nccl = false;  ///< Some of its lines carry an NCCL header.
-  bool cut = false;   ///< Lines at its end are missing: a cut input, Ray, model/call_coverage.h.
-  bool torn = false;  ///< Lines around it are torn or in doubt: its silence proves nothing.
+  bool cut = false;       ///< Lines at its end are missing: a cut input, Ray, mark_short_logs.
+  bool torn = false;      ///< Lines around it are torn or in doubt: its silence proves nothing.
   SourceRef first;
   SourceRef last;
   std::string last_text;
@@ -372,9 +372,7 @@ const JobUnit* unit_of(const Job& job, SourceRef where);
 template <typename Use>
 void for_each_record(const Job& job, const Process& process, uint16_t kind, Use&& use) {
   for (const size_t log : process.logs) {
-    const RecordList* list = job.logs[log].records.find(kind);
-    if (list == nullptr) continue;
-    for (const Record& record : list->kept) use(record);
+    for (const Record& record : job.logs[log].records.kept(kind)) use(record);
   }
 }
 

@@ -1,9 +1,11 @@
-// Everything that one process said, summed up: its communicators and their calls, its connections,
-// what it allocated, and how it ran its operations.
+// Everything that one process said, summed up: who it is, its communicators, its connections, what
+// it allocated and how it ran its operations, and the lines that are kept of it.
 //
-// node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 … - Init START   → a segment
-// node-a:41:41 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM          → a connection
-// node-a:41:41 [0] NCCL INFO init.cc:512 Cuda Alloc Size 23648 …                → an allocation
+//   node-a:41:41 [0] NCCL INFO ncclCommInitRank comm 0x5a rank 0 … - Init START   → a CommSegment
+//   node-a:41:41 [0] NCCL INFO AllReduce: opCount 0 … comm 0x5a [nranks=2] …      → a call of it
+//   node-a:41:41 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM          → a connection
+//   node-a:41:41 [0] NCCL INFO init.cc:512 Cuda Alloc Size 23648 …                → an allocation
+//   node-a:41:41 [0] NCCL INFO Using network IB                                   → a record
 //
 // A large log is read in stretches, so each part can be joined with what a later stretch holds:
 // merging them, in any grouping, gives what reading the whole gives. Memory is bounded by

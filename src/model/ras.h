@@ -82,7 +82,7 @@ inline constexpr size_t kMaxRasMembers = 4096;  ///< Of all statements of a repo
 //
 // An answer means something only as a whole, and a large log may be cut for reading between its
 // lines. So stretches keep the lines as they are, and build_job puts them together
-// (model/ras.h). Keeping the last ones is associative.
+// (read_ras_text). Keeping the last ones is associative.
 
 /// A kept line: without prefixes and without blanks at its ends.
 struct RasLine {

@@ -108,6 +108,12 @@ const RecordList* RecordLists::find(uint16_t key) const {
   return &lists_[static_cast<size_t>(place - keys_.begin())];
 }
 
+const std::vector<Record>& RecordLists::kept(uint16_t key) const {
+  static const std::vector<Record> kNone;
+  const RecordList* list = find(key);
+  return list == nullptr ? kNone : list->kept;
+}
+
 void RecordLists::merge(RecordLists&& later, const RecordLimit& limit) {
   if (empty()) {
     *this = std::move(later);

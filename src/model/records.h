@@ -1,11 +1,12 @@
 // Lines that are kept as they are, so that facts and rules can read them again.
 //
-// Using network IB     ×2 in a process → one record, total 2
-// Ring 05 : 3 -> 0     one line for each channel: the first few are kept, all are counted
+//   Using network IB    twice from one process     → one record, total 2
+//   Ring 05 : 3 -> 0    one line for each channel  → the first few are kept, all are counted
 //
-// First N different ones and an exact total, by kind (RecordLists); first N as they came, where
-// repetition matters (KeptLines); by shape, where no wording fits (UnknownShapes). Each joins with
-// its like of a later stretch: the result is that of reading the whole.
+// Of each kind the first different ones and an exact total (RecordLists); where repetition means
+// something the first as they came (KeptLines); of lines that no wording fits the first of each
+// shape (UnknownShapes). All of these are associative: joining the lists of two neighbouring
+// stretches gives the list of the whole, wherever it was cut.
 
 #pragma once
 
@@ -26,11 +27,6 @@
 
 namespace ncclog {
 
-// Lines worth keeping: the first different ones of each kind, and how many there were in all.
-//
-// Keeping the first N different lines and an exact total is associative: joining the lists of two
-// neighbouring stretches gives the list of the whole, wherever it was cut.
-
 /// A kept line.
 struct Record {
   SourceRef where;
@@ -45,7 +41,7 @@ struct Record {
 Record make_record(SourceRef where, std::string_view line, const Event& event);
 
 /// The first different records of one kind, in input order: kMaxKept, or fewer where there are many
-/// lists (model/records.h). A list that is cut down later is as if it had never kept more.
+/// lists (RecordLimit). A list that is cut down later is as if it had never kept more.
 struct RecordList {
   uint64_t total = 0;  ///< Lines of this kind, kept or not, repeated or not.
   bool full = false;   ///< A different line came when as many were kept as may be.
@@ -169,6 +165,9 @@ class RecordLists {
   /// nullptr if there is none.
   const RecordList* find(uint16_t key) const;
 
+  /// The records of that list; none if there is no such list.
+  const std::vector<Record>& kept(uint16_t key) const;
+
   bool contains(uint16_t key) const { return find(key) != nullptr; }
   bool empty() const { return keys_.empty(); }
   Iterator begin() const { return {*this, 0}; }
@@ -188,9 +187,6 @@ class RecordLists {
 // Lines whose order and repetition matter: the first ones of a family as they came, equal or not.
 //
 //   # nThread 1 nGpus 8 minBytes 8 …      the same line again begins another run
-//
-// The first N and an exact total: joining the lists of two neighbouring stretches gives the list of
-// the whole, wherever it was cut.
 
 /// The first kMaxKept lines of a family, in input order.
 struct KeptLines {

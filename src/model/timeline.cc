@@ -108,19 +108,18 @@ std::string network_text(const Record& record) {
 /// The first line of kind T in a log, with what `text_of` makes of it.
 template <typename T, typename TextOf>
 void add_first(const SpeakerLog& log, std::string_view what, TextOf text_of, Milestones& all) {
-  const RecordList* list = log.records.find(kKindIndex<T>);
-  if (list == nullptr || list->kept.empty()) return;
-  Milestone made = milestone_of(list->kept.front(), what);
-  made.detail = text_of(list->kept.front());
+  const std::vector<Record>& kept = log.records.kept(kKindIndex<T>);
+  if (kept.empty()) return;
+  Milestone made = milestone_of(kept.front(), what);
+  made.detail = text_of(kept.front());
   all.push_back(std::move(made));
 }
 
 void add_shown_kinds(const SpeakerLog& log, Milestones& all) {
   for (const KindShown& shown : kKindsShown) {
     const Kind* kind = find_kind(shown.kind);
-    const RecordList* list = kind == nullptr ? nullptr : log.records.find(kind->index);
-    if (list == nullptr) continue;
-    const auto& kept = list->kept;
+    if (kind == nullptr) continue;
+    const std::vector<Record>& kept = log.records.kept(kind->index);
     for (size_t r = 0; r < std::min(kept.size(), kMaxOfAKind); ++r) {
       all.push_back(milestone_of(kept[r], shown.what));
     }

@@ -217,13 +217,6 @@ SystemTopology parse_system(const BoundedLines& lines) {
   return topology;
 }
 
-int find_node(const SystemTopology& topology, const NodeName& name) {
-  for (size_t n = 0; n < topology.nodes.size(); ++n) {
-    if (topology.nodes[n].name == name) return static_cast<int>(n);
-  }
-  return -1;
-}
-
 void add_system(SystemTopology& topology, const SystemTopology& other) {
   topology.max_bw = std::max(topology.max_bw, other.max_bw);
   topology.total_bw = std::max(topology.total_bw, other.total_bw);

@@ -98,9 +98,6 @@ struct TopologyFile {
 /// Takes the lines of one section apart. What does not fit is left out and `cut` is set.
 SystemTopology parse_system(const BoundedLines& lines);
 
-/// Place of the node of that name; -1 if there is none.
-int find_node(const SystemTopology& topology, const NodeName& name);
-
 /// Adds the nodes, links and paths of `other` that `topology` does not have.
 void add_system(SystemTopology& topology, const SystemTopology& other);
 

@@ -221,9 +221,7 @@ Votes count_votes(const std::vector<SpeakerLog>& logs) {
   for (const SpeakerLog& log : logs) {
     std::set<std::pair<std::string, std::string>> own;
     for (const uint16_t kind : kKinds) {
-      const RecordList* list = log.records.find(kind);
-      if (list == nullptr) continue;
-      for (const Record& record : list->kept) {
+      for (const Record& record : log.records.kept(kind)) {
         Stated one = stated(record);
         own.emplace(std::move(one.what), std::move(one.value));
       }

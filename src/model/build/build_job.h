@@ -1,8 +1,8 @@
 // From the merged shard to the job, step by step.
 //
-// One step a part of the job, in the order in which they run; each relies on the parts before it.
-// Torn logs are put in order first: hosts, segments and values that only a torn line gives would
-// make processes and communicators that never were.
+// Each step fills a part of the job and relies on the parts before it. Torn logs are put in order
+// first: hosts, segments and values that only a torn line gives would make processes and
+// communicators that never were.
 
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "log/read_message.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -113,5 +114,25 @@ void build_flight_recorders(Job& job);
 
 /// All of these from build_processes on. Needs Job::logs and what was read beside them.
 void build_parts(Job& job);
+
+// What the steps share.
+
+/// Calls `use(message)` for every kept message of kind T that `process` printed, in log order.
+template <typename T, typename Use>
+void for_each_message(const Job& job, const Process& process, Use use) {
+  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
+    use(read_message<T>(parse_record(record).message));
+  });
+}
+
+/// The same of everybody's, by log.
+template <typename T, typename Use>
+void for_each_message(const Job& job, Use use) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& record : log.records.kept(kKindIndex<T>)) {
+      use(read_message<T>(parse_record(record).message));
+    }
+  }
+}
 
 }  // namespace ncclog

@@ -1,10 +1,9 @@
 // Which communicators were there, how far did each of their ranks come, and what are their graphs?
 //
-// rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one communicator of 2
-// ranks
+//   rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one of two ranks
 //
-// First segments of processes are joined to groups, then each group becomes a communicator, then
-// its ranks get their initialisation sections.
+// First the segments of processes are joined to groups, then each group becomes a communicator,
+// then its ranks get their initialisation sections.
 
 #include <fmt/format.h>
 
@@ -25,18 +24,15 @@
 #include "model/job.h"
 
 namespace ncclog {
-// Torn lines name any pointer, parent and size, so no step looks at all segments for each segment.
-
 namespace {
 
 // Which processes' segments are parts of one communicator?
 //
-//   rank 0: comm 0xa … commId 0xc0     rank 1: comm 0xb … commId 0xc0     → one group
-//
 // Across ranks a communicator is its commId. Children made by split print none since 2.23.4: they
 // are (parent, child count, color). Releases before 2.16 print none at all: those are joined by
 // size and by order within the process, called inferred, and kept apart where a rank would stand
-// twice.
+// twice. Torn lines name any pointer, parent and size, so no step looks at all segments for each
+// segment.
 
 /// One process's part in a communicator.
 struct CommMember {

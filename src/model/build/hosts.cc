@@ -1,9 +1,8 @@
 // What the job runs on: its network, the devices of its hosts, and what their kernels report.
 //
-// NET/IB : Using [0]mlx5_0:1/IB …                        → network IB, interface mlx5_0 of that
-// host GPU/0-a1000 (3) below PCI/0-90000                      → a node of the host's topology, GPU
-// of rank 3 node-a kernel: NVRM: Xid (PCI:0000:1b:00): 79, …       → host node-a, the rank on that
-// GPU
+//   NET/IB : Using [0]mlx5_0:1/IB …                     → network IB, an interface of that host
+//   + PCI[48.0] - GPU/0-a1000 (3)                       → a node of its topology, the GPU of rank 3
+//   node-a kernel: NVRM: Xid (PCI:0000:1b:00): 79, …    → host node-a, the rank on that GPU
 
 #include <fmt/format.h>
 
@@ -23,9 +22,12 @@
 #include "model/job.h"
 
 namespace ncclog {
-// Which network NCCL chose, through which plugin, over which interfaces.
-
 namespace {
+
+/// Of hosts' names.
+constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
+
+// Which network NCCL chose, through which plugin, over which interfaces.
 
 /// Votes for a name; ties go to the first name in order.
 struct Votes {
@@ -46,8 +48,7 @@ struct Votes {
 template <typename T, typename NameOf>
 std::string last_name(const Job& job, const Process& process, NameOf name_of) {
   std::string name;
-  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
-    const auto message = read_message<T>(parse_record(record).message);
+  for_each_message<T>(job, process, [&](const T& message) {
     if (const std::string_view news = name_of(message); !news.empty()) name = news;
   });
   return name;
@@ -103,12 +104,10 @@ void add_devices(std::set<Interface>& interfaces, const std::string& host,
 std::vector<Interface> list_interfaces(const Job& job) {
   std::set<Interface> interfaces;
   for (const Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<BootstrapInterface>, [&](const Record& record) {
-      const auto message = read_message<BootstrapInterface>(parse_record(record).message);
+    for_each_message<BootstrapInterface>(job, process, [&](const BootstrapInterface& message) {
       add_devices(interfaces, process.host, message.devices);
     });
-    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
-      const auto message = read_message<NetDevices>(parse_record(record).message);
+    for_each_message<NetDevices>(job, process, [&](const NetDevices& message) {
       add_devices(interfaces, process.host, message.devices);
       add_devices(interfaces, process.host, message.oob);
     });
@@ -250,9 +249,7 @@ BusIds uses_by_bus_id(const Job& job) {
 /// Notes the NVLink fabric of each GPU that belongs to one; a process prints that of its own.
 void add_fabrics(const Job& job, BusIds& uses) {
   for (const Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<MnnvlFabric>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const auto gpu = read_message<MnnvlFabric>(event.message);
+    for_each_message<MnnvlFabric>(job, process, [&](const MnnvlFabric& gpu) {
       if (gpu.uuid == "0.0") return;
       uses[{process.host, gpu.bus_id.value}].fabric =
           fmt::format("fabric {}, clique {:#x}", gpu.uuid, gpu.clique_id.value);
@@ -278,9 +275,7 @@ using DeviceNames = std::map<std::pair<std::string, uint64_t>, std::string>;  //
 DeviceNames device_names(const Job& job) {
   std::map<std::pair<std::string, uint64_t>, std::set<std::string>> parts;
   for (const Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<NetDevices>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const auto list = read_message<NetDevices>(event.message);
+    for_each_message<NetDevices>(job, process, [&](const NetDevices& list) {
       if (list.network != job.network.name) return;
       for (const NetDevice& device : parse_device_list(list.devices)) {
         if (device.index < 0 || device.name.empty()) continue;
@@ -299,9 +294,7 @@ DeviceNames device_names(const Job& job) {
 std::map<std::pair<std::string, std::string>, std::string> device_details(const Job& job) {
   std::map<std::pair<std::string, std::string>, std::string> details;
   for (const Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<IbDevice>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const auto device = read_message<IbDevice>(event.message);
+    for_each_message<IbDevice>(job, process, [&](const IbDevice& device) {
       details.try_emplace({process.host, std::string(device.name)},
                           fmt::format("port {}, {}, {} Mbit/s, {}", device.port, device.link,
                                       device.speed, device.provider));
@@ -319,21 +312,18 @@ void name_devices(HostTopology& topology, const DeviceNames& names) {
 
 void note_nvls(Job& job) {
   for (Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<NvlsSupport>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      process.nvls = read_message<NvlsSupport>(event.message).state == "available" ? 1 : 0;
+    for_each_message<NvlsSupport>(job, process, [&](const NvlsSupport& nvls) {
+      process.nvls = nvls.state == "available" ? 1 : 0;
     });
   }
 }
-
-bool is_host_char(char c) { return is_word(c) || c == '-'; }
 
 /// `host` stands in `name` with nothing around it that could be part of it.
 bool names_host_alone(std::string_view name, std::string_view host) {
   for (size_t at = name.find(host); at != name.npos; at = name.find(host, at + 1)) {
     const size_t end = at + host.size();
-    const bool begins = at == 0 || !is_host_char(name[at - 1]);
-    if (begins && (end == name.size() || !is_host_char(name[end]))) return true;
+    const bool begins = at == 0 || !is_name_char(name[at - 1]);
+    if (begins && (end == name.size() || !is_name_char(name[end]))) return true;
   }
   return false;
 }
@@ -381,8 +371,6 @@ void build_topologies(Job& job) {
 namespace {
 
 std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
-
-constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
 
 /// Words that people put in front of a host when they name a file: "dmesg-node-a.txt".
 constexpr std::string_view kFileWords[] = {"dmesg",    "kern", "kernel", "syslog", "journal",
@@ -547,9 +535,7 @@ void fill(const T& said, KernelEvent& event) {
 template <typename T>
 void add_events(Job& job, const Places& places) {
   for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr) continue;
-    for (const Record& record : list->kept) {
+    for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const Event line = parse_record(record);
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text};
       fill(read_message<T>(line.message), event);

@@ -168,10 +168,9 @@ std::optional<TorchrunFile> parse_torchrun_file(std::string_view path) {
 // Whose lines are those that name nobody? Those of the process that wrote the file, where its name
 // and its neighbours make that certain.
 //
-//   nccl.node01.77.log   node01:77:80 [0] NCCL INFO …       its lines name node01:77, and so does
-//   its
-//                        a banner, a table                  name: the banner is node01:77's too
-//   nccl.node02.91.log   NCCL INFO … without host           the same pattern: node02:91
+//   nccl.node01.77.log   node01:77:80 [0] NCCL INFO …   its lines name node01:77, and so does its
+//                        a banner, a table              name: the banner is node01:77's, too
+//   nccl.node02.91.log   NCCL INFO … without host       the same pattern: node02:91
 //   attempt_0/3/stderr.log   beside stdout.log in which one process speaks: that one
 
 namespace {
@@ -374,14 +373,9 @@ bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
 /// Ranks as nccl-tests lists them at the start of its output.
 std::map<HostPid, std::set<int>> listed_ranks(const Job& job) {
   std::map<HostPid, std::set<int>> listed;
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<NcclTestsRank>);
-    if (list == nullptr) continue;
-    for (const Record& record : list->kept) {
-      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
-      listed[{std::string(row.host), row.pid}].insert(row.rank);
-    }
-  }
+  for_each_message<NcclTestsRank>(job, [&](const NcclTestsRank& row) {
+    listed[{std::string(row.host), row.pid}].insert(row.rank);
+  });
   return listed;
 }
 
@@ -398,11 +392,8 @@ int rank_in_tree(std::string_view trees) {
 /// name several, as sub-communicators and several ranks in one process make them do.
 int rank_of_paths(const SpeakerLog& log) {
   std::set<int> ranks;
-  const RecordList* trees = log.records.find(kKindIndex<Trees>);
-  if (trees != nullptr) {
-    for (const Record& record : trees->kept) {
-      ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
-    }
+  for (const Record& record : log.records.kept(kKindIndex<Trees>)) {
+    ranks.insert(rank_in_tree(read_message<Trees>(parse_record(record).message).text));
   }
   for (const auto& [connection, use] : log.connections.all) {
     const Transport transport = transport_of(connection.path);
@@ -419,9 +410,7 @@ int rank_of_paths(const SpeakerLog& log) {
 int rank_told(const SpeakerLog& log) {
   std::set<int> ranks;
   const auto add = [&]<typename T>(const T*) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr) return;
-    for (const Record& record : list->kept) {
+    for (const Record& record : log.records.kept(kKindIndex<T>)) {
       ranks.insert(read_message<T>(parse_record(record).message).rank);
     }
   };

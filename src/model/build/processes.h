@@ -1,8 +1,11 @@
-// Who is who: which process wrote a file, and which voices speak for one process.
+// What does the name of a log file say about who wrote it?
 //
-// nccl-log.gpu-node-01.14623.txt   NCCL_DEBUG_FILE=nccl-log.%h.%p.txt: host and pid
-// [rank3]: …                       the framework's voice of the process that is rank 3
-// (TrainWorker pid=4242) …         Ray's voice of pid 4242
+//   nccl-log.gpu-node-01.14623.txt      NCCL_DEBUG_FILE=nccl-log.%h.%p.txt: host and pid
+//   run/attempt_1/3/stderr.log          torchrun: the second attempt, local rank 3
+//
+// A name alone proves nothing: "backup.7.log" has a number too. What the parts of a name mean is
+// learnt from files whose lines name their process, and applied to files of the same pattern whose
+// lines do not.
 
 #pragma once
 
@@ -12,15 +15,6 @@
 #include <string_view>
 
 namespace ncclog {
-
-// What does the name of a log file say about who wrote it?
-//
-//   nccl-log.gpu-node-01.14623.txt      NCCL_DEBUG_FILE=nccl-log.%h.%p.txt: host and pid
-//   run/attempt_1/3/stderr.log          torchrun: the second attempt, local rank 3
-//
-// A name alone proves nothing: "backup.7.log" has a number too. What the parts of a name mean is
-// learnt from files whose lines name their process, and applied to files of the same pattern whose
-// lines do not.
 
 /// A process, as a file's name gives it.
 struct FileWriter {

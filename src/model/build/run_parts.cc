@@ -220,9 +220,7 @@ class Territory {
 
   template <typename T>
   void add_signs_of(const SpeakerLog& log, Sign::Type type) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr) return;
-    for (const Record& record : list->kept) {
+    for (const Record& record : log.records.kept(kKindIndex<T>)) {
       const int64_t input = input_of(job_, record.where);
       if (input < 0) continue;
       Sign sign{record.where, type, run_at(record.text)};

@@ -2,8 +2,8 @@
 //
 //   node01:77, node01:78   commId 0xa, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
 //   node01:91, node01:92   commId 0xb, rank 0 of 2 on GPU 60, rank 1 of 2 on GPU 61
-//   → two runs: other processes have the same ranks on the same GPUs, and no communicator joins
-//   them
+//     → two runs: other processes have the same ranks on the same GPUs, and no communicator joins
+//       them
 //
 // One job has many communicators, also some that are not joined (replicas that serve side by side),
 // so being apart is not enough: the same ranks must stand on the same GPUs, or torchrun's folders
@@ -346,9 +346,7 @@ std::vector<SourceRef> ends_told(const Job& job) {
     for (const uint16_t kind :
          {kKindIndex<AgentSignalled>, kKindIndex<WorkerGroupRestart>, kKindIndex<JobCancelled>,
           kKindIndex<ChildFailed>, kKindIndex<WorkerFailed>, kKindIndex<ProcessEnded>}) {
-      const RecordList* list = log.records.find(kind);
-      if (list == nullptr) continue;
-      for (const Record& record : list->kept) ends.push_back(record.where);
+      for (const Record& record : log.records.kept(kind)) ends.push_back(record.where);
     }
   }
   std::sort(ends.begin(), ends.end());

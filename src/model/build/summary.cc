@@ -1,5 +1,7 @@
-// What remains to be told once processes and communicators are known: settings, versions, the job's
-// size, who printed which kind; the runs of nccl-tests; whose the Flight Recorder's dumps are.
+// What is left to tell once processes and communicators are known.
+//
+//   Settings, versions, hosts, the size of the job, and who printed lines of which kind; the runs
+//   of nccl-tests with their rows; whose the Flight Recorder's dumps are.
 
 #include <algorithm>
 #include <map>
@@ -15,22 +17,9 @@
 #include "model/job.h"
 
 namespace ncclog {
-// The job in a few words: settings, versions, hosts, size.
-
 namespace {
 
-/// Calls `use(message)` for every kept message of kind T in the job.
-template <typename T, typename Use>
-void for_each_message(const Job& job, Use use) {
-  for (const SpeakerLog& log : job.logs) {
-    const RecordList* list = log.records.find(kKindIndex<T>);
-    if (list == nullptr) continue;
-    for (const Record& record : list->kept) {
-      const Event event = parse_record(record);
-      use(read_message<T>(event.message));
-    }
-  }
-}
+// The job in a few words: settings, versions, hosts, size.
 
 /// Hundreds of rules and facts ask for kinds of which most logs hold none.
 void build_processes_by_kind(Job& job) {
@@ -49,9 +38,7 @@ void build_processes_by_kind(Job& job) {
 void build_environment(Job& job) {
   std::map<std::pair<std::string, std::string>, std::set<int>> settings;
   for (size_t p = 0; p < job.processes.size(); ++p) {
-    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const auto set = read_message<EnvSet>(event.message);
+    for_each_message<EnvSet>(job, job.processes[p], [&](const EnvSet& set) {
       settings[{std::string(set.name), std::string(set.value)}].insert(static_cast<int>(p));
     });
   }
@@ -275,9 +262,8 @@ std::string_view program_in(std::string_view command) {
 
 /// Runs whose output does not name the test are named by the last command before them.
 void name_by_command(const SpeakerLog& log, NcclTestsRun& run) {
-  const RecordList* commands = log.records.find(kKindIndex<ShellCommand>);
-  if (!run.test.empty() || commands == nullptr) return;
-  for (const Record& record : commands->kept) {
+  if (!run.test.empty()) return;
+  for (const Record& record : log.records.kept(kKindIndex<ShellCommand>)) {
     if (record.where.unit != run.first.unit || !(record.where < run.first)) continue;
     const Event event = parse_record(record);
     const std::string_view program = program_in(read_message<ShellCommand>(event.message).command);

@@ -39,8 +39,6 @@ class SharedFilter {
   mutable std::optional<ForeignFilter> filter_;
 };
 
-// From lines to a shard: the one path by which every log is read, from files and from text alike.
-
 /// Whole lines at the beginning of a block.
 struct TakenLines {
   size_t bytes = 0;  ///< With their line ends.

@@ -102,7 +102,7 @@ bool holds_another(const Event& event) {
          find_task_tag(header.message, true) != header.message.npos || !is_plausible(event.message);
 }
 
-// The guard.
+// What the guard asks of a line.
 
 /// Bytes. NCCL prints messages of up to 1,023; a longer line is no beginning of one, and to try all
 /// places where it may have been cut would take hours.
