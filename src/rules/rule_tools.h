@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/job.h"
-#include "model/shard/shard.h"
+#include "model/records.h"
 #include "rules/rule.h"
 
 namespace ncclog {

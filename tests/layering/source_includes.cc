@@ -23,10 +23,13 @@ const std::vector<Layer>& layer_table() {
       {"base", {}, {"fmt/"}},
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
       {"log", {"base"}, {"fmt/", "re2/"}},
+      // Who reads a job never sees a shard.
       {"model", {"log", "base"}, {"fmt/"}},
+      {"model/shard", {"model", "log", "base"}, {"fmt/"}},
+      {"model/build", {"model/shard", "model", "log", "base"}, {"fmt/"}},
       {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
-      {"diagnose", {"model", "log", "base"}, {"fmt/"}},
-      {"rules", {"diagnose", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
+      {"diagnose", {"model/build", "model", "log", "base"}, {"fmt/"}},
+      {"rules", {"diagnose", "model/build", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
       {"report",
        {"rules", "diagnose", "model", "base"},
        {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/"}},
@@ -36,8 +39,8 @@ const std::vector<Layer>& layer_table() {
        {"replay/plan", "replay/judge", "log", "base"},
        {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"replay/plan", "replay/judge", "report", "rules", "diagnose", "import", "model", "log",
-        "input", "base"},
+       {"replay/plan", "replay/judge", "report", "rules", "diagnose", "import", "model/build",
+        "model/shard", "model", "log", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/"}},
   };
   return kTable;
@@ -56,11 +59,16 @@ const Layer* find_layer(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
+/// Rooms that may include other things than the folder in which they are.
+constexpr std::string_view kRooms[] = {"model/shard", "model/build", "replay/plan", "replay/judge",
+                                       "replay/run"};
+
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc") return "app";
-  // The rooms of the replay are layers of their own: only the last one may know CUDA and NCCL.
-  const size_t folder = path.starts_with("replay/") ? path.find('/') + 1 : 0;
-  size_t slash = path.find('/', folder);
+  for (const std::string_view room : kRooms) {
+    if (path.starts_with(room) && path.substr(room.size()).starts_with('/')) return room;
+  }
+  size_t slash = path.find('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
 }
 
