@@ -12,6 +12,7 @@
 #include "base/text.h"
 
 namespace ncclog {
+
 bool DocumentWalk::take(size_t steps) {
   if (steps > left_) {
     left_ = 0;

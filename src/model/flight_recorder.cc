@@ -13,6 +13,7 @@
 #include "model/job.h"
 
 namespace ncclog {
+
 std::string_view to_string(RecordedState state) {
   switch (state) {
     case RecordedState::Unknown:

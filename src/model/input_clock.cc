@@ -8,6 +8,7 @@
 #include "log/line_time.h"
 
 namespace ncclog {
+
 void InputMarkers::add(const Marker& marker) {
   if (total_++ >= kMaxKept) return;
   append_varint(bytes_, marker.wording);

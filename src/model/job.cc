@@ -5,6 +5,7 @@
 #include "log/messages.h"
 
 namespace ncclog {
+
 std::string_view to_string(RankState state) {
   switch (state) {
     case RankState::NotSeen:

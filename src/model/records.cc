@@ -8,6 +8,7 @@
 #include "log/messages.h"
 
 namespace ncclog {
+
 uint64_t message_hash(std::string_view message) {
   uint64_t hash = 0xcbf29ce484222325u ^ message.size();
   const auto mix = [&hash](uint64_t word) {

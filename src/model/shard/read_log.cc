@@ -9,6 +9,7 @@
 #include "log/marker_needles.h"
 
 namespace ncclog {
+
 const ForeignFilter* SharedFilter::get() const {
   std::call_once(once_, [this] {
     if (matcher_ && !matcher_.literals) return;
