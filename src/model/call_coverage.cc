@@ -56,6 +56,7 @@ CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommR
   const CollectiveCalls* calls = calls_of(job, rank);
   if (calls == nullptr || rank.process < 0) return CallCoverage::Unknown;
   const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  // Calls may be missing in the middle: then the numbers of later ones mean nothing.
   const bool lines_are_missing =
       process.torn || process.restarted || job.losses.count(Loss::LineLeftOut) > 0;
   if (lines_are_missing || !prints_calls(job, process)) return CallCoverage::Unknown;
@@ -246,6 +247,7 @@ void add_short_of_completed(const Job& job, std::vector<ShortLog>& result) {
     completed = std::max(completed, said.completed);
     if (!count_confirmed(job, rank, said, confirmed)) return;
   }
+  // One match may be chance; of two ranks there is no second one to be had.
   const size_t wanted = comm.nranks > 2 ? 2 : 1;
   if (confirmed < wanted || completed < 1 || !was_entered_by_all(job, comm, completed)) return;
   for (const CommRank& rank : comm.ranks) {
@@ -441,6 +443,7 @@ std::optional<FirstDifference> first_difference(const Job& job, const Communicat
   // The longest sequence stands last; all others are held against it.
   for (size_t i = 0; i + 1 < groups.size(); ++i) {
     const auto range = Comparison(groups.back(), groups[i], reader).find();
+    // The earliest difference of all pairs is that of the communicator.
     if (!range || (first && first->index <= range->first)) continue;
     first = FirstDifference{range->first, range->second, {}};
   }

@@ -130,9 +130,11 @@ void CallSequence::merge(const CallSequence& later) {
         {size_ + point.index, joined_hash(hash_, point.hash, point.index), point.where});
   }
   stride_ = std::max(stride_, later.stride_);
+  // Every second one goes, so that they stay spread over the whole sequence.
   while (checkpoints_.size() > kMaxCheckpoints) thin_out();
   if (!checkpoints_.empty()) next_checkpoint_ = checkpoints_.back().index + stride_;
   hash_ = joined_hash(hash_, later.hash_, later.size_);
+  // The later stretch alone fills the ring: nothing of the earlier one stays in it.
   if (later.kept_from() > 0) {
     size_ += later.size_;
     kept_ = later.kept_;

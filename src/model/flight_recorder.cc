@@ -218,6 +218,7 @@ bool read_calls(const FlightRecorderGroup& group, RecordedRank& rank) {
   bool is_plain = true;
   rank.is_idle = true;
   for (const FlightRecorderEntry& entry : rank.dump->entries) {
+    // Of all groups: a rank that waits in another one is not idle here.
     rank.is_idle &= !is_open(entry);
     if (!is_of(entry, group)) continue;
     is_plain &= !is_point_to_point(entry) && entry.collective_seq_id > 0 &&
@@ -352,6 +353,7 @@ void tie_communicators(const Job& job, std::vector<RecordedGroup>& groups) {
   for (const auto& [processes, same] : of_processes) {
     const auto found = communicators.find(processes);
     if (processes.empty() || found == communicators.end()) continue;
+    // Two groups of the same ranks have two communicators, and nothing says which is whose.
     if (same.size() == 1 && found->second.size() == 1) {
       same.front()->communicator = found->second.front();
     }
@@ -369,6 +371,7 @@ const FlightRecorderEntry* RecordedRank::call(int64_t number) const {
 }
 
 std::vector<RecordedGroup> recorded_groups(const Job& job) {
+  // Ranks of two runs have the same numbers, and no dump says of which run it is.
   if (!job.runs.empty()) return {};
   const GroupMembers dumps = dumps_by_rank(job);
   std::vector<RecordedGroup> result;

@@ -316,6 +316,7 @@ void InitSections::add(SourceRef where, std::string_view text, const Event& even
 InitSection* InitSections::open(SourceRef where, int64_t tid) {
   const auto latest = latest_.find(tid);
   if (latest != latest_.end()) {
+    // The thread's section was not kept, so its lines belong to none of those that were.
     if (latest->second == kLimit) return nullptr;
     InitSection& section = all_[latest->second];
     if (!section.closed) return &section;

@@ -37,6 +37,7 @@ bool RecordList::contains(uint64_t hash) const {
 
 void RecordList::cut_to(size_t most) {
   if (kept.size() <= most) return;
+  // As if the next different line had come when so many were kept.
   full = true;
   kept.resize(most);
   hashes.resize(most);
@@ -46,6 +47,7 @@ void RecordList::cut_to(size_t most) {
 
 void RecordList::merge(RecordList&& later, size_t most) {
   const uint64_t sum = total + later.total;
+  // The most frequent case: a kind that the earlier stretch does not have.
   if (kept.empty() && !full && later.kept.size() <= most) {
     *this = std::move(later);
     total = sum;

@@ -313,6 +313,7 @@ std::vector<GraphSearch> build_searches(const std::vector<RankSays>& sayings) {
   for (const RankSays& saying : sayings) {
     const auto& graphs = saying.section->graphs;
     for (size_t g = 0; g < graphs.size(); ++g) {
+      // Channels without their pattern line: the beginning of the section was not read.
       if (graphs[g].pattern < 0) continue;
       GraphSearch& search =
           found[{g, graphs[g].pattern, -graphs[g].channels, graphs[g].bw, graphs[g].type}];
@@ -362,6 +363,7 @@ bool read_place(std::string_view text, TreePlace& place) {
   if (!rank || *rank < 0 || *rank > INT32_MAX || !is_places(before) || !is_places(after)) {
     return false;
   }
+  // The side with several places holds the children.
   if (before.find('/') == before.npos) std::swap(before, after);
   place.rank = static_cast<int>(*rank);
   place.up = -1;
@@ -463,6 +465,7 @@ CommGraphs build_comm_graphs(int nranks, const std::vector<RankSays>& sayings, b
     if (graphs.channels == ChannelNumbers{}) graphs.channels = saying.section->channels;
     if (graphs.tuning.empty()) graphs.tuning = parse_tuning(saying.section->tuning);
   }
+  // The lists below are as long as the communicator; a torn size must not cost memory.
   if (nranks <= 0 || static_cast<size_t>(nranks) > kRanksPerVoice * sayings.size()) return graphs;
   graphs.rings = build_rings(static_cast<size_t>(nranks), sayings, torn);
   graphs.trees = build_trees(static_cast<size_t>(nranks), sayings, torn);

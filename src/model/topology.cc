@@ -134,6 +134,7 @@ class SystemParser {
     const bool hangs_there = link.type == "PCI" || link.type == "NET";
     if (hangs_there) at_column_[node_column] = index;
     SystemNode& child = topology_.nodes[static_cast<size_t>(index)];
+    // A node hangs on one other; what is said again, or would close a circle, is a link.
     if (hangs_there && child.parent < 0 && !is_below(parent->second, index)) {
       child.parent = parent->second;
       child.link = link.type;
@@ -170,6 +171,7 @@ class SystemParser {
       topology_.cut = true;
       return;
     }
+    // A path to itself says nothing: "LOC".
     if (end->second == from) return;
     const auto hops = parse_int(parts[0]);
     topology_.paths.push_back({from, end->second, static_cast<int>(hops.value_or(-1)),

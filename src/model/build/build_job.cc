@@ -19,7 +19,8 @@ namespace {
 
 using Logs = std::vector<SpeakerLog>;
 
-constexpr uint64_t kFewLines = 2;
+constexpr uint64_t kFewLines = 2;               ///< As many give a name that is none.
+constexpr uint64_t kManyLines = 8 * kFewLines;  ///< More than these give only a real one.
 
 /// For each log of `same` (of one pid) the logs, in order, whose host its own may be a torn form
 /// of: it lost its beginning, or stands behind what is left of another record ("Sockb"). Ends of
@@ -35,7 +36,7 @@ std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vecto
     for (size_t length = host.size() - 1; length > host.size() / 2; --length) {
       const auto other = by_host.find(host.substr(0, length));
       const bool is_doubled = other != by_host.end() && host.starts_with(host.substr(length)) &&
-                              logs[other->second].lines > 8 * kFewLines;
+                              logs[other->second].lines > kManyLines;
       if (is_doubled && logs[i].lines <= kFewLines) wholes[i].insert(other->second);
     }
     std::string_view end = host;
@@ -46,8 +47,8 @@ std::map<size_t, std::set<size_t>> torn_forms(const Logs& logs, const std::vecto
       // What was cut off before it lost its own process: "node-node-a:41:41".
       const uint64_t lines = logs[other->second].lines;
       const bool is_doubled = end.starts_with(host.substr(0, host.size() - end.size()));
-      const bool is_rare = (any_torn && logs[i].lines <= kFewLines && lines > 8 * kFewLines) ||
-                           (is_doubled && lines > 8 * logs[i].lines && lines > 8 * kFewLines);
+      const bool is_rare = (any_torn && logs[i].lines <= kFewLines && lines > kManyLines) ||
+                           (is_doubled && lines > 8 * logs[i].lines && lines > kManyLines);
       if (logs[i].torn || is_rare) wholes[i].insert(other->second);
     }
   }
@@ -85,7 +86,7 @@ bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size
   if (log.lines > kFewLines) return false;
   return std::any_of(same.begin(), same.end(), [&](size_t other) {
     const bool is_rest = any_torn && is_cut_down(log.speaker.host, logs[other].speaker.host);
-    return (log.torn || is_rest) && logs[other].lines > 8 * kFewLines;
+    return (log.torn || is_rest) && logs[other].lines > kManyLines;
   });
 }
 
@@ -136,7 +137,7 @@ bool is_stray_voice(const SpeakerLog& log) {
 
 void drop_stray_voices(Logs& logs) {
   const bool others_say_much = std::any_of(
-      logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.lines > 8 * kFewLines; });
+      logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.lines > kManyLines; });
   if (others_say_much) std::erase_if(logs, is_stray_voice);
 }
 
@@ -179,6 +180,7 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
                        [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
       if (whole == wholes.end()) continue;
       join(logs[*whole], std::move(logs[torn]));
+      // No lines: gone, once all names have been looked at.
       logs[torn].lines = 0;
     }
   }
@@ -346,11 +348,13 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
     if (unit == nullptr) continue;
     job.pulses.push_back({unit->input, stretch.pulse});
   }
+  // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);
   build_writers(job, shard.writers());
   drop_unplaced_segments(job.logs);
   drop_contradicted_values(job.logs);
   for (SpeakerLog& log : job.logs) {
+    // Nothing is added to a tape any more; until here stretches were still joined.
     log.calls.tape.finish();
     log.traces.tape.finish();
   }

@@ -121,6 +121,7 @@ class Grouping {
       CommGroup& group = groups_[static_cast<size_t>(index)];
       group.members.push_back({process, log, static_cast<int>(s)});
       group.is_child |= segment.parent != 0;
+      // Whatever a torn line says, nothing is its own parent.
       if (group.parent < 0 && parent != index) group.parent = parent;
       group_of_pointer[segment.comm] = index;
     }
@@ -203,11 +204,7 @@ std::vector<CommGroup> group_segments(const Job& job) {
   return counts_splits ? grouped(true).take() : grouping.take();
 }
 
-}  // namespace
-
 // Which communicators there were, and how far each of their ranks came.
-
-namespace {
 
 /// Ranks not seen that are listed, over all communicators: a torn line may print any nranks.
 constexpr int kMaxUnseenRanks = 1 << 18;
@@ -225,6 +222,7 @@ RankState state_of(const Job& job, const CommMember& member) {
   if (segment.end == CommFate::Aborted) return RankState::Aborted;
   if (segment.end == CommFate::Destroyed) return RankState::Destroyed;
   if (segment.completed.line != 0) return RankState::Complete;
+  // Calls alone do not say how its initialisation went.
   if (segment.started.line == 0) return RankState::Unknown;
   const Process& process = job.processes[static_cast<size_t>(member.process)];
   return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
@@ -251,6 +249,7 @@ void add_unseen_ranks(Communicator& comm, int& room) {
   if (comm.nranks <= 0 || comm.nranks > room) return;
   std::set<int> seen;
   for (const CommRank& rank : comm.ranks) seen.insert(rank.rank);
+  // One without a rank may be any of those that seem to be missing.
   if (seen.contains(-1)) return;
   for (int r = 0; r < comm.nranks; ++r) {
     if (seen.contains(r)) continue;
@@ -275,6 +274,7 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
   std::set<std::string> hosts;
   for (const CommMember& member : group.members) {
     const CommSegment& segment = segment_of(job, member);
+    // Any member that tells will do: releases and cut files leave numbers out.
     comm.nranks = std::max(comm.nranks, segment.nranks);
     comm.nnodes = std::max(comm.nnodes, segment.nnodes);
     comm.child_count = std::max(comm.child_count, segment.child_count);
@@ -325,6 +325,7 @@ void build_communicators(Job& job) {
   for (size_t g = 0; g < groups.size(); ++g) {
     found.emplace_back(make_communicator(job, groups[g]), g);
   }
+  // Largest first: the front one is the world. Of equal size, those with an id come first.
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return std::tuple(-a.first.nranks, a.first.inferred) <
            std::tuple(-b.first.nranks, b.first.inferred);

@@ -219,6 +219,7 @@ std::optional<FileWriter> writer_by_pattern(const std::vector<NamePattern>& patt
   for (const NamePattern& pattern : patterns) {
     const auto match = match_pattern(pattern, path);
     if (!match) continue;
+    // Patterns of two folders may both fit and mean different digits.
     if (writer && *writer != *match) return std::nullopt;
     writer = match;
   }
@@ -423,6 +424,7 @@ void set_rank(Process& process, const SpeakerLog& log,
               const std::map<HostPid, std::set<int>>& listed) {
   const CommSegment* largest = largest_segment(log);
   if (largest != nullptr) {
+    // A process with several ranks is none of them.
     if (has_other_rank(log, *largest)) return;
     process.rank = largest->rank;
     process.cuda_dev = largest->cuda_dev;
@@ -479,6 +481,7 @@ bool labels_are_ranks(const Job& job) {
     const int device = parse_header(log.last_text).cuda_dev;
     if (device >= 0) offsets[process.host].push_back(log.task_rank - device);
     const CommSegment* largest = largest_segment(log);
+    // A rank in a part of the job is no rank of the job.
     if (process.rank < 0 || (largest != nullptr && largest->nranks < world)) continue;
     if (process.rank != log.task_rank) return false;
     is_confirmed = true;

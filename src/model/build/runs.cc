@@ -108,6 +108,8 @@ std::vector<World> find_worlds(const Job& job) {
   std::map<size_t, int> largest;  // By a member; communicators come largest first.
   for (const Communicator& comm : job.communicators) {
     const std::vector<size_t> late = latecomers(job, comm);
+    // Who was in time and who came late are two worlds: each rank is joined with the last of its
+    // own.
     int before[2] = {-1, -1};
     for (size_t r = 0; r < comm.ranks.size(); ++r) {
       const int process = comm.ranks[r].process;
@@ -117,6 +119,7 @@ std::vector<World> find_worlds(const Job& job) {
       last = process;
     }
   }
+  // From the smallest one on, so that the largest is what stays.
   for (size_t c = job.communicators.size(); c-- > 0;) {
     for (const CommRank& rank : job.communicators[c].ranks) {
       if (rank.process < 0) continue;
@@ -142,6 +145,7 @@ bool take_same_place(const World& a, const World& b) {
   for (const auto& [rank, gpu] : a.gpus) {
     const auto other = b.gpus.find(rank);
     if (other == b.gpus.end()) continue;
+    // Without a host any GPU "61000" would be the same one.
     if (gpu.first.empty() || other->second != gpu) return false;
     ++shared;
   }
@@ -377,6 +381,7 @@ std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers
   const size_t turns = by_place.begin()->second.size();
   std::vector<World> worlds(turns);
   for (auto& [place, processes] : by_place) {
+    // One turn is one run. With unequal numbers of turns nobody knows which go together.
     if (turns < 2 || processes.size() != turns) return {};
     std::sort(processes.begin(), processes.end(),
               [&](int a, int b) { return process(a).pid < process(b).pid; });

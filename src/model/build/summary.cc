@@ -290,18 +290,6 @@ std::vector<NcclTestsRun> runs_of(const SpeakerLog& log) {
 
 }  // namespace
 
-int64_t nccl_tests_wrong_values(std::string_view printed) {
-  if (const auto count = parse_int(printed)) return *count;
-  // "%g" of a large count; the errors of old releases have small exponents.
-  const size_t exponent = printed.find("e+");
-  if (exponent == printed.npos || !is_digit(printed.front())) return -1;
-  const auto digits = parse_int(printed.substr(exponent + 2));
-  if (!digits || *digits < 6 || *digits > 17) return -1;
-  int64_t value = printed.front() - '0';
-  for (int64_t i = 0; i < *digits; ++i) value *= 10;
-  return value;
-}
-
 void build_nccl_tests(Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {

@@ -63,11 +63,7 @@ TEST(Document, TextsCountByTheirLength) {
   EXPECT_TRUE(walk.is_spent());
 }
 
-}  // namespace
-
 // Does a pickle say the same as JSON?
-
-namespace {
 
 TEST(DocumentJson, WritesWhatWasRead) {
   const std::string_view text = R"({"a": [1, -2, 3.5, null, true], "b\"": {"c": []}})";

@@ -96,11 +96,7 @@ TEST(FileNames, KnowsTorchrunsFolders) {
   }
 }
 
-}  // namespace
-
 // Whose the lines are that name nobody.
-
-namespace {
 
 using testing::job_from_files;
 
