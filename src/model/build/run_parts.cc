@@ -193,6 +193,7 @@ class Territory {
               [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
     std::vector<RunStretch> stretches;
     for (size_t s = 0; s < spans.size(); ++s) {
+      // Runs that write into the file at the same time leave no stretch to one of them.
       if (s > 0 && !(spans[s - 1].first.last < spans[s].first.first)) return {};
       stretches.push_back({spans[s].first.first, spans[s].second});
     }
@@ -269,6 +270,7 @@ class Territory {
       for (size_t other = 0; other < r; ++other) {
         const Times::Range& before = shown_[other].times.by_zone[time.has_zone ? 1 : 0];
         const bool apart = before.last < range.first || range.last < before.first;
+        // Where the times of two runs overlap, a time proves nothing.
         if (!apart) return -1;
       }
       if (time.nanoseconds < range.first) continue;
@@ -283,6 +285,7 @@ class Territory {
 
   static bool begins_anew(const Piece& piece, const Sign& sign) {
     if (piece.run >= 0 && sign.run >= 0) return piece.run != sign.run;
+    // A failure is told many times over; only what comes behind it is new.
     if (sign.type == Sign::Type::Failure) return false;
     if (piece.fails || piece.finishes || sign.type == Sign::Type::Start) return true;
     return sign.step >= 0 && sign.step <= piece.first_step && sign.step < piece.last_step;
@@ -344,6 +347,7 @@ class Territory {
 
   /// How often the steps that an input prints begin again.
   size_t restarts_of_steps(size_t input) const {
+    // A version line for each run: so many of them stand in this input.
     if (banners(input) == runs_.size()) return runs_.size() - 1;
     size_t restarts = 0;
     for (const JobMarkers& markers : job_.markers) {

@@ -92,6 +92,7 @@ void LogReader::receive(const Line& record, const Event& event, int lines) {
   is_foreign_ = event.fate == LineFate::Foreign;
   foreign_ += is_foreign_ ? 1 : 0;
   const bool is_plain = record.text.data() == line_.data() && record.text.size() == line_.size();
+  // Only a line that was read unchanged, alone and whole stands for others like it.
   if (!learns_ || !is_plain || lines != 1 || record.cut || !guard_.is_last_whole()) return;
   if (!is_usual_call(event) || may_match(matcher_, record.text)) return;
   calls_.learn(record.text, event);
@@ -123,6 +124,7 @@ bool LogReader::take_calls(std::string_view block, uint64_t number, TakenLines& 
 bool LogReader::take_foreign(std::string_view block, uint64_t number, TakenLines& taken) {
   if (foreign_ < kWorthFilter || filter_ == nullptr) return false;
   const std::string_view rest = without_last_lines(block.substr(taken.bytes));
+  // Between NCCL's lines a search would find nothing to let go.
   if (rest.empty() || (!is_foreign_ && is_nccl_line(rest))) return false;
   const ForeignFilter* filter = filter_->get();
   if (filter == nullptr) return false;
