@@ -9,7 +9,6 @@
 #include "log/messages.h"
 #include "log/read_message.h"
 #include "model/flight_recorder.h"
-#include "model/job.h"
 
 namespace ncclog {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "log/messages.h"
-#include "log/read_message.h"
 #include "log/record_marks.h"
 #include "model/call_coverage.h"
 #include "model/ras.h"

@@ -1,7 +1,6 @@
 #include "model/shard/known_calls.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <experimental/simd>
 #include <utility>
