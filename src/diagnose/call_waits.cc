@@ -221,8 +221,6 @@ std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
 
 }  // namespace
 
-Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
-
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
   const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
   const std::map<int, int> ranks = counted_ranks(job, comm);

@@ -16,17 +16,10 @@
 #include <vector>
 
 #include "diagnose/call_fronts.h"
+#include "diagnose/waiter.h"
 #include "model/job.h"
 
 namespace ncclog {
-
-/// Something that can wait: a process on one of its GPUs.
-struct Waiter {
-  int process = -1;   ///< Into Job::processes.
-  int cuda_dev = -1;  ///< -1: no line names one.
-
-  auto operator<=>(const Waiter&) const = default;
-};
 
 /// Messages from one rank to another that were posted on one side only.
 struct UnmatchedMessages {
@@ -69,7 +62,5 @@ bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup);
 
 /// The waiter holds others up, alone or in a circle.
 bool holds_up(const Waits& waits, const Waiter& waiter);
-
-Waiter waiter_of(const CommRank& rank);
 
 }  // namespace ncclog

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/call_waits.h"
 #include "diagnose/fact.h"
+#include "diagnose/waiter.h"
 #include "model/job.h"
 
 namespace ncclog {

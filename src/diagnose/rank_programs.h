@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "diagnose/call_waits.h"
+#include "diagnose/waiter.h"
 #include "model/job.h"
 
 namespace ncclog {
