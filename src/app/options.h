@@ -19,7 +19,7 @@
 
 #include "app/exit_codes.h"
 #include "app/output.h"
-#include "diagnose/call_counts.h"
+#include "diagnose/iterations/call_counts.h"
 #include "model/job.h"
 #include "report/graph/graph.h"
 #include "report/report_formats.h"

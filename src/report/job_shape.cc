@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/driver_versions.h"
-#include "diagnose/edges.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
 #include "model/job.h"
 #include "report/text_layout.h"
 

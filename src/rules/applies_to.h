@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/instance.h"
-#include "diagnose/process_versions.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "rules/load_rules.h"
 #include "rules/version_range.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/fact.h"
+#include "diagnose/facts/fact.h"
 #include "log/event.h"
 #include "rules/pattern.h"
 #include "rules/quantity.h"

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/fact_answers.h"
+#include "diagnose/facts/fact.h"
 #include "rules/build_finding.h"
 
 namespace ncclog {

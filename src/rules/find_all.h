@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "diagnose/coverage.h"
+#include "diagnose/facts/coverage.h"
 #include "rules/build_finding.h"
 #include "rules/judge.h"
 

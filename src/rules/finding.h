@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/capture_advice.h"
-#include "diagnose/fact.h"
+#include "diagnose/facts/coverage.h"
+#include "diagnose/facts/fact.h"
 #include "diagnose/outcome/outcome.h"
 
 namespace ncclog {

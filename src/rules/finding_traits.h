@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "diagnose/trait.h"
+#include "diagnose/compare/run_difference.h"
 #include "rules/finding.h"
 
 namespace ncclog {

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "diagnose/fact.h"
-#include "diagnose/instance.h"
+#include "diagnose/facts/fact.h"
 #include "model/job.h"
 #include "rules/field_test.h"
 

@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/closed_world.h"
-#include "diagnose/setting_values.h"
+#include "diagnose/facts/line_evidence.h"
+#include "diagnose/settings/job_settings.h"
 #include "rules/finding.h"
 #include "rules/job_view.h"
 #include "rules/rule.h"

@@ -15,9 +15,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/fact_answers.h"
-#include "diagnose/minority.h"
-#include "diagnose/setting_values.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/settings/job_settings.h"
 #include "rules/judge.h"
 
 namespace ncclog {

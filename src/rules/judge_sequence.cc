@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-#include "diagnose/line_distance.h"
+#include "diagnose/facts/line_evidence.h"
 #include "rules/judge.h"
 
 namespace ncclog {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "diagnose/nccl_variables.h"
+#include "diagnose/settings/nccl_variables.h"
 #include "log/messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_lines.h"

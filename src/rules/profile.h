@@ -8,7 +8,7 @@
 //     - gpudirect: true
 //       severity: error
 //
-// The words under `expect` are those of diagnose/expectations.h. What is broken becomes one finding
+// The words under `expect` are those of diagnose/compare/expectations.h. What is broken becomes one finding
 // of the class expectation-broken; what cannot be told is said, and how the next log would tell it.
 
 #pragma once
@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/embedded_file.h"
-#include "diagnose/expectations.h"
+#include "diagnose/compare/expectations.h"
 #include "rules/finding.h"
 #include "rules/load_rules.h"
 

@@ -10,9 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include "diagnose/coverage.h"
-#include "diagnose/fact.h"
-#include "diagnose/life_phase.h"
+#include "diagnose/facts/coverage.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/line_evidence.h"
 #include "log/message_kind.h"
 #include "rules/field_test.h"
 #include "rules/finding.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "diagnose/outcome/extent.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/known_messages.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "diagnose/nccl_version.h"
+#include "diagnose/facts/job_facts.h"
 
 namespace ncclog {
 namespace {

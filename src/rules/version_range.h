@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/process_versions.h"
+#include "diagnose/facts/job_facts.h"
 
 namespace ncclog {
 

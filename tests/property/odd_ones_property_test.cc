@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/fact.h"
+#include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

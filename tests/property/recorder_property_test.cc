@@ -10,7 +10,7 @@
 
 #include "app/read/read_job.h"
 #include "base/text.h"
-#include "diagnose/fact.h"
+#include "diagnose/facts/fact.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "diagnose/fact.h"
+#include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
 
 namespace ncclog::testing {

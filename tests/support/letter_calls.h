@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/folded_calls.h"
+#include "diagnose/iterations/folded_calls.h"
 #include "model/call_tape.h"
 
 namespace ncclog::testing {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/environment_lint.h"
+#include "diagnose/settings/lint.h"
 #include "report/text/environment_check.h"
 
 namespace ncclog {

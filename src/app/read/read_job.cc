@@ -14,7 +14,7 @@
 #include "app/read/progress.h"
 #include "app/read/thread_pool.h"
 #include "base/text.h"
-#include "diagnose/message_sizes.h"
+#include "diagnose/calls/messages.h"
 #include "import/flight_recorder.h"
 #include "import/ras.h"
 #include "import/topology_xml.h"

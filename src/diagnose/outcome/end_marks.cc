@@ -3,12 +3,70 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "base/text.h"
-#include "diagnose/fact_answers.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/fact.h"
+#include "log/line_time.h"
 #include "log/messages.h"
 
 namespace ncclog {
+namespace {
+
+/// The earliest and the latest of the times of one sort, which compare with each other.
+struct Clock {
+  size_t lines = 0;
+  LineTime first;
+  LineTime last;
+
+  void add(const LineTime& time) {
+    const auto key = [](const LineTime& t) { return std::pair(t.year, t.nanoseconds); };
+    if (lines == 0 || key(time) < key(first)) first = time;
+    if (lines == 0 || key(last) < key(time)) last = time;
+    ++lines;
+  }
+};
+
+class Clocks {
+ public:
+  void add(std::string_view line) {
+    const LineTime time = time_of_line(line);
+    if (time.known()) clocks_[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
+  }
+
+  /// The one that most lines carry; nullptr: none carries any.
+  const Clock* most_used() const {
+    const Clock* most = nullptr;
+    for (const Clock& clock : clocks_) {
+      if (clock.lines > (most == nullptr ? 0 : most->lines)) most = &clock;
+    }
+    return most;
+  }
+
+ private:
+  std::array<Clock, 4> clocks_;  ///< With a zone or without, with a year or without.
+};
+
+}  // namespace
+
+std::optional<JobSpan> span_of(const Job& job) {
+  Clocks clocks;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      if (list.kept.empty()) continue;
+      // The first of a kind is kept, and of what comes later, as much as there is room for.
+      clocks.add(list.kept.front().text);
+      clocks.add(list.kept.back().text);
+    }
+    clocks.add(log.last_text);
+  }
+  const Clock* clock = clocks.most_used();
+  if (clock == nullptr) return std::nullopt;
+  return JobSpan{std::string(clock->first.text), std::string(clock->last.text)};
+}
+
 namespace {
 
 constexpr int kTerm = 15;
@@ -281,6 +339,218 @@ std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where) {
   }
   if (last == nullptr) return std::nullopt;
   return evidence_of(*last);
+}
+
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+/// Launchers, schedulers and the processes themselves report an end within so many seconds of each
+/// other, and clocks of hosts differ by some.
+constexpr int64_t kSameMoment = 5 * kSecond;
+
+/// A shorter silence says nothing: garbage collection, a checkpoint, a slow file system.
+constexpr int64_t kShortest = 10 * kSecond;
+
+/// How many times the usual pause a silence has to last. Steps of training are even; what takes
+/// longer now and then, a checkpoint or an evaluation, is usually seen once before.
+constexpr int64_t kTimesUsual = 5;
+
+/// What ended the job, at a time that is known.
+struct End {
+  Evidence line;
+  std::string what;
+  int64_t nanoseconds = 0;
+  bool has_zone = false;
+};
+
+/// The first line that says that somebody ended the job from outside, by its time. Where only a
+/// process is said to have been ended, its launcher ends the others.
+std::optional<End> find_end(const Job& job) {
+  std::optional<End> first;
+  std::vector<EndMark> marks = end_marks(job);
+  std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
+  const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
+  if (std::any_of(marks.begin(), marks.end(), is_of_job)) {
+    std::erase_if(marks, [&](const EndMark& mark) { return !is_of_job(mark); });
+  }
+  for (EndMark& mark : marks) {
+    const LineTime time = find_line_time(mark.line.text);
+    if (!time.known() || (first && first->nanoseconds <= time.nanoseconds)) continue;
+    const int64_t nanoseconds = time.nanoseconds;
+    const bool has_zone = time.has_zone;
+    first = {std::move(mark.line), std::move(mark.what), nanoseconds, has_zone};
+  }
+  return first;
+}
+
+/// What an input shows of the time before the end.
+struct Before {
+  bool is_known = true;  ///< Else work may have gone on unseen.
+  Beat last;             ///< Line 0: nothing before the end.
+};
+
+/// Whoever goes on working calls NCCL, and the lines of all calls have times. A captured graph
+/// calls without a line: then there are more steps than calls.
+bool calls_show_work(const Job& job) {
+  if (cuda_graph_evidence(job)) return false;
+  uint64_t steps = 0;
+  for (const JobMarkers& markers : job.markers) steps += markers.total;
+  bool has_calls = false;
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl || process.pid < 0) continue;
+    uint64_t calls = 0;
+    for (const size_t log : process.logs) {
+      for (const CommSegment& segment : job.logs[log].comms.all) {
+        const CollectiveCalls& of = calls_of(segment);
+        calls += of.total;
+        if (of.total > 0 && !find_line_time(of.last_stamp).known()) return false;
+      }
+    }
+    if (calls == 0) continue;  // Not logged, perhaps.
+    if (calls < 2 * steps) return false;
+    has_calls = true;
+  }
+  return has_calls;
+}
+
+/// The beats of an input up to its last line; of a run in a file of several, those behind it are
+/// another run's. nullopt: which one is the last is not known.
+std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
+  const auto is_own = [&](const Beat& beat) {
+    return file_line(job, beat.where).line <= job.inputs[input].lines;
+  };
+  if (beats.count == 0 || is_own(beats.last)) return beats;
+  if (!is_own(beats.first)) return Beats{};
+  Beat last;
+  for (const Pause& pause : beats.pauses) {
+    if (is_own(pause.before) && !is_own(pause.after)) last = pause.before;
+  }
+  if (last.where.line == 0) return std::nullopt;
+  beats.last = last;
+  std::erase_if(beats.pauses, [&](const Pause& pause) { return !is_own(pause.after); });
+  // How many are left is known only as far as their pauses are kept.
+  beats.count = beats.pauses.size() + 1;
+  return beats;
+}
+
+/// The last beat that is older than the moment of the end.
+Before last_before(const Job& job, const JobPulse& input, const End& end, bool calls_are_dated) {
+  const Pulse& pulse = input.pulse;
+  const auto own = own_beats(job, input.input, pulse.clock(end.has_zone).all);
+  const auto own_work = own_beats(job, input.input, pulse.clock(end.has_zone).work);
+  if (!own || !own_work) return {.is_known = false, .last = {}};
+  const Beats& beats = *own;
+  const int64_t moment = end.nanoseconds - kSameMoment;
+  Before before;
+  if (beats.count > 0 && beats.last.nanoseconds < moment) {
+    before.last = beats.last;
+  } else if (beats.count > 0 && beats.first.nanoseconds < moment) {
+    // Of the pauses only the longest are kept; where none of them reaches up to the end, it was not
+    // silent for long.
+    before.is_known = false;
+    for (const Pause& pause : beats.pauses) {
+      if (pause.before.nanoseconds >= moment || pause.after.nanoseconds < moment) continue;
+      before = {true, pause.before};
+    }
+  }
+  // Work within the last moment is work: only what reports the end is left out.
+  const Beats& work = *own_work;
+  // Schedulers print whole seconds, so the end may have come up to one later.
+  const bool worked = work.count > 0 && work.last.nanoseconds >= moment &&
+                      work.last.nanoseconds < end.nanoseconds + kSecond;
+  if (worked) before = {true, work.last};
+  const bool is_behind = before.last.where < pulse.undated_work();
+  if (pulse.undated_work().line != 0 && is_behind && !calls_are_dated) before.is_known = false;
+  return before;
+}
+
+/// How far apart signs of work were, and how long they were apart at most, before `last`.
+struct Rhythm {
+  int64_t usual = 0;  ///< 0: too few signs.
+  int64_t longest = 0;
+};
+
+Rhythm rhythm_of(const PulseClock& clock, const Beat& last) {
+  constexpr uint64_t kFewest = 3;
+  Rhythm rhythm;
+  if (clock.work.count < 2 || clock.work.count + clock.steps.steps < kFewest) return rhythm;
+  std::vector<int64_t> lengths;  // Longest first.
+  for (const Pause& pause : clock.work.pauses) {
+    if (pause.after.nanoseconds <= last.nanoseconds) lengths.push_back(pause.length());
+  }
+  if (lengths.empty()) return rhythm;
+  rhythm.longest = lengths.front();
+  // One pause may be longer than all others: the first step, an evaluation.
+  rhythm.usual = lengths[lengths.size() > 1 ? 1 : 0];
+  return rhythm;
+}
+
+/// Collectors and hosts keep different zones, and print none: the difference of their clocks then
+/// looks like a silence of half hours.
+bool may_be_zones(const Job& job, const Silence& silence, const Beat& last) {
+  constexpr int64_t kHalfHour = 1800 * kSecond;
+  constexpr int64_t kNear = 60 * kSecond;
+  const JobUnit* end = unit_of(job, silence.end.where);
+  const JobUnit* begin = unit_of(job, last.where);
+  const bool is_scheduler = silence.end.text.find(" CANCELLED AT ") != std::string::npos;
+  const bool one_clock =
+      !is_scheduler && end != nullptr && begin != nullptr && end->input == begin->input;
+  if (one_clock || silence.nanoseconds < kHalfHour / 2) return false;
+  const int64_t rest = silence.nanoseconds % kHalfHour;
+  return std::min(rest, kHalfHour - rest) < std::max(kNear, 2 * silence.usual);
+}
+
+std::optional<Silence> derive_silence(const Job& job) {
+  auto end = find_end(job);
+  if (!end) return std::nullopt;
+  Beat last;
+  Rhythm rhythm;
+  const bool calls_are_dated = calls_show_work(job);
+  for (const JobPulse& input : job.pulses) {
+    const Before before = last_before(job, input, *end, calls_are_dated);
+    if (!before.is_known) return std::nullopt;
+    if (before.last.where.line == 0) continue;
+    const bool later = last.where.line == 0 || before.last.nanoseconds > last.nanoseconds;
+    if (later) last = before.last;
+  }
+  if (last.where.line == 0) return std::nullopt;
+  for (const JobPulse& input : job.pulses) {
+    const Rhythm one = rhythm_of(input.pulse.clock(end->has_zone), last);
+    const bool is_faster = one.usual > 0 && (rhythm.usual == 0 || one.usual < rhythm.usual);
+    if (is_faster) rhythm = one;
+  }
+  Silence silence{{last.where, {}},
+                  std::move(end->line),
+                  std::move(end->what),
+                  std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
+                  rhythm.usual,
+                  false,
+                  false};
+  if (may_be_zones(job, silence, last)) return std::nullopt;
+  silence.is_standstill = rhythm.usual > 0 && silence.nanoseconds >= kShortest &&
+                          silence.nanoseconds >= kTimesUsual * rhythm.usual &&
+                          2 * silence.nanoseconds >= 3 * rhythm.longest;
+  // Who ends a job that hangs has waited for longer than that.
+  silence.is_usual = silence.nanoseconds < kShortest ||
+                     (rhythm.usual > 0 && silence.nanoseconds <= rhythm.longest + kSecond);
+  return silence;
+}
+
+}  // namespace
+
+const std::optional<Silence>& silence_before_end(const Job& job) {
+  return job.answers.of<&derive_silence>(job);
+}
+
+std::string duration_words(int64_t nanoseconds) {
+  const double seconds = static_cast<double>(nanoseconds) / static_cast<double>(kSecond);
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  if (seconds < 1) return fmt::format("{:.2g} s", seconds);
+  if (seconds < 3 * kMinute) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 3 * kHour) return fmt::format("{:.0f} minutes", seconds / kMinute);
+  return fmt::format("{:.0f} hours", seconds / kHour);
 }
 
 }  // namespace ncclog

@@ -1,3 +1,30 @@
+// From when to when do the lines go?
+//
+//   {"first": "2026-11-22 08:14:05,592", "last": "2026-11-22 08:14:27.156"}
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+/// Times as printed.
+struct JobSpan {
+  std::string first;
+  std::string last;
+
+  bool operator==(const JobSpan&) const = default;
+};
+
+/// By the clocks of most lines that carry a time; nullopt where none does. Clocks of hosts differ.
+std::optional<JobSpan> span_of(const Job& job);
+
 // Which lines say that the work, or a process, came to an end?
 //
 //   # Avg bus bandwidth    : 124.196                               the job finished
@@ -7,16 +34,6 @@
 //
 // Programs, launchers, shells and schedulers each have their own words. What NCCL says of its
 // communicators, and what follows from all of it, is in outcome.h.
-
-#pragma once
-
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "diagnose/fact.h"
-
-namespace ncclog {
 
 /// How a job or a process ended, as far as the logs show.
 enum class EndState {
@@ -47,5 +64,38 @@ bool work_follows(const Job& job, SourceRef where);
 /// The last test of nccl-tests that begins behind `where` in the same input, by the line of its
 /// settings; nullopt: none does. Where no summary follows, nothing tells how it ended.
 std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where);
+
+// Had the job stood still when somebody ended it?
+//
+//   2026-11-22 08:14:55,714 INFO trainer: step 0 loss 8.3
+//   2026-11-22 08:14:56,283 INFO trainer: step 5 loss 8.3
+//   W1122 08:15:18.899000 … Received 15 death signal, shutting down workers
+//       → 22.6 s of silence, where work had shown every 0.6 s
+//
+// Who ends a hung job does it minutes after it fell silent; who ends a healthy one meets it at
+// work. So the time from the last sign of life of any process to the end is held against the
+// rhythm in which steps, losses or calls were printed. Nothing is said where work may have gone on
+// without a time on its lines, or where the clocks may differ. Steps without a time do not matter
+// where each of them calls NCCL, and the lines of these calls have times.
+
+/// How long nothing was printed before somebody ended the job.
+struct Silence {
+  Evidence last;            ///< The last sign of life; known by its place.
+  Evidence end;             ///< The line that says that somebody ended it.
+  std::string ended;        ///< The same as a clause: "the scheduler cancelled it".
+  int64_t nanoseconds = 0;  ///< Between the two.
+  int64_t usual = 0;        ///< Between two signs of work before; 0: too few of them.
+  /// Far longer than usual: nobody who worked was silent for so long.
+  bool is_standstill = false;
+  /// No longer than work was silent before, or than anybody waits: it was ended at work.
+  bool is_usual = false;
+};
+
+/// nullopt: nobody ended the job from outside, or the lines do not tell how long it was silent.
+/// Pure; asked by several, so worked out once.
+const std::optional<Silence>& silence_before_end(const Job& job);
+
+/// "22.6 s", "17 minutes".
+std::string duration_words(int64_t nanoseconds);
 
 }  // namespace ncclog

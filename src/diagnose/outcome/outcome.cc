@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/text.h"
-#include "diagnose/deaths.h"
-#include "diagnose/fact_answers.h"
-#include "diagnose/first_exception.h"
-#include "diagnose/first_warning.h"
-#include "diagnose/stop_evidence.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 
 namespace ncclog {
@@ -444,5 +443,154 @@ bool is_after_end(const Job& job, const Evidence& line) {
   const auto own = places.by_process.find(std::pair(std::string(header.host), header.pid));
   return own != places.by_process.end() && is_behind(job, own->second, line.where);
 }
+
+namespace {
+
+/// How far the communicators came, over all processes.
+struct Progress {
+  std::set<int> ranks;   ///< Global ranks of processes with lines.
+  size_t processes = 0;  ///< With NCCL lines.
+  size_t communicators = 0;
+  bool begins = false;      ///< Some lines are of the kind that NCCL prints when it starts.
+  bool up = false;          ///< Some communicator was complete, or called.
+  uint64_t most_calls = 0;  ///< Of one process.
+  uint64_t least_calls = 0;
+};
+
+void add_process(const Job& job, const Process& process, Progress& progress) {
+  if (!process.has_nccl || !is_named(process)) return;
+  ++progress.processes;
+  for (const Subsystem early : {Subsystem::Init, Subsystem::Net, Subsystem::Bootstrap}) {
+    progress.begins |= process.subsystems.test(static_cast<size_t>(early));
+  }
+  if (process.rank >= 0) progress.ranks.insert(process.rank);
+  uint64_t calls = 0;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      ++progress.communicators;
+      progress.up |= segment.completed.line != 0;
+      calls += calls_of(segment).total;
+    }
+  }
+  progress.up |= calls > 0;
+  progress.least_calls = progress.processes == 1 ? calls : std::min(progress.least_calls, calls);
+  progress.most_calls = std::max(progress.most_calls, calls);
+}
+
+std::string counted(size_t n, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+/// "8 ranks", or processes where their ranks are not known.
+std::string who(const Progress& progress) {
+  if (progress.ranks.size() == progress.processes) {
+    return counted(progress.ranks.size(), "rank", "ranks");
+  }
+  return counted(progress.processes, "process", "processes");
+}
+
+std::string calls_words(const Progress& progress) {
+  if (progress.most_calls == 0) return {};
+  const std::string each = progress.processes > 1 ? " each" : "";
+  if (progress.least_calls == progress.most_calls) {
+    return fmt::format(" ({}{})", counted(progress.most_calls, "call", "calls"), each);
+  }
+  return fmt::format(" ({} to {} calls{})", progress.least_calls, progress.most_calls, each);
+}
+
+bool has_steps(const Job& job) {
+  return std::any_of(job.markers.begin(), job.markers.end(),
+                     [](const JobMarkers& markers) { return markers.total > 0; });
+}
+
+std::string seen_words(const Job& job, const Progress& progress) {
+  if (progress.processes == 0) return "none of NCCL's, but of the programs around it";
+  if (progress.up) return fmt::format("{} at work{}", who(progress), calls_words(progress));
+  if (progress.communicators > 0 || progress.begins) return "the start of " + who(progress);
+  if (has_steps(job)) return fmt::format("steps of {}", who(progress));
+  return "lines of " + who(progress);
+}
+
+/// Why a job is unfinished is told where it is more than that no line shows an end.
+std::string end_words(const EndOf& end) {
+  if (end.state == EndState::Stopped) return end.what;
+  if (end.state == EndState::Unfinished && end.what != kNoEnd) return end.what;
+  return end.state == EndState::Finished ? "finished" : "no end";
+}
+
+}  // namespace
+
+std::string extent_words(const Job& job) {
+  Progress progress;
+  for (const Process& process : job.processes) add_process(job, process, progress);
+  return fmt::format("{}, {}", seen_words(job, progress), end_words(outcome_of(job).job));
+}
+
+// How the job ended, as rules ask for it.
+//
+//   job.outcome = "finished", "nccl-tests printed its summary"
+//   job.noise_after_end = yes, "740 lines of WARN"
+
+namespace {
+
+FactValue outcome(const Job& job, const Instance&) {
+  const EndOf& end = outcome_of(job).job;
+  if (end.state == EndState::Unknown) return unknown();
+  return {std::string(to_string(end.state)), end.what, end.evidence, {}, {}};
+}
+
+bool may_warn(const Kind& kind) {
+  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
+}
+
+/// WARN lines after the end of the work, and the first few of them.
+struct Noise {
+  uint64_t lines = 0;
+  std::vector<Evidence> first;
+
+  void add(const Job& job, const RecordList& list) {
+    uint64_t after = 0;
+    for (const Record& record : list.kept) {
+      const Evidence line = evidence_of(record);
+      if (parse_record(record).header.level != Level::Warn || !is_after_end(job, line)) continue;
+      ++after;
+      first.push_back(line);
+    }
+    // Equal lines are kept once: where all that are kept are noise, so are the others.
+    lines += after == list.kept.size() ? list.total : after;
+  }
+};
+
+FactValue noise_after_end(const Job& job, const Instance&) {
+  constexpr size_t kShown = 8;
+  if (outcome_of(job).job.state != EndState::Finished) return unknown();
+  Noise noise;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      if (may_warn(all_kinds()[kind])) noise.add(job, list);
+    }
+    noise.add(job, log.unrecognised);
+  }
+  if (noise.lines == 0) return no();
+  std::stable_sort(noise.first.begin(), noise.first.end(),
+                   [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  if (noise.first.size() > kShown) noise.first.resize(kShown);
+  return yes(noise.lines == 1 ? "a line of WARN" : fmt::format("{} lines of WARN", noise.lines),
+             std::move(noise.first));
+}
+
+constexpr Fact kFacts[] = {
+    {"job.noise_after_end", Scope::Job, FactType::Bool,
+     "The job finished, and NCCL warns after that: its processes leave one after the other.",
+     noise_after_end},
+    {"job.outcome", Scope::Job, FactType::Text,
+     "How the job ended: finished, failed, stopped, or unfinished, where no end is in the logs.",
+     outcome},
+};
+
+}  // namespace
+
+std::span<const Fact> outcome_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "diagnose/outcome/end_marks.h"
+#include "model/job.h"
 
 namespace ncclog {
 
@@ -47,5 +48,16 @@ bool is_named(const Process& process);
 /// communicators down, of a job that finished as far as its logs go: there a WARN is noise. False
 /// where that is not known.
 bool is_after_end(const Job& job, const Evidence& line);
+
+// What part of a job do these lines cover?
+//
+//   nine lines with the Init START of two ranks      "the start of 2 ranks, no end"
+//   a whole log that was copied while the job ran    "8 ranks at work (120 calls each), no end"
+//   NCCL_DEBUG=WARN and three lines                  "lines of 3 processes, no end"
+//
+// For the headline of a log in which nothing was found: what was not seen is not judged.
+
+/// A clause that says so.
+std::string extent_words(const Job& job);
 
 }  // namespace ncclog

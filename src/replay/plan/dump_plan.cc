@@ -298,7 +298,7 @@ void add_dumped(const Job& job, const std::vector<DumpedGroup>& groups, const Se
 //   Late, rank 5 at collective 29    → a missing call of rank 5, communicator 0, index 28
 //   Mismatch, rank 3 at 20           → another call; in the clean run rank 3 makes the majority's
 //
-// The verdict is diagnose/recorder_verdict.h's.
+// The verdict is diagnose/calls/flight_recorder.h's.
 
 /// A verdict in terms of the plan's ranks.
 struct DumpedDefect {

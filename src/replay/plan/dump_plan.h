@@ -6,7 +6,7 @@
 // Dumps number collectives by group, and say of which function, size and type they were. They name
 // no reduction, no root, no stream and no buffer: so calls are replayed as sums, with root 0, each
 // group on a stream of its own. Groups whose calls the dumps do not number alike (messages,
-// coalesced calls) are left out. What differs is what diagnose/recorder_verdict.h says.
+// coalesced calls) are left out. What differs is what diagnose/calls/flight_recorder.h says.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/recorder_verdict.h"
+#include "diagnose/calls/flight_recorder.h"
 #include "model/job.h"
 #include "model/flight_recorder.h"
 #include "replay/plan/build_plan.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/edges.h"
+#include "diagnose/network/connections.h"
 #include "model/job.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"

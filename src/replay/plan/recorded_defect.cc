@@ -6,11 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "diagnose/call_departures.h"
-#include "diagnose/call_waits.h"
-#include "diagnose/idle_holdups.h"
-#include "diagnose/message_departures.h"
-#include "diagnose/stop_evidence.h"
+#include "diagnose/calls/diverged.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/run_difference.h"
+#include "diagnose/compare/run_difference.h"
 #include "report/report.h"
 #include "report/text_layout.h"
 

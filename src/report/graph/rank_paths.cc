@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "diagnose/edges.h"
+#include "diagnose/network/connections.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

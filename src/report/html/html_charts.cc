@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/iterations.h"
+#include "diagnose/iterations/iterations.h"
 #include "model/timeline.h"
 #include "report/graph/rank_paths.h"
 #include "report/html/html_page.h"

@@ -4,8 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "diagnose/coverage.h"
-#include "diagnose/fact.h"
+#include "diagnose/facts/coverage.h"
+#include "diagnose/facts/fact.h"
 #include "rules/condition_keys.h"
 #include "rules/load_rules.h"
 

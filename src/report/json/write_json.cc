@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/iterations.h"
+#include "diagnose/iterations/iterations.h"
 #include "diagnose/outcome/outcome.h"
-#include "diagnose/outcome/span.h"
+#include "diagnose/outcome/end_marks.h"
 #include "report/report_formats.h"
 
 namespace ncclog {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/call_fronts.h"
-#include "diagnose/iterations.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/iterations/iterations.h"
 #include "report/job_shape.h"
 #include "report/markdown/markdown_text.h"
 #include "report/report.h"

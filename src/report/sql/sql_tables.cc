@@ -8,7 +8,7 @@
 
 #include "base/letters.h"
 #include "base/text.h"
-#include "diagnose/call_counts.h"
+#include "diagnose/iterations/call_counts.h"
 #include "report/tables/count_table.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/call_counts.h"
-#include "diagnose/iterations.h"
+#include "diagnose/iterations/call_counts.h"
+#include "diagnose/iterations/iterations.h"
 #include "report/tables/table.h"
 
 namespace ncclog {

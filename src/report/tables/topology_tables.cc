@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/edges.h"
+#include "diagnose/network/connections.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 

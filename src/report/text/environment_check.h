@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/environment_lint.h"
+#include "diagnose/settings/lint.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "diagnose/fact_answers.h"
-#include "diagnose/life_phase.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/line_evidence.h"
 #include "log/messages.h"
 #include "unit/rules/sample_rules.h"
 #include "unit/rules/three_answers.h"

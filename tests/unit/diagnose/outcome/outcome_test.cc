@@ -1,10 +1,8 @@
-#include "diagnose/outcome/outcome.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "diagnose/outcome/extent.h"
-#include "diagnose/outcome/span.h"
+#include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/end_marks.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
@@ -216,4 +214,5 @@ TEST(Span, GoesFromTheEarliestToTheLatestTime) {
 }
 
 }  // namespace
+
 }  // namespace ncclog

@@ -1,0 +1,528 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/outcome.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/calls/watchdog.h"
+#include "log/address.h"
+#include "log/foreign_lines.h"
+#include "log/header.h"
+#include "log/line_time.h"
+#include "log/messages.h"
+
+namespace ncclog {
+// Who went before the others, and by whose will?
+//
+//   rank 3 says "data exhausted after 14 steps, leaving"; ranks 0-2 time out 20 s later
+//       → job.left_early = yes, rank 3
+//   rank 1: Abort START … Abort COMPLETE; ranks 0, 2, 3 time out in the next call
+//       → job.aborted_early = yes, rank 1
+//   all processes of host b fall silent; those of host a see their connections closed
+//       → job.host_lost = yes, host b
+//   all ranks destroyed three communicators, none the fourth, and nothing follows
+//       → job.destroy_unfinished = yes
+//
+// NCCL tells nobody that a rank left: the others wait for it until somebody's patience ends. Who
+// left by itself before that has no error to show, so its own last words are what there is.
+
+namespace {
+
+const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+/// "rank 3 (node-b, pid 4242)".
+std::string name_of(const Job& job, int process, int rank) {
+  std::vector<std::string> place;
+  if (process >= 0) {
+    const Process& one = process_at(job, process);
+    if (rank < 0) rank = one.rank;
+    if (!one.host.empty()) place.push_back(printable(to_valid_utf8(one.host)));
+    if (one.pid >= 0) place.push_back(fmt::format("pid {}", one.pid));
+  }
+  const std::string who = rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process");
+  return place.empty() ? who : fmt::format("{} ({})", who, join(place, ", "));
+}
+
+/// A line's words without header and prefixes, cut short.
+std::string words_of(const Evidence& line) {
+  constexpr size_t kMost = 120;
+  std::string_view message = trim(parse_header(line.text).message);
+  if (message.empty()) message = trim(line.text);
+  const bool cut = message.size() > kMost;
+  return printable(to_valid_utf8(message.substr(0, kMost))) + (cut ? "…" : "");
+}
+
+std::string when_of(const Evidence& line) {
+  const LineTime time = time_of_line(line.text);
+  return time.known() ? fmt::format(", at {}", printable(time.text)) : std::string();
+}
+
+/// True if `a` was printed before `b`: in one input by its place, else by their times; false if
+/// that is not known. Who tears lines hands on chunks, and no order of time.
+bool is_before(const Job& job, const Evidence& a, const Evidence& b) {
+  const JobUnit* here = unit_of(job, a.where);
+  const JobUnit* there = unit_of(job, b.where);
+  const bool is_one_input = here != nullptr && there != nullptr && here->input == there->input;
+  if (is_one_input && !is_torn(job)) return a.where < b.where;
+  const LineTime first = time_of_line(a.text);
+  const LineTime second = time_of_line(b.text);
+  return first.known() && second.known() && first.has_zone == second.has_zone &&
+         first.nanoseconds < second.nanoseconds;
+}
+
+/// A process that went by itself.
+struct Departed {
+  int process = -1;
+  int rank = -1;
+  bool aborted = false;
+  Evidence line;
+};
+
+/// The processes that gave up on a work, or report a failure of their own, before or after what
+/// they did: where several write into one file, its order is not that of time.
+std::set<int> those_that_suffered(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  for_each_said<NcclException>(job, [&](const auto& said) { processes.insert(said.process); });
+  for_each_said<StoreWaitFailed>(job, [&](const auto& said) { processes.insert(said.process); });
+  const auto& ends = outcome_of(job).processes;
+  for (size_t p = 0; p < ends.size(); ++p) {
+    if (ends[p].state == EndState::Failed) processes.insert(static_cast<int>(p));
+  }
+  return processes;
+}
+
+/// What a rank said of its leaving, by process or, where none is known, by rank.
+std::vector<Departed> by_own_words(const Job& job) {
+  std::vector<Departed> found;
+  for_each_said<RankLeaves>(job, [&](const Said<RankLeaves>& said) {
+    Departed one{said.process, said.message.rank, false, evidence_of(said.record)};
+    const int own = rank_of(job, said.process, said.header);
+    if (one.rank < 0) {
+      // Loggers are named for their rank: "INFO trainer[rank 3]: data exhausted, leaving".
+      const auto named = parse_int(rank_named_in(said.record.text));
+      one.rank = named ? static_cast<int>(*named) : own;
+    }
+    if (one.rank < 0) return;
+    // One stream for all ranks: the line's rank is whose it is.
+    if (own != one.rank) one.process = process_of_rank(job, one.rank);
+    found.push_back(std::move(one));
+  });
+  return found;
+}
+
+bool aborted_largest(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(),
+                       [](const CommSegment& segment) { return segment.end == CommFate::Aborted; });
+  });
+}
+
+/// All that went by themselves before the job was seen to stand still, each once; the line is the
+/// first that tells it.
+std::vector<Departed> find_departed(const Job& job) {
+  const auto stop = stop_evidence(job);
+  if (!stop || !stood_still(job)) return {};
+  const std::set<int> suffered = those_that_suffered(job);
+  std::vector<Departed> found;
+  const auto add = [&](Departed one) {
+    if (one.process >= 0 && suffered.contains(one.process)) return;
+    if (stop->by != StopBy::Stated && !is_before(job, one.line, stop->line)) return;
+    const auto same = std::find_if(found.begin(), found.end(), [&](const Departed& other) {
+      return one.process >= 0 ? other.process == one.process : other.rank == one.rank;
+    });
+    if (same == found.end()) return found.push_back(std::move(one));
+    same->aborted |= one.aborted;
+    if (is_before(job, one.line, same->line)) same->line = std::move(one.line);
+  };
+  const auto& ends = outcome_of(job).processes;
+  for (size_t p = 0; p < ends.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (ends[p].state != EndState::Finished || ends[p].evidence.empty() || !process.has_nccl) {
+      continue;
+    }
+    add({static_cast<int>(p), process.rank, aborted_largest(job, process),
+         ends[p].evidence.front()});
+  }
+  for (Departed& one : by_own_words(job)) add(std::move(one));
+  return found;
+}
+
+/// As many wait as went, or more: where most were through, it is the others that go on too long.
+bool others_wait(const Job& job, const std::vector<Departed>& departed) {
+  size_t speaking = 0;
+  for (const Process& process : job.processes) speaking += process.has_nccl || process.rank >= 0;
+  return speaking >= 2 * departed.size();
+}
+
+FactValue told(const Job& job, bool aborted) {
+  const std::vector<Departed> all = find_departed(job);
+  if (!others_wait(job, all)) return unknown();
+  constexpr size_t kMostNamed = 4;
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const Departed& one : all) {
+    if (one.aborted != aborted) continue;
+    if (one.process >= 0) {
+      value.processes.push_back(one.process);
+    } else {
+      value.ranks.push_back(one.rank);
+    }
+    value.evidence.push_back(one.line);
+    if (phrases.size() == kMostNamed) continue;
+    phrases.push_back(fmt::format("{}: \"{}\"{}", name_of(job, one.process, one.rank),
+                                  words_of(one.line), when_of(one.line)));
+  }
+  if (value.evidence.empty()) return unknown();
+  const auto stop = stop_evidence(job);
+  value.evidence.push_back(stop->line);
+  value.what = join(phrases, "; ");
+  return value;
+}
+
+FactValue left_early(const Job& job, const Instance&) { return told(job, false); }
+
+FactValue aborted_early(const Job& job, const Instance&) { return told(job, true); }
+
+/// What the processes of one communicator made of its end.
+struct Ends {
+  size_t ended = 0;
+  size_t open = 0;  ///< Complete, and no end of it is there.
+};
+
+Ends ends_of(const Communicator& comm) {
+  Ends ends;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.state == RankState::Destroyed) ++ends.ended;
+    if (rank.state == RankState::Complete) ++ends.open;
+  }
+  return ends;
+}
+
+/// The process's last line says that it destroyed a communicator.
+bool ends_with_destroy(const Process& process) {
+  const Event event = parse_event(process.last_text, all_wordings());
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<CommEnd> &&
+         read_message<CommEnd>(event.message).phase != "START";
+}
+
+FactValue destroy_unfinished(const Job& job, const Instance&) {
+  const EndState state = outcome_of(job).job.state;
+  if (state == EndState::Finished || state == EndState::Failed) return unknown();
+  if (job.stated && *job.stated != StatedOutcome::Hung) return unknown();
+  FactValue value = yes({});
+  for (const Process& process : job.processes) {
+    if (!process.has_nccl) continue;
+    if (process.cut || process.torn || !ends_with_destroy(process)) return unknown();
+    value.evidence.push_back({process.last, process.last_text});
+  }
+  std::vector<std::string> open;
+  size_t ended = 0;
+  size_t largest_open = 0;
+  for (const Communicator& comm : job.communicators) {
+    const Ends ends = ends_of(comm);
+    if (ends.ended > 0 && ends.open > 0) return unknown();  // Still at it, one after the other.
+    if (ends.ended > 0) ++ended;
+    if (ends.open == 0) continue;
+    largest_open = std::max(largest_open, ends.open);
+    open.push_back(fmt::format("{} ({} ranks)", comm.id, ends.open));
+  }
+  // Sub-groups are often left to the end of the process; the group of all ranks is not.
+  const auto all = static_cast<size_t>(
+      job.communicators.empty() ? 0 : std::max(job.communicators.front().nranks, 0));
+  if (ended == 0 || open.empty() || largest_open < all) return unknown();
+  constexpr size_t kMostNamed = 6;
+  const size_t count = open.size();
+  open.resize(std::min(count, kMostNamed));
+  value.what = fmt::format(
+      "{} communicator{} ended with Destroy COMPLETE, {} {} not: {}{}", ended,
+      ended == 1 ? "" : "s", count, count == 1 ? "did" : "did", join(open, ", "),
+      count > kMostNamed ? fmt::format(" and {} more", count - kMostNamed) : std::string());
+  return value;
+}
+
+/// The host at the other end, by its own name; empty if the line does not tell it.
+std::string host_of_peer(const Job& job, std::string_view peer) {
+  const std::string_view ip = parse_address(trim(peer)).ip;
+  if (ip.empty()) return {};
+  if (!parse_ipv4(ip) && ip.find(':') == ip.npos) return std::string(ip.substr(0, ip.find('.')));
+  for (const HostAddress& address : all_addresses(job)) {
+    if (address.ip == ip) return address.host;
+  }
+  return {};
+}
+
+/// An input that `host` wrote, by its name: "logs/gpu-node-02.out".
+bool is_named_for(const JobInput& input, std::string_view host) {
+  const std::string_view path = input.path;
+  const size_t at = path.rfind(host);
+  if (at == path.npos || path.find('/', at) != path.npos) return false;
+  const size_t end = at + host.size();
+  return (at == 0 || !is_word(path[at - 1])) && (end == path.size() || !is_word(path[end]));
+}
+
+/// Whether anything of that host is in the logs, and whether it says how it ended.
+struct HostWords {
+  std::vector<int> processes;
+  bool seen = false;
+  bool has_last_words = false;
+};
+
+HostWords words_of_host(const Job& job, std::string_view host) {
+  HostWords words;
+  const auto& ends = outcome_of(job).processes;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    const JobUnit* unit = unit_of(job, process.last);
+    const bool in_its_file = unit != nullptr && is_named_for(job.inputs[unit->input], host);
+    if (process.host != host && !in_its_file) continue;
+    words.seen = true;
+    const EndState state = ends[p].state;
+    words.has_last_words |= process.cut || process.torn || state == EndState::Finished ||
+                            state == EndState::Failed || state == EndState::Stopped;
+    if (process.has_nccl || process.rank >= 0) words.processes.push_back(static_cast<int>(p));
+  }
+  return words;
+}
+
+FactValue host_lost(const Job& job, const Instance&) {
+  if (!deaths(job).empty()) return unknown();
+  std::string lost;
+  std::set<std::string> reporting;
+  bool is_one = true;
+  FactValue value = yes({});
+  for_each_said<PeerClosed>(job, [&](const Said<PeerClosed>& said) {
+    const std::string host = host_of_peer(job, said.message.peer);
+    is_one &= !host.empty() && (lost.empty() || lost == host);
+    lost = host;
+    reporting.insert(process_at(job, said.process).host);
+    value.evidence.push_back(evidence_of(said.record));
+  });
+  if (lost.empty() || !is_one || reporting.contains(lost)) return unknown();
+  const HostWords words = words_of_host(job, lost);
+  if (!words.seen || words.has_last_words) return unknown();
+  value.processes = words.processes;
+  value.hosts = {lost};
+  for (const int p : words.processes) {
+    value.evidence.push_back({process_at(job, p).last, process_at(job, p).last_text});
+  }
+  const std::string name = printable(to_valid_utf8(lost));
+  value.what = fmt::format(
+      "processes of {} saw their connections to {} closed{}, and what {} printed stops without a "
+      "last word",
+      printable(to_valid_utf8(join(std::vector(reporting.begin(), reporting.end()), ", "))), name,
+      when_of(value.evidence.front()), name);
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.aborted_early", Scope::Job, FactType::Bool,
+         "A rank aborted its communicator, without an error before that, and others waited for it.",
+         within_runs<aborted_early>},
+    Fact{"job.destroy_unfinished", Scope::Job, FactType::Bool,
+         "All processes ended with the destruction of communicators, and some have no end.",
+         within_runs<destroy_unfinished>},
+    Fact{"job.host_lost", Scope::Job, FactType::Bool,
+         "All connections that were closed led to one host, which fell silent without last words.",
+         within_runs<host_lost>},
+    Fact{"job.left_early", Scope::Job, FactType::Bool,
+         "A rank came to its end by itself, and others waited for it.", within_runs<left_early>},
+};
+
+}  // namespace
+
+std::span<const Fact> early_end_facts() { return kFacts; }
+
+// Do all ranks wait, and nobody can be blamed for it?
+//
+//   ranks 0-7: each gave up on SeqNum 31, ALLREDUCE of 512 elements
+//       → job.watchdog_all_alike = yes: all entered it at least the limit before, so it stalled
+//   ranks 0,2 of 4: "… commId 0x51 - Init START"   ranks 1,3 of 4: "… commId 0x62 - Init START"
+//       → job.inits_crossed = yes: each half waits for the other in another initialisation; the
+//         second half may wait in PyTorch's store for its unique id instead
+//
+// Both are said only where every rank of the job speaks for itself; one that is silent makes them
+// unknown.
+
+namespace {
+
+/// Ranks of the job's largest communicator; nullopt where no communicator is known.
+std::optional<int> world_size(const Job& job) {
+  int size = 0;
+  for (const Communicator& comm : job.communicators) size = std::max(size, comm.nranks);
+  return size > 0 ? std::optional(size) : std::nullopt;
+}
+
+bool is_same_call(const TimedOutWork& a, const TimedOutWork& b) {
+  return a.op == b.op && a.size == b.size;
+}
+
+/// Every rank gave up on `stalled`, and all mean the same call.
+bool all_alike(const StalledWork& stalled, int nranks) {
+  std::set<int> ranks;
+  for (const TimedOutWork& work : stalled.reports) {
+    if (work.rank < 0 || work.rank >= nranks || work.in_unnamed_group) return false;
+    if (!is_same_call(work, stalled.reports.front())) return false;
+    ranks.insert(work.rank);
+  }
+  return ranks.size() == static_cast<size_t>(nranks);
+}
+
+FactValue watchdog_all_alike(const Job& job, const Instance&) {
+  const auto nranks = world_size(job);
+  if (!nranks || *nranks < 2) return unknown();
+  for (const StalledWork& stalled : stalled_work(job)) {
+    if (!is_default_group(stalled.group) || stalled.seq < 0 || !all_alike(stalled, *nranks)) {
+      continue;
+    }
+    const TimedOutWork& first = stalled.reports.front();
+    FactValue value =
+        yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", *nranks, stalled.seq, first.op,
+                        first.size.empty() ? "" : " with " + first.size));
+    for (const TimedOutWork& work : stalled.reports) value.evidence.push_back(work.line);
+    return value;
+  }
+  return unknown();
+}
+
+/// An initialisation that was begun and not ended.
+struct OpenInit {
+  const Communicator* comm = nullptr;
+  std::vector<const CommRank*> waiting;  ///< Never empty.
+};
+
+/// nullopt: it ended on some rank, or the lines do not tell.
+std::optional<OpenInit> open_init(const Job& job, const Communicator& comm) {
+  OpenInit init{&comm, {}};
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.state == RankState::NotSeen) continue;
+    if (rank.state != RankState::Started || rank.process < 0) return std::nullopt;
+    const Process& process = job.processes[static_cast<size_t>(rank.process)];
+    if (process.cut || process.torn || reports_own_failure(job, process)) return std::nullopt;
+    init.waiting.push_back(&rank);
+  }
+  return init.waiting.empty() ? std::nullopt : std::optional(init);
+}
+
+/// Each of `size` ranks, by number and by process, waits in exactly one of the two.
+bool divide_ranks(const OpenInit& a, const OpenInit& b, int size) {
+  std::set<int> ranks;
+  std::set<int> processes;
+  for (const OpenInit* init : {&a, &b}) {
+    for (const CommRank* rank : init->waiting) {
+      ranks.insert(rank->rank);
+      processes.insert(rank->process);
+    }
+  }
+  const auto all = static_cast<size_t>(size);
+  return a.waiting.size() + b.waiting.size() == all && ranks.size() == all &&
+         processes.size() == all;
+}
+
+/// Initialisations of the whole job that were begun and not ended.
+std::vector<OpenInit> open_inits(const Job& job, int size) {
+  std::vector<OpenInit> open;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.nranks != size || comm.is_child || comm.inferred) continue;
+    if (auto init = open_init(job, comm)) open.push_back(std::move(*init));
+  }
+  return open;
+}
+
+/// "ranks 0,2 in 0x62".
+std::string half(const OpenInit& init) {
+  std::vector<int> ranks;
+  for (const CommRank* rank : init.waiting) ranks.push_back(rank->rank);
+  return fmt::format("{} in {}", ranks_phrase(ranks), init.comm->id);
+}
+
+Evidence start_line(const Job& job, const CommRank& rank) {
+  const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  Evidence line{process.last, process.last_text};
+  const SourceRef started =
+      job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)].started;
+  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
+    if (record.where == started) line = evidence_of(record);
+  });
+  return line;
+}
+
+/// Ranks that waited in PyTorch's store, in vain, for the unique id of a communicator.
+std::map<int, Evidence> store_waits(const Job& job) {
+  std::map<int, Evidence> waits;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
+      if (process.rank >= 0) waits.try_emplace(process.rank, evidence_of(record));
+    });
+  }
+  return waits;
+}
+
+/// All ranks but those in `init` waited in the store: for another communicator, because whoever
+/// begins an initialisation has published its id before. Times would tell it from a rank that came
+/// too late, so it is a grade less sure.
+FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
+  const std::map<int, Evidence> waits = store_waits(job);
+  if (waits.empty() || waits.size() + init.waiting.size() != static_cast<size_t>(size)) {
+    return unknown();
+  }
+  std::vector<int> elsewhere;
+  for (const auto& [rank, line] : waits) elsewhere.push_back(rank);
+  if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                  [&](const CommRank* rank) { return waits.contains(rank->rank); })) {
+    return unknown();
+  }
+  FactValue value = yes(fmt::format("{}, and {} in the store for the unique id of another one",
+                                    half(init), ranks_phrase(elsewhere)),
+                        {start_line(job, *init.waiting.front()), waits.begin()->second});
+  for (const CommRank* rank : init.waiting) value.processes.push_back(rank->process);
+  value.ranks = std::move(elsewhere);
+  value.inferred = true;
+  return value;
+}
+
+/// A job that starts looks the same for a moment, so something has to show that it stopped.
+FactValue inits_crossed(const Job& job, const Instance&) {
+  const auto size = world_size(job);
+  if (!size || *size < 2) return unknown();
+  const std::vector<OpenInit> open = open_inits(job, *size);
+  if (open.size() == 1) return crossed_with_store(job, open.front(), *size);
+  if (open.size() != 2 || !divide_ranks(open[0], open[1], *size)) return unknown();
+  const auto stop = stop_evidence(job);
+  if (!stop) return unknown();
+  FactValue value = yes(fmt::format("{} and {}", half(open[0]), half(open[1])));
+  for (const OpenInit& init : open) {
+    value.evidence.push_back(start_line(job, *init.waiting.front()));
+    for (const CommRank* rank : init.waiting) value.processes.push_back(rank->process);
+  }
+  value.evidence.push_back(stop->line);
+  return value;
+}
+
+constexpr std::array kDeadlockFacts = {
+    Fact{"job.inits_crossed", Scope::Job, FactType::Bool,
+         "Every rank waits in one of two initialisations of all ranks, and the job stopped.",
+         within_runs<inits_crossed>},
+    Fact{"job.watchdog_all_alike", Scope::Job, FactType::Bool,
+         "Every rank of the job gave up on the same collective, so all had entered it.",
+         within_runs<watchdog_all_alike>},
+};
+
+}  // namespace
+
+std::span<const Fact> deadlock_facts() { return kDeadlockFacts; }
+
+}  // namespace ncclog

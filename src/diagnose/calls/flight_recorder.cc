@@ -1,0 +1,687 @@
+#include "diagnose/calls/flight_recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/calls/watchdog.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+std::string function_of(const FlightRecorderEntry& entry) {
+  const std::string_view name = nccl_function(entry.profiling_name);
+  return name.empty() ? to_valid_utf8(entry.profiling_name) : std::string(name);
+}
+
+std::string dtype_of(const FlightRecorderEntry& entry) {
+  for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
+    if (!list->empty()) return list->front();
+  }
+  return {};
+}
+
+/// What all ranks have to agree on. -1: they need not, or the dump does not say.
+struct AgreedCall {
+  std::string function;
+  int64_t in = -1;
+  int64_t out = -1;
+  std::string dtype;
+
+  auto operator<=>(const AgreedCall&) const = default;
+};
+
+bool may_differ(std::string_view torch_name) {
+  return torch_name.find("all_to_all") != torch_name.npos ||
+         torch_name.find("_oop") != torch_name.npos || torch_name.find("sparse") != torch_name.npos;
+}
+
+/// Lists of tensors may be uneven on one side (ProcessGroupNCCL.cpp: allgather, reduce_scatter),
+/// and only the root has both sides of a gather or scatter.
+AgreedCall agreed_call(const FlightRecorderEntry& entry) {
+  AgreedCall call{function_of(entry), -1, -1, dtype_of(entry)};
+  const std::string_view name = entry.profiling_name;
+  if (may_differ(name)) return call;
+  const bool only_out = name == "nccl:all_gather" || name == "nccl:scatter";
+  const bool only_in = name == "nccl:reduce_scatter" || name == "nccl:gather";
+  if (!only_out) call.in = element_count(entry.input_sizes);
+  if (!only_in) call.out = element_count(entry.output_sizes);
+  return call;
+}
+
+/// A rank that is known, with its call of one number.
+struct Caller {
+  int rank = -1;
+  const FlightRecorderEntry* call = nullptr;
+};
+
+/// What a dump does not say of one rank is compared on none.
+void drop_unsaid(std::vector<AgreedCall>& calls) {
+  const auto unsaid = [&](auto member, const auto& nothing) {
+    return std::any_of(calls.begin(), calls.end(),
+                       [&](const AgreedCall& call) { return call.*member == nothing; });
+  };
+  const bool no_in = unsaid(&AgreedCall::in, -1);
+  const bool no_out = unsaid(&AgreedCall::out, -1);
+  const bool no_dtype = unsaid(&AgreedCall::dtype, std::string());
+  for (AgreedCall& call : calls) {
+    if (no_in) call.in = -1;
+    if (no_out) call.out = -1;
+    if (no_dtype) call.dtype.clear();
+  }
+}
+
+std::vector<AgreedCall> agreed_calls(const std::vector<Caller>& callers) {
+  std::vector<AgreedCall> calls;
+  for (const Caller& caller : callers) calls.push_back(agreed_call(*caller.call));
+  drop_unsaid(calls);
+  return calls;
+}
+
+bool recorded_alike(const FlightRecorderEntry& a, const FlightRecorderEntry& b) {
+  return a.profiling_name == b.profiling_name && a.input_sizes == b.input_sizes &&
+         a.output_sizes == b.output_sizes && a.input_dtypes == b.input_dtypes &&
+         a.output_dtypes == b.output_dtypes;
+}
+
+/// All made the same call.
+bool made_the_same(const std::vector<Caller>& callers) {
+  const FlightRecorderEntry& first = *callers.front().call;
+  if (std::all_of(callers.begin(), callers.end(),
+                  [&](const Caller& caller) { return recorded_alike(*caller.call, first); })) {
+    return true;
+  }
+  const std::vector<AgreedCall> calls = agreed_calls(callers);
+  return std::all_of(calls.begin(), calls.end(),
+                     [&](const AgreedCall& call) { return call == calls.front(); });
+}
+
+/// The same call, after as many operations.
+bool are_alike(const std::vector<Caller>& callers) {
+  const int64_t op_id = callers.front().call->op_id;
+  return made_the_same(callers) &&
+         std::all_of(callers.begin(), callers.end(),
+                     [&](const Caller& caller) { return caller.call->op_id == op_id; });
+}
+
+/// The ranks that made call `number`. Empty, if one of `ranks` must have and its dump lacks it.
+std::vector<Caller> callers_of(const RecordedGroup& group, int64_t number) {
+  std::vector<Caller> callers;
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump == nullptr || rank.enqueued < number) continue;
+    const FlightRecorderEntry* call = rank.call(number);
+    if (call == nullptr) return {};
+    callers.push_back({rank.rank, call});
+  }
+  return callers;
+}
+
+/// The numbers mean the same calls on all ranks there: it is the beginning, or the call before is
+/// the same on all.
+bool is_anchored(const RecordedGroup& group, int64_t number) {
+  if (number == 1) return true;
+  const std::vector<Caller> before = callers_of(group, number - 1);
+  return !before.empty() && are_alike(before);
+}
+
+/// Calls of those who are behind, at the front, are completed on their own word.
+bool finished(const RecordedRank& rank) { return rank.completed >= rank.enqueued; }
+
+std::vector<RecordedCamp> camps_of(const std::vector<Caller>& callers,
+                                   const std::vector<AgreedCall>& calls) {
+  std::map<AgreedCall, RecordedCamp> by_call;
+  for (size_t i = 0; i < callers.size(); ++i) {
+    RecordedCamp& camp = by_call[calls[i]];
+    if (camp.call == nullptr) camp.call = callers[i].call;
+    camp.ranks.push_back(callers[i].rank);
+  }
+  std::vector<RecordedCamp> camps;
+  for (auto& [call, camp] : by_call) camps.push_back(std::move(camp));
+  std::stable_sort(camps.begin(), camps.end(), [](const RecordedCamp& a, const RecordedCamp& b) {
+    if (a.ranks.size() != b.ranks.size()) return a.ranks.size() > b.ranks.size();
+    return a.ranks < b.ranks;
+  });
+  return camps;
+}
+
+std::string fields_of(const AgreedCall& a, const AgreedCall& b) {
+  std::vector<std::string> fields;
+  if (a.function != b.function) fields.emplace_back("function");
+  if (a.in != b.in || a.out != b.out) fields.emplace_back("size");
+  if (a.dtype != b.dtype) fields.emplace_back("dtype");
+  return join(fields, ", ");
+}
+
+RecordedDifference make_difference(int64_t number, const std::vector<Caller>& callers) {
+  RecordedDifference difference{number, camps_of(callers, agreed_calls(callers)), {}};
+  std::vector<AgreedCall> first_two = {agreed_call(*difference.camps[0].call),
+                                       agreed_call(*difference.camps[1].call)};
+  drop_unsaid(first_two);
+  difference.fields = fields_of(first_two[0], first_two[1]);
+  return difference;
+}
+
+bool all_completed(const std::vector<Caller>& callers) {
+  return std::all_of(callers.begin(), callers.end(), [](const Caller& caller) {
+    return caller.call->state == RecordedState::Completed;
+  });
+}
+
+/// The numbers that two ranks or more hold: from, to.
+std::pair<int64_t, int64_t> compared_numbers(const RecordedGroup& group) {
+  int64_t from = 1;
+  std::vector<int64_t> ends;
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump == nullptr || rank.calls.empty()) continue;
+    from = std::max(from, rank.calls.front()->collective_seq_id);
+    ends.push_back(rank.enqueued);
+  }
+  std::sort(ends.rbegin(), ends.rend());
+  return {from, ends.size() < 2 ? 0 : std::min(ends[1], from + (int64_t{1} << 20))};
+}
+
+}  // namespace
+
+std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
+  if (!group.is_numbered_alike) return std::nullopt;
+  int64_t least = INT64_MAX;
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump != nullptr) least = std::min(least, rank.enqueued);
+  }
+  if (least == INT64_MAX) return std::nullopt;
+  RecordedFront front{.number = least + 1};
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump == nullptr) {
+      front.unknown.push_back(rank.rank);
+    } else if (rank.enqueued > least) {
+      const FlightRecorderEntry* call = rank.call(front.number);
+      if (call == nullptr || !is_open(*call)) return std::nullopt;
+      if (front.call == nullptr) front.call = call;
+      front.ahead.push_back(rank.rank);
+    } else {
+      if (!finished(rank)) return std::nullopt;
+      front.behind.push_back(rank.rank);
+      if (rank.is_idle) front.idle.push_back(rank.rank);
+    }
+  }
+  if (front.ahead.empty() || !is_anchored(group, front.number)) return std::nullopt;
+  return front;
+}
+
+std::optional<RecordedDifference> recorded_difference(const RecordedGroup& group) {
+  if (!group.is_numbered_alike) return std::nullopt;
+  const auto [from, to] = compared_numbers(group);
+  for (int64_t number = from; number <= to; ++number) {
+    const std::vector<Caller> callers = callers_of(group, number);
+    if (callers.empty()) return std::nullopt;
+    if (made_the_same(callers)) continue;
+    if (all_completed(callers) || !is_anchored(group, number)) return std::nullopt;
+    return make_difference(number, callers);
+  }
+  return std::nullopt;
+}
+
+int64_t recorded_by_all(const RecordedGroup& group) {
+  if (!group.is_numbered_alike || group.ranks.empty()) return 0;
+  for (const RecordedRank& rank : group.ranks) {
+    if (rank.dump == nullptr || rank.enqueued != group.ranks.front().enqueued) return 0;
+  }
+  return group.ranks.front().enqueued;
+}
+
+std::string recorded_words(const FlightRecorderEntry& call) {
+  int64_t elements = element_count(call.input_sizes);
+  if (elements < 0) elements = element_count(call.output_sizes);
+  std::string words = function_of(call);
+  if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
+  return words;
+}
+
+std::string group_words(const RecordedGroup& group) {
+  const std::string& name = group.description.empty() ? group.name : group.description;
+  return fmt::format("process group {} ({} ranks)", to_valid_utf8(name), group.ranks.size());
+}
+
+namespace {
+
+/// A work without a group is of the group of all ranks.
+bool is_of(const TimedOutWork& work, const RecordedGroup& group) {
+  if (work.in_unnamed_group) return false;
+  if (!is_default_group(work.group)) return work.group == group.name;
+  return is_default_group(group.name) || group.description == "default_pg";
+}
+
+/// Somebody waited in that call until a limit: a line says so, or a watchdog is done with the call
+/// although it is open. Limits elsewhere prove nothing: the dumps may have been asked for long
+/// before.
+bool somebody_gave_up(const Job& job, const RecordedGroup& group, int64_t number) {
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  if (std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+        return work.seq == number && is_of(work, group);
+      })) {
+    return true;
+  }
+  return std::any_of(group.ranks.begin(), group.ranks.end(), [&](const RecordedRank& rank) {
+    const FlightRecorderEntry* call = rank.call(number);
+    return call != nullptr && is_open(*call) && call->retired.value_or(false);
+  });
+}
+
+/// "train.py:54"; empty: the dump has no stacks.
+std::string frame_words(const FlightRecorderEntry& call) {
+  if (call.frame.file.empty() || call.frame.line < 0) return {};
+  return fmt::format("{}:{}", printable(call.frame.file), call.frame.line);
+}
+
+std::string at_words(const FlightRecorderEntry& call) {
+  const std::string place = frame_words(call);
+  return place.empty() ? place : ", at " + place;
+}
+
+Evidence dump_of(const RecordedGroup& group, int rank, const std::string& words) {
+  for (const RecordedRank& member : group.ranks) {
+    if (member.rank == rank && member.dump != nullptr) return {member.dump->where, words};
+  }
+  return {};
+}
+
+/// "rank 5 (gpu-node-02, pid 14224, GPU 1)", as far as the log knows it.
+std::string rank_words(const RecordedGroup& group, const Job& job, int rank) {
+  for (const RecordedRank& member : group.ranks) {
+    if (member.rank != rank || member.dump == nullptr || member.dump->process < 0) continue;
+    const Process& process = job.processes[static_cast<size_t>(member.dump->process)];
+    return waiter_words(job, {member.dump->process, process.cuda_dev});
+  }
+  return fmt::format("rank {}", rank);
+}
+
+std::string unknown_words(const RecordedFront& front) {
+  if (front.unknown.empty()) return {};
+  return fmt::format("; of {} there is no dump to compare", ranks_phrase(front.unknown));
+}
+
+/// "ranks 0-4 called collective 29 of process group …, AllReduce of 8 Float, and wait".
+std::string ahead_words(const RecordedGroup& group, const RecordedFront& front) {
+  return fmt::format("{} called collective {} of {}, {}{}", ranks_phrase(front.ahead), front.number,
+                     group_words(group), recorded_words(*front.call), at_words(*front.call));
+}
+
+/// Those behind must be the few: where most ranks are, one rank has run ahead.
+bool are_few(const RecordedFront& front) {
+  return front.behind.size() < front.ahead.size() ||
+         (front.behind.size() == 1 && front.ahead.size() == 1);
+}
+
+std::string late_words(const Job& job, const RecordedGroup& group, const RecordedFront& front) {
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> names;
+  for (const int rank : front.idle) {
+    if (names.size() == kMostNamed) break;
+    names.push_back(rank_words(group, job, rank));
+  }
+  if (front.idle.size() > kMostNamed)
+    names.push_back(fmt::format("{} more", front.idle.size() - kMostNamed));
+  return fmt::format(
+      "{}; {} had completed the one before and called no more when its dump was written",
+      ahead_words(group, front), join(names, ", "), front.number - 1);
+}
+
+/// "collective 20 of process group default_pg (4 ranks), at train.py:54 and train.py:50".
+std::string place_of(const RecordedGroup& group, int64_t number,
+                     const std::vector<const FlightRecorderEntry*>& calls) {
+  constexpr size_t kMostPlaces = 3;
+  std::vector<std::string> places;
+  for (const FlightRecorderEntry* call : calls) {
+    const std::string place = frame_words(*call);
+    const bool known = std::find(places.begin(), places.end(), place) != places.end();
+    if (!place.empty() && !known && places.size() < kMostPlaces) places.push_back(place);
+  }
+  return fmt::format("collective {} of {}{}{}", number, group_words(group),
+                     places.empty() ? "" : ", at ", join(places, " and "));
+}
+
+RecorderVerdict late_verdict(const Job& job, const RecordedGroup& group,
+                             const RecordedFront& front) {
+  RecorderVerdict verdict{.kind = RecordedKind::Late,
+                          .named = front.idle,
+                          .what = late_words(job, group, front),
+                          .place = place_of(group, front.number, {front.call}),
+                          .communicator = group.communicator,
+                          .number = front.number,
+                          .group = group.name};
+  verdict.dumps.push_back(dump_of(
+      group, front.ahead.front(),
+      fmt::format("collective {}: {}, not completed", front.number, recorded_words(*front.call))));
+  verdict.dumps.push_back(dump_of(group, front.idle.front(),
+                                  fmt::format("last collective {}, completed", front.number - 1)));
+  return verdict;
+}
+
+/// Everybody outside the camp that more than half of the group's ranks are in.
+std::vector<int> outvoted(const RecordedGroup& group, const RecordedDifference& difference) {
+  std::vector<int> odd;
+  if (2 * difference.camps.front().ranks.size() <= group.ranks.size()) return odd;
+  for (size_t c = 1; c < difference.camps.size(); ++c) {
+    const std::vector<int>& ranks = difference.camps[c].ranks;
+    odd.insert(odd.end(), ranks.begin(), ranks.end());
+  }
+  std::sort(odd.begin(), odd.end());
+  return odd;
+}
+
+std::string camps_words(const RecordedDifference& difference) {
+  constexpr size_t kMostCamps = 4;
+  std::vector<std::string> phrases;
+  for (const RecordedCamp& camp : difference.camps) {
+    if (phrases.size() == kMostCamps) break;
+    phrases.push_back(fmt::format("{} called {}{}", ranks_phrase(camp.ranks),
+                                  recorded_words(*camp.call), at_words(*camp.call)));
+  }
+  std::string words = join(phrases, ", ");
+  if (difference.camps.size() > kMostCamps)
+    words += fmt::format(" and {} other things", difference.camps.size() - kMostCamps);
+  return words;
+}
+
+RecorderVerdict mismatch_verdict(const RecordedGroup& group, const RecordedDifference& difference) {
+  const bool one_field = difference.fields.find(',') == std::string::npos;
+  std::vector<const FlightRecorderEntry*> calls;
+  for (const RecordedCamp& camp : difference.camps) calls.push_back(camp.call);
+  RecorderVerdict verdict{.kind = RecordedKind::Mismatch,
+                          .named = outvoted(group, difference),
+                          .what = fmt::format("collective {} of {}: {} ({} {})", difference.number,
+                                              group_words(group), camps_words(difference),
+                                              difference.fields, one_field ? "differs" : "differ"),
+                          .place = place_of(group, difference.number, calls),
+                          .communicator = group.communicator,
+                          .number = difference.number,
+                          .group = group.name};
+  for (const RecordedCamp& camp : difference.camps) {
+    verdict.dumps.push_back(
+        dump_of(group, camp.ranks.front(),
+                fmt::format("collective {}: {}", difference.number, recorded_words(*camp.call))));
+  }
+  return verdict;
+}
+
+/// Larger groups first.
+std::vector<const RecordedGroup*> by_size(const std::vector<RecordedGroup>& groups) {
+  std::vector<const RecordedGroup*> result;
+  for (const RecordedGroup& group : groups) result.push_back(&group);
+  std::stable_sort(result.begin(), result.end(),
+                   [](const auto* a, const auto* b) { return a->ranks.size() > b->ranks.size(); });
+  return result;
+}
+
+bool last_is_open(const RecordedGroup& group, int64_t number) {
+  return std::all_of(group.ranks.begin(), group.ranks.end(), [&](const RecordedRank& rank) {
+    const FlightRecorderEntry* call = rank.call(number);
+    return call != nullptr && is_open(*call);
+  });
+}
+
+}  // namespace
+
+RecorderVerdict recorder_verdict(const Job& job) {
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
+  const std::vector<const RecordedGroup*> ordered = by_size(groups);
+  for (const RecordedGroup* group : ordered) {
+    if (const auto difference = recorded_difference(*group)) {
+      return mismatch_verdict(*group, *difference);
+    }
+  }
+  if (ordered.empty()) return {};
+  for (const RecordedGroup* group : ordered) {
+    const auto front = recorded_front(*group);
+    if (!front || front->idle.empty() || !front->unknown.empty() || !are_few(*front)) continue;
+    if (!somebody_gave_up(job, *group, front->number)) continue;
+    return late_verdict(job, *group, *front);
+  }
+  const RecordedGroup& largest = *ordered.front();
+  const int64_t number = recorded_by_all(largest);
+  if (number == 0 || !last_is_open(largest, number)) return {};
+  if (!somebody_gave_up(job, largest, number)) return {};
+  const FlightRecorderEntry& last = *largest.ranks.front().call(number);
+  return {.kind = RecordedKind::Entered,
+          .what = fmt::format("all {} ranks called collective {} of {}, {}", largest.ranks.size(),
+                              number, group_words(largest), recorded_words(last)),
+          .place = place_of(largest, number, {&last}),
+          .communicator = largest.communicator,
+          .number = number,
+          .group = largest.name};
+}
+
+std::string recorded_behind_words(const Job& job) {
+  const std::vector<RecordedGroup> groups = recorded_groups(job);
+  for (const RecordedGroup* group : by_size(groups)) {
+    const auto front = recorded_front(*group);
+    if (!front) continue;
+    return fmt::format("{}, and {} had not when the dumps were written{}",
+                       ahead_words(*group, *front), ranks_phrase(front->behind),
+                       unknown_words(*front));
+  }
+  return {};
+}
+
+// What the Flight Recorder's dumps add to what the call lines say.
+//
+//   no call lines                                 → the dumps name the late rank themselves
+//   both name rank 5 at the same place            → "the Flight Recorder's dumps say the same: …"
+//   the lines name rank 5, the dumps name rank 2  → a contradiction: both versions, nobody is
+//   blamed
+
+namespace {
+
+bool is_yes(const FactValue& value) {
+  const bool* yes = std::get_if<bool>(&value.value);
+  return yes != nullptr && *yes;
+}
+
+/// What the lines of calls say; Late and Mismatch as the recorder's verdict has them.
+struct LinesVerdict {
+  RecordedKind kind = RecordedKind::Nothing;
+  FactValue fact;
+  bool says_something = false;  ///< Also of something that dumps are not asked about.
+};
+
+LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
+  struct Row {
+    std::string_view fact;
+    RecordedKind kind;
+  };
+  constexpr Row kRows[] = {
+      {"job.collectives_mismatched", RecordedKind::Mismatch},
+      {"job.rank_missing_in_collective", RecordedKind::Late},
+      {"job.collective_order_inverted", RecordedKind::Nothing},
+      {"job.messages_unmatched", RecordedKind::Nothing},
+      {"job.collectives_all_entered", RecordedKind::Entered},
+  };
+  for (const Row& row : kRows) {
+    FactValue value = find_fact(row.fact)->derive(job, instance);
+    if (is_yes(value)) return {row.kind, std::move(value), true};
+  }
+  return {};
+}
+
+std::set<int> named_ranks(const Job& job, const FactValue& value) {
+  std::set<int> ranks(value.ranks.begin(), value.ranks.end());
+  for (const int process : value.processes) {
+    ranks.insert(job.processes[static_cast<size_t>(process)].rank);
+  }
+  return ranks;
+}
+
+FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
+  FactValue value = yes("by the Flight Recorder's dumps, " + verdict.what, verdict.dumps);
+  for (const int rank : verdict.named) {
+    const int process = process_of_rank(job, rank);
+    // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
+    const bool is_the_jobs =
+        std::any_of(job.flight_recorders.begin(), job.flight_recorders.end(),
+                    [&](const auto& dump) { return dump.process >= 0 && dump.rank == rank; });
+    if (process >= 0 && is_the_jobs) {
+      value.processes.push_back(process);
+    } else {
+      value.ranks.push_back(rank);
+    }
+  }
+  if (verdict.communicator >= 0) {
+    value.communicator = job.communicators[static_cast<size_t>(verdict.communicator)].id;
+  }
+  return value;
+}
+
+/// The dumps' own answer, where the lines leave it open. That all made the same calls is open, too:
+/// a line does not say when it was written, and the dumps may be older.
+FactValue dumps_alone(const Job& job, const Instance& instance, RecordedKind kind) {
+  if (job.flight_recorders.empty()) return unknown();
+  const RecorderVerdict verdict = recorder_verdict(job);
+  if (verdict.kind != kind) return unknown();
+  const LinesVerdict lines = lines_verdict(job, instance);
+  const bool open = !lines.says_something ||
+                    (lines.kind == RecordedKind::Entered && verdict.kind == RecordedKind::Late);
+  return open ? as_fact(job, verdict) : unknown();
+}
+
+FactValue recorder_late(const Job& job, const Instance& instance) {
+  return dumps_alone(job, instance, RecordedKind::Late);
+}
+
+FactValue recorder_mismatch(const Job& job, const Instance& instance) {
+  return dumps_alone(job, instance, RecordedKind::Mismatch);
+}
+
+/// Behind what the lines say, in the same sentence.
+FactValue recorder_behind(const Job& job, const Instance& instance) {
+  const std::string words = recorded_behind_words(job);
+  if (words.empty()) return unknown();
+  const bool lines_tell = is_yes(find_fact("job.rank_behind")->derive(job, instance));
+  return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
+}
+
+/// True if both are about the ranks of one communicator.
+bool about_the_same(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
+  return dumps.communicator >= 0 &&
+         lines.fact.communicator == job.communicators[static_cast<size_t>(dumps.communicator)].id;
+}
+
+enum class Agreement { Unclear, Agree, Contradict };
+
+Agreement agreement(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
+  if (dumps.kind == RecordedKind::Nothing || lines.kind == RecordedKind::Nothing ||
+      !about_the_same(job, lines, dumps)) {
+    return Agreement::Unclear;
+  }
+  const std::set<int> by_lines = named_ranks(job, lines.fact);
+  const std::set<int> by_dumps(dumps.named.begin(), dumps.named.end());
+  if (by_lines == by_dumps) {
+    // A rank that calls something else later was late when the dumps were written.
+    const bool compatible = lines.kind == dumps.kind || (lines.kind == RecordedKind::Mismatch &&
+                                                         dumps.kind == RecordedKind::Late);
+    return compatible ? Agreement::Agree : Agreement::Unclear;
+  }
+  if (!by_lines.empty() && !by_dumps.empty()) return Agreement::Contradict;
+  const bool entered_after_all =
+      lines.kind == RecordedKind::Late && dumps.kind == RecordedKind::Entered;
+  return entered_after_all ? Agreement::Contradict : Agreement::Unclear;
+}
+
+std::string listed(const std::set<int>& ranks) {
+  return ranks.empty() ? "nobody" : ranks_phrase({ranks.begin(), ranks.end()});
+}
+
+FactValue recorder_agrees(const Job& job, const Instance& instance) {
+  if (job.flight_recorders.empty()) return unknown();
+  const RecorderVerdict dumps = recorder_verdict(job);
+  if (dumps.kind == RecordedKind::Nothing) return unknown();
+  const LinesVerdict lines = lines_verdict(job, instance);
+  if (agreement(job, lines, dumps) != Agreement::Agree) return unknown();
+  const bool was_late = lines.kind == RecordedKind::Mismatch && dumps.kind == RecordedKind::Late;
+  if (was_late) {
+    return yes(
+        fmt::format(". When the Flight Recorder's dumps were written, {} had not made {} yet",
+                    ranks_phrase(dumps.named), dumps.place));
+  }
+  return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", dumps.place));
+}
+
+FactValue recorder_contradicts(const Job& job, const Instance& instance) {
+  if (job.flight_recorders.empty()) return no();
+  const RecorderVerdict dumps = recorder_verdict(job);
+  if (dumps.kind == RecordedKind::Nothing) return no();
+  const LinesVerdict lines = lines_verdict(job, instance);
+  if (agreement(job, lines, dumps) != Agreement::Contradict) return no();
+  return yes(fmt::format("the lines of calls point at {} ({}), the Flight Recorder's dumps at {} "
+                         "({})",
+                         listed(named_ranks(job, lines.fact)), lines.fact.what,
+                         listed({dumps.named.begin(), dumps.named.end()}), dumps.what),
+             dumps.dumps);
+}
+
+/// "the log of rank 3 shows 17 collectives of communicator 0x9c…, its dump 29".
+std::string short_log_words(const Job& job, const ShortLog& log) {
+  const std::string witness = log.by == ShortBy::Dump
+                                  ? fmt::format("its dump {}", log.made)
+                                  : fmt::format("and a watchdog saw number {} completed", log.made);
+  return fmt::format("the log of {} shows {} collectives of {}, {}",
+                     waiter_words(job, {log.process, -1}), log.shown,
+                     communicator_words(job, log.communicator), witness);
+}
+
+FactValue log_lacks_calls(const Job& job, const Instance&) {
+  constexpr size_t kMostTold = 4;
+  std::vector<ShortLog> logs = short_logs(job);
+  // A log that shows none at all need not have had COLL among its subsystems.
+  std::erase_if(logs, [](const ShortLog& log) { return log.shown == 0; });
+  if (logs.empty()) return no();
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const ShortLog& log : logs) {
+    if (phrases.size() == kMostTold) break;
+    phrases.push_back(short_log_words(job, log));
+    const Process& process = job.processes[static_cast<size_t>(log.process)];
+    value.evidence.push_back({process.last, process.last_text});
+  }
+  value.what = join(phrases, "; ");
+  if (logs.size() > kMostTold)
+    value.what += fmt::format("; and {} more logs", logs.size() - kMostTold);
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.log_lacks_calls", Scope::Job, FactType::Bool,
+         "A dump of the Flight Recorder, or what watchdogs saw completed, proves more calls of a "
+         "rank than its log shows.",
+         log_lacks_calls},
+    Fact{"job.recorder_agrees", Scope::Job, FactType::Bool,
+         "Dumps of the Flight Recorder say the same as the lines of calls; `what` is a sentence to "
+         "put behind another.",
+         recorder_agrees},
+    Fact{"job.recorder_behind", Scope::Job, FactType::Bool,
+         "By dumps of the Flight Recorder, some ranks had not made a call that others had.",
+         recorder_behind},
+    Fact{"job.recorder_contradicts", Scope::Job, FactType::Bool,
+         "Dumps of the Flight Recorder name other ranks than the lines of calls do.",
+         recorder_contradicts},
+    Fact{"job.recorder_late", Scope::Job, FactType::Bool,
+         "Somebody waited until a limit, and by dumps of the Flight Recorder a rank that waits for "
+         "nobody did not make a call that the others made; lines of calls leave it open.",
+         recorder_late},
+    Fact{"job.recorder_mismatch", Scope::Job, FactType::Bool,
+         "By dumps of the Flight Recorder, ranks made different calls at one place; lines of calls "
+         "leave it open.",
+         recorder_mismatch},
+};
+
+}  // namespace
+
+std::span<const Fact> recorder_facts() { return kFacts; }
+
+}  // namespace ncclog

@@ -1,0 +1,775 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/calls/watchdog.h"
+#include "log/header.h"
+#include "log/line_time.h"
+#include "log/messages.h"
+#include "model/job.h"
+
+namespace ncclog {
+namespace {
+
+// Which initialisations of communicators came to no end, and who is missing in them?
+//
+//   ranks 0-2 of 4   … commId 0x51 - Init START      waiting
+//   rank 3           the file ends with "Bootstrap : Using eth0:10.0.0.4<0>"      missing
+//
+// ncclCommInitRank returns on all ranks or on none: whoever prints Init COMPLETE met everybody. So
+// a rank can only be missing where nobody completes. START exists since 2.18.3; before that a
+// communicator is named by COMPLETE alone, and who waits is seen by how it finds its network.
+//
+// A rank is missing only if the logs cover it: they hold lines of it that end earlier than those of
+// the waiting ones, or lines beside theirs and none of NCCL. Files that were not collected look
+// different: no line at all, a whole host's ranks, more ranks than are there. Of these the rank is
+// called unseen and nothing is concluded. Cut and torn lines count as not collected.
+//
+// What shows that the communicator was used, shows that its COMPLETE lines are lost: calls,
+// children, works that completed, training steps. A member that reports an error of its own is a
+// cause that other facts name. Neither is listed.
+
+/// A rank of an initialisation.
+struct InitRank {
+  int rank = -1;     ///< In the communicator; without one in the job. -1: unknown.
+  int process = -1;  ///< Into Job::processes; -1: none, or it is not known which.
+};
+
+struct UnfinishedInit {
+  int communicator = -1;  ///< Into Job::communicators; -1: no line names one (before 2.18.3).
+  int nranks = -1;        ///< -1: unknown.
+  bool of_all = false;    ///< Its ranks are those of the job.
+  std::vector<InitRank> complete;
+  std::vector<InitRank> waiting;  ///< Began, and show neither end nor error. Never empty.
+  std::vector<InitRank> missing;  ///< The logs cover them, and they did not begin.
+  std::vector<InitRank> unseen;   ///< Neither: their files may be missing.
+  /// Where exactly one rank is unseen and its host's other ranks are there: that host. Else empty.
+  std::string unseen_host;
+};
+
+/// Every NCCL of the job is known and makes its connections while it initialises: before 2.22.
+/// Later releases connect at the first use, so where some ranks print COMPLETE the others' line is
+/// lost.
+bool connects_at_init(const Job& job);
+
+const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+/// The calls count as well: NCCL takes none before the initialisation ends.
+bool is_complete(const CommSegment& segment) {
+  return segment.completed.line != 0 || segment.calls.total > 0 ||
+         segment.end == CommFate::Destroyed;
+}
+
+/// Its silence proves nothing.
+bool is_doubtful(const Process& process) { return process.cut || process.torn; }
+
+bool holds_segments(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return !job.logs[log].comms.all.empty(); });
+}
+
+template <typename... T>
+bool has_said(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    return (job.logs[log].records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+/// It came to how NCCL finds its network, the last thing before ranks need each other.
+bool chose_network(const Job& job, const Process& process) {
+  return has_said<NetworkSelected>(job, process);
+}
+
+bool began_nccl(const Job& job, const Process& process) {
+  return has_said<NetworkSelected, BootstrapInterface>(job, process);
+}
+
+/// Every NCCL of the job is known and older than that.
+bool is_before(const Job& job, std::string_view release) {
+  return !job.nccl_versions.empty() &&
+         std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [&](const auto& version) { return compare_releases(version, release) < 0; });
+}
+
+/// Init START exists since 2.18.3.
+bool is_without_start(const Job& job) { return is_before(job, "2.18.3"); }
+
+/// What is asked about processes again and again.
+class Voices {
+ public:
+  explicit Voices(const Job& job) : job_(job) {
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      const Process& process = job.processes[p];
+      if (process.rank >= 0) {
+        const auto [entry, is_new] = by_rank_.try_emplace(process.rank, static_cast<int>(p));
+        if (!is_new) entry->second = -1;
+      } else if (is_orphan(process)) {
+        orphans_.push_back(static_cast<int>(p));
+      }
+    }
+  }
+
+  /// The process with that global rank; -1 if none or several.
+  int of_rank(int rank) const {
+    const auto known = by_rank_.find(rank);
+    return known == by_rank_.end() ? -1 : known->second;
+  }
+
+  /// Processes of NCCL that name no rank and no communicator, whole.
+  const std::vector<int>& orphans() const { return orphans_; }
+
+  /// Notes the inputs in which the NCCL lines of a process stand.
+  void note_nccl_inputs(const Process& process) {
+    for (const size_t log : process.logs) {
+      if (job_.logs[log].speaker.pid >= 0) nccl_inputs_.insert(input_of(job_.logs[log]));
+    }
+  }
+
+  /// NCCL's lines of noted processes stand in an input in which `process` speaks: where it prints
+  /// none, it would stand there, too.
+  bool speaks_beside_nccl(const Process& process) const {
+    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+      const int64_t input = input_of(job_.logs[log]);
+      return input >= 0 && nccl_inputs_.contains(input);
+    });
+  }
+
+ private:
+  bool is_orphan(const Process& process) const {
+    return process.has_nccl && process.pid >= 0 && !is_doubtful(process) &&
+           !holds_segments(job_, process);
+  }
+
+  int64_t input_of(const SpeakerLog& log) const {
+    const JobUnit* unit = unit_of(job_, log.last);
+    return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
+  }
+
+  const Job& job_;
+  std::unordered_map<int, int> by_rank_;
+  std::vector<int> orphans_;
+  std::set<int64_t> nccl_inputs_;
+};
+
+/// Work of all ranks came to an end, so their communicator was complete.
+bool job_made_progress(const Job& job) {
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    // The first works of a group are a handshake and the one that waits.
+    if (is_default_group(work.group) && work.seq > 2) return true;
+  }
+  for (const WorkProgress& progress : work_progress(job)) {
+    if (is_default_group(progress.group) && progress.last_completed >= 1) return true;
+  }
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderGroup& group : dump.groups) {
+      if (group.last_completed.value_or(0) >= 1) return true;
+    }
+  }
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (!run.rows.empty()) return true;
+  }
+  uint64_t steps = 0;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<IterationLine>);
+    if (list != nullptr) steps += list->total;
+  }
+  // The first step may be announced before its first collective.
+  return steps >= 2;
+}
+
+/// The communicator was used or ended on some rank, or one that holds at least as many ranks came
+/// up behind it there: so many calls do not wait in a queue.
+bool was_used(const Job& job, const Communicator& comm) {
+  constexpr uint64_t kMostQueued = 1000;
+  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    if (rank.process < 0) return false;
+    const CommSegment& own = segment_of(job, rank);
+    if (own.calls.total > kMostQueued || own.end == CommFate::Destroyed) return true;
+    const auto& all = job.logs[static_cast<size_t>(rank.log)].comms.all;
+    return std::any_of(all.begin() + rank.segment + 1, all.end(), [&](const CommSegment& later) {
+      return later.nranks >= own.nranks && is_complete(later);
+    });
+  });
+}
+
+/// Lines of an initialisation whose START is not there: it is lost.
+bool lost_its_start(const Job& job, const Process& process) {
+  const auto is_headless = [](const InitSection& section) {
+    const bool holds = section.system.any() || !section.graphs.empty() || !section.trees.empty();
+    return holds && section.started.line == 0 && section.completed.line == 0;
+  };
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& sections = job.logs[log].inits.all();
+    return std::any_of(sections.begin(), sections.end(), is_headless);
+  });
+}
+
+/// The process did something behind the initialisation that it began at `start`.
+bool went_beyond(const Job& job, int process, SourceRef start,
+                 const std::set<int>& watchdog_ranks) {
+  const Process& speaker = process_at(job, process);
+  if (watchdog_ranks.contains(speaker.rank)) return true;
+  for (const size_t log : speaker.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      const SourceRef began = segment.started.line != 0 ? segment.started : segment.completed;
+      if (start < began && is_complete(segment)) return true;
+    }
+  }
+  return false;
+}
+
+class Search {
+ public:
+  explicit Search(const Job& job) : job_(job), voices_(job), progress_(job_made_progress(job)) {
+    for (const Communicator& comm : job.communicators) {
+      world_size_ = std::max(world_size_, comm.nranks);
+      if (comm.parent >= 0) parents_.insert(comm.parent);
+    }
+    for (const TimedOutWork& work : timed_out_work(job)) watchdog_ranks_.insert(work.rank);
+    watchdog_ranks_.erase(-1);
+    for (const Communicator& comm : job.communicators) {
+      for (const CommRank& rank : comm.ranks) {
+        if (rank.process >= 0) voices_.note_nccl_inputs(process_at(job, rank.process));
+      }
+    }
+  }
+
+  std::vector<UnfinishedInit> run() {
+    std::vector<UnfinishedInit> found;
+    for (size_t c = 0; c < job_.communicators.size(); ++c) {
+      const Communicator& comm = job_.communicators[c];
+      if (!is_judgeable(comm) || parents_.contains(static_cast<int>(c))) continue;
+      UnfinishedInit init = sort_ranks(comm);
+      if (init.waiting.empty() && !may_wait_without_start(init)) continue;
+      init.communicator = static_cast<int>(c);
+      if (init.of_all && progress_) continue;
+      if (judge(comm, init)) found.push_back(std::move(init));
+    }
+    if (job_.communicators.empty() && is_without_start(job_) && !progress_) find_nameless(found);
+    return found;
+  }
+
+ private:
+  static bool is_judgeable(const Communicator& comm) {
+    if (comm.nranks < 2 || comm.is_child) return false;
+    if (comm.ranks.size() != static_cast<size_t>(comm.nranks)) return false;
+    return std::none_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
+      return rank.rank < 0 || rank.state == RankState::Unknown;
+    });
+  }
+
+  /// Ranks that are not there go to `unseen` for now.
+  UnfinishedInit sort_ranks(const Communicator& comm) const {
+    UnfinishedInit init;
+    init.nranks = comm.nranks;
+    init.of_all = comm.nranks == world_size_;
+    for (const CommRank& rank : comm.ranks) {
+      const InitRank one{rank.rank, rank.process};
+      if (rank.process < 0) {
+        init.unseen.push_back(one);
+      } else {
+        (is_complete(segment_of(job_, rank)) ? init.complete : init.waiting).push_back(one);
+      }
+    }
+    return init;
+  }
+
+  /// False where there is nothing to tell.
+  bool judge(const Communicator& comm, UnfinishedInit& init) {
+    if (was_used(job_, comm) || any_failed(comm)) return false;
+    if (init.unseen.size() > init.complete.size() + init.waiting.size()) return false;
+    if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                    [&](const InitRank& rank) { return failed(rank.process); })) {
+      return false;
+    }
+    drop_doubtful(comm, init);
+    if (!init.complete.empty()) {
+      add_waiting_without_start(init);
+    } else if (!init.waiting.empty()) {
+      find_missing(init);
+      if (std::any_of(init.missing.begin(), init.missing.end(), [&](const InitRank& rank) {
+            return failed(rank.process) || waited_in_store(rank);
+          })) {
+        return false;
+      }
+      init.unseen_host = host_of_unseen(init);
+    }
+    return !init.waiting.empty();
+  }
+
+  static bool any_failed(const Communicator& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(),
+                       [](const CommRank& rank) { return rank.state == RankState::Failed; });
+  }
+
+  bool failed(int process) const {
+    return process >= 0 && reports_own_failure(job_, process_at(job_, process));
+  }
+
+  /// It waited for the unique id of a communicator that nobody began: it was not missing, but
+  /// elsewhere.
+  bool waited_in_store(const InitRank& rank) const {
+    const auto waited = [&](int process) {
+      return process >= 0 && has_said<StoreWaitFailed>(job_, process_at(job_, process));
+    };
+    return waited(rank.process) || waited(voices_.of_rank(rank.rank));
+  }
+
+  /// Nothing is said about ranks whose lines are not whole or show that they went on.
+  void drop_doubtful(const Communicator& comm, UnfinishedInit& init) {
+    std::map<int, SourceRef> starts;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process >= 0) starts[rank.rank] = segment_of(job_, rank).started;
+    }
+    std::erase_if(init.waiting, [&](const InitRank& rank) {
+      return is_doubtful(process_at(job_, rank.process)) ||
+             went_beyond(job_, rank.process, starts[rank.rank], watchdog_ranks_);
+    });
+  }
+
+  bool may_wait_without_start(const UnfinishedInit& init) const {
+    return init.of_all && !init.unseen.empty() && is_without_start(job_);
+  }
+
+  /// Before 2.18.3: whoever uses NCCL and prints no COMPLETE at all, waits.
+  void add_waiting_without_start(UnfinishedInit& init) {
+    if (!may_wait_without_start(init)) return;
+    const bool one_left = init.unseen.size() == 1 && voices_.orphans().size() == 1;
+    std::erase_if(init.unseen, [&](const InitRank& unseen) {
+      const int process = one_left ? voices_.orphans().front() : voices_.of_rank(unseen.rank);
+      if (process < 0 || !waits_without_start(process)) return false;
+      init.waiting.push_back({unseen.rank, process});
+      return true;
+    });
+  }
+
+  bool waits_without_start(int process) const {
+    const Process& speaker = process_at(job_, process);
+    return chose_network(job_, speaker) && !is_doubtful(speaker) && !failed(process) &&
+           !holds_segments(job_, speaker) && !watchdog_ranks_.contains(speaker.rank);
+  }
+
+  /// Moves those from `unseen` to `missing` that the logs cover.
+  void find_missing(UnfinishedInit& init) {
+    if (init.of_all) {
+      find_orphan(init);
+      // NCCL_DEBUG may be set on a few ranks only.
+      const bool are_few = init.unseen.size() < init.waiting.size();
+      std::erase_if(init.unseen, [&](const InitRank& unseen) {
+        const int process = voices_.of_rank(unseen.rank);
+        if (!is_covered(process, init, are_few)) return false;
+        init.missing.push_back({unseen.rank, process});
+        return true;
+      });
+    } else if (all_processes_are_there()) {
+      init.missing = std::exchange(init.unseen, {});
+    }
+  }
+
+  /// One rank is not there, and one process of NCCL says nothing of a rank: they are one.
+  void find_orphan(UnfinishedInit& init) {
+    if (init.unseen.size() != 1 || voices_.orphans().size() != 1) return;
+    const int known = voices_.of_rank(init.unseen.front().rank);
+    if (known >= 0 && process_at(job_, known).has_nccl) return;
+    if (lost_its_start(job_, process_at(job_, voices_.orphans().front()))) return;
+    init.missing.push_back({init.unseen.front().rank, voices_.orphans().front()});
+    init.unseen.clear();
+  }
+
+  bool is_covered(int process, const UnfinishedInit& init, bool are_few) const {
+    if (process < 0) return false;
+    const Process& speaker = process_at(job_, process);
+    if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
+    if (std::any_of(init.waiting.begin(), init.waiting.end(),
+                    [&](const InitRank& rank) { return rank.process == process; })) {
+      return false;
+    }
+    if (lost_its_start(job_, speaker)) return false;
+    if (speaker.has_nccl && speaker.pid >= 0) return true;
+    return are_few && voices_.speaks_beside_nccl(speaker);
+  }
+
+  /// Every rank of the largest communicator has whole lines.
+  bool all_processes_are_there() const {
+    const auto& ranks = job_.communicators.front().ranks;
+    return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      return rank.process >= 0 && !is_doubtful(process_at(job_, rank.process));
+    });
+  }
+
+  /// The only host that shows one rank less than all others; several ranks on each.
+  std::string host_of_unseen(const UnfinishedInit& init) const {
+    if (init.unseen.size() != 1 || !init.missing.empty() || !init.of_all) return {};
+    std::map<std::string, int> counts;
+    for (const InitRank& rank : init.waiting) ++counts[process_at(job_, rank.process).host];
+    int most = 0;
+    for (const auto& [host, count] : counts) most = std::max(most, count);
+    if (counts.size() == 1 && most >= 2) return counts.begin()->first;
+    std::vector<std::string> short_of_one;
+    for (const auto& [host, count] : counts) {
+      if (count == most) continue;
+      if (count != most - 1) return {};
+      short_of_one.push_back(host);
+    }
+    return short_of_one.size() == 1 ? short_of_one.front() : std::string();
+  }
+
+  /// Before 2.18.3 no line names a communicator before it is complete.
+  void find_nameless(std::vector<UnfinishedInit>& found) {
+    UnfinishedInit init;
+    init.of_all = true;
+    std::vector<int> others;
+    for (size_t p = 0; p < job_.processes.size(); ++p) {
+      const Process& process = job_.processes[p];
+      if (is_doubtful(process) || failed(static_cast<int>(p))) return;
+      if (chose_network(job_, process)) {
+        init.waiting.push_back({process.rank, static_cast<int>(p)});
+        voices_.note_nccl_inputs(process);
+      } else if (process.rank >= 0 || began_nccl(job_, process)) {
+        others.push_back(static_cast<int>(p));
+      }
+    }
+    // A framework's "[rank3]" may be one of the waiting processes if those name no rank.
+    const bool all_named = std::all_of(init.waiting.begin(), init.waiting.end(),
+                                       [](const InitRank& rank) { return rank.rank >= 0; });
+    for (const int process : others) {
+      const Process& speaker = process_at(job_, process);
+      const bool covered =
+          began_nccl(job_, speaker) || (all_named && voices_.speaks_beside_nccl(speaker));
+      (covered ? init.missing : init.unseen).push_back({speaker.rank, process});
+    }
+    if (!all_named) init.unseen.clear();
+    if (others.size() < init.waiting.size() && !init.missing.empty()) {
+      found.push_back(std::move(init));
+    }
+  }
+
+  const Job& job_;
+  Voices voices_;
+  bool progress_;
+  int world_size_ = -1;
+  std::set<int> parents_;         ///< Communicators that have children.
+  std::set<int> watchdog_ranks_;  ///< They report works that timed out: they have communicators.
+};
+
+std::vector<UnfinishedInit> find_unfinished(const Job& job) { return Search(job).run(); }
+
+bool connects_at_init(const Job& job) { return is_before(job, "2.22"); }
+
+/// The initialisations that began and ended on some ranks or on none, in the order of
+/// Job::communicators. Those of children are left out: a split is collective over the parent. Ranks
+/// ascend in each list. Pure; meant for the job of one run.
+std::vector<UnfinishedInit> unfinished_inits(const Job& job) {
+  return job.answers.of<&find_unfinished>(job);
+}
+
+}  // namespace
+
+// Who is missing in an initialisation that hangs, and where did it stop?
+//
+//   job.rank_missing_at_init = yes, rank 3: "ranks 0-2 of 4 wait in communicator 0x51; rank 3 …"
+//   job.init_partial         = yes, ranks 6-7: "ranks 0-5 of 8 printed Init COMPLETE …"
+//   job.init_stalled         = yes: "all 4 ranks … printed Init START and none of them COMPLETE"
+//
+// A job that starts looks the same, so each of these is said only where something shows that the
+// job stopped, and ends with that. The same without such evidence is job.*_perhaps. Both are
+// answered for one run at a time.
+
+namespace {
+
+constexpr size_t kMostNamed = 3;
+
+const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+std::vector<int> numbers_of(const std::vector<InitRank>& ranks) {
+  std::vector<int> numbers;
+  for (const InitRank& rank : ranks) {
+    if (rank.rank >= 0) numbers.push_back(rank.rank);
+  }
+  return numbers;
+}
+
+/// "ranks 0-2", or "3 processes" where ranks are not known.
+std::string ranks_of(const std::vector<InitRank>& ranks) {
+  const std::vector<int> numbers = numbers_of(ranks);
+  if (numbers.size() == ranks.size()) return ranks_phrase(numbers);
+  return fmt::format("{} process{}", ranks.size(), ranks.size() == 1 ? "" : "es");
+}
+
+std::string_view verb(size_t count, std::string_view one, std::string_view several) {
+  return count == 1 ? one : several;
+}
+
+/// "ranks 0-2 of 4".
+std::string share_of(const UnfinishedInit& init, const std::vector<InitRank>& ranks) {
+  if (init.nranks < 0) return ranks_of(ranks);
+  return fmt::format("{} of {}", ranks_of(ranks), init.nranks);
+}
+
+/// "communicator 0x51"; "NCCL" where no line names one.
+std::string name_of(const Job& job, const UnfinishedInit& init) {
+  if (init.communicator < 0) return "NCCL";
+  return "communicator " + job.communicators[static_cast<size_t>(init.communicator)].id;
+}
+
+/// "node-b, pid 77, GPU 3".
+std::string place_of(const Process& process) {
+  std::vector<std::string> parts;
+  if (!process.host.empty()) parts.push_back(printable(to_valid_utf8(process.host)));
+  if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
+  if (process.cuda_dev >= 0) parts.push_back(fmt::format("GPU {}", process.cuda_dev));
+  return join(parts, ", ");
+}
+
+/// `its last line, at 12:00:03, is "Bootstrap : Using eth0:10.0.0.1<0>"`.
+std::string last_words(const Process& process) {
+  constexpr size_t kMost = 100;
+  std::string_view message = trim(parse_header(process.last_text).message);
+  if (message.empty()) message = trim(process.last_text);
+  const bool cut = message.size() > kMost;
+  const LineTime time = time_of_line(process.last_text);
+  const std::string when = time.known() ? fmt::format(", at {},", printable(time.text)) : "";
+  return fmt::format("its last line{} is \"{}{}\"", when,
+                     printable(to_valid_utf8(message.substr(0, kMost))), cut ? "…" : "");
+}
+
+/// "rank 3 (node-b, pid 77)".
+std::string name_and_place(const Job& job, const InitRank& rank) {
+  const std::string who = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : "one process";
+  const std::string place = rank.process < 0 ? "" : place_of(process_at(job, rank.process));
+  return place.empty() ? who : fmt::format("{} ({})", who, place);
+}
+
+/// What each of them said last: "rank 3 (node-b, pid 77): its last line is …; and 2 more".
+std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) {
+  std::vector<std::string> parts;
+  for (const InitRank& rank : ranks) {
+    if (rank.process < 0) continue;
+    if (parts.size() == kMostNamed) break;
+    parts.push_back(fmt::format("{}: {}", name_and_place(job, rank),
+                                last_words(process_at(job, rank.process))));
+  }
+  if (parts.size() < ranks.size() && !parts.empty()) {
+    parts.push_back(fmt::format("and {} more", ranks.size() - parts.size()));
+  }
+  return join(parts, "; ");
+}
+
+/// "rank 3 (node-b, pid 77) did not: its last line is …", or "ranks 3,4 did not; rank 3 (…): …".
+std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std::string_view what) {
+  if (ranks.size() == 1) {
+    const std::string who = name_and_place(job, ranks.front());
+    if (ranks.front().process < 0) return fmt::format("{} {}", who, what);
+    return fmt::format("{} {}: {}", who, what, last_words(process_at(job, ranks.front().process)));
+  }
+  const std::string last = each_last_words(job, ranks);
+  return fmt::format("{} {}{}{}", ranks_of(ranks), what, last.empty() ? "" : "; ", last);
+}
+
+/// The line with which a rank began: its START, else the last line of its process.
+Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& rank) {
+  const Process& process = process_at(job, rank.process);
+  Evidence line{process.last, process.last_text};
+  if (init.communicator < 0) return line;
+  const Communicator& comm = job.communicators[static_cast<size_t>(init.communicator)];
+  const auto member = std::find_if(comm.ranks.begin(), comm.ranks.end(),
+                                   [&](const CommRank& one) { return one.rank == rank.rank; });
+  if (member == comm.ranks.end() || member->process != rank.process) return line;
+  const SourceRef started = job.logs[static_cast<size_t>(member->log)]
+                                .comms.all[static_cast<size_t>(member->segment)]
+                                .started;
+  for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
+    if (record.where == started) line = evidence_of(record);
+  });
+  return line;
+}
+
+/// What one initialisation adds to an answer.
+struct Part {
+  std::string what;
+  std::vector<InitRank> guilty;
+  std::vector<Evidence> lines;
+};
+
+/// nullopt: nothing of that kind.
+using Describe = std::optional<Part> (*)(const Job&, const UnfinishedInit&);
+
+std::vector<Evidence> last_lines(const Job& job, const std::vector<InitRank>& ranks) {
+  std::vector<Evidence> lines;
+  for (const InitRank& rank : ranks) {
+    if (rank.process < 0) continue;
+    const Process& process = process_at(job, rank.process);
+    lines.push_back({process.last, process.last_text});
+  }
+  return lines;
+}
+
+std::string waiting_phrase(const Job& job, const UnfinishedInit& init) {
+  return fmt::format("{} began to initialise {} and {}", share_of(init, init.waiting),
+                     name_of(job, init), verb(init.waiting.size(), "waits", "wait"));
+}
+
+std::string unseen_note(const UnfinishedInit& init) {
+  if (init.unseen.empty()) return {};
+  return fmt::format("; nothing in these logs tells how far {} came", ranks_of(init.unseen));
+}
+
+std::optional<Part> describe_missing(const Job& job, const UnfinishedInit& init) {
+  if (!init.complete.empty() || init.missing.empty()) return std::nullopt;
+  Part part;
+  part.what = fmt::format("{}, but {}{}", waiting_phrase(job, init),
+                          who_did_not(job, init.missing, "did not begin"), unseen_note(init));
+  part.guilty = init.missing;
+  part.lines = last_lines(job, init.missing);
+  part.lines.push_back(line_of(job, init, init.waiting.front()));
+  return part;
+}
+
+std::optional<Part> describe_unseen(const Job& job, const UnfinishedInit& init) {
+  if (!init.complete.empty() || init.unseen_host.empty()) return std::nullopt;
+  Part part;
+  part.what = fmt::format("{}; no line of {} is in these logs, though its host seems to be {}",
+                          waiting_phrase(job, init), ranks_of(init.unseen),
+                          printable(to_valid_utf8(init.unseen_host)));
+  part.guilty = init.unseen;
+  part.lines = {line_of(job, init, init.waiting.front())};
+  return part;
+}
+
+std::optional<Part> describe_partial(const Job& job, const UnfinishedInit& init) {
+  if (init.complete.empty() || init.waiting.size() >= init.complete.size() ||
+      !connects_at_init(job)) {
+    return std::nullopt;
+  }
+  Part part;
+  part.what = fmt::format("{} printed Init COMPLETE of {}, but {}", share_of(init, init.complete),
+                          name_of(job, init), who_did_not(job, init.waiting, "did not"));
+  part.what += unseen_note(init);
+  part.guilty = init.waiting;
+  part.lines = last_lines(job, init.waiting);
+  return part;
+}
+
+/// Something failed by itself, so nobody wonders why the others wait.
+bool is_explained(const Job& job) {
+  return !deaths(job).empty() || !first_exceptions(job).empty() ||
+         std::any_of(job.processes.begin(), job.processes.end(),
+                     [&](const Process& process) { return reports_own_failure(job, process); });
+}
+
+std::optional<Part> describe_stalled(const Job& job, const UnfinishedInit& init) {
+  const bool all_wait = init.waiting.size() == static_cast<size_t>(std::max(init.nranks, 0));
+  if (!all_wait || is_explained(job)) return std::nullopt;
+  Part part;
+  part.what = fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
+                          init.nranks, name_of(job, init), each_last_words(job, init.waiting));
+  for (const InitRank& rank : init.waiting) part.lines.push_back(line_of(job, init, rank));
+  return part;
+}
+
+/// Why it is more than a job that starts. Where some completed, a file may be cut that was once
+/// longer: there it takes a failure, not just an end.
+std::optional<StopEvidence> stop_of(const Job& job, const UnfinishedInit& init) {
+  auto stop = stop_evidence(job);
+  if (!init.complete.empty()) return stop && stop->by != StopBy::Ended ? stop : std::nullopt;
+  return stop ? stop : long_wait(job, line_of(job, init, init.waiting.front()));
+}
+
+void blame(const std::vector<InitRank>& ranks, bool of_all, FactValue& value) {
+  for (const InitRank& rank : ranks) {
+    if (rank.process >= 0) value.processes.push_back(rank.process);
+    if (of_all && rank.rank >= 0) value.ranks.push_back(rank.rank);
+  }
+}
+
+/// Joins what `describe` says about the initialisations that did, or did not, stop for sure.
+FactValue answer(const Job& job, Describe describe, bool stopped) {
+  FactValue value = yes({});
+  std::vector<std::string> parts;
+  std::optional<StopEvidence> shown;
+  for (const UnfinishedInit& init : unfinished_inits(job)) {
+    auto part = describe(job, init);
+    if (!part) continue;
+    auto stop = stop_of(job, init);
+    if (stop.has_value() != stopped) continue;
+    parts.push_back(std::move(part->what));
+    blame(part->guilty, init.of_all, value);
+    for (Evidence& line : part->lines) value.evidence.push_back(std::move(line));
+    if (!shown) shown = std::move(stop);
+  }
+  if (parts.empty()) return unknown();
+  if (parts.size() > kMostNamed) {
+    parts[kMostNamed] = fmt::format("{} more like these", parts.size() - kMostNamed);
+    parts.resize(kMostNamed + 1);
+  }
+  value.what = join(parts, "; and ");
+  if (shown) {
+    value.what += fmt::format(". The job stopped: {}", shown->what);
+    value.evidence.push_back(std::move(shown->line));
+  }
+  return value;
+}
+
+template <Describe describe>
+FactValue surely(const Job& job, const Instance&) {
+  return answer(job, describe, true);
+}
+
+template <Describe describe>
+FactValue perhaps(const Job& job, const Instance&) {
+  return answer(job, describe, false);
+}
+
+constexpr std::array kFacts = {
+    Fact{
+        "job.init_partial", Scope::Job, FactType::Bool,
+        "Before 2.22: some ranks completed an initialisation, others did not, and the job stopped.",
+        within_runs<surely<describe_partial>>},
+    Fact{"job.init_partial_perhaps", Scope::Job, FactType::Bool,
+         "The same where nothing shows that the job stopped.",
+         within_runs<perhaps<describe_partial>>},
+    Fact{"job.init_stalled", Scope::Job, FactType::Bool,
+         "All ranks began an initialisation, none completed it, nothing failed, and the job "
+         "stopped.",
+         within_runs<surely<describe_stalled>>},
+    Fact{"job.init_stalled_perhaps", Scope::Job, FactType::Bool,
+         "The same where nothing shows that the job stopped.",
+         within_runs<perhaps<describe_stalled>>},
+    Fact{"job.rank_missing_at_init", Scope::Job, FactType::Bool,
+         "Ranks wait in an initialisation that others, whose lines are there, did not begin, and "
+         "the "
+         "job stopped.",
+         within_runs<surely<describe_missing>>},
+    Fact{"job.rank_missing_at_init_perhaps", Scope::Job, FactType::Bool,
+         "The same where nothing shows that the job stopped.",
+         within_runs<perhaps<describe_missing>>},
+    Fact{"job.rank_unseen_at_init", Scope::Job, FactType::Bool,
+         "All but one rank wait in an initialisation, no line of that one is there though its "
+         "host's "
+         "are, and the job stopped.",
+         within_runs<surely<describe_unseen>>},
+};
+
+}  // namespace
+
+std::span<const Fact> init_facts() { return kFacts; }
+
+}  // namespace ncclog

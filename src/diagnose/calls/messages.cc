@@ -1,0 +1,647 @@
+#include "diagnose/calls/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/calls/diverged.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/calls/watchdog.h"
+#include "log/nccl_names.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+constexpr size_t kMostCompared = 256;  ///< Ranks.
+/// Collectives before which as many messages were sent as received, and not none.
+constexpr size_t kFewestMatching = 2;
+
+/// Both ends of messages: places in the ranks' programs.
+struct Ends {
+  int sender = -1;  ///< Into rank_programs(); -1: it made none of them.
+  int receiver = -1;
+  std::vector<size_t> sent;
+  std::vector<size_t> received;
+};
+
+using CollectivePlaces = std::map<std::pair<CallLine, uint64_t>, size_t>;
+
+/// Messages made before the place.
+uint64_t made_before(const RankProgram& program, const std::vector<size_t>& messages,
+                     size_t place) {
+  const auto next = std::lower_bound(messages.begin(), messages.end(), place);
+  if (next != messages.end()) return program.calls[*next].index;
+  return program.calls[messages.back()].index + 1;
+}
+
+class Comparing {
+ public:
+  explicit Comparing(const Job& job) : programs_(rank_programs(job)) {
+    if (programs_.size() > kMostCompared) return;
+    collectives_.resize(programs_.size());
+    for (size_t p = 0; p < programs_.size(); ++p) add(static_cast<int>(p));
+  }
+
+  std::vector<OutOfStep> find() const {
+    std::vector<OutOfStep> result;
+    for (const auto& [line, ends] : messages_) {
+      if (ends.sender < 0 || ends.receiver < 0 || ends.sender == ends.receiver) continue;
+      if (auto messages = first_apart(ends)) {
+        messages->messages = line;
+        result.push_back(*messages);
+      }
+    }
+    return result;
+  }
+
+ private:
+  const RankProgram& program(int p) const { return programs_[static_cast<size_t>(p)]; }
+
+  void add(int p) {
+    const std::vector<RankCall>& calls = program(p).calls;
+    for (size_t at = 0; at < calls.size(); ++at) {
+      const RankCall& call = calls[at];
+      if (!call.line.is_message()) {
+        collectives_[static_cast<size_t>(p)][{call.line, call.index}] = at;
+        continue;
+      }
+      Ends& ends = messages_[call.line];
+      (call.receives ? ends.receiver : ends.sender) = p;
+      (call.receives ? ends.received : ends.sent).push_back(at);
+    }
+  }
+
+  std::optional<OutOfStep> first_apart(const Ends& ends) const {
+    const RankProgram& sender = program(ends.sender);
+    const RankProgram& receiver = program(ends.receiver);
+    const CollectivePlaces& met = collectives_[static_cast<size_t>(ends.receiver)];
+    OutOfStep apart{.sender = sender.waiter, .receiver = receiver.waiter};
+    bool is_apart = false;
+    size_t matching = 0;
+    for (size_t at = 0; at < sender.calls.size(); ++at) {
+      const RankCall& call = sender.calls[at];
+      if (call.line.is_message()) continue;
+      const auto place = met.find({call.line, call.index});
+      if (place == met.end()) continue;
+      const uint64_t sent = made_before(sender, ends.sent, at);
+      const uint64_t received = made_before(receiver, ends.received, place->second);
+      if (is_apart && sent - received != apart.sent - apart.received) return std::nullopt;
+      if (is_apart) continue;
+      if (sent == received) {
+        matching += sent > 0 ? 1 : 0;
+        continue;
+      }
+      if (matching < kFewestMatching) return std::nullopt;
+      is_apart = true;
+      apart.collective = call.line;
+      apart.index = call.index;
+      apart.sent = sent;
+      apart.received = received;
+    }
+    return is_apart ? std::optional(apart) : std::nullopt;
+  }
+
+  const std::vector<RankProgram>& programs_;
+  std::vector<CollectivePlaces> collectives_;  ///< By program.
+  std::map<CallLine, Ends> messages_;
+};
+
+std::vector<OutOfStep> find_out_of_step(const Job& job) { return Comparing(job).find(); }
+
+}  // namespace
+
+const std::vector<OutOfStep>& messages_out_of_step(const Job& job) {
+  return job.answers.of<&find_out_of_step>(job);
+}
+
+std::vector<OutOfStepRank> ranks_out_of_step(const Job& job) {
+  std::vector<OutOfStepRank> result;
+  for (const OutOfStep& messages : messages_out_of_step(job)) {
+    const bool sender_left = departure_from_twins(job, messages.sender).has_value();
+    const bool receiver_left = departure_from_twins(job, messages.receiver).has_value();
+    if (sender_left == receiver_left) continue;
+    const Waiter& waiter = sender_left ? messages.sender : messages.receiver;
+    const bool is_known = std::any_of(result.begin(), result.end(),
+                                      [&](const auto& one) { return one.waiter == waiter; });
+    if (!is_known) result.push_back({messages, waiter});
+  }
+  return result;
+}
+
+namespace {
+
+bool is_one_message(const TimedOutWork& work) {
+  // A size of its own on either end is printed since 2.1.
+  return (work.op == "SEND" || work.op == "RECV") && work.numel_out >= 0;
+}
+
+/// The first message that each process gave up on.
+std::map<int, TimedOutWork> stuck_messages(const Job& job) {
+  std::map<int, TimedOutWork> stuck;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.process >= 0 && is_one_message(work)) stuck.try_emplace(work.process, work);
+  }
+  return stuck;
+}
+
+/// A rank of a communicator and the message in which it waits.
+struct Stuck {
+  const RankProgram* program = nullptr;
+  size_t at = 0;  ///< Into its calls.
+  const TimedOutWork* work = nullptr;
+
+  const RankCall& message() const { return program->calls[at]; }
+};
+
+/// All messages that the rank made on the communicator.
+uint64_t messages_made(const CollectiveCalls& calls) {
+  uint64_t made = calls.other_peers;
+  for (const auto& [peer, totals] : calls.peers) made += totals.sent.count + totals.received.count;
+  return made;
+}
+
+/// The message that PyTorch means: it counts those of a group from 1 (since 2.5). Up to then it is
+/// the last one of that direction, if all messages of the rank are on this communicator.
+std::optional<size_t> place_of(const RankProgram& program, int communicator, uint64_t made,
+                               const TimedOutWork& work) {
+  std::vector<size_t> places;
+  bool are_elsewhere = false;
+  for (size_t at = 0; at < program.calls.size(); ++at) {
+    const CallLine& line = program.calls[at].line;
+    if (!line.is_message()) continue;
+    if (line.communicator == communicator) {
+      places.push_back(at);
+    } else {
+      are_elsewhere = true;
+    }
+  }
+  const auto is_meant = [&](size_t at) {
+    return program.calls[at].receives == (work.op == "RECV");
+  };
+  const uint64_t first = made - std::min<uint64_t>(made, places.size());
+  const uint64_t number = static_cast<uint64_t>(work.seq) - 1;
+  const bool is_kept = work.seq > 0 && number >= first && number - first < places.size();
+  if (is_kept && is_meant(places[number - first])) return places[number - first];
+  if (are_elsewhere) return std::nullopt;
+  const auto last = std::find_if(places.rbegin(), places.rend(), is_meant);
+  return last == places.rend() ? std::nullopt : std::optional(*last);
+}
+
+/// By rank in the communicator.
+std::map<int, Stuck> stuck_in(const Job& job, int communicator,
+                              const std::map<int, TimedOutWork>& works) {
+  std::map<int, Stuck> stuck;
+  for (const CommRank& rank : job.communicators[static_cast<size_t>(communicator)].ranks) {
+    const auto work = works.find(rank.process);
+    const CollectiveCalls* calls = calls_of(job, rank);
+    if (work == works.end() || calls == nullptr) continue;
+    const RankProgram* program = program_of(job, waiter_of(rank));
+    if (program == nullptr) continue;
+    const auto at = place_of(*program, communicator, messages_made(*calls), work->second);
+    if (at) stuck[rank.rank] = {program, *at, &work->second};
+  }
+  return stuck;
+}
+
+/// Whether a rank waits for another one.
+enum class Edge {
+  None,
+  Behind,    ///< The other end stands behind the message in which the peer waits itself.
+  NotPosted  ///< The peer has not come to it.
+};
+
+/// How a rank waits for its peer.
+Edge edge_of(const Stuck& waiting, const Stuck& peer) {
+  const RankCall& message = waiting.message();
+  const std::vector<RankCall>& theirs = peer.program->calls;
+  uint64_t made = 0;
+  for (size_t at = 0; at < theirs.size(); ++at) {
+    if (theirs[at].line != message.line || theirs[at].receives == message.receives) continue;
+    if (theirs[at].index == message.index) return at > peer.at ? Edge::Behind : Edge::None;
+    made = std::max(made, theirs[at].index + 1);
+  }
+  return made <= message.index ? Edge::NotPosted : Edge::None;
+}
+
+int peer_of(const RankCall& message) {
+  return message.receives ? message.line.sender : message.line.receiver;
+}
+
+/// The ranks of a circle in the order in which each waits for the next; empty: there is none.
+std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
+  std::map<int, int> awaited;
+  for (const auto& [rank, waiting] : stuck) {
+    const int peer = peer_of(waiting.message());
+    const auto other = stuck.find(peer);
+    if (peer == rank || other == stuck.end()) continue;
+    const Edge edge = edge_of(waiting, other->second);
+    // A message that was left out leaves both ends waiting, one for it and one for what is next.
+    const bool same_way = waiting.work->op == other->second.work->op;
+    if (edge == Edge::Behind || (edge == Edge::NotPosted && same_way)) awaited[rank] = peer;
+  }
+  for (const auto& [start, next] : awaited) {
+    std::vector<int> circle = {start};
+    for (int at = next; at != start; at = awaited.at(at)) {
+      if (!awaited.contains(at) || std::count(circle.begin(), circle.end(), at) > 0) break;
+      circle.push_back(at);
+    }
+    // Where all wait in a Recv, a Send may as well have been left out.
+    const bool any_sends = std::any_of(
+        circle.begin(), circle.end(), [&](int rank) { return !stuck.at(rank).message().receives; });
+    if (awaited.at(circle.back()) == start && any_sends) return circle;
+  }
+  return {};
+}
+
+/// One of its last calls stands where another one always stood.
+bool left_its_past(const RankProgram& program) {
+  constexpr size_t kLookedAt = 96;
+  const std::vector<int> kinds = kinds_of(program);
+  const size_t first = kinds.size() - std::min(kinds.size(), kLookedAt);
+  for (size_t at = std::max(first, kStepContext); at < kinds.size(); ++at) {
+    if (past_of_step(kinds, at, at - kStepContext + 1).past == Past::Other) return true;
+  }
+  return false;
+}
+
+/// Some rank of the circle is known to have left out a message of that communicator, or made
+/// another call than those like it, or than it always did.
+bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
+                  const std::map<int, Stuck>& stuck) {
+  if (std::any_of(circle.begin(), circle.end(), [&](int rank) {
+        return departure_from_twins(job, stuck.at(rank).program->waiter).has_value();
+      })) {
+    return true;
+  }
+  // Where all did, their program changed.
+  const auto left = std::count_if(circle.begin(), circle.end(),
+                                  [&](int rank) { return left_its_past(*stuck.at(rank).program); });
+  if (left > 0 && static_cast<size_t>(left) < circle.size()) return true;
+  std::vector<Waiter> waiters;
+  for (const int rank : circle) waiters.push_back(stuck.at(rank).program->waiter);
+  if (!departed(job, waiters).empty()) return true;
+  const auto& apart = messages_out_of_step(job);
+  if (std::any_of(apart.begin(), apart.end(), [&](const OutOfStep& messages) {
+        return messages.messages.communicator == communicator;
+      })) {
+    return true;
+  }
+  const auto& unmatched = find_waits(job).unmatched;
+  return std::any_of(unmatched.begin(), unmatched.end(), [&](const UnmatchedMessages& messages) {
+    return messages.communicator == communicator && message_departure(job, messages);
+  });
+}
+
+std::string circle_words(const Job& job, const Communicator& comm, const std::vector<int>& circle,
+                         const std::map<int, Stuck>& stuck) {
+  const auto number = [&](int rank) {
+    for (const CommRank& member : comm.ranks) {
+      if (member.rank != rank || member.process < 0) continue;
+      const int known = job.processes[static_cast<size_t>(member.process)].rank;
+      return known >= 0 ? known : rank;
+    }
+    return rank;
+  };
+  std::vector<std::string> names;
+  for (const int rank : circle) names.push_back(fmt::format("rank {}", number(rank)));
+  names.push_back(names.front());
+  const RankCall& first = stuck.at(circle.front()).message();
+  return fmt::format(
+      "{} wait in a circle, each for a call that the next one makes only behind its "
+      "own: {} waits in its {} number {} {} rank {}",
+      join(names, " → "), names.front(), first.receives ? "Recv" : "Send", first.index + 1,
+      first.receives ? "from" : "to", number(peer_of(first)));
+}
+
+/// As the lines of calls show it.
+std::optional<FactValue> circle_in_calls(const Job& job) {
+  const std::map<int, TimedOutWork> works = stuck_messages(job);
+  for (size_t c = 0; c < job.communicators.size() && works.size() > 1; ++c) {
+    const Communicator& comm = job.communicators[c];
+    const std::map<int, Stuck> stuck = stuck_in(job, static_cast<int>(c), works);
+    const std::vector<int> circle = circle_of(stuck);
+    if (circle.empty() || was_left_out(job, static_cast<int>(c), circle, stuck)) continue;
+    FactValue value = yes(circle_words(job, comm, circle, stuck));
+    value.communicator = comm.id;
+    value.inferred = comm.inferred;
+    for (const int rank : circle) {
+      value.evidence.push_back(stuck.at(rank).work->line);
+      value.processes.push_back(stuck.at(rank).work->process);
+    }
+    return value;
+  }
+  return std::nullopt;
+}
+
+/// Every rank gave up on a message, and all on a Send, or all on a Recv.
+std::optional<FactValue> circle_of_all(const Job& job) {
+  const auto is_whole = [&](const Communicator& comm) { return comm.nranks == job.nranks; };
+  const bool one_stream = !job.communicators.empty() &&
+                          std::all_of(job.communicators.begin(), job.communicators.end(), is_whole);
+  if (!one_stream || job.nranks.value_or(0) < 2) return std::nullopt;
+  FactValue value = yes({});
+  std::set<int> ranks;
+  std::set<std::string> ops;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (!is_one_message(work) || work.rank < 0) return std::nullopt;
+    ops.insert(work.op);
+    if (!ranks.insert(work.rank).second) continue;
+    value.evidence.push_back(work.line);
+    if (work.process >= 0) value.processes.push_back(work.process);
+  }
+  if (ops.size() != 1 || static_cast<int>(ranks.size()) != *job.nranks) return std::nullopt;
+  value.what = fmt::format(
+      "all {} ranks gave up on a {} and nobody on a {}, so that some wait in a "
+      "circle for each other",
+      ranks.size(), *ops.begin(), *ops.begin() == "SEND" ? "RECV" : "SEND");
+  return value;
+}
+
+}  // namespace
+
+FactValue messages_in_circle(const Job& job, const Instance&) {
+  if (auto circle = circle_in_calls(job)) return *circle;
+  // Lines of calls say more than watchdogs alone, also where they show no circle.
+  const bool has_calls = std::any_of(
+      job.communicators.begin(), job.communicators.end(), [&](const Communicator& comm) {
+        return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+          const CollectiveCalls* calls = calls_of(job, rank);
+          return calls != nullptr && messages_made(*calls) > 0;
+        });
+      });
+  if (has_calls) return unknown();
+  auto circle = circle_of_all(job);
+  return circle ? *circle : unknown();
+}
+
+namespace {
+
+const CommRank& member(const Job& job, int communicator, int index) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  return comm.ranks[static_cast<size_t>(index)];
+}
+
+/// Equal for messages of equal sizes in bytes.
+uint64_t size_key(const CallSignature& message) {
+  PeerMessages one;
+  one.add(message.count, message.datatype);
+  return one.hash;
+}
+
+struct SizeCount {
+  CallSignature message;
+  uint64_t count = 0;
+};
+
+/// How often each size came, by size_key.
+using Sizes = std::map<uint64_t, SizeCount>;
+
+/// Of the messages with one peer in one direction; nullopt: not all are counted by size.
+std::optional<Sizes> sizes_of(const Job& job, const CommRank& rank, int peer, bool receives) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
+  Sizes sizes;
+  for (const auto& [call, count] : calls->by_signature.counts) {
+    if (call.op != (receives ? "Recv" : "Send") || call.root != peer) continue;
+    SizeCount& entry = sizes[size_key(call)];
+    entry.message = call;
+    entry.count += count;
+  }
+  return sizes;
+}
+
+/// What came more often in `sizes` than in `others`.
+std::vector<SizeCount> surplus(const Sizes& sizes, const Sizes& others) {
+  std::vector<SizeCount> more;
+  for (const auto& [key, size] : sizes) {
+    const auto other = others.find(key);
+    const uint64_t known = other == others.end() ? 0 : other->second.count;
+    if (size.count > known) more.push_back({size.message, size.count - known});
+  }
+  return more;
+}
+
+/// Where the only message that differs stands: `difference` is that of the hashes, `unlike` that of
+/// the two sizes.
+std::optional<uint64_t> place_in(uint64_t difference, uint64_t unlike, uint64_t count) {
+  constexpr uint64_t kMostTried = 10'000'000;  // A second's work; no log has so many of one pair.
+  for (uint64_t behind = 0; behind < std::min(count, kMostTried); ++behind) {
+    if (unlike == difference) return count - 1 - behind;
+    unlike *= kSequenceBase;
+  }
+  return std::nullopt;
+}
+
+constexpr uint64_t kLeastPast = 3;  ///< Messages by which both ends have a usual size.
+
+/// As many were sent as received, and one of them in two sizes.
+void tell_single(const UnmatchedMessages& pair, const Sizes& sent, const Sizes& received,
+                 uint64_t difference, MessageConflict& conflict) {
+  const uint64_t unlike = size_key(*conflict.sent) - size_key(*conflict.received);
+  conflict.index = place_in(difference, unlike, pair.sent);
+  if (pair.sent <= kLeastPast) return;
+  if (received.size() == 1 && sent.size() == 2) conflict.changed = pair.sender;
+  if (sent.size() == 1 && received.size() == 2) conflict.changed = pair.receiver;
+}
+
+/// One end had a size that the other never had, although that one made enough messages.
+bool has_stranger(const std::vector<SizeCount>& more, const Sizes& others) {
+  return std::any_of(more.begin(), more.end(), [&](const SizeCount& size) {
+    return !others.contains(size_key(size.message));
+  });
+}
+
+/// The one message of an end that made more than the other and always had the other's only size but
+/// there.
+struct Stranger {
+  CallSignature message;
+  CallSignature usual;
+  uint64_t index = 0;
+};
+
+/// nullopt: there is none, or the other end has not come to it.
+std::optional<Stranger> met_stranger(const MessageCount& own, const Sizes& sizes,
+                                     uint64_t others_made, const Sizes& others) {
+  if (!own.sizes || sizes.size() != 2 || others.size() != 1) return std::nullopt;
+  const auto& [usual_key, usual] = *others.begin();
+  const std::vector<SizeCount> more = surplus(sizes, others);
+  const auto odd = std::ranges::find_if(
+      more, [&](const SizeCount& size) { return size_key(size.message) != usual_key; });
+  if (odd == more.end() || odd->count != 1 || !sizes.contains(usual_key)) return std::nullopt;
+  constexpr uint64_t kMostCounted = 10'000'000;
+  if (own.count > kMostCounted) return std::nullopt;
+  uint64_t all_usual = 0;
+  for (uint64_t i = 0; i < own.count; ++i) all_usual = all_usual * kSequenceBase + usual_key;
+  const auto place =
+      place_in(*own.sizes - all_usual, size_key(odd->message) - usual_key, own.count);
+  if (!place || *place >= others_made) return std::nullopt;
+  return Stranger{odd->message, usual.message, *place};
+}
+
+/// Where one end made more messages and had another size in one that the other end came to.
+std::optional<MessageConflict> single_conflict(const UnmatchedMessages& pair,
+                                               MessageConflict conflict, const Sizes& sent,
+                                               const Sizes& received, const MessageCount& sends,
+                                               const MessageCount& receives) {
+  const bool sender_changed = sends.count > receives.count;
+  const auto stranger = sender_changed ? met_stranger(sends, sent, receives.count, received)
+                                       : met_stranger(receives, received, sends.count, sent);
+  if (!stranger) return std::nullopt;
+  conflict.sent = sender_changed ? stranger->message : stranger->usual;
+  conflict.received = sender_changed ? stranger->usual : stranger->message;
+  conflict.index = stranger->index;
+  if (std::min(sends.count, receives.count) > kLeastPast) {
+    conflict.changed = sender_changed ? pair.sender : pair.receiver;
+  }
+  return conflict;
+}
+
+/// At a collective that both ends made, one of these messages was missing: those behind it meet
+/// others than they should.
+bool is_out_of_step(const Job& job, const UnmatchedMessages& pair) {
+  const CallLine line{pair.communicator, member(job, pair.communicator, pair.sender).rank,
+                      member(job, pair.communicator, pair.receiver).rank};
+  const std::vector<OutOfStep>& all = messages_out_of_step(job);
+  return std::ranges::find(all, line, &OutOfStep::messages) != all.end();
+}
+
+std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessages& pair) {
+  const CommRank& sender = member(job, pair.communicator, pair.sender);
+  const CommRank& receiver = member(job, pair.communicator, pair.receiver);
+  MessageConflict conflict{
+      .communicator = pair.communicator, .sender = pair.sender, .receiver = pair.receiver};
+  const auto sent = sizes_of(job, sender, receiver.rank, false);
+  const auto received = sizes_of(job, receiver, sender.rank, true);
+  if (!sent || !received) return pair.sizes_differ ? std::optional(conflict) : std::nullopt;
+  const std::vector<SizeCount> sent_more = surplus(*sent, *received);
+  const std::vector<SizeCount> received_more = surplus(*received, *sent);
+  const auto own = message_count(job, sender, receiver.rank, false);
+  const auto other = message_count(job, receiver, sender.rank, true);
+  if (!own || !other) return std::nullopt;
+  const bool sent_stranger = has_stranger(sent_more, *received);
+  const bool received_stranger = has_stranger(received_more, *sent);
+  if (!pair.sizes_differ) {
+    const bool all_met = pair.sent < pair.received ? sent_stranger : received_stranger;
+    if (!all_met) return single_conflict(pair, conflict, *sent, *received, *own, *other);
+  }
+  if (!sent_stranger && !received_stranger && is_out_of_step(job, pair)) return std::nullopt;
+  if (sent_more.size() == 1) conflict.sent = sent_more.front().message;
+  if (received_more.size() == 1) conflict.received = received_more.front().message;
+  const bool is_single =
+      pair.sizes_differ && conflict.sent && conflict.received && sent_more.front().count == 1;
+  if (!is_single) return conflict;
+  tell_single(pair, *sent, *received, *own->sizes - *other->sizes, conflict);
+  return conflict;
+}
+
+std::vector<MessageConflict> find_conflicts(const Job& job) {
+  std::vector<MessageConflict> conflicts;
+  for (const UnmatchedMessages& pair : find_waits(job).unmatched) {
+    if (const auto conflict = conflict_of(job, pair)) conflicts.push_back(*conflict);
+  }
+  return conflicts;
+}
+
+/// The only rank that all conflicts share, else the only one that changed a size; -1: nobody.
+int odd_one(const std::vector<MessageConflict>& conflicts) {
+  std::set<int> shared = {conflicts.front().sender, conflicts.front().receiver};
+  std::set<int> changed;
+  for (const MessageConflict& conflict : conflicts) {
+    std::erase_if(shared, [&](int m) { return m != conflict.sender && m != conflict.receiver; });
+    changed.insert(conflict.changed);
+  }
+  if (shared.size() == 1) return *shared.begin();
+  return changed.size() == 1 ? *changed.begin() : -1;
+}
+
+/// "3145728 bfloat16"; "other sizes" where there are several.
+std::string size_words(const std::optional<CallSignature>& message) {
+  if (!message) return "other sizes";
+  const std::string_view type = datatype_name(message->datatype);
+  return type.empty() ? fmt::format("{} elements", message->count)
+                      : fmt::format("{} {}", message->count, type);
+}
+
+std::string conflict_words(const Job& job, const MessageConflict& conflict) {
+  const auto one = [&](int m) { return members_words(job, conflict.communicator, {m}); };
+  const std::string sender = one(conflict.sender);
+  const std::string receiver = one(conflict.receiver);
+  if (!conflict.sent && !conflict.received) {
+    return fmt::format("not all messages from {} to {} are sent and received in one size", sender,
+                       receiver);
+  }
+  const std::string place =
+      conflict.index ? fmt::format(" (message {} between them)", *conflict.index + 1) : "";
+  return fmt::format("{} sends {} to {}, which receives {}{}", sender, size_words(conflict.sent),
+                     receiver, size_words(conflict.received), place);
+}
+
+/// Those of the communicator in which the first ones are.
+std::vector<MessageConflict> first_conflicts(const Job& job) {
+  std::vector<MessageConflict> conflicts = message_conflicts(job);
+  if (conflicts.empty()) return conflicts;
+  const int first = conflicts.front().communicator;
+  std::erase_if(conflicts, [&](const auto& conflict) { return conflict.communicator != first; });
+  return conflicts;
+}
+
+/// The last calls of both ends: the lines themselves are looked up later (app/read/read_job.h).
+void add_last_calls(const Job& job, const MessageConflict& conflict, FactValue& value) {
+  for (const int end : {conflict.sender, conflict.receiver}) {
+    const CollectiveCalls* calls = calls_of(job, member(job, conflict.communicator, end));
+    const auto is_there = [&](const Evidence& line) { return line.where == calls->last; };
+    if (calls == nullptr || std::ranges::any_of(value.evidence, is_there)) continue;
+    value.evidence.push_back({calls->last, {}});
+  }
+}
+
+}  // namespace
+
+const std::vector<MessageConflict>& message_conflicts(const Job& job) {
+  return job.answers.of<&find_conflicts>(job);
+}
+
+FactValue message_sizes_differ(const Job& job, const Instance&) {
+  const std::vector<MessageConflict> conflicts = first_conflicts(job);
+  if (conflicts.empty()) return unknown();
+  constexpr size_t kMostTold = 4;
+  const int communicator = conflicts.front().communicator;
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  FactValue value = yes({});
+  value.communicator = comm.id;
+  value.inferred = comm.inferred;
+  std::vector<std::string> phrases;
+  for (const MessageConflict& conflict : conflicts) {
+    if (phrases.size() == kMostTold) break;
+    phrases.push_back(conflict_words(job, conflict));
+    add_last_calls(job, conflict, value);
+  }
+  value.what = join(phrases, "; ");
+  if (conflicts.size() > kMostTold) {
+    value.what += fmt::format("; and {} more pairs", conflicts.size() - kMostTold);
+  }
+  const int odd = odd_one(conflicts);
+  if (odd < 0 && conflicts.size() == 1) {
+    // Either end may be wrong: the pair is what has to be looked at.
+    for (const int end : {conflicts.front().sender, conflicts.front().receiver}) {
+      blame(job, waiter_of(member(job, communicator, end)), value);
+    }
+  }
+  if (odd < 0) return value;
+  blame(job, waiter_of(member(job, communicator, odd)), value);
+  if (conflicts.size() > 1) {
+    value.what +=
+        fmt::format("; {} is at one end of all of them", members_words(job, communicator, {odd}));
+  }
+  return value;
+}
+
+}  // namespace ncclog

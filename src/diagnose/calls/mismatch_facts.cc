@@ -1,0 +1,677 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/calls/diverged.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/calls/messages.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/calls/watchdog.h"
+#include "log/messages.h"
+#include "model/call_coverage.h"
+#include "model/job.h"
+
+namespace ncclog {
+namespace {
+
+// What do checks of PyTorch and of NCCL say about calls that differ, and who is the odd one?
+//
+//   [rank2]: RuntimeError: Detected mismatch between collectives on ranks. Rank 2 is running
+//   collective: CollectiveFingerPrint(SequenceNumber=7, OpType=_ALLGATHER_BASE,
+//   TensorShape=[1048576], …), but Rank 1 is running collective: CollectiveFingerPrint(
+//   SequenceNumber=7, OpType=_ALLGATHER_BASE, TensorShape=[524288], …)
+//       with the same of ranks 0 and 3 → job.mismatch_noticed = yes, rank 1: three of four agree
+//
+// With TORCH_DISTRIBUTED_DEBUG=DETAIL every rank compares its call with those of all others in the
+// order of their ranks, and reports the first that differs. So each report says what two ranks
+// called, and that the ranks before the second one called what the first one did. Ranks are those
+// inside the group; they are those of the job where every reporter's two numbers are equal.
+
+std::string in_one_line(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split_blanks(text)) words.emplace_back(word);
+  return printable(to_valid_utf8(join(words, " ")));
+}
+
+/// What PyTorch's own check says: "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
+std::string difference_in(const FingerprintMismatch& seen) {
+  return in_one_line(seen.differences.empty() ? seen.fingerprint : seen.differences);
+}
+
+/// "SequenceNumber=7, OpType=_ALLGATHER_BASE, TensorShape=[524288], TensorDtypes=Float": without
+/// what all tensors of one job share.
+std::string call_in(const std::string& fingerprint) {
+  const std::string_view text = std::string_view(fingerprint);
+  return in_one_line(text.substr(0, text.find(", TensorDeviceTypes=")));
+}
+
+/// What stands inside "CollectiveFingerPrint(…)": with the words around it where the line was not
+/// printed by a Python exception.
+std::string_view bare(std::string_view fingerprint) {
+  constexpr std::string_view kBegin = "CollectiveFingerPrint(";
+  if (fingerprint.starts_with(kBegin)) fingerprint.remove_prefix(kBegin.size());
+  fingerprint = fingerprint.substr(0, fingerprint.find(").Collectives differ"));
+  return fingerprint.ends_with(").") ? fingerprint.substr(0, fingerprint.size() - 2) : fingerprint;
+}
+
+/// What the reports say about one group.
+struct Votes {
+  std::map<int, std::string> calls;  ///< Fingerprints, by rank in the group.
+  std::map<int, int> processes;      ///< Of those that reported, by rank in the group.
+  bool contradict = false;           ///< A rank is said to call two things: several calls.
+  bool own_numbers = true;           ///< Every reporter's rank in the group is its rank in the job.
+
+  void add(int rank, std::string_view fingerprint) {
+    const auto [known, is_new] = calls.try_emplace(rank, bare(fingerprint));
+    contradict |= !is_new && known->second != bare(fingerprint);
+  }
+};
+
+Votes votes_of(const Job& job) {
+  Votes votes;
+  for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
+    const FingerprintMismatch& seen = said.message;
+    votes.add(seen.rank, seen.fingerprint);
+    votes.add(seen.other_rank, seen.other_fingerprint);
+    // It reports the first one that differs.
+    for (int r = 0; r < std::min(seen.rank, seen.other_rank); ++r) votes.add(r, seen.fingerprint);
+    votes.processes[seen.rank] = said.process;
+    const int rank = rank_of(job, said.process, said.header);
+    votes.own_numbers &= rank < 0 || rank == seen.rank;
+  });
+  return votes;
+}
+
+/// The ranks that do not call what more than half of all do; empty: no such half is known.
+std::vector<int> outvoted(const Votes& votes, const Job& job) {
+  if (votes.contradict || votes.calls.size() < 3) return {};
+  std::map<std::string_view, size_t> counts;
+  for (const auto& [rank, call] : votes.calls) ++counts[call];
+  const auto most =
+      std::max_element(counts.begin(), counts.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  // Ranks that no report tells of might all be on the other side.
+  const auto nranks =
+      static_cast<size_t>(std::max(votes.own_numbers ? job.nranks.value_or(0) : 0, 0));
+  if (2 * most->second <= std::max(votes.calls.size(), nranks)) return {};
+  std::vector<int> odd;
+  for (const auto& [rank, call] : votes.calls) {
+    if (call != most->first) odd.push_back(rank);
+  }
+  return odd;
+}
+
+/// Adds the ranks, as far as the job knows them.
+void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
+  for (const int rank : odd) {
+    const auto process = votes.processes.find(rank);
+    const bool reports = process != votes.processes.end() &&
+                         job.processes[static_cast<size_t>(process->second)].rank >= 0;
+    if (reports) {
+      value.processes.push_back(process->second);
+    } else if (votes.own_numbers) {
+      const int known = process_of_rank(job, rank);
+      if (known >= 0) {
+        value.processes.push_back(known);
+      } else {
+        value.ranks.push_back(rank);
+      }
+    }
+  }
+}
+
+std::string odd_words(const Votes& votes, const std::vector<int>& odd) {
+  const std::string& call = votes.calls.at(odd.front());
+  const auto others = std::find_if(votes.calls.begin(), votes.calls.end(), [&](const auto& entry) {
+    return std::count(odd.begin(), odd.end(), entry.first) == 0;
+  });
+  const bool alike =
+      std::all_of(odd.begin(), odd.end(), [&](int rank) { return votes.calls.at(rank) == call; });
+  const std::string what = alike ? call_in(call) : "something else";
+  return fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}", ranks_phrase(odd),
+                     votes.own_numbers ? "" : " of its group", what,
+                     votes.calls.size() - odd.size(), call_in(others->second));
+}
+
+void add_pytorch(const Job& job, FactValue& value) {
+  std::string first;
+  for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
+    value.evidence.push_back(evidence_of(said.record));
+    if (!first.empty()) return;
+    first = fmt::format("PyTorch's check compared ranks {} and {}: {}", said.message.rank,
+                        said.message.other_rank, difference_in(said.message));
+  });
+  if (first.empty()) return;
+  value.value = true;
+  const Votes votes = votes_of(job);
+  const std::vector<int> odd = outvoted(votes, job);
+  value.what = odd.empty() ? first : odd_words(votes, odd);
+  blame_odd(job, votes, odd, value);
+}
+
+void add_nccl(const Job& job, FactValue& value) {
+  for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
+    if (said.message.text.find("Mismatched") == std::string_view::npos) return;
+    value.evidence.push_back(evidence_of(said.record));
+    value.value = true;
+    if (!value.what.empty()) return;
+    value.what = fmt::format("NCCL noticed it at and around rank {}", said.message.rank);
+  });
+}
+
+/// job.mismatch_noticed. NCCL's own check names the rank at which it noticed something, and so
+/// nobody as guilty.
+FactValue mismatch_noticed(const Job& job, const Instance&) {
+  FactValue value;
+  add_pytorch(job, value);
+  add_nccl(job, value);
+  return value;
+}
+
+}  // namespace
+
+// Did the ranks of a communicator call different things at one place of their sequences?
+//
+//   call 20: ranks 0-2 AllReduce of 1048576 float32, rank 3 AllReduce of 524288 float32
+//       → job.collectives_mismatched = yes, rank 3: three of four agree
+//   call 20: rank 0 one thing, rank 1 another
+//       → yes, and nobody is named, unless one of them departs from what it always did there
+//
+// A line lost in the middle of a log shifts all that follows, and looks like a skipped call. So a
+// difference counts if all sequences are equally long, or if something says that the job stopped.
+// Else it is only told (job.collectives_differ).
+
+namespace {
+
+const Communicator& communicator_at(const Job& job, int communicator) {
+  return job.communicators[static_cast<size_t>(communicator)];
+}
+
+/// True if all ranks that the logs cover made equally many calls: then no line is missing.
+bool equally_long(const Job& job, const Communicator& comm) {
+  std::optional<uint64_t> length;
+  for (const CommRank& rank : comm.ranks) {
+    if (call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
+    const uint64_t size = calls_of(job, rank)->collectives.size();
+    if (length.value_or(size) != size) return false;
+    length = size;
+  }
+  return true;
+}
+
+/// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
+/// that many more after the difference, the job went on, and lines are missing.
+constexpr uint64_t kMostAhead = 4096;
+
+bool went_on(const Job& job, const Communicator& comm) {
+  uint64_t shortest = UINT64_MAX;
+  for (const CallCamp& camp : comm.difference->camps) {
+    for (const int m : camp.members) {
+      const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(m)]);
+      shortest = std::min(shortest, calls->collectives.size());
+    }
+  }
+  return shortest - comm.difference->index > kMostAhead;
+}
+
+/// The job stopped for a reason that a mismatch can give.
+bool stopped(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && (evidence->by == StopBy::Failure || stood_still(job));
+}
+
+bool is_certain(const Job& job, const Communicator& comm) {
+  if (equally_long(job, comm)) return true;
+  return stopped(job) && !went_on(job, comm);
+}
+
+std::vector<Waiter> waiters_of(const Communicator& comm, const std::vector<int>& members) {
+  std::vector<Waiter> waiters;
+  for (const int m : members) waiters.push_back(waiter_of(comm.ranks[static_cast<size_t>(m)]));
+  return waiters;
+}
+
+/// True if more than half of the communicator's ranks agree, or, where not all have come so far,
+/// three of four.
+bool is_majority(const Communicator& comm, size_t agreeing) {
+  if (2 * agreeing > static_cast<size_t>(std::max(comm.nranks, 0))) return true;
+  size_t came = 0;
+  for (const CallCamp& camp : comm.difference->camps) came += camp.members.size();
+  return agreeing >= 3 && 4 * agreeing >= 3 * came;
+}
+
+/// Everybody outside the camp of the majority; nobody if there is none.
+std::vector<Waiter> outvoted(const Communicator& comm) {
+  const std::vector<CallCamp>& camps = comm.difference->camps;
+  if (!is_majority(comm, camps.front().members.size())) return {};
+  std::vector<Waiter> odd;
+  for (size_t c = 1; c < camps.size(); ++c) {
+    const std::vector<Waiter> waiters = waiters_of(comm, camps[c].members);
+    odd.insert(odd.end(), waiters.begin(), waiters.end());
+  }
+  return odd;
+}
+
+/// How many ranks of communicators like this one made exactly this call at this place after the
+/// same calls. Tensor-parallel groups, say, all do the same.
+size_t seconded(const Job& job, const Communicator& comm, const CallCamp& camp) {
+  const uint64_t length = comm.difference->index + 1;
+  const CommRank& member = comm.ranks[static_cast<size_t>(camp.members.front())];
+  const auto hash = calls_of(job, member)->collectives.prefix_hash(length);
+  if (!hash) return 0;
+  size_t votes = 0;
+  for (const Communicator& other : job.communicators) {
+    if (&other == &comm || other.nranks != comm.nranks) continue;
+    for (const CommRank& rank : other.ranks) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      if (calls != nullptr && calls->collectives.prefix_hash(length) == hash) ++votes;
+    }
+  }
+  return votes;
+}
+
+/// The members of the only camp that no rank of a communicator alike seconds, while the other's
+/// call is common there.
+std::vector<Waiter> alone_among_alike(const Job& job, const Communicator& comm) {
+  const std::vector<CallCamp>& camps = comm.difference->camps;
+  std::vector<Waiter> odd;
+  size_t seconds = 0;
+  for (const CallCamp& camp : camps) {
+    const size_t votes = seconded(job, comm, camp);
+    seconds = std::max(seconds, votes);
+    if (votes > 0) continue;
+    const std::vector<Waiter> waiters = waiters_of(comm, camp.members);
+    odd.insert(odd.end(), waiters.begin(), waiters.end());
+  }
+  const bool is_common = seconds >= 2 && odd.size() < static_cast<size_t>(comm.nranks);
+  return is_common ? odd : std::vector<Waiter>{};
+}
+
+std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
+  std::vector<Waiter> odd = outvoted(comm);
+  if (odd.empty()) odd = alone_among_alike(job, comm);
+  if (!odd.empty()) return odd;
+  // What they called behind the difference says nothing about it.
+  std::vector<CallerUntil> all;
+  for (const CallCamp& camp : comm.difference->camps) {
+    for (const int member : camp.members) {
+      const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
+      const PlacedCall* call = calls_of(job, rank)->collectives.call(comm.difference->index);
+      if (call == nullptr) return {};
+      all.push_back({waiter_of(rank), call->where});
+    }
+  }
+  return departed(job, all);
+}
+
+std::string camps_words(const Job& job, int communicator) {
+  const auto& camps = communicator_at(job, communicator).difference->camps;
+  std::vector<std::string> phrases;
+  constexpr size_t kMostCamps = 4;
+  for (const CallCamp& camp : camps) {
+    if (phrases.size() == kMostCamps) break;
+    phrases.push_back(fmt::format("{} called {}", members_words(job, communicator, camp.members),
+                                  call_words(camp.call.call)));
+  }
+  std::string words = join(phrases, ", ");
+  if (camps.size() > kMostCamps)
+    words += fmt::format(" and {} other things", camps.size() - kMostCamps);
+  return words;
+}
+
+/// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 called …, rank 3 called … (count differs)".
+std::string difference_words(const Job& job, int communicator) {
+  const FirstDifference& difference = *communicator_at(job, communicator).difference;
+  const std::string where = communicator_words(job, communicator);
+  if (difference.camps.empty()) {
+    return fmt::format("the ranks of {} differ somewhere in calls {} to {}", where,
+                       difference.index + 1, difference.at_most + 1);
+  }
+  const std::string fields =
+      differing_fields(difference.camps.front().call.call, difference.camps.back().call.call);
+  return fmt::format("call {} of {}: {} ({} {})", difference.index + 1, where,
+                     camps_words(job, communicator), fields,
+                     fields.find(',') == std::string::npos ? "differs" : "differ");
+}
+
+void add_camps(const FirstDifference& difference, FactValue& value) {
+  for (const CallCamp& camp : difference.camps) value.evidence.push_back({camp.call.where, {}});
+}
+
+/// Communicators whose ranks differ and of which `wanted(comm)` holds, as one answer.
+template <typename Wanted>
+FactValue differences(const Job& job, bool names_the_odd, Wanted&& wanted) {
+  constexpr size_t kMostTold = 3;
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  size_t found = 0;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    if (!comm.difference || !wanted(comm)) continue;
+    if (found++ == 0) value.communicator = comm.id;
+    value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+    if (names_the_odd) {
+      for (const Waiter& waiter : odd_ones(job, comm)) blame(job, waiter, value);
+    }
+    if (phrases.size() == kMostTold) continue;
+    add_camps(*comm.difference, value);
+    phrases.push_back(difference_words(job, static_cast<int>(c)));
+  }
+  if (found == 0) return unknown();
+  value.what = join(phrases, "; ");
+  if (found > kMostTold)
+    value.what += fmt::format("; and {} more communicators", found - kMostTold);
+  return value;
+}
+
+FactValue collectives_mismatched(const Job& job, const Instance&) {
+  return differences(job, true, [&](const Communicator& comm) {
+    return !comm.difference->camps.empty() && is_certain(job, comm);
+  });
+}
+
+FactValue collectives_differ(const Job& job, const Instance&) {
+  return differences(job, false, [&](const Communicator& comm) {
+    return comm.difference->camps.empty() || !is_certain(job, comm);
+  });
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.collectives_differ", Scope::Job, FactType::Bool,
+         "Ranks of a communicator differ in their calls, or lines of their logs are missing.",
+         within_runs<collectives_differ>},
+    Fact{"job.collectives_mismatched", Scope::Job, FactType::Bool,
+         "Ranks of a communicator called different things at one place of their sequences.",
+         within_runs<collectives_mismatched>},
+    Fact{"job.mismatch_noticed", Scope::Job, FactType::Bool,
+         "A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.",
+         mismatch_noticed},
+};
+
+}  // namespace
+
+std::span<const Fact> mismatch_facts() { return kFacts; }
+
+// Which messages lack their other end, and who owes it?
+//
+//   a watchdog gave up; rank 3 received for the 6th time from rank 2, which has sent 5 times
+//       → job.messages_unmatched = yes: "rank 2 has no Send to rank 3 that matches Recv number 6 of
+//         rank 3"
+//
+// NCCL takes the messages from one rank to another in their order, so that numbers tell which ones
+// meet. A rank that owes a message because it waits for somebody else itself is no news. Named is
+// who left the order of ranks like it where its messages went out of step, or who did not do as it
+// always had, or else who owes and waits for nobody.
+
+namespace {
+
+constexpr size_t kMostNamed = 4;
+
+std::string message_words(const Job& job, const UnmatchedMessages& messages) {
+  const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
+  const std::string sender = one(messages.sender);
+  const std::string receiver = one(messages.receiver);
+  if (messages.sizes_differ) {
+    return fmt::format(
+        "of the {} messages from {} to {}, not all were sent and received in one size",
+        messages.sent, sender, receiver);
+  }
+  if (messages.sent > messages.received) {
+    return fmt::format("{} has no Recv from {} that matches Send number {} of {}", receiver, sender,
+                       messages.received + 1, sender);
+  }
+  return fmt::format("{} has no Send to {} that matches Recv number {} of {}", sender, receiver,
+                     messages.sent + 1, receiver);
+}
+
+/// "rank 2 (…) called AllReduce where it had always called Send to rank 3".
+std::string departure_words(const Job& job, const UnmatchedMessages& messages,
+                            const MessageDeparture& departure) {
+  const bool receiver_owes = messages.sent > messages.received;
+  const int peer = receiver_owes ? messages.sender : messages.receiver;
+  return fmt::format("{} called {} where it had always called {} {}",
+                     waiter_words(job, departure.waiter), to_valid_utf8(departure.made.op.view()),
+                     receiver_owes ? "Recv from" : "Send to",
+                     members_words(job, messages.communicator, {peer}));
+}
+
+/// "rank 2 (…) called AllReduce where rank 5 (…), which is at …, called Send".
+std::string departure_words(const Job& job, const Waiter& waiter, const TwinDeparture& departure) {
+  return fmt::format("{} called {} where {}, which is at the same place of its groups, called {}",
+                     waiter_words(job, waiter), to_valid_utf8(departure.made.op.view()),
+                     waiter_words(job, departure.twin), to_valid_utf8(departure.usual.op.view()));
+}
+
+/// An answer while it is put together.
+struct Telling {
+  const Job& job;
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+
+  void add(const UnmatchedMessages& messages) {
+    if (phrases.size() == kMostNamed) return;
+    const Communicator& comm = job.communicators[static_cast<size_t>(messages.communicator)];
+    value.communicator = comm.id;
+    value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+    const bool receiver_owes = messages.sent > messages.received;
+    show_last_call(comm, receiver_owes ? messages.sender : messages.receiver);
+    show_last_call(comm, receiver_owes ? messages.receiver : messages.sender);
+    phrases.push_back(message_words(job, messages));
+  }
+
+  /// What the rank called last, in place of a message that no line shows.
+  void show_last_call(const Communicator& comm, int rank) {
+    const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(rank)]);
+    if (calls == nullptr || calls->total == 0) return;
+    const auto is_last = [&](const Evidence& line) { return line.where == calls->last; };
+    if (std::ranges::none_of(value.evidence, is_last)) value.evidence.push_back({calls->last, {}});
+  }
+
+  void add(const OutOfStep& messages) {
+    const CallLine& line = messages.messages;
+    const Communicator& comm = job.communicators[static_cast<size_t>(line.communicator)];
+    value.communicator = comm.id;
+    value.inferred |= comm.inferred;
+    const auto words_of = [&](int rank) {
+      const auto member = std::ranges::find(comm.ranks, rank, &CommRank::rank);
+      const auto index = static_cast<int>(member - comm.ranks.begin());
+      show_last_call(comm, index);
+      return members_words(job, line.communicator, {index});
+    };
+    const std::string sender = words_of(line.sender);
+    phrases.push_back(fmt::format(
+        "when both entered call {} of {}, {} had sent {} messages to {}, which had received {}",
+        messages.index + 1, communicator_words(job, messages.collective.communicator), sender,
+        messages.sent, words_of(line.receiver), messages.received));
+  }
+
+  FactValue end() {
+    value.what = join(phrases, "; ");
+    return value;
+  }
+};
+
+/// The only rank whose messages went out of step where it left the order of ranks like it. False if
+/// there is none, or several, or if another one left the order of collectives.
+bool tell_out_of_step(Telling& telling) {
+  const std::vector<OutOfStepRank> ranks = ranks_out_of_step(telling.job);
+  if (ranks.size() != 1) return false;
+  const auto& [messages, waiter] = ranks.front();
+  const std::vector<Departure> odd = find_departures(telling.job).odd;
+  if (std::ranges::any_of(odd, [&](const Departure& one) { return one.waiter != waiter; })) {
+    return false;
+  }
+  const auto departure = departure_from_twins(telling.job, waiter);
+  if (!departure) return false;
+  telling.add(messages);
+  blame(telling.job, waiter, telling.value);
+  telling.phrases.push_back(departure_words(telling.job, waiter, *departure));
+  return true;
+}
+
+/// Messages that a rank left out where it had always made them, and by which it holds others up.
+bool tell_departures(const Waits& waits, Telling& telling) {
+  std::vector<std::string> who;
+  for (const UnmatchedMessages& messages : waits.unmatched) {
+    const auto departure = message_departure(telling.job, messages);
+    if (!departure || !holds_up(waits, departure->waiter)) continue;
+    if (may_wait_for_unknown(telling.job, waits, departure->waiter)) continue;
+    telling.add(messages);
+    blame(telling.job, departure->waiter, telling.value);
+    if (who.size() == kMostNamed) continue;
+    who.push_back(departure_words(telling.job, messages, *departure));
+  }
+  telling.phrases.insert(telling.phrases.end(), who.begin(), who.end());
+  return !who.empty();
+}
+
+/// Behind two calls behind which so far the same one stood, the rank made another one lately, and
+/// one of these is a collective: what it left out, or made too many, is no message.
+bool left_order_of_collectives(const Job& job, const Waiter& waiter) {
+  constexpr size_t kLately = 24;
+  constexpr PastWanted kFew = {.context = 2, .times = 1};
+  const RankProgram* program = program_of(job, waiter);
+  if (program == nullptr) return false;
+  const std::vector<RankCall>& calls = program->calls;
+  const std::vector<int> kinds = kinds_of(*program);
+  const size_t first = calls.size() > kLately ? calls.size() - kLately : 0;
+  for (size_t at = std::max(first, kFew.context); at < calls.size(); ++at) {
+    const StepPast step = past_of_step(kinds, at, at, kFew);
+    if (step.past != Past::Other) continue;
+    if (!calls[step.usual].line.is_message() || !calls[at].line.is_message()) return true;
+  }
+  return false;
+}
+
+/// Of those at the ends of messages that lack one, the rank that lacks one of its own to itself, or
+/// else that left the order of ranks like it. Where nobody did, all such messages are between two
+/// ranks, and nobody else holds the job up, these are what has to be looked at: one of them left a
+/// message out, or made one too many.
+void name_ends(const Waits& waits, Telling& telling) {
+  std::set<Waiter> ends;
+  std::set<Waiter> with_themselves;
+  for (const Holdup& holdup : waits.holdups) {
+    for (const size_t m : holdup.unmatched) {
+      const UnmatchedMessages& messages = waits.unmatched[m];
+      const auto& ranks =
+          telling.job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+      if (messages.sender == messages.receiver) {
+        with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
+      }
+      for (const int end : {messages.sender, messages.receiver}) {
+        ends.insert(waiter_of(ranks[static_cast<size_t>(end)]));
+      }
+    }
+  }
+  if (with_themselves.size() == 1) {
+    return blame(telling.job, *with_themselves.begin(), telling.value);
+  }
+  std::vector<std::pair<Waiter, TwinDeparture>> departed;
+  for (const Waiter& end : ends) {
+    if (const auto departure = departure_from_twins(telling.job, end)) {
+      departed.emplace_back(end, *departure);
+    }
+  }
+  if (departed.size() == 1) {
+    const auto& [waiter, departure] = departed.front();
+    blame(telling.job, waiter, telling.value);
+    telling.phrases.push_back(departure_words(telling.job, waiter, departure));
+    return;
+  }
+  const bool others_hold_up = std::ranges::any_of(waits.holdups, [&](const Holdup& holdup) {
+    return std::ranges::none_of(holdup.waiters,
+                                [&](const auto& one) { return ends.contains(one); });
+  });
+  if (ends.size() > 2 || others_hold_up) return;
+  const auto departs = [&](const Waiter& end) {
+    return left_order_of_collectives(telling.job, end);
+  };
+  if (std::ranges::any_of(ends, departs)) return;
+  for (const Waiter& end : ends) blame(telling.job, end, telling.value);
+}
+
+bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
+  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
+    return departure.waiter == holdup.waiters.front();
+  });
+}
+
+/// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
+/// any did: hosts run ahead, so the others may wait behind these.
+std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
+  std::vector<Holdup> idle = idle_holdups(job, waits);
+  std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
+  const std::vector<Departure> odd = find_departures(job).odd;
+  if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
+    std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
+  }
+  // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
+  if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
+  return idle;
+}
+
+/// Messages owed by those whom nobody else keeps from it.
+void tell_holdups(const Waits& waits, Telling& telling) {
+  for (const Holdup& holdup : waits.holdups) {
+    const bool is_unknown = std::any_of(
+        holdup.waiters.begin(), holdup.waiters.end(),
+        [&](const Waiter& waiter) { return may_wait_for_unknown(telling.job, waits, waiter); });
+    if (is_unknown) continue;
+    for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
+  }
+  if (telling.phrases.empty()) return;
+  const std::vector<Holdup> idle = idle_owers(telling.job, waits);
+  for (const Holdup& holdup : idle) {
+    const Waiter& waiter = holdup.waiters.front();
+    blame(telling.job, waiter, telling.value);
+    telling.phrases.push_back(waiter_words(telling.job, waiter) + " waits for nobody itself");
+  }
+  if (idle.empty()) name_ends(waits, telling);
+}
+
+/// Some rank left the order of collectives of those like it, and it is none of those that seem to
+/// owe a message: they wait behind it, in a call that all have made.
+bool has_departed_elsewhere(const Job& job, const Waits& waits) {
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  const std::vector<Departure> odd = find_departures(job).odd;
+  return !idle.empty() && !odd.empty() &&
+         std::none_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); });
+}
+
+FactValue messages_unmatched(const Job& job, const Instance&) {
+  if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
+  const Waits& waits = find_waits(job);
+  Telling telling{.job = job, .phrases = {}};
+  if (tell_out_of_step(telling)) return telling.end();
+  const bool told = tell_departures(waits, telling);
+  if (!told && has_departed_elsewhere(job, waits)) return unknown();
+  if (!told) tell_holdups(waits, telling);
+  return telling.phrases.empty() ? unknown() : telling.end();
+}
+
+constexpr std::array kMessageFacts = {
+    Fact{"job.message_sizes_differ", Scope::Job, FactType::Bool,
+         "A Send and the Recv that takes it are both there and have different sizes.",
+         within_runs<message_sizes_differ>},
+    Fact{"job.messages_in_circle", Scope::Job, FactType::Bool,
+         "Watchdogs gave up on messages of ranks that wait in a circle for each other.",
+         within_runs<messages_in_circle>},
+    Fact{"job.messages_unmatched", Scope::Job, FactType::Bool,
+         "The job stood still, and a Send lacks its Recv, or a Recv its Send.",
+         within_runs<messages_unmatched>},
+};
+
+}  // namespace
+
+std::span<const Fact> message_facts() { return kMessageFacts; }
+
+}  // namespace ncclog

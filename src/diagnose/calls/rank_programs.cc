@@ -1,0 +1,504 @@
+#include "diagnose/calls/rank_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "log/line_time.h"
+#include "log/nccl_names.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+bool has_root(const OpName& op) {
+  return op == "Broadcast" || op == "Reduce" || op == "Gather" || op == "Scatter";
+}
+
+bool reduces(const OpName& op) {
+  return op == "AllReduce" || op == "Reduce" || op == "ReduceScatter";
+}
+
+std::string datatype_words(int datatype) {
+  const std::string_view name = datatype_name(datatype);
+  return name.empty() ? fmt::format("datatype {}", datatype) : std::string(name);
+}
+
+/// Number of a member in the job, else in the communicator.
+int number_of(const Job& job, const CommRank& rank) {
+  if (rank.process < 0) return rank.rank;
+  const int number = job.processes[static_cast<size_t>(rank.process)].rank;
+  return number >= 0 ? number : rank.rank;
+}
+
+/// The member of a communicator that `waiter` is, with the calls it made there.
+struct Membership {
+  int communicator = -1;
+  const CommRank* rank = nullptr;
+  const CollectiveCalls* calls = nullptr;
+};
+
+std::vector<Membership> memberships(const Job& job, const Waiter& waiter) {
+  std::vector<Membership> result;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      if (waiter_of(rank) != waiter) continue;
+      result.push_back({static_cast<int>(c), &rank, calls_of(job, rank)});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string call_words(const CallSignature& call) {
+  std::string words = fmt::format("{} of {} {}", to_valid_utf8(call.op.view()), call.count,
+                                  datatype_words(call.datatype));
+  if (reduces(call.op)) words += fmt::format(" ({})", reduction_name(call.redop));
+  if (has_root(call.op)) words += fmt::format(", root {}", call.root);
+  if (call.op == "Send") words += fmt::format(" to rank {}", call.root);
+  if (call.op == "Recv") words += fmt::format(" from rank {}", call.root);
+  return words;
+}
+
+std::string differing_fields(const CallSignature& a, const CallSignature& b) {
+  std::vector<std::string> fields;
+  const auto add = [&](bool differs, std::string_view name) {
+    if (differs) fields.emplace_back(name);
+  };
+  add(a.op != b.op, "function");
+  add(a.count != b.count, "count");
+  add(a.datatype != b.datatype, "datatype");
+  add(comparable(a).redop != comparable(b).redop, "reduction");
+  add(a.root != b.root, "root");
+  return join(fields, ", ");
+}
+
+std::string communicator_words(const Job& job, int communicator) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  if (comm.nranks < 0) return fmt::format("communicator {}", comm.id);
+  return fmt::format("communicator {} ({} ranks)", comm.id, comm.nranks);
+}
+
+std::string members_words(const Job& job, int communicator, const std::vector<int>& members) {
+  std::vector<int> numbers;
+  for (const int m : members) {
+    const auto& ranks = job.communicators[static_cast<size_t>(communicator)].ranks;
+    numbers.push_back(number_of(job, ranks[static_cast<size_t>(m)]));
+  }
+  const bool all_known =
+      std::all_of(numbers.begin(), numbers.end(), [](int number) { return number >= 0; });
+  if (all_known) return ranks_phrase(numbers);
+  return fmt::format("{} {}", members.size(), members.size() == 1 ? "process" : "processes");
+}
+
+std::string waiter_words(const Job& job, const Waiter& waiter) {
+  if (waiter.process < 0) return "a process";
+  const Process& process = job.processes[static_cast<size_t>(waiter.process)];
+  std::vector<std::string> parts;
+  if (!process.host.empty()) parts.push_back(to_valid_utf8(process.host));
+  if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
+  if (waiter.cuda_dev >= 0) parts.push_back(fmt::format("GPU {}", waiter.cuda_dev));
+  const std::string name =
+      process.rank >= 0 ? fmt::format("rank {}", process.rank) : std::string("a process");
+  return parts.empty() ? name : fmt::format("{} ({})", name, join(parts, ", "));
+}
+
+std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line) {
+  Membership last;
+  for (const Membership& membership : memberships(job, waiter)) {
+    if (membership.calls == nullptr || membership.calls->total == 0) continue;
+    if (last.calls == nullptr || last.calls->last < membership.calls->last) last = membership;
+  }
+  if (last.calls == nullptr) return {};
+  if (line != nullptr) *line = {last.calls->last, {}};
+  std::string words = fmt::format("{} on {}", call_words(last.calls->last_call),
+                                  communicator_words(job, last.communicator));
+  const LineTime time = find_line_time(last.calls->last_stamp);
+  if (time.known()) words += fmt::format(", at {}", printable(time.text));
+  return words;
+}
+
+void blame(const Job& job, const Waiter& waiter, FactValue& value) {
+  if (waiter.process < 0) return;
+  value.processes.push_back(waiter.process);
+  if (job.processes[static_cast<size_t>(waiter.process)].rank >= 0) return;
+  // A process that drives several ranks has none itself: the rank is that of its GPU in the largest
+  // communicator.
+  for (const Membership& membership : memberships(job, waiter)) {
+    if (membership.rank->rank < 0) continue;
+    value.ranks.push_back(membership.rank->rank);
+    return;
+  }
+}
+
+namespace {
+
+/// By peer, and whether they were received.
+using Counts = std::map<std::pair<int, bool>, uint64_t>;
+
+/// By log and segment.
+using TapeCounts = std::map<std::pair<int, int>, Counts>;
+
+bool has_other_peers(const SpeakerLog& log) {
+  return std::any_of(log.comms.all.begin(), log.comms.all.end(),
+                     [](const CommSegment& segment) { return calls_of(segment).other_peers > 0; });
+}
+
+void add_tape(const CallTape& tape, int log, TapeCounts& counts) {
+  std::vector<uint64_t> by_entry(tape.entries().size());
+  for (const uint16_t id : tape.calls()) ++by_entry[id];
+  for (size_t id = 0; id < by_entry.size(); ++id) {
+    const auto& [segment, call] = tape.entries()[id];
+    if (call.op == "Send" || call.op == "Recv") {
+      counts[{log, segment}][{call.root, call.op == "Recv"}] += by_entry[id];
+    }
+  }
+}
+
+/// Of the logs that tell more than is counted.
+TapeCounts tape_counts(const Job& job) {
+  TapeCounts counts;
+  for (size_t log = 0; log < job.logs.size(); ++log) {
+    if (!has_other_peers(job.logs[log])) continue;
+    const CallTape* tape = whole_tape(job.logs[log]);
+    if (tape != nullptr) add_tape(*tape, static_cast<int>(log), counts);
+  }
+  return counts;
+}
+
+/// nullptr: they are not kept.
+const Counts* counts_on_tape(const Job& job, const CommRank& rank) {
+  const TapeCounts& counts = job.answers.of<&tape_counts>(job);
+  const auto found = counts.find({rank.log, rank.segment});
+  return found == counts.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+const CallTape* whole_tape(const SpeakerLog& log) {
+  std::optional<bool> by_traces;
+  for (const CommSegment& segment : log.comms.all) {
+    const CollectiveCalls& calls = calls_of(segment);
+    if (calls.total == 0) continue;
+    const bool traces = &calls == &segment.traces;
+    if (by_traces && *by_traces != traces) return nullptr;
+    by_traces = traces;
+  }
+  if (!by_traces) return nullptr;
+  const CallTape& tape = *by_traces ? log.traces.tape : log.calls.tape;
+  return tape.kept() == tape.total() ? &tape : nullptr;
+}
+
+std::optional<MessageCount> message_count(const Job& job, const CommRank& rank, int peer,
+                                          bool receives) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr) return MessageCount{};
+  const auto known = calls->peers.find(peer);
+  if (known != calls->peers.end()) {
+    const PeerMessages& messages = receives ? known->second.received : known->second.sent;
+    return MessageCount{messages.count, messages.hash};
+  }
+  // Of the peers that are not counted all are higher than those that are.
+  if (calls->other_peers == 0 || peer < calls->peers.rbegin()->first) {
+    return MessageCount{.count = 0, .sizes = 0};
+  }
+  const Counts* counts = counts_on_tape(job, rank);
+  if (counts == nullptr) return std::nullopt;
+  const auto found = counts->find({peer, receives});
+  return MessageCount{found == counts->end() ? 0 : found->second, std::nullopt};
+}
+
+std::vector<int> message_peers(const Job& job, const CommRank& rank) {
+  std::vector<int> peers;
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr) return peers;
+  for (const auto& [peer, totals] : calls->peers) peers.push_back(peer);
+  const Counts* counts = calls->other_peers == 0 ? nullptr : counts_on_tape(job, rank);
+  if (counts == nullptr) return peers;
+  for (const auto& [end, count] : *counts) {
+    if (end.first > peers.back()) peers.push_back(end.first);
+  }
+  return peers;
+}
+
+bool has_unknown_peers(const Job& job, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  return calls != nullptr && calls->other_peers > 0 && counts_on_tape(job, rank) == nullptr;
+}
+
+namespace {
+
+/// A member of a communicator whose calls are counted.
+struct Member {
+  int communicator = -1;
+  const CommRank* rank = nullptr;
+};
+
+/// By log and segment.
+using Members = std::map<std::pair<int, int>, Member>;
+
+Members counted_members(const Job& job) {
+  Members members;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    const Communicator& comm = job.communicators[c];
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
+      members[{rank.log, rank.segment}] = {static_cast<int>(c), &rank};
+    }
+  }
+  return members;
+}
+
+bool has_calls(const SpeakerLog& log) {
+  return log.calls.tape.total() + log.traces.tape.total() > 0;
+}
+
+std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Member& member) {
+  RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
+  if (!is_point_to_point(entry.call.op)) return call;
+  const bool sends = entry.call.op == "Send";
+  if ((!sends && entry.call.op != "Recv") || entry.call.root < 0) return std::nullopt;
+  call.receives = !sends;
+  call.line.sender = sends ? member.rank->rank : entry.call.root;
+  call.line.receiver = sends ? entry.call.root : member.rank->rank;
+  return call;
+}
+
+/// Numbers the calls, of which the last of each line is the last that was made.
+void number_calls(const Job& job, const std::vector<const CommRank*>& by_call,
+                  std::vector<RankCall>& calls) {
+  std::map<std::tuple<CallLine, bool>, uint64_t> left;
+  for (size_t i = calls.size(); i-- > 0;) {
+    RankCall& call = calls[i];
+    const auto [entry, is_new] = left.try_emplace({call.line, call.receives}, 0);
+    if (is_new) entry->second = calls_made(job, *by_call[i], call.line, call.receives);
+    call.index = entry->second > 0 ? --entry->second : 0;
+  }
+}
+
+struct Draft {
+  std::vector<RankCall> calls;
+  std::vector<const CommRank*> ranks;  ///< Of each call.
+};
+
+void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
+  const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
+  if (tape == nullptr) return;
+  const std::vector<uint16_t> ids = tape->calls();
+  std::map<Waiter, Draft> drafts;
+  for (size_t i = ids.size() - std::min(ids.size(), kProgramCalls); i < ids.size(); ++i) {
+    const CallTape::Entry& entry = tape->entries()[ids[i]];
+    const auto member = members.find({log, entry.segment});
+    if (member == members.end()) continue;
+    auto call = read_entry(entry, member->second);
+    if (!call) continue;
+    call->kind = ids[i];
+    Draft& draft = drafts[waiter_of(*member->second.rank)];
+    draft.calls.push_back(*call);
+    draft.ranks.push_back(member->second.rank);
+  }
+  for (auto& [waiter, draft] : drafts) {
+    number_calls(job, draft.ranks, draft.calls);
+    result.push_back({waiter, std::move(draft.calls)});
+  }
+}
+
+std::vector<RankProgram> make_programs(const Job& job) {
+  const Members members = counted_members(job);
+  std::vector<RankProgram> programs;
+  for (const Process& process : job.processes) {
+    std::vector<int> logs;
+    for (const size_t log : process.logs) {
+      if (has_calls(job.logs[log])) logs.push_back(static_cast<int>(log));
+    }
+    if (logs.size() == 1) add_log(job, logs.front(), members, programs);
+  }
+  return programs;
+}
+
+}  // namespace
+
+const std::vector<RankProgram>& rank_programs(const Job& job) {
+  return job.answers.of<&make_programs>(job);
+}
+
+const RankProgram* program_of(const Job& job, const Waiter& waiter) {
+  const std::vector<RankProgram>& all = rank_programs(job);
+  const auto own = std::ranges::find(all, waiter, &RankProgram::waiter);
+  return own == all.end() ? nullptr : &*own;
+}
+
+std::vector<int> kinds_of(const RankProgram& program) {
+  std::vector<int> kinds;
+  kinds.reserve(program.calls.size());
+  for (const RankCall& call : program.calls) kinds.push_back(call.kind);
+  return kinds;
+}
+
+uint64_t calls_made(const Job& job, const CommRank& rank, const CallLine& line, bool receives) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr) return 0;
+  if (!line.is_message()) return calls->collectives.size();
+  const int peer = receives ? line.sender : line.receiver;
+  return message_count(job, rank, peer, receives).value_or(MessageCount{}).count;
+}
+
+namespace {
+
+bool same_context(std::span<const int> steps, size_t a, size_t b, size_t length) {
+  const auto context = [&](size_t at) { return steps.subspan(at - length, length); };
+  return std::equal(context(a).begin(), context(a).end(), context(b).begin());
+}
+
+}  // namespace
+
+StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted) {
+  StepPast result;
+  size_t others = 0;
+  for (size_t t = wanted.context; t < end; ++t) {
+    if (!same_context(steps, t, at, wanted.context)) continue;
+    if (steps[t] == steps[at]) return {Past::Same, 0};
+    if (others > 0 && steps[t] != steps[result.usual]) return {};
+    result.usual = t;
+    ++others;
+  }
+  if (others >= wanted.times) result.past = Past::Other;
+  return result;
+}
+
+namespace {
+
+/// A call as ranks of one stage have it in common: communicators are numbered by their first use.
+struct CommonCall {
+  int communicator = 0;
+  int sender = -1;
+  int receiver = -1;
+  bool receives = false;
+  OpName op;
+
+  bool operator==(const CommonCall&) const = default;
+};
+
+std::vector<CommonCall> common_calls(const RankProgram& program) {
+  std::map<int, int> numbers;
+  std::vector<CommonCall> calls;
+  calls.reserve(program.calls.size());
+  for (const RankCall& call : program.calls) {
+    const auto [number, is_new] =
+        numbers.try_emplace(call.line.communicator, static_cast<int>(numbers.size()));
+    calls.push_back({number->second, call.line.sender, call.line.receiver, call.receives, call.op});
+  }
+  return calls;
+}
+
+/// It begins where the rank began. Where only the last calls of a process are kept, the programs of
+/// its ranks begin at different places.
+bool is_whole(const RankProgram& program) {
+  std::set<std::pair<CallLine, bool>> seen;
+  return std::all_of(program.calls.begin(), program.calls.end(), [&](const RankCall& call) {
+    return !seen.insert({call.line, call.receives}).second || call.index == 0;
+  });
+}
+
+using CommonPrograms = std::vector<std::vector<CommonCall>>;  ///< As rank_programs() has them.
+
+CommonPrograms find_common_programs(const Job& job) {
+  CommonPrograms all;
+  for (const RankProgram& program : rank_programs(job)) all.push_back(common_calls(program));
+  return all;
+}
+
+size_t alike(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b) {
+  const size_t most = std::min(a.size(), b.size());
+  size_t n = 0;
+  while (n < most && a[n] == b[n]) ++n;
+  return n;
+}
+
+/// Fewer calls in common may be a start that all ranks share.
+constexpr size_t kFewestAlike = 8;
+
+/// Both go on alike from those places until one of them ends, and for long enough.
+bool rejoin(const std::vector<CommonCall>& a, size_t from_a, const std::vector<CommonCall>& b,
+            size_t from_b) {
+  size_t n = 0;
+  while (from_a + n < a.size() && from_b + n < b.size() && a[from_a + n] == b[from_b + n]) ++n;
+  return n >= kFewestAlike && (from_a + n == a.size() || from_b + n == b.size());
+}
+
+/// They share the first `n` calls, and all the others but one that one of them left out.
+bool differ_by_one(const std::vector<CommonCall>& a, const std::vector<CommonCall>& b, size_t n) {
+  return n >= kFewestAlike && (rejoin(a, n + 1, b, n) || rejoin(a, n, b, n + 1));
+}
+
+constexpr size_t kMostCompared = 256;  ///< Ranks: each may be held against each other.
+
+std::vector<Waiter> find_departed(const Job& job) {
+  std::vector<Waiter> departed;
+  if (rank_programs(job).size() > kMostCompared) return departed;
+  for (const RankProgram& program : rank_programs(job)) {
+    if (departure_from_twins(job, program.waiter)) departed.push_back(program.waiter);
+  }
+  return departed;
+}
+
+/// What stood behind the same calls of the program before.
+Past past_at(const RankProgram& program, size_t at) {
+  if (at < kStepContext) return Past::Unknown;
+  return past_of_step(kinds_of(program), at, at - kStepContext + 1).past;
+}
+
+}  // namespace
+
+const std::vector<Waiter>& departed_from_twins(const Job& job) {
+  return job.answers.of<&find_departed>(job);
+}
+
+bool made_no_more(const Job& job, const Waiter& a, const Waiter& b) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  if (programs.size() > kMostCompared) return false;
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const RankProgram* own = program_of(job, a);
+  const RankProgram* other = program_of(job, b);
+  if (own == nullptr || other == nullptr || !is_whole(*own) || !is_whole(*other)) return false;
+  const auto& calls = common[static_cast<size_t>(own - programs.data())];
+  return alike(calls, common[static_cast<size_t>(other - programs.data())]) == calls.size();
+}
+
+std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& waiter) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  const CommonPrograms& common = job.answers.of<&find_common_programs>(job);
+  const RankProgram* own = program_of(job, waiter);
+  if (own == nullptr) return std::nullopt;
+  const auto o = static_cast<size_t>(own - programs.data());
+  std::optional<size_t> twin;
+  size_t most = 0;
+  for (size_t p = 0; p < programs.size(); ++p) {
+    if (p == o) continue;
+    const size_t n = alike(common[o], common[p]);
+    const size_t shorter = std::min(common[o].size(), common[p].size());
+    if (n == shorter && n >= kFewestAlike) return std::nullopt;
+    if (n <= most) continue;
+    // They are of one stage if they share half of what is known, or all but one call.
+    const bool share_half = n >= std::max(kFewestAlike, shorter / 2);
+    const bool is_twin = share_half || (differ_by_one(common[o], common[p], n) && is_whole(*own) &&
+                                        is_whole(programs[p]));
+    if (!is_twin) continue;
+    most = n;
+    twin = p;
+  }
+  if (!twin) return std::nullopt;
+  // Of two that differ, it is the twin that left the order that it had kept itself.
+  const bool twin_left = past_at(programs[*twin], most) == Past::Other;
+  if (twin_left && past_at(*own, most) != Past::Other) return std::nullopt;
+  return TwinDeparture{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
+}
+
+}  // namespace ncclog

@@ -1,0 +1,99 @@
+// Which collectives timed out, on which ranks, and how far had each rank come?
+//
+//   [rank2]:[E… ProcessGroupNCCL.cpp:689] [Rank 2] Watchdog caught collective operation timeout:
+//       WorkNCCL(SeqNum=20, OpType=ALLREDUCE, NumelIn=1048576, …) ran for 20032 milliseconds …
+//   [rank2]:[E…] [PG ID 0 PG GUID 0(default_pg) Rank 2]  failure detected by watchdog at work
+//       sequence id: 20 PG status: last enqueued work: 20, last completed work: 19
+//
+// The first line names no process group from PyTorch 2.3 on; the status line behind it does. A
+// SeqNum counts within one group, so nothing is compared across groups.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "model/calls.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+/// A collective that a rank's watchdog gave up on.
+struct TimedOutWork {
+  int process = -1;   ///< Into Job::processes.
+  int rank = -1;      ///< Global rank; -1: unknown.
+  std::string group;  ///< GUID of the process group, or its number up to 2.4; empty: not printed.
+  /// No line names the group, and it may be one of several: its rank in the group is not its global
+  /// rank, or the job has communicators of a part of its ranks. Compare it with none.
+  bool in_unnamed_group = false;
+  int64_t seq = -1;       ///< -1: not printed (before 1.13).
+  std::string op;         ///< "ALLREDUCE", as printed.
+  std::string size;       ///< What has to be equal on all ranks: "NumelIn=1, NumelOut=1".
+  int64_t numel_in = -1;  ///< Elements; up to 2.0 of the first input tensor; -1: not printed.
+  int64_t numel_out = -1;
+  int64_t timeout_ms = 0;
+  Evidence line;
+};
+
+/// How far a rank had come in a group when it printed this.
+struct WorkProgress {
+  int process = -1;
+  int rank = -1;
+  std::string group;
+  int64_t last_enqueued = -1;
+  int64_t last_completed = -1;
+  bool dump_signal = false;  ///< Printed when another rank's timeout became known.
+  Evidence line;
+};
+
+/// All timeouts in the log, by process, each work once.
+std::vector<TimedOutWork> timed_out_work(const Job& job);
+
+/// All statements about progress, by process.
+std::vector<WorkProgress> work_progress(const Job& job);
+
+/// True for sends and receives: they differ between ranks on purpose, and count by themselves.
+bool is_point_to_point(std::string_view op);
+
+/// True for the name of the group of all ranks: "0" or "default_pg" or, where none is printed, "".
+bool is_default_group(std::string_view group);
+
+/// The works of one group and SeqNum, one for each rank or process that reported one.
+struct StalledWork {
+  std::string group;
+  int64_t seq = -1;
+  std::vector<TimedOutWork> reports;
+};
+
+/// Timeouts by group and SeqNum, in that order.
+std::vector<StalledWork> stalled_work(const Job& job);
+
+// Which call does a watchdog wait for?
+//
+//   WorkNCCL(SeqNum=29, OpType=ALLREDUCE, NumelIn=1048576, …) of default_pg, on rank 0
+//       → call 29 of the world's communicator, AllReduce of 1048576 float32, that rank 0 entered
+//
+// c10d counts its own works, and NCCL's lines carry no number, so a work is matched by operation
+// and size among the calls that its process made. What no call of its process fits is a
+// disagreement.
+
+/// True if that work is `call`, as is_call_of_work says.
+bool fits(const CallSignature& call, const TimedOutWork& work);
+
+/// Members of a communicator (into its ranks) and the call in which they are.
+struct CallPlace {
+  std::vector<int> members;
+  CallSignature call;
+};
+
+/// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
+/// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
+std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places);
+
+/// Works that fit no call of their process, although its log shows all of them.
+std::vector<TimedOutWork> works_without_call(const Job& job);
+
+}  // namespace ncclog

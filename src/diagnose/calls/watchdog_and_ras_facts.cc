@@ -1,0 +1,826 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/line_evidence.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/calls/watchdog.h"
+#include "log/messages.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+// Who waits for whom when PyTorch's watchdog fires?
+//
+//   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288
+//       → job.watchdog_mismatch = yes, rank 3
+//   ranks 0-4,6,7: SeqNum=29 timed out; rank 5: "Last enqueued NCCL work: 28"
+//       → job.watchdog_behind = yes, rank 5
+//
+// The rank that reports a timeout is usually a victim. A rank is named only by its own lines or by
+// a clear majority against it, never because it is silent.
+
+namespace {
+
+/// A reporter: its rank where known, else its process.
+using Who = std::pair<int, int>;
+
+Who who(const TimedOutWork& work) { return {work.rank, work.rank >= 0 ? -1 : work.process}; }
+
+std::string signature(const TimedOutWork& work) {
+  return work.size.empty() ? work.op : work.op + " " + work.size;
+}
+
+std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
+  std::set<int> ranks;
+  for (const TimedOutWork* work : works) {
+    if (work->rank >= 0) ranks.insert(work->rank);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+/// The guilty as an answer names them: processes of the log, or ranks that have none.
+void blame(const Job& job, int rank, int process, FactValue& value) {
+  const int known = rank >= 0 ? process_of_rank(job, rank) : process;
+  if (known >= 0) {
+    value.processes.push_back(known);
+  } else if (rank >= 0) {
+    value.ranks.push_back(rank);
+  }
+}
+
+using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
+
+/// Operations of which a report names no size: such a report fits every size of it.
+std::set<std::string> ops_without_size(std::initializer_list<const StalledWork*> stalled) {
+  std::set<std::string> ops;
+  for (const StalledWork* one : stalled) {
+    for (const TimedOutWork& work : one->reports) {
+      if (work.size.empty()) ops.insert(work.op);
+    }
+  }
+  return ops;
+}
+
+/// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
+/// The camps point into the reports.
+Camps camps_of(std::initializer_list<const StalledWork*> stalled) {
+  Camps camps;
+  std::set<Who> seen;
+  const std::set<std::string> sizeless = ops_without_size(stalled);
+  for (const StalledWork* one : stalled) {
+    for (const TimedOutWork& work : one->reports) {
+      if (!seen.insert(who(work)).second) return {};
+      camps[sizeless.contains(work.op) ? work.op : signature(work)].push_back(&work);
+    }
+  }
+  return camps;
+}
+
+/// "ranks 0-2 in ALLREDUCE NumelIn=8, rank 3 in ALLREDUCE NumelIn=4", by first rank.
+std::string camps_phrase(const Camps& camps) {
+  std::map<std::pair<std::vector<int>, std::string>, std::string> parts;
+  for (const auto& [what, works] : camps) {
+    const std::vector<int> ranks = ranks_of(works);
+    const std::string who =
+        ranks.empty() ? fmt::format("{} processes", works.size()) : ranks_phrase(ranks);
+    parts[{ranks, what}] = fmt::format("{} in {}", who, what);
+  }
+  std::vector<std::string> phrases;
+  for (const auto& [order, phrase] : parts) phrases.push_back(phrase);
+  return join(phrases, ", ");
+}
+
+/// The camps outvoted two to one or better; none if there is no such majority.
+std::vector<const TimedOutWork*> outvoted(const Camps& camps) {
+  size_t all = 0;
+  size_t most = 0;
+  for (const auto& [what, works] : camps) {
+    all += works.size();
+    most = std::max(most, works.size());
+  }
+  std::vector<const TimedOutWork*> result;
+  if (most < 2 || most < 2 * (all - most)) return result;
+  for (const auto& [what, works] : camps) {
+    if (works.size() != most) result.insert(result.end(), works.begin(), works.end());
+  }
+  return result;
+}
+
+FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
+  FactValue value = yes(where + ": " + camps_phrase(camps));
+  for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
+  std::vector<const TimedOutWork*> named = outvoted(camps);
+  // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
+  if (named.empty() && !is_torn(job)) {
+    for (const auto& [what, works] : camps) named.insert(named.end(), works.begin(), works.end());
+  }
+  for (const TimedOutWork* work : named) blame(job, work->rank, work->process, value);
+  return value;
+}
+
+std::string place(const StalledWork& stalled) {
+  const std::string group =
+      stalled.group.empty() ? "" : fmt::format(" of process group {}", stalled.group);
+  return fmt::format("SeqNum {}{}", stalled.seq, group);
+}
+
+/// Reports of two neighbouring SeqNums in which each rank appears once and nothing is the same.
+Camps neighbouring_camps(const StalledWork& first, const StalledWork& second) {
+  Camps camps = camps_of({&first, &second});
+  const bool apart = camps.size() == camps_of({&first}).size() + camps_of({&second}).size();
+  return apart ? camps : Camps{};
+}
+
+/// A peer that went away lets collectives end on some ranks only; then SeqNums mean less.
+bool lost_a_peer(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<PeerClosed>) ||
+           log.records.contains(kKindIndex<WorkException>) ||
+           log.records.contains(kKindIndex<IbCompletion>);
+  });
+}
+
+FactValue watchdog_mismatch(const Job& job, const Instance&) {
+  const std::vector<StalledWork> all = stalled_work(job);
+  if (all.empty()) return unknown();
+  for (const StalledWork& stalled : all) {
+    const Camps camps = camps_of({&stalled});
+    if (camps.size() > 1) return mismatch_answer(job, place(stalled), camps);
+  }
+  if (lost_a_peer(job)) return unknown();
+  for (size_t i = 0; i + 1 < all.size(); ++i) {
+    if (all[i].group != all[i + 1].group || all[i].seq + 1 != all[i + 1].seq) continue;
+    const Camps camps = neighbouring_camps(all[i], all[i + 1]);
+    if (camps.size() < 2) continue;
+    return mismatch_answer(job, place(all[i]) + fmt::format(" and {}", all[i + 1].seq), camps);
+  }
+  return unknown();
+}
+
+/// A rank that had not come as far as the work in which others wait.
+struct Behind {
+  int rank = -1;
+  int process = -1;
+  std::string what;
+  Evidence line;
+};
+
+/// The work that most ranks gave up on; nullptr if there is none.
+const StalledWork* most_reported(const std::vector<StalledWork>& all) {
+  const StalledWork* most = nullptr;
+  for (const StalledWork& stalled : all) {
+    if (most == nullptr || stalled.reports.size() > most->reports.size()) most = &stalled;
+  }
+  return most;
+}
+
+/// Ranks whose own lines say that they had enqueued less than `stalled`. One that gave up on a work
+/// of another group itself waits there for somebody, and is late only because of that.
+std::map<Who, Behind> behind_by_progress(const Job& job, const StalledWork& stalled) {
+  std::map<Who, Behind> result;
+  std::set<Who> elsewhere;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const std::string group = is_default_group(work.group) ? "" : work.group;
+    if (group != stalled.group || is_point_to_point(work.op)) elsewhere.insert(who(work));
+  }
+  for (WorkProgress& progress : work_progress(job)) {
+    const std::string group = is_default_group(progress.group) ? "" : progress.group;
+    if (group != stalled.group || progress.last_enqueued < 0) continue;
+    if (progress.last_enqueued >= stalled.seq) continue;
+    const Who name{progress.rank, progress.rank >= 0 ? -1 : progress.process};
+    if (elsewhere.contains(name)) continue;
+    result.try_emplace(name,
+                       Behind{progress.rank, progress.process,
+                              fmt::format("had enqueued {} as last work", progress.last_enqueued),
+                              std::move(progress.line)});
+  }
+  return result;
+}
+
+/// An NCCL call of this process failed before the others gave up, by itself and not because a peer
+/// had gone.
+std::optional<Evidence> own_failure(const Job& job, int process, SourceRef before) {
+  std::optional<Evidence> first;
+  const auto add = [&](const Record& record) {
+    const bool earlier = record.where.unit != before.unit || record.where < before;
+    if (earlier && (!first || record.where < first->where)) first = evidence_of(record);
+  };
+  const Process& speaker = job.processes[static_cast<size_t>(process)];
+  for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
+  for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
+    if (record.text.find("remote process exited") == std::string::npos) add(record);
+  });
+  return first;
+}
+
+/// Processes that failed by themselves and report no timeout.
+std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stalled) {
+  std::map<Who, Behind> result;
+  std::set<int> reporters;
+  SourceRef first = stalled.reports.front().line.where;
+  for (const TimedOutWork& work : timed_out_work(job)) reporters.insert(work.process);
+  for (const TimedOutWork& work : stalled.reports) first = std::min(first, work.line.where);
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const int process = static_cast<int>(p);
+    const int rank = job.processes[p].rank;
+    if (rank < 0 || reporters.contains(process)) continue;
+    if (auto line = own_failure(job, process, first)) {
+      result.try_emplace({rank, -1}, Behind{rank, process, "had failed in a call of its own before",
+                                            std::move(*line)});
+    }
+  }
+  return result;
+}
+
+/// Those whose lines of calls show that they wait for somebody themselves.
+std::set<int> processes_that_wait(const Job& job) {
+  std::set<int> processes;
+  for (const Waiter& waiter : find_waits(job).waiting) processes.insert(waiter.process);
+  return processes;
+}
+
+/// Those behind must be the few: where most ranks are "behind", one rank has run ahead.
+bool few_enough(size_t behind, size_t waiting) {
+  return behind > 0 && (behind < waiting || (behind == 1 && waiting == 1));
+}
+
+FactValue watchdog_behind(const Job& job, const Instance&) {
+  const std::vector<StalledWork> all = stalled_work(job);
+  const StalledWork* stalled = most_reported(all);
+  if (stalled == nullptr) return unknown();
+  std::map<Who, Behind> behind = behind_by_progress(job, *stalled);
+  if (behind.empty() && is_default_group(stalled->group)) {
+    behind = behind_by_failure(job, *stalled);
+  }
+  const std::set<int> waiting_in_calls = processes_that_wait(job);
+  std::erase_if(behind, [&](const auto& entry) {
+    const Behind& one = entry.second;
+    const int known = one.rank >= 0 ? process_of_rank(job, one.rank) : one.process;
+    return waiting_in_calls.contains(known);
+  });
+  std::vector<const TimedOutWork*> waiting;
+  for (const TimedOutWork& work : stalled->reports) {
+    if (!behind.contains(who(work))) waiting.push_back(&work);
+  }
+  if (!few_enough(behind.size(), waiting.size())) return unknown();
+  FactValue value = yes({});
+  std::vector<std::string> parts;
+  for (auto& [name, late] : behind) {
+    parts.push_back((late.rank >= 0 ? fmt::format("rank {} ", late.rank) : "one process ") +
+                    late.what);
+    value.evidence.push_back(std::move(late.line));
+    blame(job, late.rank, late.process, value);
+  }
+  const std::string ranks = ranks_phrase(ranks_of(waiting));
+  value.what = fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks,
+                           place(*stalled), join(parts, ", "));
+  value.evidence.push_back(waiting.front()->line);
+  return value;
+}
+
+/// The timeout that was printed first.
+std::optional<TimedOutWork> first_timeout(const Job& job) {
+  std::optional<TimedOutWork> first;
+  for (TimedOutWork& work : timed_out_work(job)) {
+    if (!first || work.line.where < first->line.where) first = std::move(work);
+  }
+  return first;
+}
+
+FactValue watchdog_at_eval(const Job& job, const Instance&) {
+  const auto timeout = first_timeout(job);
+  if (!timeout) return unknown();
+  const auto phase = rare_phase_before(job, timeout->line);
+  if (!phase) return unknown();
+  return yes(phase->what, {phase->line});
+}
+
+/// Where to look if all but a few ranks report that a work of all of them timed out. That no line
+/// of a rank is there accuses nobody.
+std::string quiet_ranks_phrase(const Job& job) {
+  constexpr std::string_view kNobody = "which one, this log does not show.";
+  std::set<int> reported;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    if (work.rank < 0 || work.in_unnamed_group || !is_default_group(work.group)) {
+      return std::string(kNobody);
+    }
+    reported.insert(work.rank);
+  }
+  std::vector<int> quiet;
+  const int nranks = job.nranks.value_or(0);
+  for (int rank = 0; rank < nranks && quiet.size() <= reported.size(); ++rank) {
+    if (!reported.contains(rank)) quiet.push_back(rank);
+  }
+  if (quiet.empty() || quiet.size() > reported.size()) return std::string(kNobody);
+  const std::string_view why = quiet.size() == 1
+                                   ? "It ended, hangs elsewhere, or its output is missing."
+                                   : "They ended, hang elsewhere, or their output is missing.";
+  return fmt::format("no time-out of {} is in these logs. {}", ranks_phrase(quiet), why);
+}
+
+/// A status that says itself that the work timed out; others are printed for any failure.
+bool tells_timeout(std::string_view message) {
+  message = trim(message);
+  return message.starts_with("Timeout at NCCL work: ") ||
+         message.starts_with("Work timeout is detected by watchdog at work: ");
+}
+
+/// What is known where the line that names the operation is not there, and only the status is.
+FactValue first_status(const Job& job) {
+  FactValue value;
+  for_each_said<WorkStatus>(job, [&](const Said<WorkStatus>& said) {
+    if (!tells_timeout(said.header.message)) return;
+    if (value.known() && !(said.record.where < value.evidence.front().where)) return;
+    const int rank = rank_of(job, said.process, said.header);
+    const std::string on = rank < 0 ? "" : fmt::format(" on rank {}", rank);
+    value.value = fmt::format("work {}{}, last completed {}; no line names the operation",
+                              said.message.seq, on, said.message.last_completed);
+    value.evidence = {evidence_of(said.record)};
+  });
+  value.what = quiet_ranks_phrase(job);
+  return value.known() ? value : unknown();
+}
+
+FactValue watchdog_status_only(const Job& job, const Instance&) {
+  if (first_timeout(job)) return no();
+  const FactValue status = first_status(job);
+  return status.known() ? yes(status.what, status.evidence) : unknown();
+}
+
+/// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
+FactValue watchdog_first(const Job& job, const Instance&) {
+  const auto timeout = first_timeout(job);
+  if (!timeout) return first_status(job);
+  const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
+  const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
+  const std::string group =
+      timeout->group.empty() ? "" : fmt::format(", process group {}", timeout->group);
+  const std::string rank = timeout->rank < 0 ? "" : fmt::format(" on rank {}", timeout->rank);
+  FactValue value;
+  value.value = fmt::format("{}{}{}{}{}, limit {} s", timeout->op, rank, seq, size, group,
+                            timeout->timeout_ms / 1000);
+  value.what = quiet_ranks_phrase(job);
+  value.evidence = {timeout->line};
+  return value;
+}
+
+/// "a collective timed out (ALLREDUCE on rank 6, …)", "nothing was printed for 17 s before …".
+FactValue standstill(const Job& job, const Instance& instance) {
+  FactValue value = watchdog_first(job, instance);
+  if (const auto* first = std::get_if<std::string>(&value.value)) {
+    return {fmt::format("a collective timed out ({})", *first), {}, value.evidence, {}, {}};
+  }
+  const auto stop = stop_evidence(job);
+  if (!stop || !stood_still(job)) return unknown();
+  return {stop->what, {}, {stop->line}, {}, {}};
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
+         "Evaluation or checkpoint output stands shortly before the first timeout.",
+         watchdog_at_eval},
+    Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
+         "A few ranks' own lines show that they had not come to the work the others timed out in.",
+         within_runs<watchdog_behind>},
+    Fact{"job.standstill", Scope::Job, FactType::Text,
+         "How it is known that the job stood still: a clause.", standstill},
+    Fact{"job.watchdog_first", Scope::Job, FactType::Text,
+         "The collective that timed out first, in words.", watchdog_first},
+    Fact{
+        "job.watchdog_status_only", Scope::Job, FactType::Bool,
+        "A watchdog says how far its work came when it timed out, and no line names the operation.",
+        watchdog_status_only},
+    Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
+         "Ranks of one process group timed out in different collectives at one SeqNum.",
+         within_runs<watchdog_mismatch>},
+};
+
+}  // namespace
+
+std::span<const Fact> watchdog_facts() { return kFacts; }
+
+// How do watchdogs and the lines of calls go together?
+//
+//   ranks 0-4,6,7 wait in call 29, and their watchdogs gave up on SeqNum 29, an ALLREDUCE of that
+//   size                                                 → a sentence for the finding's message
+//   a watchdog gave up on a BROADCAST, and its process never called one   → said, nobody is named
+
+namespace {
+
+bool is_yes(const FactValue& value) {
+  const bool* yes = std::get_if<bool>(&value.value);
+  return yes != nullptr && *yes;
+}
+
+/// The communicator of which a fact speaks; -1: none.
+int communicator_of(const Job& job, std::string_view fact, const Instance& instance) {
+  const FactValue value = find_fact(fact)->derive(job, instance);
+  if (!is_yes(value)) return -1;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    if (job.communicators[c].id == value.communicator) return static_cast<int>(c);
+  }
+  return -1;
+}
+
+std::vector<CallPlace> camp_places(const Job& job, int communicator) {
+  std::vector<CallPlace> places;
+  const auto& difference = job.communicators[static_cast<size_t>(communicator)].difference;
+  if (!difference) return places;
+  for (const CallCamp& camp : difference->camps) places.push_back({camp.members, camp.call.call});
+  return places;
+}
+
+std::vector<CallPlace> front_places(const Job& job, int communicator) {
+  const CallFront front = call_front(job, communicator);
+  const PlacedCall* call = open_call(job, front);
+  if (call == nullptr) return {};
+  return {{front.ahead, call->call}};
+}
+
+/// All ranks in the communicator's last call.
+std::vector<CallPlace> last_places(const Job& job, int communicator) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  CallPlace place;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const CollectiveCalls* calls = calls_of(job, comm.ranks[r]);
+    if (calls == nullptr || calls->collectives.size() == 0) return {};
+    place.members.push_back(static_cast<int>(r));
+    place.call = calls->collectives.call(calls->collectives.size() - 1)->call;
+  }
+  if (place.members.empty()) return {};
+  return {place};
+}
+
+/// The facts of findings that may be about a watchdog's call, and where their ranks are.
+struct WaitRow {
+  std::string_view fact;
+  std::vector<CallPlace> (*places)(const Job& job, int communicator);
+};
+
+FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
+  constexpr std::array kRows = {
+      WaitRow{"job.collectives_mismatched", camp_places},
+      WaitRow{"job.rank_missing_in_collective", front_places},
+      WaitRow{"job.collectives_all_entered", last_places},
+  };
+  if (timed_out_work(job).empty()) return unknown();
+  for (const WaitRow& row : kRows) {
+    const int communicator = communicator_of(job, row.fact, instance);
+    if (communicator < 0) continue;
+    const std::string words = waiting_words(job, communicator, row.places(job, communicator));
+    return words.empty() ? unknown() : yes(fmt::format(". The watchdogs of {}", words));
+  }
+  return unknown();
+}
+
+FactValue watchdog_disagrees(const Job& job, const Instance&) {
+  constexpr size_t kMostTold = 3;
+  const std::vector<TimedOutWork> works = works_without_call(job);
+  if (works.empty()) return no();
+  FactValue value = yes({});
+  std::vector<std::string> phrases;
+  for (const TimedOutWork& work : works) {
+    if (phrases.size() == kMostTold) break;
+    value.evidence.push_back(work.line);
+    phrases.push_back(fmt::format(
+        "the watchdog of {} gave up on {} {}, which its lines of calls "
+        "do not show",
+        waiter_words(job, {work.process, -1}), to_valid_utf8(work.op), to_valid_utf8(work.size)));
+  }
+  value.what = join(phrases, "; ");
+  if (works.size() > kMostTold)
+    value.what += fmt::format("; and {} more", works.size() - kMostTold);
+  return value;
+}
+
+constexpr std::array kWatchdogCallFacts = {
+    Fact{"job.watchdog_disagrees", Scope::Job, FactType::Bool,
+         "A watchdog gave up on a collective that its process never called, by its log.",
+         within_runs<watchdog_disagrees>},
+    Fact{
+        "job.watchdogs_on_call", Scope::Job, FactType::Bool,
+        "Watchdogs gave up on the call that a finding is about; `what` is a sentence to put behind "
+        "another.",
+        within_runs<watchdogs_on_call>},
+};
+
+}  // namespace
+
+std::span<const Fact> watchdog_call_facts() { return kWatchdogCallFacts; }
+
+// Does NCCL's RAS service confirm what the lines of calls say?
+//
+//   AllReduce operation counts: 7 ranks 29, rank 5 28; the lines name rank 5      → confirmed
+//   rank 5 launched 31, the others as many as their logs show; its log shows 28   → contradicted
+//
+//   Missing communicator data from 1 job process; process 6004 on node 10.4.1.3    → incomplete
+//   Missing communicator data from 255 ranks, of communicators with 2              → no such ranks
+//
+// The answer is of the moment in which somebody asked, and counts of a healthy job differ by a few.
+// So a lower count alone names nobody; a higher count than a log shows, where those of other ranks
+// are what their logs show, proves that this log lacks lines.
+
+namespace {
+
+/// Operations of one function that each rank of a communicator launched.
+struct RasCounts {
+  int communicator = -1;  ///< Into Job::communicators.
+  std::string function;
+  std::map<int, int64_t> launched;  ///< By rank; those that RAS names, or that are all others.
+};
+
+std::optional<uint64_t> hash_in(std::string_view id) { return parse_hex(id); }
+
+/// The only communicator of that id; -1 if there is none or a pointer that came back.
+int communicator_of(const Job& job, const std::string& hash) {
+  const auto wanted = hash_in(hash);
+  int found = -1;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    if (job.communicators[c].inferred || !wanted || hash_in(job.communicators[c].id) != wanted) {
+      continue;
+    }
+    if (found >= 0) return -1;
+    found = static_cast<int>(c);
+  }
+  return found;
+}
+
+constexpr std::string_view kCounts = " operation counts";
+
+/// Ranks that RAS does not list are of the one group that is too large to be listed.
+void add_unlisted(const RasStatement& unlisted, int nranks, RasCounts& counts) {
+  const auto value = parse_int(unlisted.value);
+  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(counts.launched.size());
+  if (!value || unlisted.count != lacking) return;
+  for (int rank = 0; rank < nranks; ++rank) counts.launched.try_emplace(rank, *value);
+}
+
+/// The statements of one communicator and function, which follow each other.
+RasCounts read_counts(const Job& job, int communicator, std::string_view function,
+                      const std::vector<const RasStatement*>& statements) {
+  RasCounts counts{communicator, std::string(function), {}};
+  const RasStatement* unlisted = nullptr;
+  bool is_odd = false;
+  for (const RasStatement* statement : statements) {
+    const auto value = parse_int(statement->value);
+    if (statement->members.empty()) {
+      is_odd |= unlisted != nullptr;
+      unlisted = statement;
+    }
+    for (const RasMember& member : statement->members) {
+      if (value && member.rank >= 0) counts.launched[member.rank] = *value;
+    }
+  }
+  const int nranks = job.communicators[static_cast<size_t>(communicator)].nranks;
+  if (unlisted != nullptr && !is_odd && nranks > 0) add_unlisted(*unlisted, nranks, counts);
+  return counts;
+}
+
+/// What the last answer says of the communicators that the logs know.
+std::vector<RasCounts> last_counts(const Job& job) {
+  std::vector<RasCounts> result;
+  if (job.ras_reports.empty() || !job.runs.empty()) return result;
+  std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>> by_function;
+  for (const RasStatement& statement : job.ras_reports.back().statements) {
+    if (statement.problem == "MISMATCH" && statement.what.ends_with(kCounts)) {
+      by_function[{statement.communicator, statement.what}].push_back(&statement);
+    }
+  }
+  for (const auto& [key, statements] : by_function) {
+    const int communicator = communicator_of(job, key.first);
+    if (communicator < 0) continue;
+    const std::string_view what = key.second;
+    result.push_back(
+        read_counts(job, communicator, what.substr(0, what.size() - kCounts.size()), statements));
+  }
+  return result;
+}
+
+/// Calls of a function that a rank's log shows; nullopt if the log need not show all.
+std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, const CommRank& rank,
+                                   std::string_view function) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
+  if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
+  int64_t shown = 0;
+  for (const auto& [call, count] : calls->by_signature.counts) {
+    if (call.op.view() == function) shown += static_cast<int64_t>(count);
+  }
+  return shown;
+}
+
+/// Members whose logs show fewer calls than RAS counted, where of all others RAS counted no more
+/// than their logs show, and of some exactly that.
+std::vector<int> lacking_members(const Job& job, const RasCounts& counts) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+  std::vector<int> lacking;
+  size_t equal = 0;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const auto launched = counts.launched.find(comm.ranks[r].rank);
+    const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
+    if (launched == counts.launched.end() || !shown) continue;
+    if (launched->second > *shown) lacking.push_back(static_cast<int>(r));
+    if (launched->second == *shown) ++equal;
+  }
+  return equal > lacking.size() ? lacking : std::vector<int>{};
+}
+
+FactValue ras_contradicts(const Job& job, const Instance&) {
+  for (const RasCounts& counts : last_counts(job)) {
+    const std::vector<int> lacking = lacking_members(job, counts);
+    if (lacking.empty()) continue;
+    const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+    const CommRank& first = comm.ranks[static_cast<size_t>(lacking.front())];
+    FactValue value = yes(fmt::format(
+        "RAS counted {} {} of {} on {}, whose log shows {}", counts.launched.at(first.rank),
+        to_valid_utf8(counts.function), members_words(job, counts.communicator, {lacking.front()}),
+        communicator_words(job, counts.communicator),
+        *shown_calls(job, comm, first, counts.function)));
+    if (lacking.size() > 1) value.what += fmt::format("; and {} ranks more", lacking.size() - 1);
+    value.communicator = comm.id;
+    return value;
+  }
+  return no();
+}
+
+/// "2 ranks (12,13) 641", as far as RAS lists them.
+std::string count_words(const RasStatement& statement) {
+  std::vector<int> ranks;
+  for (const RasMember& member : statement.members) {
+    if (member.rank >= 0) ranks.push_back(member.rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  const std::string value = to_valid_utf8(statement.value);
+  const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
+  if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
+  return fmt::format("{} rank{} {}", statement.count, statement.count == 1 ? "" : "s", value);
+}
+
+/// What the last answer says of operations that ranks launched. It accuses nobody: those with more
+/// wait as likely as those with less are late.
+FactValue ras_mismatch(const Job& job, const Instance&) {
+  if (job.ras_reports.empty()) return unknown();
+  const RasReport& report = job.ras_reports.back();
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> parts;
+  for (const RasStatement& statement : report.statements) {
+    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
+    parts[{statement.communicator, statement.what}].push_back(count_words(statement));
+  }
+  if (parts.empty()) return no();
+  std::vector<std::string> phrases;
+  for (const auto& [key, counts] : parts) {
+    const std::string_view what = key.second;
+    phrases.push_back(fmt::format("{} on communicator {}: {}",
+                                  to_valid_utf8(what.substr(0, what.size() - kCounts.size())),
+                                  to_valid_utf8(key.first), join(counts, ", ")));
+  }
+  return yes(join(phrases, "; "));
+}
+
+/// "process 6004 on node 10.4.1.3 (GPU 0)", "rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
+std::string member_words(const RasMember& member) {
+  std::vector<std::string> parts;
+  if (member.pid >= 0) parts.push_back(fmt::format("process {}", member.pid));
+  if (!member.node.empty()) parts.push_back("on node " + printable(to_valid_utf8(member.node)));
+  std::string place = join(parts, " ");
+  const std::string gpu = member.gpu.empty() ? "" : "GPU " + printable(to_valid_utf8(member.gpu));
+  if (member.rank < 0) return gpu.empty() ? place : fmt::format("{} ({})", place, gpu);
+  if (!gpu.empty()) place += place.empty() ? gpu : ", " + gpu;
+  return place.empty() ? fmt::format("rank {}", member.rank)
+                       : fmt::format("rank {} ({})", member.rank, place);
+}
+
+/// More ranks than any communicator of the answer has, or a rank that none has: in such an answer
+/// the service itself is wrong.
+bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
+  if (statement.communicator.empty() || most_ranks <= 0) return false;
+  return statement.count > most_ranks ||
+         std::any_of(statement.members.begin(), statement.members.end(),
+                     [&](const RasMember& member) { return member.rank >= most_ranks; });
+}
+
+/// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
+std::string lacking_words(const RasStatement& statement) {
+  constexpr size_t kMost = 3;
+  const bool of_job = statement.communicator.empty();
+  const std::string_view unit = of_job ? (statement.count == 1 ? "process" : "processes")
+                                       : (statement.count == 1 ? "rank" : "ranks");
+  std::string words = of_job ? "" : "communicator " + to_valid_utf8(statement.communicator) + ": ";
+  words += statement.problem == "DEAD" ? "no way to reach " : "no data from ";
+  words += fmt::format("{} {}", statement.count, unit);
+  std::vector<std::string> members;
+  for (const RasMember& member : statement.members) {
+    if (members.size() == kMost) break;
+    members.push_back(member_words(member));
+  }
+  if (statement.members.size() > kMost) members.push_back("…");
+  return members.empty() ? words : fmt::format("{}: {}", words, join(members, ", "));
+}
+
+/// Of whom the last answer has nothing. The service itself may be late or wrong, so nobody is
+/// called dead.
+FactValue ras_incomplete(const Job& job, const Instance&) {
+  if (job.ras_reports.empty()) return unknown();
+  constexpr size_t kMost = 3;
+  const RasReport& report = job.ras_reports.back();
+  int64_t most_ranks = -1;
+  for (const RasCommunicators& row : report.communicators) {
+    most_ranks = std::max(most_ranks, row.nranks);
+  }
+  std::vector<std::string> phrases;
+  std::string doubt;
+  for (const RasStatement& statement : report.statements) {
+    const bool lacks = statement.problem == "DEAD" ||
+                       (statement.problem == "INCOMPLETE" && statement.what == "communicator data");
+    if (!lacks) continue;
+    if (!is_impossible(statement, most_ranks)) {
+      phrases.push_back(lacking_words(statement));
+    } else if (doubt.empty()) {
+      doubt = fmt::format(
+          ". It also misses {} ranks of {}, and no communicator of its table has more than {}: "
+          "that part is an error of the service",
+          statement.count, to_valid_utf8(statement.communicator), most_ranks);
+    }
+  }
+  if (phrases.empty() && doubt.empty()) return no();
+  if (phrases.empty()) phrases.push_back("what it lacks cannot be");
+  if (phrases.size() > kMost) {
+    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
+    phrases.resize(kMost + 1);
+  }
+  return yes(join(phrases, "; ") + doubt);
+}
+
+/// Ranks of the lowest count, if all others have one higher count; empty if it is not so.
+std::vector<int> behind_in(const RasCounts& counts) {
+  std::map<int64_t, std::vector<int>> by_count;
+  for (const auto& [rank, count] : counts.launched) by_count[count].push_back(rank);
+  return by_count.size() == 2 ? by_count.begin()->second : std::vector<int>{};
+}
+
+/// Ranks in the communicator of the processes that a fact names.
+std::vector<int> named_in(const Communicator& comm, const FactValue& value) {
+  std::vector<int> ranks;
+  for (const CommRank& rank : comm.ranks) {
+    const auto& named = value.processes;
+    if (std::find(named.begin(), named.end(), rank.process) != named.end()) {
+      ranks.push_back(rank.rank);
+    }
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+FactValue ras_agrees(const Job& job, const Instance& instance) {
+  const std::vector<RasCounts> all = last_counts(job);
+  if (all.empty()) return unknown();
+  const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, instance);
+  if (!missing.known()) return unknown();
+  for (const RasCounts& counts : all) {
+    const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+    const std::vector<int> behind = behind_in(counts);
+    const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
+    if (behind.empty() || !knows_all || comm.id != missing.communicator) continue;
+    if (named_in(comm, missing) != behind) continue;
+    const auto more =
+        std::max_element(counts.launched.begin(), counts.launched.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return yes(fmt::format(
+        ". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
+        "the others",
+        counts.launched.at(behind.front()), to_valid_utf8(counts.function), more->second));
+  }
+  return unknown();
+}
+
+constexpr std::array kRasFacts = {
+    Fact{"job.ras_agrees", Scope::Job, FactType::Bool,
+         "NCCL's RAS service counted fewer operations of exactly the ranks that the lines of calls "
+         "name; `what` is a sentence to put behind another.",
+         ras_agrees},
+    Fact{"job.ras_contradicts", Scope::Job, FactType::Bool,
+         "NCCL's RAS service counted more operations of a rank than its log shows, and as many as "
+         "the logs show of others.",
+         ras_contradicts},
+    Fact{"job.ras_incomplete", Scope::Job, FactType::Bool,
+         "NCCL's RAS service had no data of processes or ranks when it was asked.", ras_incomplete},
+    Fact{"job.ras_mismatch", Scope::Job, FactType::Bool,
+         "NCCL's RAS service found ranks of a communicator that launched different numbers of an "
+         "operation.",
+         ras_mismatch},
+};
+
+}  // namespace
+
+std::span<const Fact> ras_facts() { return kRasFacts; }
+
+}  // namespace ncclog

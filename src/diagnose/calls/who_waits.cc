@@ -1,0 +1,707 @@
+#include "diagnose/calls/who_waits.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/watchdog.h"
+#include "model/call_coverage.h"
+
+namespace ncclog {
+namespace {
+
+/// A communicator of which no line says how many ranks it has may have any number.
+int unseen_ranks(const Communicator& comm) {
+  const int seen = static_cast<int>(comm.ranks.size());
+  return comm.nranks < 0 ? 1 : std::max(0, comm.nranks - seen);
+}
+
+/// True if the watchdog of every rank whose calls are not counted fired.
+bool unknown_ranks_wait(const Job& job) {
+  if (job.communicators.empty()) return false;
+  const Communicator& world = job.communicators.front();
+  if (world.nranks != job.nranks || static_cast<int>(world.ranks.size()) != world.nranks) {
+    return false;
+  }
+  std::set<int> gave_up;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    // Up to PyTorch 2.1 the rank may be that inside some group.
+    if (job.processes[static_cast<size_t>(work.process)].rank >= 0) gave_up.insert(work.rank);
+  }
+  return std::all_of(world.ranks.begin(), world.ranks.end(), [&](const CommRank& rank) {
+    return call_coverage(job, world, rank) == CallCoverage::Counted ||
+           (rank.rank >= 0 && gave_up.contains(rank.rank));
+  });
+}
+
+}  // namespace
+
+uint64_t collectives_of(const Job& job, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  return calls == nullptr ? 0 : calls->collectives.size();
+}
+
+CallFront call_front(const Job& job, int communicator) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  CallFront front;
+  front.communicator = communicator;
+  front.unseen = unseen_ranks(comm);
+  std::vector<int> counted;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const bool is_counted = call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Counted;
+    (is_counted ? counted : front.unknown).push_back(static_cast<int>(r));
+    front.furthest = std::max(front.furthest, collectives_of(job, comm.ranks[r]));
+  }
+  front.front = front.furthest;
+  const auto length = [&](int r) {
+    return collectives_of(job, comm.ranks[static_cast<size_t>(r)]);
+  };
+  for (const int r : counted) front.front = std::min(front.front, length(r));
+  if (comm.difference || front.front == front.furthest) return front;
+  for (const int r : counted) (length(r) == front.front ? front.behind : front.ahead).push_back(r);
+  return front;
+}
+
+std::vector<CallFront> call_fronts(const Job& job) {
+  const bool unknown_wait = unknown_ranks_wait(job);
+  std::vector<CallFront> fronts;
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    CallFront front = call_front(job, static_cast<int>(c));
+    front.unknown_wait = unknown_wait;
+    if (front.furthest > 0) fronts.push_back(std::move(front));
+  }
+  return fronts;
+}
+
+const PlacedCall* open_call(const Job& job, const CallFront& front) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
+  for (const int r : front.ahead) {
+    const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(r)]);
+    if (const PlacedCall* call = calls->collectives.call(front.front)) return call;
+  }
+  return nullptr;
+}
+
+namespace {
+
+constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
+
+/// One end of a line: a rank, and for messages whether it receives.
+struct LineEnd {
+  size_t program = 0;
+  bool receives = false;
+  uint64_t made = 0;           ///< Calls, with those that the program no longer holds.
+  uint64_t first = 0;          ///< Index of the first one that it holds.
+  std::vector<size_t> places;  ///< In the program, from `first` on.
+
+  size_t place_of(uint64_t index) const {
+    const bool is_held = index >= first && index - first < places.size();
+    return is_held ? places[index - first] : kNowhere;
+  }
+};
+
+class Tracing {
+ public:
+  explicit Tracing(const Job& job) : job_(job), programs_(rank_programs(job)) {
+    halts_.assign(programs_.size(), kNowhere);
+    for (size_t p = 0; p < programs_.size(); ++p) add_program(p);
+    add_idle_ends();
+    for (size_t p = 0; p < programs_.size(); ++p) halt(p, first_open(p));
+    while (!changed_.empty()) {
+      const auto [program, from, to] = changed_.back();
+      changed_.pop_back();
+      for (size_t at = from; at < to; ++at) doubt(programs_[program].calls[at]);
+    }
+  }
+
+  std::vector<HeldCall> held() const {
+    std::map<std::pair<CallLine, uint64_t>, HeldCall> result;
+    for (size_t p = 0; p < programs_.size(); ++p) {
+      if (halts_[p] == kNowhere) continue;
+      const RankCall& call = programs_[p].calls[halts_[p]];
+      if (is_open(call)) continue;
+      HeldCall& held = result[{call.line, call.index}];
+      held.waiting.push_back(programs_[p].waiter);
+      if (held.waiting.size() == 1) held.awaited = awaited(call);
+      held.line = call.line;
+      held.index = call.index;
+    }
+    std::vector<HeldCall> list;
+    for (auto& [where, held] : result) list.push_back(std::move(held));
+    return list;
+  }
+
+ private:
+  struct Stretch {
+    size_t program = 0;
+    size_t from = 0;
+    size_t to = 0;
+  };
+
+  void add_program(size_t p) {
+    const std::vector<RankCall>& calls = programs_[p].calls;
+    for (size_t at = 0; at < calls.size(); ++at) {
+      LineEnd& end = end_of(calls[at].line, p, calls[at].receives);
+      if (end.places.empty()) end.first = calls[at].index;
+      end.places.push_back(at);
+      end.made = calls[at].index + 1;
+    }
+  }
+
+  LineEnd& end_of(const CallLine& line, size_t program, bool receives) {
+    std::vector<LineEnd>& ends = lines_[line];
+    const auto found = std::find_if(ends.rbegin(), ends.rend(), [&](const LineEnd& end) {
+      return end.program == program && end.receives == receives;
+    });
+    if (found != ends.rend()) return *found;
+    ends.push_back({.program = program, .receives = receives});
+    return ends.back();
+  }
+
+  /// Ranks that made no call of a line in the time that is kept, or none at all.
+  void add_idle_ends() {
+    std::map<Waiter, size_t> program_of;
+    for (size_t p = 0; p < programs_.size(); ++p) program_of[programs_[p].waiter] = p;
+    for (auto& [line, ends] : lines_) {
+      for (const CommRank* rank : ranks_at(line)) {
+        const auto program = program_of.find(waiter_of(*rank));
+        if (program == program_of.end()) continue;
+        const bool is_sender = line.is_message() && rank->rank == line.sender;
+        if (!line.is_message() || is_sender) add_idle(*rank, program->second, line, false);
+        if (rank->rank == line.receiver) add_idle(*rank, program->second, line, true);
+      }
+      least_[line] = std::min_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
+                       return a.made < b.made;
+                     })->made;
+    }
+  }
+
+  /// All ranks of a communicator, or both ends of a message.
+  std::vector<const CommRank*> ranks_at(const CallLine& line) const {
+    const auto& ranks = job_.communicators[static_cast<size_t>(line.communicator)].ranks;
+    std::vector<const CommRank*> result;
+    for (const CommRank& rank : ranks) {
+      const bool is_end = rank.rank == line.sender || rank.rank == line.receiver;
+      if (!line.is_message() || is_end) result.push_back(&rank);
+    }
+    return result;
+  }
+
+  void add_idle(const CommRank& rank, size_t program, const CallLine& line, bool receives) {
+    LineEnd& end = end_of(line, program, receives);
+    if (end.places.empty()) end.made = calls_made(job_, rank, line, receives);
+  }
+
+  /// Somebody whose calls are known did not make it.
+  bool is_open(const RankCall& call) const { return least_.at(call.line) <= call.index; }
+
+  size_t first_open(size_t p) const {
+    const std::vector<RankCall>& calls = programs_[p].calls;
+    const auto open = std::find_if(calls.begin(), calls.end(),
+                                   [&](const RankCall& call) { return is_open(call); });
+    return open == calls.end() ? kNowhere : static_cast<size_t>(open - calls.begin());
+  }
+
+  /// The rank may wait at `place`, and what is behind it may not have begun.
+  void halt(size_t program, size_t place) {
+    size_t& known = halts_[program];
+    if (place >= known) return;
+    const size_t end = known == kNowhere ? programs_[program].calls.size() : known + 1;
+    known = place;
+    changed_.push_back({program, place + 1, end});
+  }
+
+  void doubt(const RankCall& call) {
+    if (!doubted_.emplace(call.line, call.index).second) return;
+    for (const LineEnd& end : lines_.at(call.line)) halt(end.program, end.place_of(call.index));
+  }
+
+  std::vector<Waiter> awaited(const RankCall& call) const {
+    std::vector<Waiter> result;
+    for (const LineEnd& end : lines_.at(call.line)) {
+      const size_t place = end.place_of(call.index);
+      if (place != kNowhere && place > halts_[end.program]) {
+        result.push_back(programs_[end.program].waiter);
+      }
+    }
+    return result;
+  }
+
+  const Job& job_;
+  const std::vector<RankProgram>& programs_;
+  std::map<CallLine, std::vector<LineEnd>> lines_;
+  std::map<CallLine, uint64_t> least_;  ///< Calls that all its ends made.
+  std::vector<size_t> halts_;           ///< By program: the first call in which it may wait.
+  std::vector<Stretch> changed_;
+  std::set<std::pair<CallLine, uint64_t>> doubted_;
+};
+
+}  // namespace
+
+std::vector<HeldCall> held_calls(const Job& job) { return Tracing(job).held(); }
+
+namespace {
+
+/// Points of the graph: waiters, and between those ahead and those behind one point for each
+/// front, so that a front of n ranks has n edges and not n * n / 4.
+class WaitGraph {
+ public:
+  int point_of(const Waiter& waiter) {
+    const auto [entry, is_new] = points_.try_emplace(waiter, static_cast<int>(edges_.size()));
+    if (is_new) add_point(waiter);
+    return entry->second;
+  }
+  int new_point() { return add_point({}); }
+  void add_edge(int from, int to) { edges_[static_cast<size_t>(from)].push_back(to); }
+
+  /// Waiters of the strongly connected parts that no edge leaves and that somebody waits for.
+  std::vector<std::vector<Waiter>> sinks() {
+    std::vector<std::vector<Waiter>> result;
+    for (const std::vector<int>& part : parts()) {
+      std::vector<Waiter> waiters = waiters_in(part);
+      if (waiters.empty() || leaves(part) || !is_awaited(part)) continue;
+      result.push_back(std::move(waiters));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  /// Waiters of the strongly connected parts with several of them.
+  std::vector<std::vector<Waiter>> circles() {
+    std::vector<std::vector<Waiter>> result;
+    for (const std::vector<int>& part : parts()) {
+      std::vector<Waiter> waiters = waiters_in(part);
+      if (waiters.size() > 1) result.push_back(std::move(waiters));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  /// Those from whom an edge leads, sorted.
+  std::vector<Waiter> waiting() const {
+    std::vector<Waiter> result;
+    for (const auto& [waiter, point] : points_) {
+      if (!edges_[static_cast<size_t>(point)].empty()) result.push_back(waiter);
+    }
+    return result;
+  }
+
+ private:
+  /// Sorted.
+  std::vector<Waiter> waiters_in(const std::vector<int>& part) const {
+    std::vector<Waiter> waiters;
+    for (const int point : part) {
+      const Waiter& waiter = waiters_[static_cast<size_t>(point)];
+      if (waiter.process >= 0) waiters.push_back(waiter);
+    }
+    std::sort(waiters.begin(), waiters.end());
+    return waiters;
+  }
+
+  int add_point(const Waiter& waiter) {
+    edges_.emplace_back();
+    waiters_.push_back(waiter);
+    return static_cast<int>(edges_.size()) - 1;
+  }
+
+  bool leaves(const std::vector<int>& part) const {
+    return std::any_of(part.begin(), part.end(), [&](int point) {
+      const auto& to = edges_[static_cast<size_t>(point)];
+      return std::any_of(to.begin(), to.end(), [&](int other) {
+        return part_of_[static_cast<size_t>(other)] != part_of_[static_cast<size_t>(point)];
+      });
+    });
+  }
+
+  bool is_awaited(const std::vector<int>& part) const {
+    if (part.size() > 1) return true;
+    return std::any_of(edges_.begin(), edges_.end(), [&](const std::vector<int>& to) {
+      return std::find(to.begin(), to.end(), part.front()) != to.end();
+    });
+  }
+
+  /// Tarjan's algorithm without recursion: a chain may be as long as the job has ranks.
+  std::vector<std::vector<int>> parts() {
+    const size_t n = edges_.size();
+    constexpr int kNew = -1;
+    std::vector<int> order(n, kNew);
+    std::vector<int> low(n, 0);
+    std::vector<int> open;
+    std::vector<std::vector<int>> result;
+    part_of_.assign(n, kNew);
+    int next = 0;
+    struct Visit {
+      int point;
+      size_t edge;
+    };
+    for (size_t start = 0; start < n; ++start) {
+      if (order[start] != kNew) continue;
+      std::vector<Visit> path = {{static_cast<int>(start), 0}};
+      while (!path.empty()) {
+        const auto at = static_cast<size_t>(path.back().point);
+        if (path.back().edge == 0 && order[at] == kNew) {
+          order[at] = low[at] = next++;
+          open.push_back(path.back().point);
+        }
+        if (path.back().edge < edges_[at].size()) {
+          const int to = edges_[at][path.back().edge++];
+          if (order[static_cast<size_t>(to)] == kNew) {
+            path.push_back({to, 0});
+          } else if (part_of_[static_cast<size_t>(to)] == kNew) {
+            low[at] = std::min(low[at], order[static_cast<size_t>(to)]);
+          }
+          continue;
+        }
+        if (low[at] == order[at])
+          result.push_back(close_part(open, path.back().point, result.size()));
+        path.pop_back();
+        if (!path.empty()) {
+          auto& before = low[static_cast<size_t>(path.back().point)];
+          before = std::min(before, low[at]);
+        }
+      }
+    }
+    return result;
+  }
+
+  std::vector<int> close_part(std::vector<int>& open, int root, size_t number) {
+    std::vector<int> part;
+    do {
+      part.push_back(open.back());
+      part_of_[static_cast<size_t>(open.back())] = static_cast<int>(number);
+      open.pop_back();
+    } while (part.back() != root);
+    return part;
+  }
+
+  std::map<Waiter, int> points_;
+  std::vector<Waiter> waiters_;  ///< By point; process -1: the point of a front.
+  std::vector<std::vector<int>> edges_;
+  std::vector<int> part_of_;
+};
+
+const CommRank& rank_at(const Job& job, int communicator, int rank) {
+  return job.communicators[static_cast<size_t>(communicator)].ranks[static_cast<size_t>(rank)];
+}
+
+void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
+  if (!front.is_open() || !front.knows_all()) return;
+  const int open = graph.new_point();
+  for (const int r : front.ahead) {
+    graph.add_edge(graph.point_of(waiter_of(rank_at(job, front.communicator, r))), open);
+  }
+  for (const int r : front.behind) {
+    graph.add_edge(open, graph.point_of(waiter_of(rank_at(job, front.communicator, r))));
+  }
+}
+
+void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& graph) {
+  const Waiter sender = waiter_of(rank_at(job, messages.communicator, messages.sender));
+  const Waiter receiver = waiter_of(rank_at(job, messages.communicator, messages.receiver));
+  if (messages.sizes_differ) {
+    graph.add_edge(graph.point_of(sender), graph.point_of(receiver));
+    graph.add_edge(graph.point_of(receiver), graph.point_of(sender));
+    return;
+  }
+  const bool sender_waits = messages.sent > messages.received;
+  const int from = graph.point_of(sender_waits ? sender : receiver);
+  graph.add_edge(from, graph.point_of(sender_waits ? receiver : sender));
+}
+
+void add_held(const HeldCall& call, WaitGraph& graph) {
+  const int held = graph.new_point();
+  for (const Waiter& waiter : call.waiting) graph.add_edge(graph.point_of(waiter), held);
+  for (const Waiter& waiter : call.awaited) graph.add_edge(held, graph.point_of(waiter));
+}
+
+bool holds(const Holdup& holdup, const Waiter& waiter) {
+  return std::binary_search(holdup.waiters.begin(), holdup.waiters.end(), waiter);
+}
+
+Holdup make_holdup(const Job& job, const Waits& waits, std::vector<Waiter> waiters) {
+  Holdup holdup{std::move(waiters), {}, {}};
+  for (size_t f = 0; f < waits.fronts.size(); ++f) {
+    const CallFront& front = waits.fronts[f];
+    if (!front.knows_all()) continue;
+    if (std::any_of(front.behind.begin(), front.behind.end(), [&](int r) {
+          return holds(holdup, waiter_of(rank_at(job, front.communicator, r)));
+        })) {
+      holdup.fronts.push_back(static_cast<int>(f));
+    }
+  }
+  for (size_t m = 0; m < waits.unmatched.size(); ++m) {
+    const UnmatchedMessages& messages = waits.unmatched[m];
+    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+    if (holds(holdup, waiter_of(rank_at(job, messages.communicator, owing)))) {
+      holdup.unmatched.push_back(m);
+    }
+  }
+  return holdup;
+}
+
+/// Ranks of a communicator that are counted, by rank.
+std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
+  std::map<int, int> ranks;
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const CommRank& rank = comm.ranks[r];
+    if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
+    ranks[rank.rank] = static_cast<int>(r);
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const std::map<int, int> ranks = counted_ranks(job, comm);
+  std::set<std::pair<int, int>> pairs;
+  for (const auto& [number, r] : ranks) {
+    for (const int peer : message_peers(job, comm.ranks[static_cast<size_t>(r)])) {
+      if (ranks.contains(peer)) pairs.insert({{number, peer}, {peer, number}});
+    }
+  }
+  std::vector<UnmatchedMessages> result;
+  for (const auto& [sender, receiver] : pairs) {
+    const int from = ranks.at(sender);
+    const int to = ranks.at(receiver);
+    const auto sent = message_count(job, comm.ranks[static_cast<size_t>(from)], receiver, false);
+    const auto received = message_count(job, comm.ranks[static_cast<size_t>(to)], sender, true);
+    if (!sent || !received) continue;
+    const bool are_sized = sent->sizes && received->sizes;
+    const bool sizes_differ =
+        sent->count == received->count && are_sized && *sent->sizes != *received->sizes;
+    if (sent->count == received->count && !sizes_differ) continue;
+    result.push_back({communicator, from, to, sent->count, received->count, sizes_differ});
+  }
+  return result;
+}
+
+namespace {
+
+Waits waits_of(const Job& job) {
+  Waits waits;
+  waits.fronts = call_fronts(job);
+  WaitGraph graph;
+  for (const CallFront& front : waits.fronts) add_front(job, front, graph);
+  waits.circles = graph.circles();
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    for (const UnmatchedMessages& messages : unmatched_messages(job, static_cast<int>(c))) {
+      add_messages(job, messages, graph);
+      waits.unmatched.push_back(messages);
+    }
+  }
+  for (const HeldCall& call : held_calls(job)) add_held(call, graph);
+  waits.waiting = graph.waiting();
+  for (std::vector<Waiter>& sink : graph.sinks()) {
+    waits.holdups.push_back(make_holdup(job, waits, std::move(sink)));
+  }
+  return waits;
+}
+
+}  // namespace
+
+bool messages_are_covered(const Job& job) {
+  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    const std::map<int, int> ranks = counted_ranks(job, comm);
+    return std::all_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      const std::vector<int> peers = message_peers(job, rank);
+      if (peers.empty()) return true;
+      return ranks.contains(rank.rank) && !has_unknown_peers(job, rank) &&
+             std::all_of(peers.begin(), peers.end(), [&](int peer) {
+               const auto other = ranks.find(peer);
+               return other != ranks.end() &&
+                      !has_unknown_peers(job, comm.ranks[static_cast<size_t>(other->second)]);
+             });
+    });
+  });
+}
+
+bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup) {
+  return std::any_of(waits.circles.begin(), waits.circles.end(), [&](const auto& circle) {
+    return std::includes(holdup.waiters.begin(), holdup.waiters.end(), circle.begin(),
+                         circle.end());
+  });
+}
+
+bool holds_up(const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.holdups.begin(), waits.holdups.end(),
+                     [&](const Holdup& holdup) { return holds(holdup, waiter); });
+}
+
+const Waits& find_waits(const Job& job) { return job.answers.of<&waits_of>(job); }
+
+namespace {
+
+std::set<int> find_those_that_gave_up(const Job& job) {
+  std::set<int> processes;
+  for (const TimedOutWork& work : timed_out_work(job)) processes.insert(work.process);
+  return processes;
+}
+
+const std::set<int>& processes_that_gave_up(const Job& job) {
+  return job.answers.of<&find_those_that_gave_up>(job);
+}
+
+/// Its watchdog gave up although nothing of its own is open: in a call that all have made.
+bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return processes_that_gave_up(job).contains(waiter.process) &&
+         !std::binary_search(waits.waiting.begin(), waits.waiting.end(), waiter);
+}
+
+/// On communicators with collectives.
+bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
+    if (front.knows_all()) return false;
+    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+    return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+      const CollectiveCalls* calls = calls_of(job, rank);
+      return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
+    });
+  });
+}
+
+const CommRank* find_rank(const Communicator& comm, int number) {
+  const auto found = std::find_if(comm.ranks.begin(), comm.ranks.end(),
+                                  [&](const CommRank& rank) { return rank.rank == number; });
+  return found == comm.ranks.end() ? nullptr : &*found;
+}
+
+/// The peer may not have made the other end of each message of `rank` in a direction.
+bool may_lack_end(const Job& job, const CommRank& rank, const CommRank& peer, bool receives) {
+  const auto own = message_count(job, rank, peer.rank, receives);
+  const auto shown = message_count(job, peer, rank.rank, !receives);
+  return !own || !shown || own->count > shown->count;
+}
+
+/// The peer is not counted, or not with this rank, and its log does not show the other end of all
+/// messages.
+bool may_owe(const Job& job, const Communicator& comm, const CommRank& rank, int peer) {
+  const CommRank* other = find_rank(comm, peer);
+  if (other == nullptr) return true;
+  const CallCoverage coverage = call_coverage(job, comm, *other);
+  if (coverage == CallCoverage::Unknown) return true;
+  if (coverage == CallCoverage::Counted) {
+    return !message_count(job, *other, rank.rank, false) ||
+           !message_count(job, *other, rank.rank, true);
+  }
+  return may_lack_end(job, rank, *other, false) || may_lack_end(job, rank, *other, true);
+}
+
+bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& rank) {
+  if (has_unknown_peers(job, rank)) return true;
+  const std::vector<int> peers = message_peers(job, rank);
+  return std::any_of(peers.begin(), peers.end(),
+                     [&](int peer) { return may_owe(job, comm, rank, peer); });
+}
+
+bool may_wait_in_message(const Job& job, const Waiter& waiter) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return waiter_of(rank) == waiter && may_lack_message(job, comm, rank);
+    });
+  });
+}
+
+/// It began to initialise a communicator and waits there for its other ranks.
+bool is_initialising(const Job& job, const Waiter& waiter) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return rank.state == RankState::Started && waiter_of(rank) == waiter;
+    });
+  });
+}
+
+/// Its Send to itself and the Recv of it differ in size: it waits for itself.
+bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+    const auto& ranks = job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+    return messages.sizes_differ && messages.sender == messages.receiver &&
+           waiter_of(ranks[static_cast<size_t>(messages.sender)]) == waiter;
+  });
+}
+
+bool is_one_of(const std::vector<Holdup>& idle, const Waiter& waiter) {
+  return std::any_of(idle.begin(), idle.end(),
+                     [&](const Holdup& one) { return one.waiters.front() == waiter; });
+}
+
+/// Another rank of the communicator waits itself, or is one of those that seem to wait for nobody,
+/// and has come less far.
+bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+                const Communicator& comm, const Waiter& waiter) {
+  return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+    const Waiter mate = waiter_of(rank);
+    if (mate == waiter || !made_no_more(job, mate, waiter)) return false;
+    if (is_one_of(idle, mate)) return !made_no_more(job, waiter, mate);
+    return std::binary_search(waits.waiting.begin(), waits.waiting.end(), mate);
+  });
+}
+
+/// It may wait for a rank of one of its groups in a call that no line shows, as the calls of a CUDA
+/// graph are: that rank is at no later place of the same program, and waits for somebody else.
+bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
+                     const Waiter& waiter) {
+  int largest = 0;
+  for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    const bool is_member =
+        std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+          const CollectiveCalls* calls = calls_of(job, rank);
+          return waiter_of(rank) == waiter && calls != nullptr && calls->collectives.size() > 0;
+        });
+    return is_member && comm.nranks < largest && is_kept_in(job, waits, idle, comm, waiter);
+  });
+}
+
+}  // namespace
+
+bool ranks_contradict_each_other(const Job& job) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(),
+                     [](const Communicator& comm) { return comm.difference.has_value(); });
+}
+
+bool timeouts_name_no_process(const Job& job) {
+  const bool ranks_are_known =
+      std::none_of(job.processes.begin(), job.processes.end(),
+                   [](const Process& process) { return process.has_nccl && process.rank < 0; });
+  const std::vector<TimedOutWork> works = timed_out_work(job);
+  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
+    const Process& process = job.processes[static_cast<size_t>(work.process)];
+    if (process.rank < 0 && process.pid < 0) return true;
+    return !process.has_nccl && !ranks_are_known;
+  });
+}
+
+bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
+  return waited_in_a_whole_call(job, waits, waiter) || may_wait_in_front(job, waits, waiter) ||
+         may_wait_in_message(job, waiter);
+}
+
+std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
+  const std::set<int>& gave_up = processes_that_gave_up(job);
+  std::vector<Holdup> result;
+  for (const Holdup& holdup : waits.holdups) {
+    if (holdup.waiters.size() != 1) continue;
+    const Waiter& waiter = holdup.waiters.front();
+    if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
+    if (may_wait_for_unknown(job, waits, waiter)) continue;
+    if (waits_for_itself(job, waits, waiter)) continue;
+    result.push_back(holdup);
+  }
+  // Without a watchdog nobody says of several that they do not wait.
+  if (result.size() > 1 && gave_up.empty()) {
+    const std::vector<Holdup> idle = result;
+    std::erase_if(result, [&](const Holdup& holdup) {
+      return may_wait_unseen(job, waits, idle, holdup.waiters.front());
+    });
+  }
+  // Some of several may be among those that gave up.
+  const bool is_uncertain = result.size() > 1 && timeouts_name_no_process(job);
+  return is_uncertain ? std::vector<Holdup>{} : result;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,148 @@
+// How far had the ranks of a communicator come, and who is behind?
+//
+//   world, 8 ranks: call 28 was entered by ranks 0-4, 6 and 7; rank 5 had made 28 calls (0 … 27)
+//       → front 28, behind {5}, unknown {}
+//
+// Only collectives count; their order is the same on all ranks. Ranks whose calls the logs do not
+// cover are listed as unknown and are never behind.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "diagnose/calls/rank_programs.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+struct CallFront {
+  int communicator = -1;     ///< Into Job::communicators.
+  uint64_t front = 0;        ///< Calls that every counted rank made: the first one open is this.
+  uint64_t furthest = 0;     ///< Most calls of a rank.
+  std::vector<int> behind;   ///< Counted ranks at the front; into Communicator::ranks.
+  std::vector<int> ahead;    ///< Those that entered the call there; empty if nobody did.
+  std::vector<int> unknown;  ///< Not counted: no file, no call lines, cut, torn.
+  int unseen = 0;            ///< Ranks of which not even a number is known.
+  /// All of the job's ranks whose calls are unknown gave up on a work: they wait, wherever they
+  /// are, and nobody is held up by them alone.
+  bool unknown_wait = false;
+
+  bool is_open() const { return !ahead.empty(); }
+  bool counts_all() const { return unknown.empty() && unseen == 0; }
+  bool knows_all() const { return counts_all() || unknown_wait; }
+};
+
+/// How many collectives, messages apart, the logs show of a rank; 0 where they show none.
+uint64_t collectives_of(const Job& job, const CommRank& rank);
+
+/// The front of a communicator whose ranks made the same calls as far as they came; if they did
+/// not, nothing is behind or ahead.
+CallFront call_front(const Job& job, int communicator);
+
+/// Fronts of all communicators on which collectives were called, in order.
+std::vector<CallFront> call_fronts(const Job& job);
+
+/// The call that those ahead entered and those behind did not; nullptr if it is no longer kept.
+const PlacedCall* open_call(const Job& job, const CallFront& front);
+
+// Who waits for whom?
+//
+//   rank 0 entered call 28 of the world, rank 5 did not      rank 0 → rank 5
+//   rank 4 sent to rank 6 once more than rank 6 received     rank 4 → rank 6
+//   rank 2 may wait in a call for rank 3, which made it, too (diagnose/calls/who_waits.h)
+//                                                            rank 2 → rank 3
+//   rank 5 waits for nobody                                  → it holds all others up
+//
+// A rank that is behind may itself wait in another communicator, so being late is no guilt: the
+// edges are followed to those who wait for nobody, or to a circle of ranks that wait for each
+// other. Where a communicator's ranks are not all known, nothing follows from its front.
+
+/// Messages from one rank to another that were posted on one side only.
+struct UnmatchedMessages {
+  int communicator = -1;
+  int sender = -1;    ///< Into Communicator::ranks.
+  int receiver = -1;  ///< Likewise.
+  uint64_t sent = 0;
+  uint64_t received = 0;
+  bool sizes_differ = false;  ///< As many on both sides, but not of the same sizes.
+};
+
+/// One rank holds others up in a communicator, or several wait for each other in a circle.
+struct Holdup {
+  std::vector<Waiter> waiters;    ///< One: it waits for nobody. Several: a circle.
+  std::vector<int> fronts;        ///< Into Waits::fronts: where they are behind.
+  std::vector<size_t> unmatched;  ///< Into Waits::unmatched: messages they owe.
+};
+
+struct Waits {
+  std::vector<CallFront> fronts;
+  std::vector<UnmatchedMessages> unmatched;
+  std::vector<Waiter> waiting;  ///< Whoever waits for somebody, or may; sorted.
+  /// Circles that collectives close among themselves, each sorted.
+  std::vector<std::vector<Waiter>> circles;
+  std::vector<Holdup> holdups;  ///< In order of their first waiters.
+};
+
+/// Everything that waits in the job, and what it comes down to. Valid as long as the job.
+const Waits& find_waits(const Job& job);
+
+/// The messages between ranks of a communicator whose calls are counted that do not match, as far
+/// as both ends are known.
+std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator);
+
+/// True if no message was made whose other end the logs may not cover.
+bool messages_are_covered(const Job& job);
+
+/// Some of its waiters would wait for each other without any message, too.
+bool is_closed_by_fronts(const Waits& waits, const Holdup& holdup);
+
+/// The waiter holds others up, alone or in a circle.
+bool holds_up(const Waits& waits, const Waiter& waiter);
+
+// Who may wait in a call that all have made, because somebody has not come to it yet?
+//
+//   rank 4:  AllReduce                         left out its Send to rank 2
+//   rank 2:  Recv from 4, Send to 0            enqueued both; the first one waits for rank 4
+//   rank 0:  Recv from 2                       has its Send, which stands behind rank 2's Recv
+//       → rank 0 may wait for rank 2
+//
+// A host runs ahead of its GPU, so that a line of a call does not say that the call has begun. Here
+// each rank's calls follow one another in the order of their lines. On several streams, or in one
+// group, they may not: so this says who may wait, never who is to blame.
+
+/// A call that nobody owes any more and that may not have been completed.
+struct HeldCall {
+  CallLine line;
+  uint64_t index = 0;
+  std::vector<Waiter> waiting;  ///< For whom it is the first such call.
+  std::vector<Waiter> awaited;  ///< Those that made it, behind a call in which they may wait.
+};
+
+/// By line and index. Pure.
+std::vector<HeldCall> held_calls(const Job& job);
+
+// Who holds a hanging job up and waits for nobody, as far as the logs can tell?
+//
+//   ranks 0, 1, 3 wait in a call for rank 2, which has come to its end without it   → rank 2
+//   the same, and rank 2 received once more than rank 4 sent                        → nobody
+//   the same, and rank 4's log is missing                                           → nobody
+//
+// These answer only where the job stood still; the caller knows that.
+
+/// On some communicator ranks called different things at one place, so that counts mean less.
+bool ranks_contradict_each_other(const Job& job);
+
+/// The waiter may wait for a rank whose calls the logs do not cover, or waited in a call that all
+/// have made until its own watchdog fired.
+bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter);
+
+/// Some timeouts cannot be told to belong to one of NCCL's processes: up to PyTorch 2.1 they name a
+/// rank inside some group only, and without initialisation lines NCCL's processes have no ranks.
+bool timeouts_name_no_process(const Job& job);
+
+/// Of `waits`, those of one rank that waits for nobody; none whose own watchdog fired. Where none
+/// fired at all, none of several that may wait for a rank beside it in a call that no line shows.
+std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits);
+
+}  // namespace ncclog

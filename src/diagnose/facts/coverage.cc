@@ -1,0 +1,465 @@
+#include "diagnose/facts/coverage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+
+namespace ncclog {
+namespace {
+
+CoverageAnswer covered() { return {}; }
+
+CoverageAnswer open(std::string reason, bool worth_telling = false) {
+  return {false, worth_telling, std::move(reason)};
+}
+
+bool any_process(const Job& job, Subsystem subsystem) {
+  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+    return process.subsystems.test(static_cast<size_t>(subsystem));
+  });
+}
+
+template <typename... T>
+bool any_record(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return (log.records.contains(kKindIndex<T>) || ...);
+  });
+}
+
+bool has_nccl(const Job& job) {
+  return std::any_of(job.processes.begin(), job.processes.end(),
+                     [](const Process& process) { return process.has_nccl; });
+}
+
+bool has_recognised(const Job& job) { return job.losses.recognised > 0; }
+
+/// Somebody waits in a collective: this is when calls matter.
+bool reports_hang(const Job& job) {
+  return any_record<WatchdogTimeout, WorkStatus, HeartbeatTimeout>(job);
+}
+
+/// "2.13.4" did not honour the variable.
+bool ignores_debug_file(const Job& job) {
+  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [](const std::string& version) { return version.starts_with("2.13.4"); });
+}
+
+std::string one_file_per_process(const Job& job) {
+  return ignores_debug_file(job)
+             ? "NCCL 2.13.4 ignores NCCL_DEBUG_FILE: redirect each rank's stdout to its own file"
+             : "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file";
+}
+
+std::string capture_info(const Job& job) {
+  return "Set NCCL_DEBUG=INFO on all ranks; " + one_file_per_process(job) + ".";
+}
+
+std::string capture_subsystems(const Job& job, std::string_view subsystems) {
+  return fmt::format("Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS={} on all ranks; {}.", subsystems,
+                     one_file_per_process(job));
+}
+
+std::string capture_init(const Job& job) { return capture_subsystems(job, "INIT,ENV,NET"); }
+
+std::string capture_collectives(const Job& job) {
+  return capture_subsystems(job, "INIT,ENV,NET,COLL") +
+         " With PyTorch also TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
+         "(TORCH_NCCL_TRACE_BUFFER_SIZE before the TORCH_FR_ names).";
+}
+
+std::string capture_all_ranks(const Job& job) {
+  return "Collect the files of all ranks from all hosts, also of those that seem fine; " +
+         one_file_per_process(job) + ".";
+}
+
+std::string capture_framework(const Job&) {
+  return "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun "
+         "--output-filename DIR.";
+}
+
+std::string capture_whole_files(const Job&) {
+  return "Copy the files again once the job has ended, and compare their sizes.";
+}
+
+CoverageAnswer ask_nccl(const Job& job) {
+  if (has_nccl(job)) return covered();
+  if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
+    return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
+  }
+  return open("No line of the log was printed by NCCL itself.", has_recognised(job));
+}
+
+CoverageAnswer ask_init(const Job& job) {
+  if (any_process(job, Subsystem::Init) && !job.communicators.empty()) return covered();
+  return open("No line tells how a communicator was initialised.");
+}
+
+CoverageAnswer ask_network(const Job& job) {
+  if (!job.network.name.empty()) return covered();
+  return open("No line says which network NCCL uses.");
+}
+
+CoverageAnswer ask_environment(const Job& job) {
+  if (!job.environment.empty() || any_process(job, Subsystem::Env)) return covered();
+  return open("No line names a setting that NCCL has read.");
+}
+
+CoverageAnswer ask_channels(const Job& job) {
+  const bool connected = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return !log.connections.all.empty();
+  });
+  return connected ? covered() : open("No line tells how ranks are connected.");
+}
+
+/// Ranks of whom a dump of the Flight Recorder shows calls.
+std::set<int> ranks_with_dumps(const Job& job) {
+  std::set<int> ranks;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (dump.rank >= 0 && !dump.entries.empty()) ranks.insert(dump.rank);
+  }
+  return ranks;
+}
+
+/// Ranks up to the job's size that are not in `known`.
+std::vector<int> ranks_besides(const Job& job, const std::set<int>& known) {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < job.nranks.value_or(0); ++rank) {
+    if (!known.contains(rank)) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+CoverageAnswer ask_collectives(const Job& job) {
+  if (any_process(job, Subsystem::Coll)) return covered();
+  const std::set<int> dumped = ranks_with_dumps(job);
+  if (dumped.empty()) {
+    return open("The log does not show which collectives the ranks entered.", reports_hang(job));
+  }
+  const std::vector<int> missing = ranks_besides(job, dumped);
+  if (missing.empty()) return covered();
+  return open(fmt::format("Neither lines nor dumps show which collectives {} entered.",
+                          ranks_phrase(missing)),
+              reports_hang(job));
+}
+
+/// Ranks that a process of the log stands for: its own, and those that nccl-tests lists for it,
+/// since one process may drive several.
+std::set<int> ranks_with_lines(const Job& job) {
+  std::set<int> ranks;
+  std::set<std::pair<std::string_view, int64_t>> processes;
+  for (const Process& process : job.processes) {
+    ranks.insert(process.rank);
+    processes.emplace(process.host, process.pid);
+  }
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* rows = log.records.find(kKindIndex<NcclTestsRank>);
+    if (rows == nullptr) continue;
+    for (const Record& record : rows->kept) {
+      const auto row = read_message<NcclTestsRank>(parse_record(record).message);
+      if (processes.contains({row.host, row.pid})) ranks.insert(row.rank);
+    }
+  }
+  return ranks;
+}
+
+/// Ranks of the largest communicator, or up to the job's size, that no line or dump speaks for.
+std::vector<int> unseen_ranks(const Job& job) {
+  std::vector<int> unseen;
+  if (!job.communicators.empty()) {
+    for (const CommRank& rank : job.communicators.front().ranks) {
+      if (rank.process < 0 && rank.rank >= 0) unseen.push_back(rank.rank);
+    }
+    return unseen;
+  }
+  std::set<int> seen = ranks_with_lines(job);
+  seen.merge(ranks_with_dumps(job));
+  return ranks_besides(job, seen);
+}
+
+CoverageAnswer ask_all_ranks(const Job& job) {
+  if (!job.nranks) return open("The log does not tell how many ranks there are.");
+  const std::vector<int> unseen = unseen_ranks(job);
+  const auto speakers =
+      std::count_if(job.processes.begin(), job.processes.end(),
+                    [](const Process& process) { return process.has_nccl && process.pid >= 0; });
+  if (unseen.empty() || speakers == *job.nranks) return covered();
+  if (unseen.size() == static_cast<size_t>(*job.nranks)) {
+    return open("No line names the rank that printed it.");
+  }
+  return open(fmt::format("No line speaks for {} {} of {}; being silent proves nothing.",
+                          unseen.size() == 1 ? "rank" : "ranks", ranges_text(unseen), *job.nranks),
+              true);
+}
+
+CoverageAnswer ask_framework(const Job& job) {
+  const bool speaks = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
+      return all_kinds()[entry.first].source == Source::Framework;
+    });
+  });
+  return speaks ? covered() : open("No line of the framework or the launcher is in the log.");
+}
+
+CoverageAnswer ask_versions(const Job& job) {
+  return job.nccl_versions.empty() ? open("No line says which NCCL runs.") : covered();
+}
+
+CoverageAnswer ask_whole_files(const Job& job) {
+  std::vector<std::string_view> lost;
+  for (const JobInput& input : job.inputs) {
+    const bool cut = input.status == InputStatus::Cut;
+    if (cut || input.status == InputStatus::Unreadable) lost.push_back(input.path);
+  }
+  if (lost.empty()) return covered();
+  if (lost.size() == 1) {
+    return open(fmt::format("1 of {} inputs is cut short or cannot be read: {}.", job.inputs.size(),
+                            printable(lost.front())),
+                true);
+  }
+  return open(fmt::format("{} of {} inputs are cut short or cannot be read.", lost.size(),
+                          job.inputs.size()),
+              true);
+}
+
+std::string capture_left_out(const Job&) {
+  return "RAY_DEDUP_LOGS=0 makes Ray print every line; the workers' own files lie under "
+         "/tmp/ray/session_latest/logs";
+}
+
+/// Ray prints one of several lines that are alike but for their numbers.
+CoverageAnswer ask_left_out_lines(const Job& job) {
+  const uint64_t lines = job.losses.count(Loss::LineLeftOut);
+  if (lines == 0) return covered();
+  return open(fmt::format("Ray left out {} {} like one that it printed; their ranks, hosts and "
+                          "values are unknown.",
+                          lines, lines == 1 ? "line" : "lines"),
+              true);
+}
+
+constexpr std::array kQuestions = {
+    CoverageQuestion{"nccl", "What does NCCL itself say?", ask_nccl, capture_info},
+    CoverageQuestion{"all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
+                     capture_all_ranks},
+    CoverageQuestion{"collectives", "Which collective did each rank enter last?", ask_collectives,
+                     capture_collectives},
+    CoverageQuestion{"init", "How far did the initialisation of each rank come?", ask_init,
+                     capture_init},
+    CoverageQuestion{"network", "Which network does NCCL use?", ask_network, capture_init},
+    CoverageQuestion{"environment", "Which settings did NCCL read?", ask_environment, capture_init},
+    CoverageQuestion{"channels", "Over which paths are ranks connected?", ask_channels,
+                     capture_init},
+    CoverageQuestion{"versions", "Which NCCL runs?", ask_versions, capture_info},
+    CoverageQuestion{"framework", "What did the framework report?", ask_framework,
+                     capture_framework},
+    CoverageQuestion{"whole_files", "What stands in the missing part of the files?",
+                     ask_whole_files, capture_whole_files},
+    CoverageQuestion{"left_out_lines", "What did the lines say that Ray left out?",
+                     ask_left_out_lines, capture_left_out},
+};
+
+}  // namespace
+
+std::span<const CoverageQuestion> coverage_questions() { return kQuestions; }
+
+const CoverageQuestion* find_coverage_question(std::string_view name) {
+  const auto found =
+      std::find_if(kQuestions.begin(), kQuestions.end(),
+                   [&](const CoverageQuestion& question) { return question.name == name; });
+  return found == kQuestions.end() ? nullptr : &*found;
+}
+
+namespace {
+
+/// What one question asks for.
+struct Capture {
+  std::string_view question;
+  bool network = false;   ///< Subsystems INIT, ENV, NET.
+  bool calls = false;     ///< COLL as well, and PyTorch's Flight Recorder.
+  std::string_view step;  ///< What no variable does.
+  bool nccl = true;       ///< NCCL's own lines answer it.
+};
+
+constexpr Capture kCaptures[] = {
+    {"all_ranks", false, false,
+     "Collect the files of all ranks from all hosts, also of those that seem fine."},
+    {"collectives", true, true, ""},
+    {"init", true, false, ""},
+    {"network", true, false, ""},
+    {"environment", true, false, ""},
+    {"channels", true, false, ""},
+    {"framework", false, false,
+     "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun --output-filename "
+     "DIR.",
+     false},
+    {"whole_files", false, false,
+     "Copy the files again once the job has ended, and compare their sizes.", false},
+    {"left_out_lines", false, false, "", false},
+};
+
+/// Questions without a row of their own are answered by NCCL's usual lines.
+Capture capture_of(const CoverageQuestion& question) {
+  const auto row = std::find_if(std::begin(kCaptures), std::end(kCaptures),
+                                [&](const Capture& one) { return one.question == question.name; });
+  return row != std::end(kCaptures) ? *row : Capture{question.name};
+}
+
+struct Wanted {
+  bool nccl = false;
+  bool network = false;
+  bool calls = false;
+  bool all_lines_of_ray = false;
+};
+
+/// NCCL 2.13.4 alone does not read NCCL_DEBUG_FILE.
+bool ignores_debug_file(const Job& job) {
+  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [](const std::string& version) { return version.starts_with("2.13.4"); });
+}
+
+void add_nccl_settings(const Job& job, const Wanted& wanted, CaptureAdvice& advice) {
+  advice.settings.push_back({"NCCL_DEBUG", "INFO"});
+  if (wanted.network) {
+    advice.settings.push_back(
+        {"NCCL_DEBUG_SUBSYS", wanted.calls ? "INIT,ENV,NET,COLL" : "INIT,ENV,NET"});
+  }
+  if (ignores_debug_file(job)) {
+    advice.steps.push_back(
+        "NCCL 2.13.4 ignores NCCL_DEBUG_FILE: redirect each rank's stdout to a file of its own.");
+  } else {
+    advice.settings.push_back({"NCCL_DEBUG_FILE", "nccl.%h.%p.log"});
+  }
+}
+
+/// The older name is read by all releases of PyTorch from 2.2 on. Where there are dumps, they were
+/// set.
+void add_recorder_settings(const Job& job, CaptureAdvice& advice) {
+  if (!job.flight_recorders.empty()) {
+    advice.steps.push_back(
+        "Collect the Flight Recorder's dumps of all ranks (TORCH_NCCL_DEBUG_INFO_TEMP_FILE names "
+        "the files).");
+    return;
+  }
+  advice.settings.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE", "2000"});
+  advice.settings.push_back({"TORCH_NCCL_DUMP_ON_TIMEOUT", "1"});
+  advice.steps.push_back(
+      "The TORCH_ settings are for PyTorch; collect its dumps as well "
+      "(TORCH_NCCL_DEBUG_INFO_TEMP_FILE names the files).");
+}
+
+/// Calls a second of the rank that recorded most, a million at most; 0: no dump tells.
+double recorded_rate(const Job& job) {
+  constexpr double kMostRate = 1e6;
+  double rate = 0;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    if (dump.entries.size() < 2) continue;
+    const int64_t first = dump.entries.front().time_created_ns;
+    const int64_t last = dump.entries.back().time_created_ns;
+    if (first < 0 || last <= first) continue;
+    const double seconds = static_cast<double>(last - first) / 1e9;
+    rate = std::max(rate, static_cast<double>(dump.entries.size() - 1) / seconds);
+  }
+  return std::min(rate, kMostRate);
+}
+
+/// What the inputs hold for each process that printed NCCL lines; 0: nothing to measure.
+uint64_t measured_start(const Job& job) {
+  const auto processes =
+      std::count_if(job.processes.begin(), job.processes.end(), [](const Process& process) {
+        return process.has_nccl && process.subsystems.test(static_cast<size_t>(Subsystem::Init)) &&
+               !process.subsystems.test(static_cast<size_t>(Subsystem::Coll));
+      });
+  uint64_t bytes = 0;
+  for (const JobInput& input : job.inputs) bytes += input.text_bytes;
+  return processes == 0 ? 0 : bytes / static_cast<uint64_t>(processes);
+}
+
+LogSize expected_size(const Job& job, bool calls) {
+  /// Averages of NCCL's own lines: 60 to 280 of them to set up one communicator, of about 110
+  /// bytes; 185 bytes for a collective.
+  constexpr uint64_t kUsualStart = 30'000;
+  constexpr uint64_t kBytesPerCall = 185;
+  constexpr double kAssumedRate = 300;
+  LogSize size;
+  const uint64_t measured = measured_start(job);
+  size.start_bytes = std::max(measured, kUsualStart);
+  size.rests_on = measured > kUsualStart ? "what these logs hold for each process"
+                                         : "usual logs with few communicators";
+  if (!calls) return size;
+  size.bytes_per_call = kBytesPerCall;
+  size.calls_per_second = recorded_rate(job);
+  size.calls_measured = size.calls_per_second > 0;
+  if (!size.calls_measured) size.calls_per_second = kAssumedRate;
+  size.rests_on += size.calls_measured ? ", the rate of the recorded calls, 185 bytes a line"
+                                       : ", an assumed rate, 185 bytes a line";
+  return size;
+}
+
+/// "30 kB", "1.2 GB": two figures are more than an estimate holds.
+std::string bytes_text(double bytes) {
+  constexpr std::string_view kUnits[] = {"bytes", "kB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  while (bytes >= 1000 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1000;
+    ++unit;
+  }
+  return bytes < 10 && unit > 0 ? fmt::format("{:.1f} {}", bytes, kUnits[unit])
+                                : fmt::format("{:.0f} {}", bytes, kUnits[unit]);
+}
+
+}  // namespace
+
+uint64_t LogSize::bytes_per_hour() const {
+  return static_cast<uint64_t>(static_cast<double>(bytes_per_call) * calls_per_second * 3600);
+}
+
+CaptureAdvice capture_advice(const Job& job, std::span<const CoverageQuestion* const> open) {
+  Wanted wanted;
+  CaptureAdvice advice;
+  for (const CoverageQuestion* question : open) {
+    const Capture capture = capture_of(*question);
+    wanted.nccl |= capture.nccl;
+    wanted.network |= capture.network;
+    wanted.calls |= capture.calls;
+    wanted.all_lines_of_ray |= question->name == "left_out_lines";
+    if (!capture.step.empty()) advice.steps.emplace_back(capture.step);
+  }
+  if (wanted.nccl) {
+    add_nccl_settings(job, wanted, advice);
+    advice.size = expected_size(job, wanted.calls);
+  }
+  if (wanted.calls) add_recorder_settings(job, advice);
+  if (wanted.all_lines_of_ray) {
+    advice.settings.push_back({"RAY_DEDUP_LOGS", "0"});
+    advice.steps.emplace_back(
+        "The workers' own files lie under /tmp/ray/session_latest/logs: collect them.");
+  }
+  return advice;
+}
+
+std::string log_size_text(const LogSize& size, std::optional<int> nranks) {
+  const auto sum = [&](uint64_t bytes) {
+    if (!nranks || *nranks < 2) return std::string();
+    return fmt::format(" ({} for {} ranks)",
+                       bytes_text(static_cast<double>(bytes) * static_cast<double>(*nranks)),
+                       *nranks);
+  };
+  std::string out =
+      fmt::format("about {} a rank{} to begin with",
+                  bytes_text(static_cast<double>(size.start_bytes)), sum(size.start_bytes));
+  if (size.bytes_per_call > 0) {
+    out += fmt::format(", then {} an hour and rank{} at {:.0f} collectives a second",
+                       bytes_text(static_cast<double>(size.bytes_per_hour())),
+                       sum(size.bytes_per_hour()), size.calls_per_second);
+  }
+  return fmt::format("{}; it rests on {}", out, size.rests_on);
+}
+
+}  // namespace ncclog

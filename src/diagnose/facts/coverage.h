@@ -1,0 +1,82 @@
+// What can this log answer at all, and how would the next one answer the rest?
+//
+//   network: no line says which network was used → "set NCCL_DEBUG=INFO …"
+//
+// A rule names the questions that it needs; while one of them is open, the rule is not judged. A
+// question is told to the user where a rule that might apply needs it, or where it matters to
+// everybody. A new question is one row of the table.
+
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/job.h"
+
+namespace ncclog {
+
+/// How a log stands to a question.
+struct CoverageAnswer {
+  bool covered = true;
+  bool worth_telling = false;  ///< If not covered: tell it even if no rule asks for it.
+  std::string reason;          ///< If not covered: what is missing, in one sentence.
+};
+
+struct CoverageQuestion {
+  std::string_view name;      ///< By which rules need it: "network".
+  std::string_view question;  ///< "Which network does NCCL use?"
+  CoverageAnswer (*ask)(const Job& job);
+  std::string (*how_to_capture)(const Job& job);
+};
+
+/// All questions, in the order in which they are told; valid for the whole program.
+std::span<const CoverageQuestion> coverage_questions();
+
+/// The question with that name; nullptr if there is none.
+const CoverageQuestion* find_coverage_question(std::string_view name);
+
+// What to set before the next run, so that its logs answer the questions that these leave open, and
+// how large they will be.
+//
+//   export NCCL_DEBUG=INFO
+//   export NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL
+//   about 30 kB for each rank, and 200 MB an hour for each at 300 collectives a second
+
+/// An environment variable to set on all ranks.
+struct CaptureSetting {
+  std::string name;
+  std::string value;
+
+  bool operator==(const CaptureSetting&) const = default;
+};
+
+/// How much NCCL will write: an estimate, and what it rests on.
+struct LogSize {
+  uint64_t start_bytes = 0;     ///< For each rank, while communicators are set up.
+  uint64_t bytes_per_call = 0;  ///< For each rank and collective; 0: calls will not be logged.
+  double calls_per_second = 0;  ///< For each rank: measured, or assumed.
+  bool calls_measured = false;
+  std::string rests_on;  ///< In one sentence.
+
+  /// For each rank; 0 if calls will not be logged.
+  uint64_t bytes_per_hour() const;
+};
+
+struct CaptureAdvice {
+  std::vector<CaptureSetting> settings;  ///< In the order in which people write them.
+  std::vector<std::string> steps;        ///< What no variable does, each a sentence.
+  std::optional<LogSize> size;           ///< nullopt: NCCL will write no more than it did.
+
+  bool empty() const { return settings.empty() && steps.empty(); }
+};
+
+/// Everything that the open questions ask for, joined.
+CaptureAdvice capture_advice(const Job& job, std::span<const CoverageQuestion* const> open);
+
+/// "about 30 kB for each rank to begin with, then …": the size as a sentence, with its ground.
+std::string log_size_text(const LogSize& size, std::optional<int> nranks);
+
+}  // namespace ncclog

@@ -1,0 +1,281 @@
+// What a rule or a fact is asked about: the whole job, a host, a process, a rank, a communicator,
+// two ranks with a connection, a GPU, a network interface.
+//
+//   Channel 00/0 : 1[1] -> 2[2] via NET/IB/0     rank_pair: ranks 1 and 2
+//   … rank 3 … busId 1b000 …                     gpu: 1b000 on node-a
+//   NET/IB : Using [0]mlx5_0:1/IB …              nic: mlx5_0 port 1 on node-a
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "base/source_ref.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+enum class Scope { Job, Host, Process, Rank, Communicator, RankPair, Gpu, Nic };
+
+/// As rule files spell it: "job", "host", …, "rank_pair", "gpu", "nic".
+std::string_view to_string(Scope scope);
+std::optional<Scope> parse_scope(std::string_view name);
+
+/// All of them, in the enum's order.
+std::span<const std::string_view> scope_names();
+
+/// One thing of a scope, and the processes that speak for it.
+struct Instance {
+  Scope scope = Scope::Job;
+  std::vector<int> processes;  ///< Into Job::processes, ascending.
+  std::string host;            ///< Host, Gpu, Nic; empty for processes whose host is unknown.
+  int rank = -1;               ///< Scope::Rank; -1 for lines that name nobody.
+  int communicator = -1;       ///< Scope::Communicator: into Job::communicators.
+  std::string device = {};     ///< Gpu: the bus id as printed; Nic: "mlx5_0".
+  int port = -1;               ///< Nic: of an HCA; -1: it is none.
+  /// RankPair: the paths between the two, as printed after "via": distinct, sorted.
+  std::vector<std::string> paths = {};
+  uint64_t channels = 0;  ///< RankPair: bit c for channel c, in either direction.
+};
+
+/// Every instance of a scope, in sorted order. Lines that name neither host nor rank form
+/// instances of their own for Host, Process and Rank, so that a quoted line is judged too.
+std::vector<Instance> instances_of(const Job& job, Scope scope);
+
+/// The instance of the whole job.
+Instance job_instance(const Job& job);
+
+/// The instance of `scope` around a process; the job if the scope is no Host, Process or Rank.
+Instance instance_around(const Job& job, int process, Scope scope);
+
+/// "node-a", "rank 3", "ranks 1 and 2", "GPU 1b000 on node-a", "mlx5_0 port 1 on node-a",
+/// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
+/// in it.
+std::string name_of(const Job& job, const Instance& instance);
+
+// Facts: what the job as a whole shows and no single line says.
+//
+//   communicator.host_count = 2
+//   job.rdma_evidence       = yes, "host a07 lists mlx5_0 (ibdev2netdev)"
+//   job.watchdog_behind     = yes, ranks {5}; unknown where a rank's own lines are missing
+//
+// A fact is one function and one row of a family's table. Rules name it, messages quote it.
+// It has three answers: a value, "no", and unknown. Silence is never taken for "no".
+
+/// A line that shows something.
+struct Evidence {
+  SourceRef where;
+  std::string text;  ///< The line as read.
+
+  bool operator==(const Evidence&) const = default;
+};
+
+/// The answer of a fact. monostate: unknown.
+struct FactValue {
+  std::variant<std::monostate, bool, int64_t, std::string> value;
+  std::string what;  ///< The evidence in words, for messages; empty where `value` says it all.
+  std::vector<Evidence> evidence;
+  /// Processes (into Job::processes) that the fact identifies as guilty; empty: it names none.
+  std::vector<int> processes;
+  /// Global ranks identified as guilty that no process of the log stands for.
+  std::vector<int> ranks;
+  bool inferred = false;     ///< It rests on a communicator that was inferred: a grade less sure.
+  std::string communicator;  ///< Id of the one in which it happened; empty: no single one.
+  /// Hosts identified as guilty of which no process may be known.
+  std::vector<std::string> hosts = {};
+
+  bool known() const { return !std::holds_alternative<std::monostate>(value); }
+};
+
+enum class FactType { Bool, Integer, Text };
+
+struct Fact {
+  std::string_view name;  ///< "job.rdma_evidence": scope, dot, words.
+  Scope scope;            ///< Asked about instances of this scope.
+  FactType type;
+  std::string_view meaning;  ///< One sentence for `ncclog rules show` and rules/README.md.
+  FactValue (*derive)(const Job& job, const Instance& instance);
+};
+
+/// All facts, sorted by name; valid for the whole program.
+std::span<const Fact> all_facts();
+
+/// The fact with that name; nullptr if there is none.
+const Fact* find_fact(std::string_view name);
+
+/// As messages quote it: the number, the text, "yes"/"no", "unknown".
+std::string fact_text(const FactValue& value);
+
+// The families of facts. A new family adds its table here; a new fact adds a row to its family.
+
+std::span<const Fact> job_facts();       ///< diagnose/facts/job_facts.cc: size, versions, coverage.
+std::span<const Fact> network_facts();   ///< diagnose/network/network_facts.cc: networks and paths.
+std::span<const Fact> hca_facts();       ///< diagnose/network/connections.cc: RDMA devices.
+std::span<const Fact> address_facts();   ///< diagnose/network/network_facts.cc: reachable addresses.
+std::span<const Fact> gid_facts();       ///< diagnose/network/interfaces.cc: RoCE's GID tables.
+std::span<const Fact> host_facts();      ///< diagnose/hardware/host_facts.cc: containers, /dev/shm.
+std::span<const Fact> watchdog_facts();  ///< diagnose/calls/watchdog_and_ras_facts.cc: who waits for whom.
+std::span<const Fact> ras_facts();       ///< diagnose/calls/watchdog_and_ras_facts.cc: answers of RAS.
+/// diagnose/calls/watchdog_and_ras_facts.cc: watchdogs and lines of calls.
+std::span<const Fact> watchdog_call_facts();
+std::span<const Fact> hang_facts();         ///< diagnose/calls/hang_facts.cc: who holds the job up.
+std::span<const Fact> mismatch_facts();     ///< diagnose/calls/mismatch_facts.cc: calls that differ.
+std::span<const Fact> recorder_facts();     ///< diagnose/calls/flight_recorder.cc: Flight Recorder.
+std::span<const Fact> environment_facts();  ///< diagnose/settings/job_settings.cc: settings.
+std::span<const Fact> setting_facts();      ///< diagnose/settings/job_settings.cc: what the lint finds.
+std::span<const Fact> rank_facts();         ///< diagnose/facts/job_facts.cc: who is which rank.
+std::span<const Fact> kernel_facts();       ///< diagnose/hardware/host_facts.cc: what kernels report.
+std::span<const Fact> run_facts();          ///< diagnose/facts/job_facts.cc: one run or several.
+std::span<const Fact> graph_facts();        ///< diagnose/hardware/gpu_facts.cc: rings and trees.
+std::span<const Fact> ib_peer_facts();     ///< diagnose/network/interfaces.cc: who was at the other end.
+std::span<const Fact> nccl_tests_facts();  ///< diagnose/outcome/error_facts.cc: what it measured.
+std::span<const Fact> failure_facts();     ///< diagnose/outcome/stop_evidence.cc: deaths, exceptions.
+std::span<const Fact> unexplained_facts();  ///< diagnose/outcome/error_facts.cc: errors as such.
+std::span<const Fact> device_facts();       ///< diagnose/hardware/gpu_facts.cc: who changed its GPU.
+std::span<const Fact> init_facts();         ///< diagnose/calls/init_facts.cc: who is missing at init.
+std::span<const Fact> instance_facts();     ///< diagnose/network/network_facts.cc: pairs, GPUs, NICs.
+std::span<const Fact> stop_facts();         ///< diagnose/outcome/stop_evidence.cc: whether the job stopped.
+std::span<const Fact> message_facts();      ///< diagnose/calls/mismatch_facts.cc: Send without Recv.
+std::span<const Fact> deadlock_facts();     ///< diagnose/calls/early_end_facts.cc: all ranks wait.
+/// diagnose/hardware/odd_ones.cc, odd_host_facts.cc, odd_topology_facts.cc: few unlike their peers.
+std::span<const Fact> odd_path_facts();
+std::span<const Fact> odd_host_facts();
+std::span<const Fact> odd_topology_facts();
+std::span<const Fact> outcome_facts();  ///< diagnose/outcome/outcome.cc: how the job ended.
+/// diagnose/network/connections.cc: data that take a slower way than they could.
+std::span<const Fact> path_facts();
+
+/// diagnose/calls/hang_facts.cc: a hang that no watchdog ended.
+std::span<const Fact> stall_facts();
+/// diagnose/calls/early_end_facts.cc: who left before the others.
+std::span<const Fact> early_end_facts();
+
+inline std::vector<std::span<const Fact>> fact_tables() {
+  return {job_facts(),          network_facts(),       hca_facts(),      address_facts(),
+          gid_facts(),          host_facts(),          watchdog_facts(), environment_facts(),
+          run_facts(),          graph_facts(),         failure_facts(),  nccl_tests_facts(),
+          ib_peer_facts(),      kernel_facts(),        rank_facts(),     stop_facts(),
+          hang_facts(),         mismatch_facts(),      init_facts(),     device_facts(),
+          recorder_facts(),     watchdog_call_facts(), ras_facts(),      deadlock_facts(),
+          setting_facts(),      instance_facts(),      odd_path_facts(), odd_host_facts(),
+          odd_topology_facts(), path_facts(),          message_facts(),  outcome_facts(),
+          unexplained_facts(),  stall_facts(),         early_end_facts()};
+}
+
+// Words for writing facts: how an answer is made, and how all messages of a kind are visited.
+//
+//   return yes("ranks 1-3 wait for rank 0", {evidence_of(record)}, {process});
+//
+// A fact that cannot know returns unknown(); silence is never "no".
+
+inline FactValue unknown() { return {}; }
+
+inline FactValue no() { return {false, {}, {}, {}, {}}; }
+
+/// "yes" with its evidence in words and lines, and the processes (into Job::processes) and ranks
+/// that it identifies as guilty.
+inline FactValue yes(std::string what, std::vector<Evidence> evidence = {},
+                     std::vector<int> processes = {}, std::vector<int> ranks = {}) {
+  return {true, std::move(what), std::move(evidence), std::move(processes), std::move(ranks)};
+}
+
+inline FactValue number(int64_t value) { return {value, {}, {}, {}, {}}; }
+
+inline Evidence evidence_of(const Record& record) { return {record.where, record.text}; }
+
+/// A kept line of one process, with what it says. `message` and `header` view `record.text`.
+template <typename T>
+struct Said {
+  int process = -1;  ///< Into Job::processes.
+  const Record& record;
+  Header header;
+  T message;
+};
+
+/// Calls `use(said)` for every kept message of kind T, process by process, in log order.
+template <typename T, typename Use>
+void for_each_said(const Job& job, Use&& use) {
+  if (job.processes_by_kind.empty()) return;  // Nothing was read.
+  for (const int p : job.processes_by_kind[kKindIndex<T>]) {
+    const Process& process = job.processes[static_cast<size_t>(p)];
+    for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      use(Said<T>{p, record, event.header, read_message<T>(event.message)});
+    });
+  }
+}
+
+/// Rank of the process that printed a line: its own, or, where nothing else names it, the rank
+/// that PyTorch up to 2.1 prints as "[Rank 6]". What a launcher puts in front of a line is a rank
+/// only where the job was built so (model/build/processes.cc). -1: unknown.
+inline int rank_of(const Job& job, int process, const Header& header) {
+  const int rank = job.processes[static_cast<size_t>(process)].rank;
+  return rank >= 0 ? rank : header.group_rank;
+}
+
+/// "rank 3", "ranks 0-3", or "" for no ranks.
+std::string ranks_phrase(const std::vector<int>& ranks);
+
+// Facts that compare processes with each other, when the logs hold several runs.
+//
+//   run 1: NCCL_ALGO is Ring on all ranks   run 2: NCCL_ALGO is Tree on all ranks   → no difference
+//
+// Nothing is compared across runs. What cannot be given to one run is compared with nothing.
+
+/// The job with everything gone that is not said by the processes of one run. Their indices stay.
+Job only_run(const Job& job, int run);
+
+/// Asks `derive` about each run: the first "yes", else the first answer that is known. Where pids
+/// may have had several lives nothing is known.
+template <FactValue (*derive)(const Job&, const Instance&)>
+FactValue within_runs(const Job& job, const Instance& instance) {
+  for (const Process& process : job.processes) {
+    if (process.restarted) return {};
+  }
+  if (job.runs.empty()) return derive(job, instance);
+  // Nobody keeps that many together; it is time that is saved.
+  constexpr size_t kMaxCompared = 16;
+  if (job.runs.size() > kMaxCompared) return {};
+  FactValue answer;
+  for (size_t run = 0; run < job.runs.size(); ++run) {
+    FactValue value = derive(only_run(job, static_cast<int>(run)), instance);
+    const bool* yes = std::get_if<bool>(&value.value);
+    if (yes != nullptr && *yes) return value;
+    if (!answer.known()) answer = std::move(value);
+  }
+  return answer;
+}
+
+// Who is the odd one out? Only a clear majority can say so: two against two blames nobody.
+
+/// Processes of the smaller groups if one group holds more than half of all; else nobody.
+template <typename Key>
+std::vector<int> minority(const std::map<Key, std::vector<int>>& groups) {
+  size_t all = 0;
+  size_t largest = 0;
+  for (const auto& [key, members] : groups) {
+    all += members.size();
+    largest = std::max(largest, members.size());
+  }
+  std::vector<int> result;
+  for (const auto& [key, members] : groups) {
+    if (2 * largest > all && members.size() < largest) {
+      result.insert(result.end(), members.begin(), members.end());
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,636 @@
+#include "diagnose/facts/job_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "log/messages.h"
+#include "log/read_message.h"
+#include "model/build/run_parts.h"
+
+namespace ncclog {
+std::vector<int> version_parts(std::string_view version) {
+  constexpr size_t kMaxDigits = 6;
+  std::vector<int> parts;
+  for (const std::string_view part : split(version, '.')) {
+    const size_t digits = std::min(part.find_first_not_of("0123456789"), part.size());
+    const auto number = parse_int(part.substr(0, digits));
+    if (!number || digits > kMaxDigits) break;
+    parts.push_back(static_cast<int>(*number));
+    if (digits < part.size()) break;
+  }
+  return parts;
+}
+
+int compare_releases(std::string_view a, std::string_view b) {
+  std::vector<int> left = version_parts(a);
+  std::vector<int> right = version_parts(b);
+  const size_t parts = std::max(left.size(), right.size());
+  left.resize(parts);
+  right.resize(parts);
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+bool is_release(std::string_view text) {
+  constexpr size_t kMostParts = 4;
+  const auto parts = split(text, '.');
+  return parts.size() >= 2 && parts.size() <= kMostParts &&
+         std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+           return !part.empty() && part.size() <= 4 &&
+                  std::all_of(part.begin(), part.end(), is_digit);
+         });
+}
+
+namespace {
+
+template <typename T, typename Use>
+void for_each_message(const Job& job, const Process& process, Use use) {
+  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
+    const Event event = parse_record(record);
+    use(read_message<T>(event.message));
+  });
+}
+
+/// Names that the job does not list either are damaged.
+bool is_known(const Job& job, std::string_view version, Product product) {
+  const auto& known = versions_of(job, product);
+  return std::find(known.begin(), known.end(), version) != known.end();
+}
+
+}  // namespace
+
+const std::vector<std::string>& versions_of(const Job& job, Product product) {
+  switch (product) {
+    case Product::Nccl:
+      return job.nccl_versions;
+    case Product::Cuda:
+      return job.cuda_versions;
+    case Product::PyTorch:
+      break;
+  }
+  return job.pytorch_versions;
+}
+
+std::vector<std::string> versions_of(const Job& job, std::span<const int> processes,
+                                     Product product) {
+  std::set<std::string> versions;
+  const auto add = [&](std::string_view version) {
+    if (is_known(job, version, product)) versions.emplace(version);
+  };
+  for (const int index : processes) {
+    const Process& process = job.processes[static_cast<size_t>(index)];
+    for_each_message<NcclVersion>(job, process, [&](const NcclVersion& message) {
+      if (product == Product::Nccl) add(message.version);
+      if (product == Product::Cuda) add(message.cuda);
+    });
+    for_each_message<NcclException>(job, process, [&](const NcclException& message) {
+      if (product == Product::Nccl) add(message.version);
+    });
+    for_each_message<TorchVersionLine>(job, process, [&](const TorchVersionLine& message) {
+      if (product == Product::PyTorch) add(message.version);
+    });
+  }
+  return {versions.begin(), versions.end()};
+}
+
+std::vector<std::string> driver_versions(const Job& job) {
+  std::set<int> found;
+  for (const Process& process : job.processes) {
+    for_each_record(job, process, kKindIndex<CudaDriverVersion>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const int version = read_message<CudaDriverVersion>(event.message).version;
+      if (version > 0) found.insert(version);
+    });
+  }
+  std::vector<std::string> versions;
+  for (const int version : found) {
+    versions.push_back(fmt::format("{}.{}", version / 1000, version % 1000 / 10));
+  }
+  return versions;
+}
+
+namespace {
+
+void take_earlier(const Record& record, std::optional<Evidence>& first) {
+  if (!first || record.where < first->where) first = evidence_of(record);
+}
+
+template <typename T>
+void take_first(const Job& job, std::optional<Evidence>& first) {
+  for_each_said<T>(job, [&](const Said<T>& said) { take_earlier(said.record, first); });
+}
+
+bool is_about_graphs(std::string_view variable) {
+  constexpr std::array<std::string_view, 3> kVariables = {
+      "NCCL_GRAPH_MIXING_SUPPORT", "NCCL_GRAPH_REGISTER", "NCCL_GRAPH_STREAM_ORDERING"};
+  return std::find(kVariables.begin(), kVariables.end(), variable) != kVariables.end();
+}
+
+}  // namespace
+
+std::optional<Evidence> cuda_graph_evidence(const Job& job) {
+  std::optional<Evidence> first;
+  take_first<CallsCaptured>(job, first);
+  take_first<GraphUsageViolated>(job, first);
+  take_first<GraphCaptureFailed>(job, first);
+  take_first<ModelCaptured>(job, first);
+  for_each_said<NcclTestsConfig>(job, [&](const Said<NcclTestsConfig>& said) {
+    if (said.message.graph > 0) take_earlier(said.record, first);
+  });
+  if (first) return first;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (is_about_graphs(said.message.name)) take_earlier(said.record, first);
+  });
+  return first;
+}
+
+// Are these the logs of one run?
+//
+//   job.several_runs       = yes, "run 1: 4 ranks in a.log and 3 more files; run 2: 4 ranks in …"
+//   job.pids_started_twice = yes, "pid 77 on worker-0"
+//
+// What is certain is found when the job is built (model/build/runs.cc); here it gets its words.
+
+namespace {
+
+/// The lines of one run in one file, first and last.
+struct Stretch {
+  uint64_t first = 0;
+  uint64_t last = 0;
+};
+
+using Files = std::map<std::string, Stretch>;  ///< By path.
+
+/// The files in which the run's processes speak first.
+Files files_of(const Job& job, const Run& run) {
+  Files files;
+  for (const int p : run.processes) {
+    const Process& process = job.processes[static_cast<size_t>(p)];
+    const FileLine first = file_line(job, process.first);
+    const FileLine last = file_line(job, process.last);
+    Stretch& stretch = files.try_emplace(first.path, Stretch{first.line, first.line}).first->second;
+    stretch.first = std::min(stretch.first, first.line);
+    if (last.path == first.path) stretch.last = std::max(stretch.last, last.line);
+  }
+  return files;
+}
+
+bool is_shared(const std::vector<Files>& all, const std::string& path) {
+  return std::count_if(all.begin(), all.end(),
+                       [&](const Files& files) { return files.contains(path); }) > 1;
+}
+
+/// "4 ranks in b/stdout.log lines 12-904 and 3 more files".
+std::string run_phrase(const Run& run, const Files& files, const std::vector<Files>& all) {
+  std::string text = fmt::format("{} ranks in {}", run.processes.size(), files.begin()->first);
+  if (is_shared(all, files.begin()->first)) {
+    text += fmt::format(" lines {}-{}", files.begin()->second.first, files.begin()->second.last);
+  }
+  if (files.size() > 1) {
+    text += fmt::format(" and {} more file{}", files.size() - 1, files.size() == 2 ? "" : "s");
+  }
+  if (run.attempt >= 0) text += fmt::format(" (attempt {})", run.attempt);
+  return text;
+}
+
+/// The line with which the run's first communicator begins.
+std::vector<Evidence> first_line(const Job& job, const Run& run) {
+  std::vector<Evidence> lines;
+  for (const int p : run.processes) {
+    for_each_record(job, job.processes[static_cast<size_t>(p)], kKindIndex<CommInit>,
+                    [&](const Record& record) {
+                      if (lines.empty() || record.where < lines[0].where) {
+                        lines = {evidence_of(record)};
+                      }
+                    });
+  }
+  return lines;
+}
+
+FactValue pids_started_twice(const Job& job, const Instance&) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> names;
+  std::vector<Evidence> evidence;
+  size_t count = 0;
+  for (const Process& process : job.processes) {
+    if (!process.restarted) continue;
+    if (++count > kNamed) continue;
+    names.push_back(fmt::format("pid {} on {}", process.pid, process.host));
+    for_each_record(job, process, kKindIndex<CommInit>,
+                    [&](const Record& record) { evidence.push_back(evidence_of(record)); });
+  }
+  if (count == 0) return no();
+  const std::string more = count > kNamed ? fmt::format(" and {} more", count - kNamed) : "";
+  return yes(join(names, ", ") + more, std::move(evidence));
+}
+
+/// The first line of the process about that communicator; known by its place where it is not kept.
+Evidence beginning_of(const Job& job, const CommRank& rank) {
+  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  Evidence line{log.comms.all[static_cast<size_t>(rank.segment)].started, {}};
+  const RecordList* starts = log.records.find(kKindIndex<CommInit>);
+  if (starts == nullptr) return line;
+  for (const Record& record : starts->kept) {
+    if (record.where == line.where) line.text = record.text;
+  }
+  return line;
+}
+
+/// Ranks that have ids of their own beside the late ones: what rank 0 made anew.
+bool has_new_id(const Job& job, const Communicator& used_up, const std::set<int>& late) {
+  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+    if (&comm == &used_up || comm.nranks != used_up.nranks || comm.inferred) return false;
+    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
+      return rank.process >= 0 && rank.rank >= 0 && !late.contains(rank.rank);
+    });
+  });
+}
+
+FactValue stale_unique_id(const Job& job, const Instance&) {
+  for (const Communicator& comm : job.communicators) {
+    const std::vector<size_t> late = latecomers(job, comm);
+    if (late.empty()) continue;
+    std::set<int> ranks;
+    for (const size_t r : late) ranks.insert(comm.ranks[r].rank);
+    if (!has_new_id(job, comm, ranks)) continue;
+    const std::vector<int> named(ranks.begin(), ranks.end());
+    FactValue value = yes(fmt::format(
+        "{} begin{} with commId {} of the attempt before, and other ranks have a new one",
+        ranks_phrase(named), named.size() == 1 ? "s" : "", comm.id));
+    for (const size_t r : late) {
+      const CommRank& rank = comm.ranks[r];
+      value.processes.push_back(rank.process);
+      value.evidence.push_back(beginning_of(job, rank));
+      for (const CommRank& before : comm.ranks) {
+        const bool same = before.rank == rank.rank && before.process != rank.process;
+        if (same && before.log >= 0) value.evidence.push_back(beginning_of(job, before));
+      }
+    }
+    std::sort(value.processes.begin(), value.processes.end());
+    std::sort(value.evidence.begin(), value.evidence.end(),
+              [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+    value.communicator = comm.id;
+    return value;
+  }
+  return no();
+}
+
+/// "run 1: …; run 2: …; apart from these, 2 ranks in c.log": certain ones first.
+FactValue several_runs(const Job& job, const Instance&) {
+  if (job.runs.empty()) return no();
+  constexpr size_t kNamed = 4;
+  std::vector<Files> files;
+  for (const Run& run : job.runs) files.push_back(files_of(job, run));
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  for (const bool certain : {true, false}) {
+    for (size_t r = 0; r < job.runs.size() && parts.size() < kNamed; ++r) {
+      const Run& run = job.runs[r];
+      if (run.certain != certain) continue;
+      const std::string name =
+          certain ? fmt::format("run {}:", parts.size() + 1) : "apart from these,";
+      parts.push_back(fmt::format("{} {}", name, run_phrase(run, files[r], files)));
+      for (Evidence& line : first_line(job, run)) evidence.push_back(std::move(line));
+    }
+  }
+  if (job.runs.size() > kNamed) {
+    parts.push_back(fmt::format("and {} more", job.runs.size() - kNamed));
+  }
+  return yes(join(parts, "; "), std::move(evidence));
+}
+
+constexpr std::array kRunFacts = {
+    Fact{"job.pids_started_twice", Scope::Job, FactType::Bool,
+         "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
+         "used again, or it has two copies of NCCL.",
+         pids_started_twice},
+    Fact{"job.several_runs", Scope::Job, FactType::Bool,
+         "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
+         "attempts: the logs are of several runs.",
+         several_runs},
+    Fact{"job.stale_unique_id", Scope::Job, FactType::Bool,
+         "Ranks begin with the id of a communicator that other processes of the same ranks had "
+         "used up, while other ranks have a new one.",
+         stale_unique_id},
+};
+
+}  // namespace
+
+Job only_run(const Job& job, int run) {
+  Job view = job;
+  std::vector<bool> kept(view.logs.size());
+  for (Process& process : view.processes) {
+    if (process.run != run) {
+      process.logs.clear();
+      process.rank = -1;
+    }
+    for (const size_t log : process.logs) kept[log] = true;
+  }
+  for (size_t log = 0; log < kept.size(); ++log) {
+    if (!kept[log]) view.logs[log] = {};
+  }
+  for (Communicator& comm : view.communicators) {
+    // An id that two runs use, or one that was guessed, may join processes of both.
+    std::erase_if(comm.ranks, [&](const CommRank& rank) {
+      return rank.process >= 0 && view.processes[static_cast<size_t>(rank.process)].run != run;
+    });
+  }
+  std::erase_if(view.communicators, [&](const Communicator& comm) {
+    return std::none_of(comm.ranks.begin(), comm.ranks.end(),
+                        [](const CommRank& rank) { return rank.process >= 0; });
+  });
+  return view;
+}
+
+std::span<const Fact> run_facts() { return kRunFacts; }
+
+// How large is the job, how far did it come, and does one NCCL run in it?
+//
+//   job.nranks = 8   communicator.host_count = 2   job.mixed_nccl_versions = yes, "…"
+//
+// Sizes come from what NCCL prints about its communicators; where nothing is printed the answer is
+// unknown, never zero.
+
+namespace {
+
+FactValue host_count(const Job& job, const Instance&) {
+  return job.nhosts > 0 ? number(job.nhosts) : unknown();
+}
+
+FactValue rank_count(const Job& job, const Instance&) {
+  return job.nranks ? number(*job.nranks) : unknown();
+}
+
+/// NCCL_HOSTID and containers make NCCL count nodes that share one host name.
+FactValue pseudo_hosts(const Job& job, const Instance&) {
+  for (const Communicator& comm : job.communicators) {
+    if (comm.nnodes < 0 || comm.hosts.empty()) continue;
+    const auto hosts = static_cast<int>(comm.hosts.size());
+    const bool all_seen = std::none_of(comm.ranks.begin(), comm.ranks.end(),
+                                       [](const CommRank& rank) { return rank.process < 0; });
+    if (all_seen && comm.nnodes > hosts) {
+      return yes(fmt::format("NCCL counts {} nodes where the log names {} host{}", comm.nnodes,
+                             hosts, hosts == 1 ? "" : "s"));
+    }
+  }
+  return no();
+}
+
+/// A line with an NCCL header was kept; text quoted by a framework is not one.
+bool prints_nccl(const SpeakerLog& log) {
+  if (log.unrecognised.total > 0 || !log.comms.all.empty()) return true;
+  for (const auto& [kind, list] : log.records) {
+    if (all_kinds()[kind].source != Source::Nccl || list.kept.empty()) continue;
+    const Level level = parse_record(list.kept.front()).header.level;
+    if (level == Level::Info || level == Level::Warn || level == Level::Trace) return true;
+  }
+  return false;
+}
+
+FactValue has_nccl_lines(const Job& job, const Instance&) {
+  return std::any_of(job.logs.begin(), job.logs.end(), prints_nccl) ? yes({})
+         : is_torn(job)                                             ? unknown()
+                                                                    : no();
+}
+
+bool is_complete(const CommRank& rank) {
+  return rank.state == RankState::Complete || rank.state == RankState::Destroyed ||
+         rank.state == RankState::Aborted;
+}
+
+FactValue any_init_complete(const Job& job, const Instance&) {
+  if (job.communicators.empty()) return unknown();
+  for (const Communicator& comm : job.communicators) {
+    if (std::any_of(comm.ranks.begin(), comm.ranks.end(), is_complete)) return yes({});
+  }
+  return no();
+}
+
+FactValue all_ranks_seen(const Job& job, const Instance&) {
+  if (job.communicators.empty() || job.communicators.front().nranks <= 0) return unknown();
+  const auto& ranks = job.communicators.front().ranks;
+  const bool all = std::all_of(ranks.begin(), ranks.end(),
+                               [](const CommRank& rank) { return rank.process >= 0; });
+  return all ? yes({}) : no();
+}
+
+/// Known to be so: whoever is not seen may share a host.
+FactValue one_rank_per_host(const Job& job, const Instance&) {
+  if (job.communicators.empty()) return no();
+  const Communicator& largest = job.communicators.front();
+  const bool all_seen = std::all_of(largest.ranks.begin(), largest.ranks.end(),
+                                    [](const CommRank& rank) { return rank.process >= 0; });
+  return all_seen && largest.ranks.size() > 1 && largest.hosts.size() == largest.ranks.size()
+             ? yes({})
+             : no();
+}
+
+/// Ranks that began an initialisation and show neither its end nor an error.
+FactValue init_unfinished(const Job& job, const Instance&) {
+  std::vector<std::string> parts;
+  std::vector<int> processes;
+  std::vector<Evidence> evidence;
+  for (const Communicator& comm : job.communicators) {
+    std::vector<int> ranks;
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.state != RankState::Started || rank.process < 0) continue;
+      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      // NCCL takes no call before the initialisation ends: then only the line is lost.
+      if (process.cut || process.torn || rank.calls > 0) continue;
+      ranks.push_back(rank.rank);
+      processes.push_back(rank.process);
+      evidence.push_back({process.last, process.last_text});
+    }
+    if (ranks.empty()) continue;
+    parts.push_back(
+        fmt::format("{} of {} in communicator {}", ranks_phrase(ranks), comm.nranks, comm.id));
+  }
+  if (parts.empty()) return no();
+  return yes(join(parts, "; "), std::move(evidence), std::move(processes));
+}
+
+/// What each process's banner says: version → processes, and one line for each version.
+struct Banners {
+  std::map<std::string, std::vector<int>> processes;
+  std::map<std::string, Evidence> lines;
+};
+
+Banners read_banners(const Job& job) {
+  Banners banners;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    const std::string version(said.message.version);
+    banners.processes[version].push_back(said.process);
+    banners.lines.try_emplace(version, evidence_of(said.record));
+  });
+  return banners;
+}
+
+/// The versions that the ranks of one communicator print.
+std::set<std::string> versions_in(const Communicator& comm, const Banners& banners) {
+  std::set<std::string> versions;
+  for (const auto& [version, processes] : banners.processes) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0) continue;
+      if (std::count(processes.begin(), processes.end(), rank.process) > 0) {
+        versions.insert(version);
+      }
+    }
+  }
+  return versions;
+}
+
+/// The processes with a version that fewer than half of all have; none if there is no majority.
+std::vector<int> outvoted(const std::map<std::string, std::vector<int>>& processes) {
+  size_t all = 0;
+  size_t most = 0;
+  for (const auto& [version, members] : processes) {
+    all += members.size();
+    most = std::max(most, members.size());
+  }
+  std::vector<int> result;
+  if (most * 2 <= all) return result;
+  for (const auto& [version, members] : processes) {
+    if (members.size() != most) result.insert(result.end(), members.begin(), members.end());
+  }
+  return result;
+}
+
+/// Errors of processes that do not speak the same wire format.
+bool misunderstand_each_other(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+    return log.records.contains(kKindIndex<BadAddressFamily>) ||
+           log.records.contains(kKindIndex<BootstrapMessageTruncated>) ||
+           log.records.contains(kKindIndex<SocketHandshakeMismatch>) ||
+           log.records.contains(kKindIndex<SocketMessageTruncated>);
+  });
+}
+
+/// The versions that the ranks of one communicator print. Without any communicator, those of the
+/// whole log, if its processes misunderstand each other: else they may be two runs.
+std::set<std::string> mixed_versions(const Job& job, const Banners& banners) {
+  std::set<std::string> mixed;
+  for (const Communicator& comm : job.communicators) {
+    const auto versions = versions_in(comm, banners);
+    if (versions.size() > 1) mixed.insert(versions.begin(), versions.end());
+  }
+  if (job.communicators.empty() && banners.processes.size() > 1 && misunderstand_each_other(job)) {
+    for (const auto& [version, processes] : banners.processes) mixed.insert(version);
+  }
+  return mixed;
+}
+
+FactValue mixed_nccl_versions(const Job& job, const Instance&) {
+  const Banners banners = read_banners(job);
+  if (banners.processes.empty()) return unknown();
+  const std::set<std::string> mixed = mixed_versions(job, banners);
+  if (mixed.empty()) return no();
+  std::vector<Evidence> evidence;
+  for (const std::string& version : mixed) evidence.push_back(banners.lines.at(version));
+  const std::vector<std::string> names(mixed.begin(), mixed.end());
+  return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
+             outvoted(banners.processes));
+}
+
+const Communicator& communicator_of(const Job& job, const Instance& instance) {
+  return job.communicators[static_cast<size_t>(instance.communicator)];
+}
+
+FactValue communicator_host_count(const Job& job, const Instance& instance) {
+  const auto hosts = communicator_of(job, instance).hosts.size();
+  return hosts > 0 ? number(static_cast<int64_t>(hosts)) : unknown();
+}
+
+FactValue communicator_nranks(const Job& job, const Instance& instance) {
+  const int nranks = communicator_of(job, instance).nranks;
+  return nranks > 0 ? number(nranks) : unknown();
+}
+
+FactValue communicator_nnodes(const Job& job, const Instance& instance) {
+  const int nnodes = communicator_of(job, instance).nnodes;
+  return nnodes > 0 ? number(nnodes) : unknown();
+}
+
+constexpr std::array kFacts = {
+    Fact{"communicator.host_count", Scope::Communicator, FactType::Integer,
+         "Distinct host names among the ranks of the communicator.", communicator_host_count},
+    Fact{"communicator.nnodes", Scope::Communicator, FactType::Integer,
+         "Nodes as NCCL counts them; NCCL_HOSTID and containers make more of them than hosts.",
+         communicator_nnodes},
+    Fact{"communicator.nranks", Scope::Communicator, FactType::Integer, "Size of the communicator.",
+         communicator_nranks},
+    Fact{"job.all_ranks_seen", Scope::Job, FactType::Bool,
+         "Lines of every rank of the largest communicator are in the log.", all_ranks_seen},
+    Fact{"job.init_unfinished", Scope::Job, FactType::Bool,
+         "Ranks print Init START of a communicator and neither COMPLETE nor an error.",
+         init_unfinished},
+    Fact{"job.any_init_complete", Scope::Job, FactType::Bool,
+         "At least one rank finished initialising a communicator.", any_init_complete},
+    Fact{"job.has_nccl_lines", Scope::Job, FactType::Bool,
+         "The log holds lines that NCCL itself printed at INFO, WARN or TRACE.", has_nccl_lines},
+    Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
+         host_count},
+    Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
+         "Ranks of one job print different NCCL versions.", within_runs<mixed_nccl_versions>},
+    Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
+    Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
+         "NCCL counts more nodes than the log names hosts.", pseudo_hosts},
+    Fact{"job.one_rank_per_host", Scope::Job, FactType::Bool,
+         "Every rank is known to run on a host of its own.", one_rank_per_host},
+};
+
+}  // namespace
+
+std::span<const Fact> job_facts() { return kFacts; }
+
+// Do the framework and NCCL call a process by the same rank?
+//
+//   [default1]:node-a:88:91 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 …
+//   [default1]:[rank3]:[E105 09:14:02.007718211 ProcessGroupNCCL.cpp:632] …
+//       → job.rank_conflicts = yes, "node-a, pid 88: rank 3 to the framework, rank 1 to NCCL"
+//
+// The two are joined by pid, by the launcher's number or by the file of a rank (model's work), so a
+// process that has a voice of another rank is one of which both cannot be right.
+
+namespace {
+
+std::string conflict_phrase(const Process& process, int said) {
+  return fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL", process.host,
+                     process.pid, said, process.rank);
+}
+
+FactValue rank_conflicts(const Job& job, const Instance&) {
+  constexpr size_t kMostNames = 4;
+  std::vector<std::string> phrases;
+  FactValue value = yes({});
+  for (const Process& process : job.processes) {
+    if (process.rank < 0 || process.pid < 0) continue;
+    for (const size_t log : process.logs) {
+      const SpeakerLog& voice = job.logs[log];
+      if (voice.speaker.rank < 0 || voice.speaker.rank == process.rank) continue;
+      phrases.push_back(conflict_phrase(process, voice.speaker.rank));
+      value.evidence.push_back({voice.last, voice.last_text});
+    }
+  }
+  if (phrases.empty()) return no();
+  const size_t more = phrases.size() > kMostNames ? phrases.size() - kMostNames : 0;
+  phrases.resize(phrases.size() - more);
+  value.what = join(phrases, "; ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+  return value;
+}
+
+constexpr std::array kRankFacts = {
+    Fact{"job.rank_conflicts", Scope::Job, FactType::Bool,
+         "The framework's prefix and NCCL's lines give one process different ranks.",
+         rank_conflicts},
+};
+
+}  // namespace
+
+std::span<const Fact> rank_facts() { return kRankFacts; }
+
+}  // namespace ncclog

@@ -1,0 +1,120 @@
+// What do lines of a log prove by where they stand, and what do lines prove that are not there?
+//
+// nothing of a kind in a whole log that came past its place    → it was not printed
+// two WARNs with two AllReduce between them                    → 2 collectives apart
+// a WARN before "- Init COMPLETE"                              → while initialising
+// a timeout behind a progress bar "Validation"                 → in an evaluation
+//
+// Each answer is known only where the lines around are all there: nothing torn, cut or lost.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "log/message_kind.h"
+#include "model/job.h"
+
+namespace ncclog {
+
+// How far apart are two lines of one process: in collectives that it entered, in seconds?
+//
+//   … NCCL WARN Call to recv … failed           ┐ 2 collectives between them
+//   … NCCL INFO AllReduce: … (two of them)      │
+//   … NCCL WARN … Connection closed …           ┘
+//
+// Only the last calls and some places between are kept, so the number of calls has two bounds.
+
+/// As many at least, and as many at most.
+struct CallBounds {
+  uint64_t at_least = 0;
+  uint64_t at_most = 0;
+
+  bool operator==(const CallBounds&) const = default;
+};
+
+/// Both lines stand in one input, so their order is that in which they were printed.
+bool are_ordered(const Job& job, SourceRef a, SourceRef b);
+
+/// Collectives that the process entered between two of its lines; nullopt: its calls are not
+/// logged, or lines around them are lost. Needs are_ordered(from, to) and from <= to.
+std::optional<CallBounds> calls_between(const Job& job, int process, SourceRef from, SourceRef to);
+
+/// Nanoseconds from one line to another; nullopt: one carries no time, their clocks do not compare,
+/// or time runs backwards.
+std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_view to);
+
+// What does it prove that a process did not print a line?
+//
+//   its file is there, the line's subsystem spoke in it, it came past the place where NCCL prints
+//   the line, nothing of it is torn, cut off or unknown          → it did not print it
+//   anything else                                                → nothing
+//
+// The same for a set: that no rank printed a line is known only where every rank's lines are there.
+
+/// Whether silence proves something, and if not, why not.
+struct Proof {
+  bool holds = false;
+  std::string gap;  ///< In words, "the file of rank 3 is cut"; empty if it holds.
+};
+
+/// A line of the sort in question, as another process printed it.
+struct PrintedBy {
+  int process = -1;  ///< Into Job::processes.
+  SourceRef where;
+};
+
+/// Whether it proves anything that `process` printed no line of `kind`. `others`, a few of those
+/// that printed one: a process that prints what all of them print later came past it. `kind` is
+/// nullptr for lines that no kind covers; only others can show where those belong.
+Proof silence_proves(const Job& job, int process, const Kind* kind,
+                     const std::vector<PrintedBy>& others = {});
+
+/// Whether the lines of all processes are there that belong to the instance.
+Proof all_are_there(const Job& job, const Instance& instance);
+
+// What was the program doing when it stopped: training, or one of the rare phases between?
+//
+//   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]
+//
+// Evaluation and checkpoints are where ranks do different amounts of work.
+
+/// A phase that few steps pass through.
+struct Phase {
+  std::string what;  ///< As printed: "Validation".
+  Evidence line;
+};
+
+/// Evaluation or checkpoint output shortly before `line` in the same stretch of input, or without
+/// newline in front of it, unless training output stands between. nullopt: none that is known.
+std::optional<Phase> rare_phase_before(const Job& job, const Evidence& line);
+
+// Was a process initialising, working or tearing down when it printed a line?
+//
+//   … comm 0x7f10 rank 0 … - Init START         ┐ init, like everything before it
+//   … comm 0x7f10 rank 0 … - Init COMPLETE      ┘
+//   … NCCL WARN … Connection closed by remote peer …       run
+//   … comm 0x7f10 rank 0 … - Destroy COMPLETE   ┐ end: no communicator is left
+//
+// Known only where the lines of the process's communicators are there, in the same file.
+
+enum class LifePhase {
+  Init,        ///< Before the first communicator is complete, or while another one is made.
+  Run,         ///< Some communicator is complete and not ended, and none is being made.
+  End,         ///< All communicators are destroyed or aborted.
+  Evaluation,  ///< Evaluation or checkpoint, as rare_phase_before sees it; within any other one.
+};
+
+/// As rule files spell them, in the enum's order.
+std::span<const std::string_view> life_phase_names();
+
+/// Whether `process` printed `line` in that phase; nullopt: not known. Evaluation is never known
+/// to be no.
+std::optional<bool> is_in_phase(const Job& job, int process, const Evidence& line, LifePhase phase);
+
+}  // namespace ncclog

@@ -1,0 +1,459 @@
+#include "diagnose/iterations/cut_iterations.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace ncclog {
+namespace {
+
+MarkerPlace place_of(uint16_t wording) {
+  return wording == kOwnWording ? MarkerPlace::Unknown : iteration_wordings()[wording].place;
+}
+
+bool is_wanted(const Marker& marker, const IterationChoice& choice) {
+  if (choice.by == IterationChoice::By::Expression) return marker.wording == kOwnWording;
+  if (marker.wording == kOwnWording) return false;
+  const IterationWording& wording = iteration_wordings()[marker.wording];
+  if (choice.by == IterationChoice::By::Preset) return wording.preset == choice.preset;
+  return wording.place != MarkerPlace::Tick && !wording.by_name_only;
+}
+
+bool belongs_to(const Marker& marker, const MarkerTrack& track) {
+  return marker.wording == track.wording && marker.total == track.total;
+}
+
+/// Those of the markers that announce something new. Ticks are numbered from 1.
+std::vector<int64_t> new_steps(const std::vector<Marker>& markers, const MarkerTrack& track) {
+  std::vector<int64_t> steps;
+  for (const Marker& marker : markers) {
+    if (!belongs_to(marker, track)) continue;
+    const int64_t step = marker.step >= 0 ? marker.step : static_cast<int64_t>(steps.size()) + 1;
+    if (steps.empty() || step > steps.back()) steps.push_back(step);
+  }
+  return steps;
+}
+
+/// The markers of the input in which the process noted most; nullptr if none of its inputs has any.
+const JobMarkers* markers_of(const Job& job, const std::vector<CallMark>& marks) {
+  std::map<uint64_t, size_t> noted;
+  for (const CallMark& mark : marks) ++noted[mark.input];
+  const JobMarkers* found = nullptr;
+  size_t most = 0;
+  for (const JobMarkers& markers : job.markers) {
+    const auto count = noted.find(markers.number);
+    if (count == noted.end() || count->second <= most) continue;
+    most = count->second;
+    found = &markers;
+  }
+  return found;
+}
+
+/// By marker of the input: calls that the process had made before it.
+std::vector<uint64_t> calls_before(const JobMarkers& markers, const std::vector<CallMark>& marks,
+                                   uint64_t total) {
+  std::vector<uint64_t> calls;
+  auto mark = marks.begin();
+  while (mark != marks.end() && mark->input < markers.number) ++mark;
+  for (size_t m = 0; m < markers.markers.size(); ++m) {
+    while (mark != marks.end() && mark->input == markers.number && mark->markers <= m) ++mark;
+    calls.push_back(mark == marks.end() ? total : mark->call);
+  }
+  return calls;
+}
+
+/// Leaves out steps that are not higher than one before them. One that was printed before the
+/// process's first call may be the last one of an earlier attempt.
+void keep_increasing(std::vector<StepMark>& steps, uint64_t first_call) {
+  if (steps.size() > 1 && steps[0].call <= first_call && steps[0].step >= steps[1].step) {
+    steps.erase(steps.begin());
+  }
+  std::vector<StepMark> kept;
+  for (const StepMark& step : steps) {
+    if (kept.empty() || step.step > kept.back().step) kept.push_back(step);
+  }
+  steps = std::move(kept);
+}
+
+}  // namespace
+
+std::optional<MarkerTrack> choose_track(const Job& job, const IterationChoice& choice) {
+  if (choice.by == IterationChoice::By::Period) return std::nullopt;
+  std::map<std::pair<uint16_t, int64_t>, MarkerTrack> tracks;
+  for (const JobMarkers& input : job.markers) {
+    for (const Marker& marker : input.markers) {
+      if (!is_wanted(marker, choice)) continue;
+      tracks.try_emplace({marker.wording, marker.total},
+                         MarkerTrack{marker.wording, marker.total, place_of(marker.wording), {}});
+    }
+    for (auto& [key, track] : tracks) {
+      std::vector<int64_t> steps = new_steps(input.markers, track);
+      if (steps.size() > track.steps.size()) track.steps = std::move(steps);
+    }
+  }
+  std::optional<MarkerTrack> chosen;
+  for (auto& [key, track] : tracks) {
+    const bool more = !chosen || track.steps.size() > chosen->steps.size();
+    if (more && track.steps.size() > 1) chosen = std::move(track);
+  }
+  return chosen;
+}
+
+std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const MarkerTrack& track) {
+  const std::vector<CallMark> marks = calls.marks.all();
+  const JobMarkers* markers = markers_of(job, marks);
+  if (markers == nullptr) return {};
+  const uint64_t end = calls.tape.total();
+  const uint64_t begin = marks.front().call;
+  const std::vector<uint64_t> before = calls_before(*markers, marks, end);
+  std::vector<StepMark> steps;
+  for (size_t m = 0; m < markers->markers.size(); ++m) {
+    const Marker& marker = markers->markers[m];
+    if (!belongs_to(marker, track)) continue;
+    if (!steps.empty() && steps.back().call >= end) break;
+    if (before[m] <= begin) steps.clear();
+    const int64_t number =
+        steps.empty() ? 1 : steps.back().step + 1;  // Of a tick, which has no number of its own.
+    steps.push_back({marker.step >= 0 ? marker.step : number, before[m]});
+  }
+  keep_increasing(steps, begin);
+  return steps;
+}
+
+int64_t usual_distance(const std::vector<int64_t>& steps) {
+  std::map<int64_t, size_t> distances;
+  for (size_t i = 1; i < steps.size(); ++i) ++distances[steps[i] - steps[i - 1]];
+  const auto usual =
+      std::max_element(distances.begin(), distances.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return usual == distances.end() ? 1 : usual->first;
+}
+
+namespace {
+
+/// The repeats that lie wholly inside [begin, end), as a range of their numbers.
+struct RepeatRange {
+  size_t first = 0;
+  size_t last = 0;  ///< One past the last.
+
+  size_t count() const { return last - first; }
+};
+
+RepeatRange inside(const Repeats& repeats, size_t begin, size_t end) {
+  const size_t first = repeats.begins.before(begin);
+  const size_t length = repeats.pattern.size();
+  const size_t last = end < length ? first : repeats.begins.up_to(end - length);
+  return {first, std::max(first, last)};
+}
+
+/// Calls between the repeats number `repeat` - 1 and `repeat`.
+struct Gap {
+  size_t begin = 0;
+  size_t end = 0;
+
+  bool operator==(const Gap&) const = default;
+};
+
+Gap gap_before(const Repeats& repeats, size_t repeat, size_t total) {
+  return {repeat == 0 ? 0 : repeats.end_of(repeat - 1),
+          repeat < repeats.begins.size() ? repeats.begins[repeat] : total};
+}
+
+size_t repeats_before(const Repeats& repeats, size_t call) {
+  return inside(repeats, 0, call).count();
+}
+
+/// Collects the iterations of one process.
+class Spans {
+ public:
+  Spans(const Repeats& repeats, const FoldedCalls& calls) : repeats_(repeats), calls_(calls) {}
+
+  /// Iterations `first` to `last` are [begin, end): split at the repeats if their number fits.
+  void add(int64_t first, int64_t last, size_t begin, size_t end) {
+    const RepeatRange range = inside(repeats_, begin, end);
+    const auto steps = static_cast<uint64_t>(last - first) + 1;
+    if (steps == 1 || steps * repeats_.per_step != range.count()) {
+      const bool ends = steps == 1 && end == calls_.size() && is_beginning(begin);
+      all.push_back({first, last, begin, end, ends});
+      return;
+    }
+    for (uint64_t i = 0; i < steps;) {
+      const int64_t number = first + static_cast<int64_t>(i);
+      const size_t row = i == 0 ? 0 : std::min<size_t>(steps - 1 - i, steps_in_row(range, i));
+      if (row > 1) {
+        add_row(number, begin_of(range, i), row);
+        i += row;
+        continue;
+      }
+      const size_t from = i == 0 ? begin : begin_of(range, i);
+      const size_t to = i + 1 == steps ? end : begin_of(range, i + 1);
+      all.push_back({number, number, from, to, false});
+      ++i;
+    }
+  }
+
+  /// Iterations from `first` on, as many as the calls from `begin` on hold. `announced` says that
+  /// the first one has begun.
+  void add_rest(int64_t first, size_t begin, bool announced) {
+    const RepeatRange range = inside(repeats_, begin, calls_.size());
+    const size_t steps = range.count() / repeats_.per_step;
+    int64_t number = first;
+    size_t from = begin;
+    for (size_t i = 0; i < steps;) {
+      const size_t row = i == 0 ? 0 : steps_in_row(range, i);
+      if (row > 1) {
+        add_row(number, from, row);
+        number += static_cast<int64_t>(row);
+        from += row * length();
+        i += row;
+        continue;
+      }
+      const size_t end = repeats_.end_of(range.first + (i + 1) * repeats_.per_step - 1);
+      const size_t next = i + 1 < steps ? begin_of(range, i + 1) : end;
+      const bool odd = is_iteration(end, next);
+      all.push_back({number, number, from, odd ? end : next, false});
+      ++number;
+      if (odd) {
+        all.push_back({number, number, end, next, false});
+        ++number;
+      }
+      from = next;
+      ++i;
+    }
+    add_tail(number, from, announced && steps == 0);
+  }
+
+  std::vector<IterationSpan> all;
+
+ private:
+  size_t begin_of(const RepeatRange& range, size_t step) const {
+    return repeats_.begins[range.first + step * repeats_.per_step];
+  }
+
+  size_t length() const { return repeats_.pattern.size() * repeats_.per_step; }
+
+  /// So many steps from `step` on have no call but those of the pattern. Behind the last of them a
+  /// repeat follows at once.
+  size_t steps_in_row(const RepeatRange& range, size_t step) const {
+    const size_t repeat = range.first + step * repeats_.per_step;
+    const size_t row_end = std::min(range.last, repeats_.begins.row_end(repeat));
+    return (row_end - repeat - 1) / repeats_.per_step;
+  }
+
+  void add_row(int64_t first, size_t begin, size_t steps) {
+    all.push_back({first, first + static_cast<int64_t>(steps) - 1, begin, begin + steps * length(),
+                   false, true});
+  }
+
+  /// Calls that are no repeat, but so many that they are an iteration of another kind.
+  bool is_iteration(size_t begin, size_t end) const {
+    return end - begin > 1 && length() > 0 && 2 * (end - begin) >= length();
+  }
+
+  bool is_beginning(size_t begin) const {
+    const size_t rest = calls_.size() - begin;
+    if (rest == 0 || rest >= length()) return false;
+    const std::vector<int> last = calls_.kinds(begin, rest);
+    for (size_t i = 0; i < rest; ++i) {
+      if (last[i] != repeats_.pattern[i % repeats_.pattern.size()]) return false;
+    }
+    return true;
+  }
+
+  void add_tail(int64_t number, size_t begin, bool announced) {
+    const size_t end = calls_.size();
+    if (begin == end) return;
+    const bool beginning = is_beginning(begin);
+    if (!announced && !beginning && !is_iteration(begin, end)) return;
+    all.push_back({number, number, begin, end, beginning});
+  }
+
+  const Repeats& repeats_;
+  const FoldedCalls& calls_;
+};
+
+/// By step, what `own` has in repeats more than `model`, most often; nullopt without common steps.
+std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
+                                   const std::vector<Boundary>& model) {
+  std::map<int64_t, size_t> shifts;
+  auto other = model.begin();
+  for (const Boundary& boundary : own) {
+    while (other != model.end() && other->step < boundary.step) ++other;
+    if (other == model.end() || other->step != boundary.step) continue;
+    ++shifts[static_cast<int64_t>(boundary.repeat) - static_cast<int64_t>(other->repeat)];
+  }
+  if (shifts.empty()) return std::nullopt;
+  return std::max_element(shifts.begin(), shifts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+/// Both make as many repeats from the same step on, or the process's own markers say nothing: then
+/// repeats of equal number are the same iteration.
+bool matches_by_number(const std::vector<Boundary>& own, const Repeats& repeats,
+                       const std::vector<Boundary>& model, const Repeats& model_repeats) {
+  if (own.empty()) return true;
+  if (repeats.begins.size() != model_repeats.begins.size()) return false;
+  const bool credible = 4 * moved_by(own) <= own.size() * repeats.pattern.size();
+  return own.front().step == model.front().step || !credible;
+}
+
+/// Puts boundaries of a model to where a process makes the same calls.
+class Placing {
+ public:
+  Placing(const RepeatedCalls& calls, const RepeatedCalls& model, int64_t shift)
+      : calls_(calls), model_(model), shift_(shift) {}
+
+  /// nullopt if the place is not among the process's repeats.
+  std::optional<Boundary> place(const Boundary& boundary) {
+    const int64_t wanted = static_cast<int64_t>(boundary.repeat) + shift_;
+    if (wanted < 0 || wanted > static_cast<int64_t>(calls_.repeats.begins.size())) {
+      return std::nullopt;
+    }
+    const auto repeat = static_cast<size_t>(wanted);
+    const Gap gap = gap_before(calls_.repeats, repeat, calls_.folded.size());
+    const Gap other = gap_before(model_.repeats, boundary.repeat, model_.folded.size());
+    // Behind the last repeat that both have, a process that stopped early has other calls.
+    const size_t into = boundary.call - other.begin;
+    const bool same = is_same(gap, other);
+    const size_t call = same ? gap.begin + into : std::min(gap.begin + into, gap.end);
+    return Boundary{boundary.step, call, call, repeat, false};
+  }
+
+ private:
+  /// Many boundaries may stand in one gap, and a gap may be long.
+  bool is_same(const Gap& gap, const Gap& other) {
+    if (gap != last_gap_ || other != last_other_) {
+      const size_t count = gap.end - gap.begin;
+      last_gap_ = gap;
+      last_other_ = other;
+      same_ = count == other.end - other.begin &&
+              same_calls(calls_.folded, gap.begin, model_.folded, other.begin, count);
+    }
+    return same_;
+  }
+
+  const RepeatedCalls& calls_;
+  const RepeatedCalls& model_;
+  int64_t shift_;
+  Gap last_gap_;
+  Gap last_other_;
+  bool same_ = true;  ///< Of no calls on either side.
+};
+
+}  // namespace
+
+std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& repeats,
+                           size_t total) {
+  std::vector<Boundary> boundaries;
+  for (const StepMark& mark : marks) {
+    const auto raw = static_cast<size_t>(std::min<uint64_t>(mark.call, total));
+    Boundary boundary{mark.step, raw, raw, 0, true};
+    const size_t begun = repeats.begins.up_to(raw);
+    if (begun > 0) {
+      const size_t begin = repeats.begins[begun - 1];
+      const size_t end = begin + repeats.pattern.size();
+      if (raw < end) boundary.call = raw - begin <= end - raw ? begin : end;
+    }
+    if (!boundaries.empty()) boundary.call = std::max(boundary.call, boundaries.back().call);
+    boundary.repeat = repeats_before(repeats, boundary.call);
+    boundaries.push_back(boundary);
+  }
+  return boundaries;
+}
+
+size_t moved_by(const std::vector<Boundary>& boundaries) {
+  size_t moved = 0;
+  for (const Boundary& boundary : boundaries) {
+    moved +=
+        boundary.raw > boundary.call ? boundary.raw - boundary.call : boundary.call - boundary.raw;
+  }
+  return moved;
+}
+
+std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCalls& calls,
+                              const std::vector<Boundary>& model,
+                              const RepeatedCalls& model_calls) {
+  const bool by_number = matches_by_number(own, calls.repeats, model, model_calls.repeats);
+  const std::optional<int64_t> shift = by_number ? 0 : usual_shift(own, model);
+  if (!shift) return own;
+  // Farther than that no marker drifts: there the process lacks a repeat that the model has.
+  const size_t most = 3 * calls.repeats.pattern.size() * calls.repeats.per_step / 4;
+  Placing placing(calls, model_calls, *shift);
+  std::map<int64_t, Boundary> by_step;
+  for (const Boundary& boundary : own) by_step[boundary.step] = boundary;
+  for (const Boundary& boundary : model) {
+    const auto found = placing.place(boundary);
+    if (!found) continue;
+    const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
+    Boundary& moved = known->second;
+    const size_t distance =
+        moved.raw > found->call ? moved.raw - found->call : found->call - moved.raw;
+    if (is_new || (!by_number && distance > most)) continue;
+    moved.call = found->call;
+    moved.repeat = found->repeat;
+  }
+  std::vector<Boundary> boundaries;
+  for (const auto& [step, boundary] : by_step) {
+    boundaries.push_back(boundary);
+    if (boundaries.size() < 2) continue;
+    Boundary& last = boundaries.back();
+    last.call = std::max(last.call, boundaries[boundaries.size() - 2].call);
+  }
+  return boundaries;
+}
+
+std::vector<IterationSpan> spans_between(const std::vector<Boundary>& boundaries,
+                                         const Repeats& repeats, const FoldedCalls& calls,
+                                         bool after) {
+  Spans spans(repeats, calls);
+  if (boundaries.empty()) return {};
+  if (after) {
+    // The steps before the first one that is printed.
+    const Boundary& first = boundaries.front();
+    const RepeatRange range = inside(repeats, 0, first.call);
+    const auto steps = static_cast<int64_t>(range.count() / repeats.per_step);
+    const int64_t known = std::min(steps, first.step + 1);
+    if (known > 0) {
+      const size_t skipped = range.count() - static_cast<size_t>(known) * repeats.per_step;
+      spans.add(first.step - known + 1, first.step, repeats.begins[range.first + skipped],
+                first.call);
+    }
+  }
+  for (size_t i = 1; i < boundaries.size(); ++i) {
+    const int64_t offset = after ? 1 : 0;
+    spans.add(boundaries[i - 1].step + offset, boundaries[i].step - 1 + offset,
+              boundaries[i - 1].call, boundaries[i].call);
+  }
+  const Boundary& last = boundaries.back();
+  spans.add_rest(after ? last.step + 1 : last.step, last.call, !after);
+  return spans.all;
+}
+
+std::vector<IterationSpan> exact_spans(std::vector<Boundary> boundaries, size_t total, bool after) {
+  std::erase_if(boundaries, [](const Boundary& boundary) { return !boundary.own; });
+  std::vector<IterationSpan> spans;
+  for (size_t i = 0; i < boundaries.size(); ++i) {
+    const int64_t step = boundaries[i].step;
+    if (after) {
+      const int64_t before = i == 0 ? step - 1 : boundaries[i - 1].step;
+      const size_t begin = i == 0 ? 0 : boundaries[i - 1].raw;
+      spans.push_back({before + 1, step, begin, boundaries[i].raw, false});
+    } else {
+      const bool is_last = i + 1 == boundaries.size();
+      const int64_t last = is_last ? step : boundaries[i + 1].step - 1;
+      spans.push_back(
+          {step, last, boundaries[i].raw, is_last ? total : boundaries[i + 1].raw, false});
+    }
+  }
+  return spans;
+}
+
+std::vector<IterationSpan> spans_of_repeats(const Repeats& repeats, const FoldedCalls& calls,
+                                            int64_t first) {
+  Spans spans(repeats, calls);
+  if (!repeats.begins.empty()) spans.add_rest(first, repeats.begins.front(), false);
+  return spans.all;
+}
+
+}  // namespace ncclog

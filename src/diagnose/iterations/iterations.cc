@@ -1,0 +1,509 @@
+#include "diagnose/iterations/iterations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "diagnose/iterations/folded_calls.h"
+
+namespace ncclog {
+namespace {
+
+/// A process while its iterations are looked for. Its calls are folded whenever they are needed:
+/// all processes' at once would take much memory where they are irregular.
+struct Candidate {
+  size_t calls = 0;  ///< Into JobCalls::processes.
+  const ProcessCalls* process = nullptr;
+  uint64_t input = 0;  ///< Number of the input in which it began to make calls.
+  std::vector<StepMark> marks;
+  Repeats repeats;
+  std::vector<Boundary> boundaries;
+  std::optional<FoldedCalls> few_calls;  ///< All calls, if few are left of them when folded.
+
+  FoldedCalls folded() const { return few_calls ? *few_calls : process->folded(); }
+};
+
+/// Processes that repeat the same calls in one input. Their iterations are aligned to each other.
+using GroupKey = std::pair<std::vector<int>, uint64_t>;
+
+GroupKey key_of(const Candidate& candidate) {
+  std::vector<int> kinds = candidate.repeats.pattern;
+  std::sort(kinds.begin(), kinds.end());
+  return {kinds, candidate.input};
+}
+
+/// Calls from one step to the next, on average; 0 if that is not known.
+double calls_per_step(const std::vector<StepMark>& marks) {
+  if (marks.size() < 2) return 0;
+  const auto steps = static_cast<double>(marks.back().step - marks.front().step);
+  return static_cast<double>(marks.back().call - marks.front().call) / steps;
+}
+
+/// `repeats` over `steps` if that is nearly a whole number; 0 if not.
+size_t whole_ratio(double repeats, double steps) {
+  const double ratio = repeats / steps;
+  const double whole = std::max(1.0, std::round(ratio));
+  return std::abs(ratio - whole) <= 0.25 * whole ? static_cast<size_t>(whole) : 0;
+}
+
+/// How many repeats make a step; 0 if their number is no whole one. Markers near the ends of a
+/// process's calls may be far off, so the number of steps counts first.
+size_t repeats_per_step(const Candidate& candidate, size_t steps) {
+  if (candidate.marks.size() < 2 || steps == 0) return 1;
+  const auto repeats = static_cast<double>(candidate.repeats.begins.size());
+  const size_t ratio = whole_ratio(repeats, static_cast<double>(steps));
+  const double calls = calls_per_step(candidate.marks);
+  if (ratio > 0 || calls <= 0) return ratio;
+  return whole_ratio(calls, static_cast<double>(candidate.repeats.pattern.size()));
+}
+
+/// Iterations from the first to the last of the printed steps, both included.
+size_t steps_between(int64_t first, int64_t last, int64_t distance) {
+  return static_cast<size_t>(last - first + distance);
+}
+
+void find_repeats_of(Candidate& candidate, const MarkerTrack* track) {
+  size_t steps = 0;
+  if (track != nullptr && track->place != MarkerPlace::Tick) {
+    const int64_t distance = usual_distance(track->steps);
+    steps =
+        candidate.marks.size() < 2
+            ? steps_between(track->steps.front(), track->steps.back(), distance)
+            : steps_between(candidate.marks.front().step, candidate.marks.back().step, distance);
+  }
+  constexpr size_t kFew = 4096;
+  const FoldedCalls folded = candidate.folded();
+  if (folded.stored() <= kFew) candidate.few_calls = folded;
+  CallPeriod period = find_period(folded, candidate.process->track->tape, steps);
+  if (period.pattern.empty()) return;
+  candidate.repeats.pattern = std::move(period.pattern);
+  candidate.repeats.begins = find_repeats(folded, candidate.repeats.pattern);
+  candidate.repeats.per_step = repeats_per_step(candidate, steps);
+  if (candidate.repeats.per_step == 0) candidate.repeats = {};
+}
+
+/// The patterns that begin where a process's markers stand, by how often they do.
+std::map<std::vector<int>, size_t> patterns_at_markers(const Candidate& candidate) {
+  constexpr size_t kMarkersAsked = 64;
+  std::map<std::vector<int>, size_t> found;
+  const Repeats& repeats = candidate.repeats;
+  const size_t asked = std::min(kMarkersAsked, candidate.marks.size());
+  for (size_t i = 0; i < asked; ++i) {
+    const auto call = static_cast<size_t>(candidate.marks[i].call);
+    const size_t begun = repeats.begins.up_to(call);
+    if (begun == 0) continue;
+    const size_t into = call - repeats.begins[begun - 1];
+    if (into < repeats.pattern.size()) ++found[rotated(repeats.pattern, into)];
+  }
+  return found;
+}
+
+/// The pattern turned so that it begins where most markers stand. The process that prints them has
+/// them always at the same call, so such processes count more.
+std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
+  constexpr size_t kSteady = 16;
+  std::map<std::vector<int>, size_t> votes;
+  for (const Candidate* candidate : group) {
+    const auto patterns = patterns_at_markers(*candidate);
+    const size_t weight = patterns.size() == 1 ? kSteady : 1;
+    for (const auto& [pattern, count] : patterns) votes[pattern] += weight * count;
+  }
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == votes.end() ? group.front()->repeats.pattern : most->first;
+}
+
+/// True if `a` is the better model: it has more markers, does not stop early, and its markers need
+/// less moving.
+bool is_better(const Candidate& a, const Candidate& b) {
+  if (a.boundaries.size() != b.boundaries.size()) return a.boundaries.size() > b.boundaries.size();
+  const size_t repeats = a.repeats.begins.size();
+  if (repeats != b.repeats.begins.size()) return repeats > b.repeats.begins.size();
+  return moved_by(a.boundaries) < moved_by(b.boundaries);
+}
+
+/// Puts the markers of each process of a group to the ends of its repeats, and all of them to where
+/// they stand in the process that prints them: there they need the least moving.
+void align_group(const std::vector<Candidate*>& group) {
+  const std::vector<int> pattern = pattern_at_markers(group);
+  const Candidate* model = nullptr;
+  for (Candidate* candidate : group) {
+    const FoldedCalls folded = candidate->folded();
+    candidate->repeats.pattern = pattern;
+    candidate->repeats.begins = find_repeats(folded, pattern);
+    candidate->boundaries = snap(candidate->marks, candidate->repeats, folded.size());
+    if (model == nullptr || is_better(*candidate, *model)) model = candidate;
+  }
+  if (pattern.empty() || model->boundaries.empty()) return;
+  for (Candidate* candidate : group) candidate->repeats.per_step = model->repeats.per_step;
+  const FoldedCalls model_calls = model->folded();
+  for (Candidate* candidate : group) {
+    if (candidate == model) continue;
+    const FoldedCalls folded = candidate->folded();
+    candidate->boundaries = aligned(candidate->boundaries, {candidate->repeats, folded},
+                                    model->boundaries, {model->repeats, model_calls});
+  }
+}
+
+/// True if markers stand behind the calls of their steps. Where the wording does not tell, the
+/// calls do: those behind the last marker, or those before the first one, are no iteration.
+bool stands_after(const std::vector<Candidate>& candidates, MarkerPlace place) {
+  if (place != MarkerPlace::Unknown) return true;
+  size_t before = 0;
+  size_t behind = 0;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.boundaries.empty()) continue;
+    before += candidate.boundaries.front().repeat;
+    behind += candidate.repeats.begins.size() - candidate.boundaries.back().repeat;
+  }
+  return before > 0 && behind == 0;
+}
+
+/// The number of the first iteration of processes whose own files have no markers.
+int64_t first_number(const std::optional<MarkerTrack>& track) {
+  if (!track) return 1;
+  const int64_t distance = usual_distance(track->steps);
+  const bool after = track->place != MarkerPlace::Unknown;
+  return std::max<int64_t>(0, track->steps.front() - (after ? distance - 1 : 0));
+}
+
+/// What a process calls in an iteration, in words that can be compared between processes.
+struct Said {
+  OpCounts calls;
+  int64_t together = 1;
+  bool cut_short = false;
+
+  auto operator<=>(const Said&) const = default;
+};
+
+/// Changes of what is called, over the numbers of iterations: each process says what it calls from
+/// one number to another, so that a million iterations cost as much as their changes.
+class Patterns {
+ public:
+  void add(const ProcessCalls& calls, const ProcessIterations& process) {
+    std::vector<OpCounts> words;
+    for (const CallCounts& counts : process.counts) words.push_back(by_operation(calls, counts));
+    for (const IterationRun& run : process.runs) {
+      const Said said{words[run.calls], run.together, run.cut_short};
+      ++changes_[run.first][said];
+      --changes_[run.last + 1][said];
+    }
+  }
+
+  std::vector<IterationPattern> take(uint64_t& count) {
+    std::map<std::pair<Said, int64_t>, size_t> patterns;
+    std::vector<IterationPattern> found;
+    std::map<Said, int64_t> now;
+    for (auto change = changes_.begin(); change != changes_.end(); ++change) {
+      for (const auto& [said, more] : change->second) now[said] += more;
+      std::erase_if(now, [](const auto& entry) { return entry.second == 0; });
+      const auto next = std::next(change);
+      if (now.empty() || next == changes_.end()) continue;
+      count += static_cast<uint64_t>(next->first - change->first);
+      const auto& [said, processes] = *std::max_element(
+          now.begin(), now.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      int64_t present = 0;
+      for (const auto& [other, n] : now) present += n;
+      const auto [entry, is_new] = patterns.try_emplace({said, present}, found.size());
+      if (is_new) {
+        found.push_back({{},
+                         said.calls,
+                         static_cast<size_t>(processes),
+                         static_cast<size_t>(present),
+                         said.together,
+                         said.cut_short});
+      }
+      auto& ranges = found[entry->second].iterations;
+      if (!ranges.empty() && ranges.back().second + 1 == change->first) {
+        ranges.back().second = next->first - 1;
+      } else {
+        ranges.emplace_back(change->first, next->first - 1);
+      }
+    }
+    return found;
+  }
+
+ private:
+  std::map<int64_t, std::map<Said, int64_t>> changes_;
+};
+
+/// Cuts the processes into iterations, one after the other.
+class Search {
+ public:
+  Search(const Job& job, const JobCalls& calls, const IterationChoice& choice)
+      : calls_(calls), exact_(choice.exact), track_(choose_track(job, choice)) {
+    for (size_t i = 0; i < calls.processes.size(); ++i) {
+      const ProcessCalls& process = calls.processes[i];
+      Candidate candidate{.calls = i, .process = &process};
+      if (track_) candidate.marks = step_marks(job, *process.track, *track_);
+      candidate.input = process.track->marks.all().front().input;
+      find_repeats_of(candidate, track_ ? &*track_ : nullptr);
+      candidates_.push_back(std::move(candidate));
+    }
+  }
+
+  JobIterations take() {
+    align_all();
+    JobIterations found;
+    Patterns patterns;
+    for (const Candidate& candidate : candidates_) {
+      const ProcessCalls& process = calls_.processes[candidate.calls];
+      const FoldedCalls folded = candidate.folded();
+      ProcessIterations iterations = count_iterations(process, folded, spans_of(candidate, folded));
+      iterations.calls = candidate.calls;
+      iterations.period = candidate.repeats.pattern.size();
+      iterations.repeats = candidate.repeats.begins.size();
+      iterations.by = by(candidate);
+      if (iterations.runs.empty()) ++found.unsplit;
+      patterns.add(process, iterations);
+      note_drift(candidate, found);
+      found.processes.push_back(std::move(iterations));
+    }
+    found.patterns = patterns.take(found.count);
+    found.exact = exact_;
+    const bool by_marker =
+        std::any_of(candidates_.begin(), candidates_.end(),
+                    [](const Candidate& candidate) { return !candidate.boundaries.empty(); });
+    if (by_marker) {
+      const bool own = track_->wording == kOwnWording;
+      found.source = own ? IterationSource::Marker : IterationSource::Preset;
+      if (!own) found.preset = iteration_wordings()[track_->wording].preset;
+    }
+    return found;
+  }
+
+ private:
+  void align_all() {
+    std::map<GroupKey, std::vector<Candidate*>> groups;
+    share_patterns();
+    for (Candidate& candidate : candidates_) groups[key_of(candidate)].push_back(&candidate);
+    for (auto& [key, group] : groups) align_group(group);
+    after_ = track_ && stands_after(candidates_, track_->place);
+  }
+
+  /// A process that departs from what all others repeat has too few repeats of its own.
+  void share_patterns() {
+    std::map<std::vector<int>, size_t> patterns;
+    for (const Candidate& candidate : candidates_) {
+      if (!candidate.repeats.pattern.empty()) ++patterns[candidate.repeats.pattern];
+    }
+    const auto usual =
+        std::max_element(patterns.begin(), patterns.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (usual == patterns.end()) return;
+    for (Candidate& candidate : candidates_) {
+      if (candidate.repeats.pattern == usual->first) continue;
+      const FoldedCalls folded = candidate.folded();
+      RepeatPlaces begins = find_repeats(folded, usual->first);
+      const size_t covered = begins.size() * usual->first.size();
+      if (covered * 3 < folded.size()) continue;
+      candidate.repeats = {usual->first, std::move(begins), 1};
+    }
+  }
+
+  CutBy by(const Candidate& candidate) const {
+    if (candidate.boundaries.empty()) return CutBy::Period;
+    return exact_ || candidate.repeats.pattern.empty() ? CutBy::Marker : CutBy::MarkerAligned;
+  }
+
+  std::vector<IterationSpan> spans_of(const Candidate& candidate, const FoldedCalls& folded) const {
+    if (candidate.boundaries.empty()) {
+      return spans_of_repeats(candidate.repeats, folded, first_number(track_));
+    }
+    if (exact_) return exact_spans(candidate.boundaries, folded.size(), after_);
+    return spans_between(candidate.boundaries, candidate.repeats, folded, after_);
+  }
+
+  static void note_drift(const Candidate& candidate, JobIterations& found) {
+    for (const Boundary& boundary : candidate.boundaries) {
+      if (!boundary.own) continue;
+      if (boundary.raw > boundary.call) {
+        found.ahead = std::max(found.ahead, boundary.raw - boundary.call);
+      } else {
+        found.behind = std::max(found.behind, boundary.call - boundary.raw);
+      }
+    }
+  }
+
+  const JobCalls& calls_;
+  bool exact_;
+  std::optional<MarkerTrack> track_;
+  bool after_ = false;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+std::string_view to_string(IterationSource source) {
+  switch (source) {
+    case IterationSource::Marker:
+      return "marker";
+    case IterationSource::Preset:
+      return "preset";
+    case IterationSource::Period:
+      return "period";
+  }
+  return "period";
+}
+
+std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,
+                                             const IterationChoice& choice) {
+  JobIterations found = Search(job, calls, choice).take();
+  if (found.patterns.empty()) return std::nullopt;
+  return found;
+}
+
+OpCounts by_operation(const ProcessCalls& calls, const CallCounts& counts) {
+  OpCounts by_op;
+  for (const auto& [entry, n] : counts) {
+    by_op[calls.track->tape.entries()[entry].call.op.text()] += n;
+  }
+  return by_op;
+}
+
+size_t usual_pattern(const std::vector<IterationPattern>& patterns) {
+  const auto size = [](const IterationPattern& pattern) {
+    int64_t iterations = 0;
+    for (const auto& [first, last] : pattern.iterations) iterations += last - first + 1;
+    return iterations;
+  };
+  return static_cast<size_t>(
+      std::max_element(patterns.begin(), patterns.end(),
+                       [&](const auto& a, const auto& b) { return size(a) < size(b); }) -
+      patterns.begin());
+}
+
+namespace {
+
+/// Counts calls by entry of the tape.
+class Counter {
+ public:
+  Counter(const FoldedCalls& folded, size_t entries) : folded_(folded), counts_(entries) {}
+
+  /// The calls [begin, end).
+  CallCounts count(size_t begin, size_t end) {
+    size_t s = begin < end ? folded_.stretch_of(begin) : 0;
+    for (; begin < end; ++s) {
+      const FoldedCalls::Stretch& stretch = folded_.stretches()[s];
+      const size_t stop = std::min(end, stretch.end());
+      const size_t blocks = (stop - begin) / stretch.length;
+      if (blocks > 0) add(stretch, begin, begin + stretch.length, blocks);
+      add(stretch, begin + blocks * stretch.length, stop, 1);
+      begin = stop;
+    }
+    return take();
+  }
+
+ private:
+  void add(const FoldedCalls::Stretch& stretch, size_t begin, size_t end, uint64_t times) {
+    if (begin == end) return;
+    size_t place = stretch.place_of(begin);
+    for (size_t left = end - begin; left > 0; --left) {
+      const uint16_t entry = folded_.stored_entry(place);
+      if (counts_[entry] == 0) counted_.push_back(entry);
+      counts_[entry] += times;
+      if (++place == stretch.stored + stretch.length) place = stretch.stored;
+    }
+  }
+
+  CallCounts take() {
+    std::sort(counted_.begin(), counted_.end());
+    CallCounts counts;
+    counts.reserve(counted_.size());
+    for (const uint16_t entry : counted_) {
+      counts.emplace_back(entry, std::exchange(counts_[entry], 0));
+    }
+    counted_.clear();
+    return counts;
+  }
+
+  const FoldedCalls& folded_;
+  std::vector<uint64_t> counts_;   ///< By entry; 0 between two counts.
+  std::vector<uint16_t> counted_;  ///< Entries that are not 0.
+};
+
+/// Collects the runs of one process.
+class Runs {
+ public:
+  Runs(const FoldedCalls& folded, Counter& counter, ProcessIterations& found)
+      : folded_(folded), counter_(counter), found_(found) {}
+
+  void add(const IterationSpan& span) {
+    if (span.in_a_row) return add_row(span);
+    append({span.first, span.last, span.last - span.first + 1, number_of(span.begin, span.end),
+            span.cut_short});
+  }
+
+ private:
+  /// Iterations in a row, stretch by stretch. One that reaches into the next is counted alone.
+  void add_row(const IterationSpan& span) {
+    const auto all = static_cast<size_t>(span.last - span.first + 1);
+    const size_t length = (span.end - span.begin) / all;
+    for (size_t done = 0; done < all;) {
+      const size_t begin = span.begin + done * length;
+      const FoldedCalls::Stretch& stretch = folded_.stretches()[folded_.stretch_of(begin)];
+      const size_t inside = std::min((stretch.end() - begin) / length, all - done);
+      const size_t iterations = std::max<size_t>(1, inside);
+      add_loop(span.first + static_cast<int64_t>(done), begin, length, iterations, stretch.length);
+      done += iterations;
+    }
+  }
+
+  /// So many iterations of `length` calls each, in a stretch whose block has `block` calls: they
+  /// begin at the same place in the block again and again.
+  void add_loop(int64_t first, size_t begin, size_t length, size_t iterations, size_t block) {
+    const size_t cycle = std::min(iterations, block / std::gcd(block, length));
+    std::vector<size_t> calls;
+    for (size_t i = 0; i < cycle; ++i) {
+      calls.push_back(number_of(begin + i * length, begin + (i + 1) * length));
+    }
+    const bool alike = std::all_of(calls.begin(), calls.end(),
+                                   [&](size_t number) { return number == calls.front(); });
+    if (alike) return append({first, first + static_cast<int64_t>(iterations) - 1, 1, calls[0]});
+    for (size_t i = 0; i < iterations; ++i) {
+      const int64_t number = first + static_cast<int64_t>(i);
+      append({number, number, 1, calls[i % cycle]});
+    }
+  }
+
+  void append(const IterationRun& run) {
+    IterationRun* last = found_.runs.empty() ? nullptr : &found_.runs.back();
+    const bool goes_on = last != nullptr && last->calls == run.calls && run.together == 1 &&
+                         last->together == 1 && last->last + 1 == run.first &&
+                         last->cut_short == run.cut_short;
+    if (goes_on) {
+      last->last = run.last;
+    } else {
+      found_.runs.push_back(run);
+    }
+  }
+
+  /// The calls [begin, end), by their place in ProcessIterations::counts.
+  size_t number_of(size_t begin, size_t end) {
+    CallCounts counts = counter_.count(begin, end);
+    const auto [entry, is_new] = known_.try_emplace(std::move(counts), found_.counts.size());
+    if (is_new) found_.counts.push_back(entry->first);
+    return entry->second;
+  }
+
+  const FoldedCalls& folded_;
+  Counter& counter_;
+  ProcessIterations& found_;
+  std::map<CallCounts, size_t> known_;
+};
+
+}  // namespace
+
+ProcessIterations count_iterations(const ProcessCalls& process, const FoldedCalls& folded,
+                                   const std::vector<IterationSpan>& spans) {
+  ProcessIterations found;
+  Counter counter(folded, process.track->tape.entries().size());
+  Runs runs(folded, counter, found);
+  for (const IterationSpan& span : spans) runs.add(span);
+  const size_t begin = spans.empty() ? folded.size() : spans.front().begin;
+  found.before = counter.count(0, begin);
+  found.after = counter.count(spans.empty() ? begin : spans.back().end, folded.size());
+  return found;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,763 @@
+#include "diagnose/network/network_facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/network/connections.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/stop_evidence.h"
+#include "log/address.h"
+#include "log/bus_id.h"
+#include "log/messages.h"
+#include "model/process_log.h"
+
+namespace ncclog {
+namespace {
+
+/// What the log shows of the ways between GPUs.
+struct GpuLinks {
+  bool nvlink = false;
+  bool pcie = false;
+  std::string pcie_words;  ///< "the ring's paths are PHB".
+
+  void add(std::string_view type, std::string_view whence) {
+    if (type.starts_with("NV")) nvlink = true;
+    constexpr std::string_view kPcie[] = {"PIX", "PXB", "PHB", "NODE", "SYS"};
+    if (std::find(std::begin(kPcie), std::end(kPcie), type) == std::end(kPcie)) return;
+    pcie = true;
+    if (pcie_words.empty()) pcie_words = fmt::format("{} {}", whence, type);
+  }
+};
+
+/// "PHB/PIX" of a search: the part inside a host.
+void add_searches(const Job& job, GpuLinks& links) {
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      const InitSection* section = init_section(job, rank);
+      if (section == nullptr) continue;
+      for (const SearchedGraph& graph : section->graphs) {
+        const std::string_view type = graph.type;
+        if (graph.channels > 0) links.add(type.substr(0, type.find('/')), "NCCL's search says");
+      }
+    }
+  }
+}
+
+void add_matrix(const Job& job, GpuLinks& links) {
+  size_t gpus = 0;
+  for_each_said<TopoMatrixRow>(job, [&](const auto&) { ++gpus; });
+  for_each_said<TopoMatrixRow>(job, [&](const auto& said) {
+    const auto cells = split_blanks(said.message.cells);
+    for (size_t i = 0; i < std::min(gpus, cells.size()); ++i) {
+      links.add(cells[i], "nvidia-smi topo -m says");
+    }
+  });
+}
+
+bool is_gpu(const SystemTopology& system, int node) {
+  return system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
+}
+
+void add_topologies(const Job& job, GpuLinks& links) {
+  for (const HostTopology& topology : job.topologies) {
+    for (const SystemPath& path : topology.system.paths) {
+      if (path.from == path.to || !is_gpu(topology.system, path.from) ||
+          !is_gpu(topology.system, path.to)) {
+        continue;
+      }
+      links.add(path.type, "the topology says");
+    }
+  }
+}
+
+/// A connection via P2P/…; nullopt if none is logged.
+std::optional<SourceRef> p2p_connection(const Job& job) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (key.path.starts_with("P2P")) return use.first;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+FactValue p2p_over_pcie(const Job& job, const Instance&) {
+  const auto connection = p2p_connection(job);
+  if (!connection) return unknown();
+  GpuLinks links;
+  add_searches(job, links);
+  add_matrix(job, links);
+  add_topologies(job, links);
+  if (links.nvlink) return no();
+  if (!links.pcie) return unknown();
+  return yes(links.pcie_words, {{*connection, {}}});
+}
+
+namespace {
+
+/// "all_reduce_perf printed no row"; empty if the last run has a row or none was begun.
+std::string unmeasured(const Job& job) {
+  if (job.nccl_tests.empty()) return {};
+  const NcclTestsRun& run = job.nccl_tests.back();
+  if (!run.rows.empty() || !run.busbw.empty()) return {};
+  return fmt::format("{} printed no row", run.test.empty() ? "nccl-tests" : run.test);
+}
+
+bool prints_steps(const Job& job) {
+  return std::any_of(job.markers.begin(), job.markers.end(),
+                     [](const JobMarkers& input) { return input.total > 0; });
+}
+
+}  // namespace
+
+FactValue stalled_from_start(const Job& job, const Instance&) {
+  if (const std::string what = unmeasured(job); !what.empty()) {
+    const auto stop = stop_evidence(job);
+    if (!stop) return unknown();
+    return yes(what, {stop->line});
+  }
+  if (prints_steps(job)) return no();
+  std::vector<Evidence> lines;
+  bool later = false;
+  for_each_said<WatchdogTimeout>(job, [&](const Said<WatchdogTimeout>& said) {
+    const int64_t seq = said.message.seq;
+    later = later || seq < 1 || seq > 2;
+    lines.push_back(evidence_of(said.record));
+  });
+  if (lines.empty()) return unknown();
+  if (later) return no();
+  return yes("the first calls timed out", {lines.front()});
+}
+
+// Can the hosts of the job reach the addresses that NCCL advertises?
+//
+//   node-a: Bootstrap : Using docker0:172.17.0.1<0>
+//   node-b: Bootstrap : Using docker0:172.17.0.1<0>      the same bridge on each host
+//
+// A job whose communicators are all complete and in which no connection failed has proved that its
+// addresses are good; then none of these facts accuses them.
+
+namespace {
+
+bool all_complete(const Communicator& comm) {
+  return std::all_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
+    return rank.state == RankState::Complete || rank.state == RankState::Destroyed;
+  });
+}
+
+bool connections_work(const Job& job) {
+  bool failed = false;
+  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>&) { failed = true; });
+  return !failed && !job.communicators.empty() &&
+         std::all_of(job.communicators.begin(), job.communicators.end(), all_complete);
+}
+
+size_t count_hosts(const std::vector<HostAddress>& addresses) {
+  std::set<std::string> hosts;
+  for (const HostAddress& address : addresses) {
+    if (!address.host.empty()) hosts.insert(address.host);
+  }
+  return hosts.size();
+}
+
+/// Where somebody tried to connect to, and could not.
+struct FailedTarget {
+  std::string host;  ///< Of the process that tried.
+  std::string ip;
+};
+
+std::vector<FailedTarget> failed_targets(const Job& job) {
+  std::vector<FailedTarget> targets;
+  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
+    const std::string_view ip = parse_address(said.message.address).ip;
+    if (ip.empty()) return;
+    targets.push_back({job.processes[static_cast<size_t>(said.process)].host, std::string(ip)});
+  });
+  return targets;
+}
+
+/// Hosts that speak; where some say much, without those of which a line or two names one: in a torn
+/// stream those are pieces of names.
+size_t speaking_hosts(const Job& job) {
+  constexpr uint64_t kFew = 2;
+  std::map<std::string, uint64_t> lines;
+  uint64_t most = 0;
+  for (const Process& process : job.processes) {
+    if (process.host.empty()) continue;
+    for (const size_t log : process.logs) lines[process.host] += job.logs[log].lines;
+    most = std::max(most, lines[process.host]);
+  }
+  return static_cast<size_t>(std::count_if(lines.begin(), lines.end(), [&](const auto& host) {
+    return host.second > kFew || most <= 8 * kFew;
+  }));
+}
+
+FactValue loopback_between_hosts(const Job& job, const Instance&) {
+  if (job.nhosts == 0) return unknown();
+  if (job.nhosts < 2 || speaking_hosts(job) == 1 || connections_work(job)) return no();
+  std::vector<HostAddress> loopback;
+  for (const HostAddress& address : all_addresses(job)) {
+    if (is_loopback(address.ip)) loopback.push_back(address);
+  }
+  return loopback.empty() ? no() : yes_about(addresses_text(loopback), loopback);
+}
+
+/// What makes two addresses parts of the same private bridge; empty if the address is in none.
+std::string bridge_of(const HostAddress& address) {
+  if (is_host_bridge(address.name)) return address.name;
+  return bridge_range(address.ip, is_container_host(address.host));
+}
+
+/// Somebody on the address's host was refused by another address of the same range.
+bool target_is_bridged(const HostAddress& address, const std::vector<FailedTarget>& targets) {
+  const bool in_container = is_container_host(address.host);
+  const std::string range = bridge_range(address.ip, in_container);
+  return !range.empty() &&
+         std::any_of(targets.begin(), targets.end(), [&](const FailedTarget& target) {
+           return target.host == address.host && target.ip != address.ip &&
+                  bridge_range(target.ip, in_container) == range;
+         });
+}
+
+FactValue bridge_between_hosts(const Job& job, const Instance&) {
+  if (job.nhosts == 0) return unknown();
+  if (connections_work(job)) return no();
+  const auto targets = failed_targets(job);
+  std::map<std::string, std::vector<HostAddress>> bridges;
+  std::vector<HostAddress> reaching_out;
+  for (const HostAddress& address : all_addresses(job)) {
+    const std::string bridge = bridge_of(address);
+    if (!bridge.empty()) bridges[bridge].push_back(address);
+    if (target_is_bridged(address, targets)) reaching_out.push_back(address);
+  }
+  for (const auto& [bridge, addresses] : bridges) {
+    if (count_hosts(addresses) >= 2) return yes_about(addresses_text(addresses), addresses);
+  }
+  if (reaching_out.empty()) return no();
+  return yes_about(addresses_text(reaching_out) + ", and the peer's address is in the same range",
+                   reaching_out);
+}
+
+FactValue same_address_on_hosts(const Job& job, const Instance&) {
+  std::map<std::string, std::vector<HostAddress>> by_ip;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    if (!is_loopback(address.ip)) by_ip[address.ip].push_back(address);
+  }
+  for (const auto& [ip, addresses] : by_ip) {
+    if (count_hosts(addresses) >= 2) return yes_about(addresses_text(addresses), addresses);
+  }
+  return no();
+}
+
+FactValue address_families_differ(const Job& job, const Instance&) {
+  std::map<bool, std::vector<HostAddress>> by_family;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    by_family[is_ipv6(address.ip)].push_back(address);
+  }
+  if (by_family.empty()) return unknown();
+  if (by_family.size() < 2) return no();
+  return yes(
+      fmt::format("{}; {}", addresses_text(by_family[true]), addresses_text(by_family[false])),
+      {by_family[true].front().line, by_family[false].front().line});
+}
+
+FactValue interfaces_share_subnet(const Job& job, const Instance&) {
+  std::map<std::pair<int, std::string>, HostAddress> seen;
+  for (const HostAddress& address : socket_addresses(job)) {
+    const std::string subnet(subnet_of(address.ip));
+    if (subnet.empty()) continue;
+    const auto [first, added] = seen.try_emplace({address.process, subnet}, address);
+    if (added || first->second.name == address.name) continue;
+    return yes(fmt::format("{}:{} and {}:{}", first->second.name, first->second.ip, address.name,
+                           address.ip),
+               {address.line});
+  }
+  return no();
+}
+
+FactValue virtual_interface(const Job& job, const Instance&) {
+  std::vector<HostAddress> found;
+  for (const HostAddress& address : all_addresses(job)) {
+    const bool linklocal4 = is_link_local(address.ip) && !is_ipv6(address.ip);
+    if (is_virtual_interface(address.name) || linklocal4) found.push_back(address);
+  }
+  return found.empty() ? no() : yes_about(addresses_text(found), found);
+}
+
+/// Of each process the interfaces of its socket network, in NCCL's order.
+std::map<int, std::vector<HostAddress>> socket_lists(const Job& job) {
+  std::map<int, std::vector<HostAddress>> lists;
+  for (const HostAddress& address : socket_addresses(job)) {
+    std::vector<HostAddress>& list = lists[address.process];
+    if (list.empty() || list.front().line.where == address.line.where) list.push_back(address);
+  }
+  return lists;
+}
+
+/// "NET/Socket/1": the second interface of the process's list.
+FactValue virtual_interface_carries(const Job& job, const Instance&) {
+  const auto lists = socket_lists(job);
+  std::vector<HostAddress> found;
+  std::vector<Evidence> lines;
+  for (const Edge& edge : edges_of(job)) {
+    const auto list = lists.find(edge.process);
+    if (edge.path.network != "Socket" || list == lists.end() || edge.path.device < 0) continue;
+    if (edge.path.device >= static_cast<int>(list->second.size())) continue;
+    const HostAddress& address = list->second[static_cast<size_t>(edge.path.device)];
+    if (is_virtual_interface(address.name))
+      found.push_back(address), lines.push_back({edge.where, {}});
+  }
+  if (found.empty()) return no();
+  FactValue value = yes_about("; connections run over " + addresses_text(found), found);
+  value.evidence.push_back(lines.front());
+  return value;
+}
+
+FactValue ipoib_interfaces(const Job& job, const Instance&) {
+  std::vector<HostAddress> found;
+  for (const HostAddress& address : socket_addresses(job)) {
+    if (is_infiniband_interface(address.name)) found.push_back(address);
+  }
+  if (found.empty()) return no();
+  FactValue answer = yes_about(addresses_text(found), found);
+  answer.processes.clear();
+  return answer;
+}
+
+/// Whether NCCL_SOCKET_IFNAME admits the interface; an exclude list says nothing about the rest.
+bool ifname_admits(std::string_view setting, std::string_view name) {
+  if (setting.empty() || setting.front() == '^') return true;
+  const bool exact = setting.front() == '=';
+  if (exact) setting.remove_prefix(1);
+  for (std::string_view wanted : split(setting, ',')) {
+    wanted = trim(wanted.substr(0, wanted.find(':')));
+    if (wanted.empty() || (exact ? name == wanted : name.starts_with(wanted))) return true;
+  }
+  return false;
+}
+
+/// The values of NCCL_SOCKET_IFNAME that commands in the log give to all ranks.
+std::vector<std::string> commanded_ifnames(const Job& job) {
+  static constexpr std::string_view kName = "NCCL_SOCKET_IFNAME=";
+  std::vector<std::string> values;
+  for_each_said<ShellCommand>(job, [&](const Said<ShellCommand>& said) {
+    const std::string_view command = said.message.command;
+    const size_t at = command.find(kName);
+    if (at == std::string_view::npos) return;
+    const std::string_view rest = command.substr(at + kName.size());
+    values.emplace_back(rest.substr(0, rest.find_first_of(" \t\"'")));
+  });
+  return values;
+}
+
+/// The setting that counts for a process: its own line, else a command's if there is just one.
+std::map<int, std::string> ifname_settings(const Job& job) {
+  std::map<int, std::string> settings;
+  const auto commanded = commanded_ifnames(job);
+  const std::set<std::string> distinct(commanded.begin(), commanded.end());
+  for (size_t p = 0; distinct.size() == 1 && p < job.processes.size(); ++p) {
+    settings[static_cast<int>(p)] = *distinct.begin();
+  }
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name != "NCCL_SOCKET_IFNAME") continue;
+    for (const int process : setting.processes) settings[process] = setting.value;
+  }
+  return settings;
+}
+
+FactValue ifname_not_used(const Job& job, const Instance&) {
+  const auto settings = ifname_settings(job);
+  if (settings.empty()) return unknown();
+  std::vector<HostAddress> odd;
+  std::string value;
+  for (const HostAddress& address : bootstrap_addresses(job)) {
+    const auto setting = settings.find(address.process);
+    if (setting == settings.end() || ifname_admits(setting->second, address.name)) continue;
+    odd.push_back(address);
+    value = setting->second;
+  }
+  if (odd.empty()) return no();
+  return yes_about(fmt::format("the setting is {}, in use is {}", value, addresses_text(odd)), odd);
+}
+
+constexpr std::array kAddressFacts = {
+    Fact{"job.address_families_differ", Scope::Job, FactType::Bool,
+         "Some ranks use IPv4 and others IPv6 for the bootstrap.",
+         within_runs<address_families_differ>},
+    Fact{"job.bridge_between_hosts", Scope::Job, FactType::Bool,
+         "Hosts advertise addresses of the same private bridge, which each has for itself.",
+         within_runs<bridge_between_hosts>},
+    Fact{"job.ifname_not_used", Scope::Job, FactType::Bool,
+         "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.", ifname_not_used},
+    Fact{"job.interfaces_share_subnet", Scope::Job, FactType::Bool,
+         "Two socket interfaces of a process are in one subnet, if its mask has 24 bits.",
+         interfaces_share_subnet},
+    Fact{"job.ipoib_interfaces", Scope::Job, FactType::Bool,
+         "A socket network lists interfaces with names of InfiniBand ports.", ipoib_interfaces},
+    Fact{"job.loopback_between_hosts", Scope::Job, FactType::Bool,
+         "The log names several hosts, and some process uses a loopback address.",
+         within_runs<loopback_between_hosts>},
+    Fact{"job.same_address_on_hosts", Scope::Job, FactType::Bool,
+         "Two hosts advertise the same address for the bootstrap.",
+         within_runs<same_address_on_hosts>},
+    Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
+         "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
+         virtual_interface},
+    Fact{"job.virtual_interface_carries", Scope::Job, FactType::Bool,
+         "Lines of connections show that data pass through a bridge or tunnel.",
+         virtual_interface_carries},
+};
+
+}  // namespace
+
+std::span<const Fact> address_facts() { return kAddressFacts; }
+
+// Which network carries the data, and is it the one that the hardware offers?
+//
+//   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
+//   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
+
+namespace {
+
+/// Collects signs of one thing; the first few make the answer.
+struct Signs {
+  std::vector<std::string> words;
+  std::vector<Evidence> evidence;
+
+  void add(const std::string& word, Evidence line) {
+    if (std::find(words.begin(), words.end(), word) != words.end() || words.size() == 2) return;
+    words.push_back(word);
+    evidence.push_back(std::move(line));
+  }
+  FactValue answer() const { return words.empty() ? no() : yes(join(words, " and "), evidence); }
+};
+
+std::string on_host(const Job& job, int process) {
+  const std::string& host = job.processes[static_cast<size_t>(process)].host;
+  return host.empty() ? std::string() : " on " + host;
+}
+
+void add_pasted_ports(const Job& job, Signs& signs) {
+  for_each_said<IbPort>(job, [&](const Said<IbPort>& said) {
+    if (said.message.state != "Up") return;
+    signs.add("ibdev2netdev shows RDMA ports that are up", evidence_of(said.record));
+  });
+  for_each_said<IbstatCa>(job, [&](const Said<IbstatCa>& said) {
+    signs.add(fmt::format("ibstat shows {}", said.message.device), evidence_of(said.record));
+  });
+  for_each_said<GidRow>(job, [&](const Said<GidRow>& said) {
+    signs.add(fmt::format("show_gids lists {}", said.message.device), evidence_of(said.record));
+  });
+}
+
+void add_named_hcas(const Job& job, Signs& signs) {
+  for (const HcaList& list : hca_lists(job)) {
+    signs.add(fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
+              list.line);
+  }
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    signs.add(fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
+              evidence_of(said.record));
+  });
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
+    signs.add(fmt::format("NCCL_IB_HCA names {}", said.message.value), evidence_of(said.record));
+  });
+}
+
+FactValue rdma_evidence(const Job& job, const Instance&) {
+  Signs signs;
+  add_pasted_ports(job, signs);
+  add_named_hcas(job, signs);
+  for (const HostAddress& address : all_addresses(job)) {
+    if (!is_infiniband_interface(address.name)) continue;
+    signs.add(fmt::format("{} is an InfiniBand interface by its name", address.name), address.line);
+    break;
+  }
+  return signs.answer();
+}
+
+/// The networks that a process selected for its communicators, and one line for each process.
+struct Selection {
+  std::set<std::string> networks;
+  Evidence line;
+};
+
+std::map<int, Selection> selections(const Job& job) {
+  std::map<int, Selection> result;
+  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
+    Selection& selection = result[said.process];
+    selection.networks.emplace(said.message.network);
+    selection.line = evidence_of(said.record);
+  });
+  return result;
+}
+
+std::string networks_text(const std::set<std::string>& networks) {
+  return join(std::vector<std::string>(networks.begin(), networks.end()), "+");
+}
+
+/// NCCL's own complaint, which exists since 2.30.3.
+FactValue device_counts_differ(const Job& job) {
+  FactValue answer = no();
+  for_each_said<DeviceCountsMixed>(job, [&](const Said<DeviceCountsMixed>& said) {
+    if (said.header.level != Level::Warn) return;
+    answer =
+        yes(fmt::format("({} to {} devices for each rank)", said.message.min, said.message.max),
+            {evidence_of(said.record)});
+  });
+  return answer;
+}
+
+/// Drops names that only the beginning of another one stands for: "Socke" is a cut line, no
+/// network.
+void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
+  std::erase_if(groups, [&](const auto& cut) {
+    return std::any_of(groups.begin(), groups.end(), [&](const auto& whole) {
+      return whole.first.size() > cut.first.size() && whole.first.starts_with(cut.first);
+    });
+  });
+}
+
+FactValue networks_differ(const Job& job, const Instance&) {
+  if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
+  std::map<std::string, std::vector<int>> groups;
+  std::map<std::string, Evidence> lines;
+  for (const auto& [process, selection] : selections(job)) {
+    // A process that uses several networks is a program that asks for them.
+    if (selection.networks.size() > 1) return no();
+    const std::string name = networks_text(selection.networks);
+    groups[name].push_back(process);
+    lines.try_emplace(name, selection.line);
+  }
+  drop_cut_names(groups);
+  if (groups.size() < 2) return groups.empty() ? unknown() : no();
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  for (const auto& [name, members] : groups) {
+    parts.push_back(fmt::format("{} in {} process{}{}", name, members.size(),
+                                members.size() == 1 ? "" : "es", on_host(job, members.front())));
+    evidence.push_back(lines[name]);
+  }
+  return yes("(" + join(parts, ", ") + ")", std::move(evidence), minority(groups));
+}
+
+FactValue gpudirect(const Job& job, const Instance&) {
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      if (key.path.find("GDRDMA") != std::string::npos) {
+        return yes("channels use " + key.path, {{use.first, {}}});
+      }
+    }
+  }
+  Signs signs;
+  for_each_said<RingsConnected>(job, [&](const Said<RingsConnected>& said) {
+    if (!said.message.text.ends_with("GDR 1")) return;
+    signs.add("the rings use GPU Direct RDMA", evidence_of(said.record));
+  });
+  for_each_said<GpuDirect>(job, [&](const Said<GpuDirect>& said) {
+    if (said.message.state != "Enabled" || said.message.device.empty()) return;
+    signs.add(fmt::format("GPU Direct RDMA is enabled for {}", said.message.device),
+              evidence_of(said.record));
+  });
+  return signs.answer();
+}
+
+FactValue socket_between_hosts(const Job& job, const Instance&) {
+  const std::vector<Edge>& edges = edges_of(job);
+  for (const Edge& edge : edges) {
+    if (edge.path.network != "Socket" || edge.reach != EdgeReach::OtherHost) continue;
+    return yes(edge_phrase(edge), {{edge.where, {}}});
+  }
+  return edges.empty() ? unknown() : no();
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.gpudirect", Scope::Job, FactType::Bool,
+         "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
+    Fact{"job.networks_differ", Scope::Job, FactType::Bool,
+         "Processes selected different networks, one each, or see different numbers of devices.",
+         within_runs<networks_differ>},
+    Fact{"job.p2p_over_pcie", Scope::Job, FactType::Bool,
+         "GPUs of a host are connected by P2P, and no NVLink is between them.", p2p_over_pcie},
+    Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
+         "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
+         rdma_evidence},
+    Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
+         "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
+};
+
+}  // namespace
+
+std::span<const Fact> network_facts() { return kFacts; }
+
+// What is known of a connection between two ranks, of a GPU, of a network interface?
+//
+//   Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0/GDRDMA   rank_pair.transport = NET/IB
+//   NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=400000 …     nic.speed = 400000
+//   NVRM: Xid (PCI:0000:1b:00): 79, …                                 gpu.xid = 79
+//
+// Printed by some settings and releases only, so most of it is often unknown.
+
+namespace {
+
+FactValue text(std::string value) { return {std::move(value), {}, {}, {}, {}}; }
+
+FactValue yes_or_no(bool value) { return value ? yes({}) : no(); }
+
+/// "NET/IB" for "NET/IB/0/GDRDMA", "P2P" for "P2P/CUMEM".
+std::string transport_text(const std::string& path) {
+  const Transport transport = transport_of(path);
+  if (transport != Transport::NET) return std::string(to_string(transport));
+  const auto parts = split(path, '/');
+  if (parts.size() < 2) return "NET";
+  return "NET/" + std::string(parts[1].substr(0, parts[1].find_first_of("( ")));
+}
+
+FactValue pair_transport(const Job&, const Instance& pair) {
+  std::set<std::string> transports;
+  for (const std::string& path : pair.paths) transports.insert(transport_text(path));
+  return text(join(std::vector<std::string>(transports.begin(), transports.end()), "+"));
+}
+
+FactValue pair_path(const Job&, const Instance& pair) { return text(join(pair.paths, ", ")); }
+
+FactValue pair_channels(const Job&, const Instance& pair) {
+  return number(static_cast<int64_t>(std::bitset<64>(pair.channels).count()));
+}
+
+FactValue pair_gdr(const Job&, const Instance& pair) {
+  bool over_network = false;
+  bool all = true;
+  for (const std::string& path : pair.paths) {
+    if (transport_of(path) != Transport::NET) continue;
+    over_network = true;
+    all &= path.find("GDRDMA") != path.npos;
+  }
+  return over_network ? yes_or_no(all) : unknown();
+}
+
+FactValue pair_same_host(const Job& job, const Instance& pair) {
+  const std::string& a = job.processes[static_cast<size_t>(pair.processes[0])].host;
+  const std::string& b = job.processes[static_cast<size_t>(pair.processes[1])].host;
+  return a.empty() || b.empty() ? unknown() : yes_or_no(a == b);
+}
+
+FactValue gpu_process_count(const Job&, const Instance& gpu) {
+  return number(static_cast<int64_t>(gpu.processes.size()));
+}
+
+/// Of several, the last one.
+FactValue gpu_xid(const Job& job, const Instance& gpu) {
+  FactValue value;
+  const auto bus = bus_number(gpu.device);
+  for (const KernelEvent& event : job.kernel_events) {
+    if (event.kind != kKindIndex<Xid> || event.host != gpu.host) continue;
+    if (!bus || bus_number(event.bus_id) != bus) continue;
+    value = number(event.code);
+    value.evidence = {{event.where, event.text}};
+  }
+  return value;
+}
+
+/// Calls `use(interface)` for every entry of the job about that port.
+template <typename Use>
+void for_each_entry(const Job& job, const Instance& nic, Use&& use) {
+  for (const Interface& entry : job.network.interfaces) {
+    const bool same = entry.host == nic.host && entry.name == nic.device && entry.port == nic.port;
+    if (same) use(entry);
+  }
+}
+
+FactValue nic_link(const Job& job, const Instance& nic) {
+  FactValue value;
+  for_each_entry(job, nic, [&](const Interface& entry) {
+    if (!entry.link.empty()) value = text(entry.link);
+  });
+  return value;
+}
+
+FactValue nic_address(const Job& job, const Instance& nic) {
+  FactValue value;
+  for_each_entry(job, nic, [&](const Interface& entry) {
+    if (!entry.address.empty()) value = text(entry.address);
+  });
+  return value;
+}
+
+FactValue nic_is_hca(const Job&, const Instance& nic) { return yes_or_no(nic.port >= 0); }
+
+FactValue nic_is_virtual(const Job&, const Instance& nic) {
+  return yes_or_no(is_virtual_interface(nic.device));
+}
+
+/// The line's process runs on the host, or there is only one.
+bool is_about_host(const Job& job, int process, const std::string& host) {
+  const std::string& known = job.processes[static_cast<size_t>(process)].host;
+  return known.empty() ? job.hosts.size() == 1 && job.hosts.front() == host : known == host;
+}
+
+FactValue nic_speed(const Job& job, const Instance& nic) {
+  FactValue value;
+  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+    if (said.message.name != nic.device || said.message.port != nic.port) return;
+    if (said.message.speed <= 0 || !is_about_host(job, said.process, nic.host)) return;
+    value = number(said.message.speed);
+    value.evidence = {evidence_of(said.record)};
+  });
+  return value;
+}
+
+FactValue nic_state(const Job& job, const Instance& nic) {
+  FactValue value;
+  for_each_said<IbPort>(job, [&](const Said<IbPort>& said) {
+    const bool same = said.message.device == nic.device && said.message.port == nic.port;
+    if (!same || !is_about_host(job, said.process, nic.host)) return;
+    value = text(std::string(said.message.state));
+    value.evidence = {evidence_of(said.record)};
+  });
+  return value;
+}
+
+constexpr std::array kInstanceFacts = {
+    Fact{"gpu.process_count", Scope::Gpu, FactType::Integer,
+         "How many processes initialised a communicator on the GPU.", gpu_process_count},
+    Fact{"gpu.xid", Scope::Gpu, FactType::Integer,
+         "Code of the last Xid that a kernel reports about the GPU; unknown where none is there.",
+         gpu_xid},
+    Fact{"nic.address", Scope::Nic, FactType::Text, "The address that NCCL printed for it.",
+         nic_address},
+    Fact{"nic.is_hca", Scope::Nic, FactType::Bool, "It is an RDMA device's port.", nic_is_hca},
+    Fact{"nic.is_virtual", Scope::Nic, FactType::Bool,
+         "By its name it is a bridge, a tunnel or a container's interface.", nic_is_virtual},
+    Fact{"nic.link", Scope::Nic, FactType::Text, "Its link layer: IB, RoCE or Ethernet.", nic_link},
+    Fact{"nic.speed", Scope::Nic, FactType::Integer,
+         "Mbit/s, as the lines about opened RDMA devices print it.", nic_speed},
+    Fact{"nic.state", Scope::Nic, FactType::Text,
+         "Up or Down, as ibdev2netdev shows it beside the log.", nic_state},
+    Fact{"rank_pair.channels", Scope::RankPair, FactType::Integer,
+         "Channels on which the two are connected.", pair_channels},
+    Fact{"rank_pair.gdr", Scope::RankPair, FactType::Bool,
+         "Every network path between the two uses GPU Direct RDMA; unknown without such a path.",
+         pair_gdr},
+    Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
+         "The paths between the two as printed, joined by commas.", pair_path},
+    Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",
+         pair_same_host},
+    Fact{"rank_pair.transport", Scope::RankPair, FactType::Text,
+         "P2P, SHM, NET/IB, NET/Socket, …; several are joined by +.", pair_transport},
+};
+
+}  // namespace
+
+std::span<const Fact> instance_facts() { return kInstanceFacts; }
+
+}  // namespace ncclog

@@ -1,0 +1,682 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/outcome/outcome.h"
+#include "log/messages.h"
+#include "log/nccl_names.h"
+#include "log/task_label.h"
+
+namespace ncclog {
+// What reports an error, and no other finding says what it means?
+//
+//   job.warned           = yes, NCCL warns: "Call to bind failed: …". The meaning of that WARN.
+//   job.unknown_warning  = yes, node4: "NET/Ours : rail 3 went dark" is a WARN that no wording fits
+//   job.unknown_failure  = yes, "srun: error: n7: task 9: Exited with exit code 134"
+//   job.error_trail      = yes, rank 2: init.cc:1309 -> 5
+//   job.init_trail       = yes, rank 2: graph/paths.cc:297 -> 3, init.cc:840 -> 3, group.cc:73 -> 3
+//
+// Rules of last resort stand on these, so that whatever reports an error is quoted and never ends
+// in a clean verdict. Trails of a socket that closes are left out: every orderly end leaves some.
+
+namespace {
+
+std::optional<Record> first_unknown_warning(const Job& job) {
+  std::optional<Record> first;
+  for (const SpeakerLog& log : job.logs) {
+    for (const Record& record : log.unrecognised.kept) {
+      if (parse_record(record).header.level != Level::Warn) continue;
+      if (!first || record.where < first->where) first = record;
+    }
+  }
+  return first;
+}
+
+/// The first of the lines in words, at most 160 bytes.
+std::string excerpt_of(std::string_view line) {
+  constexpr size_t kMost = 160;
+  line = trim(line);
+  return printable(to_valid_utf8(line.substr(0, kMost))) + (line.size() > kMost ? "…" : "");
+}
+
+/// Says something either way: messages quote it.
+FactValue warned(const Job& job, const Instance&) {
+  const auto first = first_warning(job);
+  if (!first) {
+    const auto unknown_one = first_unknown_warning(job);
+    if (!unknown_one) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+    return yes(fmt::format("A WARN in unknown words says: \"{}\".",
+                           excerpt_of(parse_record(*unknown_one).header.message)),
+               {evidence_of(*unknown_one)});
+  }
+  return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
+             {first->line});
+}
+
+/// It destroyed a communicator in order: what it warned of before did not stop it.
+bool ended_well(const Job& job, const Process& process) {
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
+      return segment.end == CommFate::Destroyed;
+    });
+  });
+}
+
+/// Lines of all processes that `lists` gives and `wanted` accepts.
+template <typename Lists, typename Wanted>
+FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
+  FactValue value = yes({});
+  SourceRef first;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    bool named = false;
+    for (const size_t log : job.processes[p].logs) {
+      const RecordList* list = lists(job.logs[log]);
+      if (list == nullptr) continue;
+      for (const Record& record : list->kept) {
+        const Event event = parse_record(record);
+        if (!wanted(p, event, record) || is_after_end(job, evidence_of(record))) continue;
+        if (value.evidence.empty() || record.where < first) {
+          first = record.where;
+          value.what = excerpt_of(event.header.message);
+        }
+        value.evidence.push_back(evidence_of(record));
+        if (!named) value.processes.push_back(static_cast<int>(p));
+        named = true;
+      }
+    }
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
+/// In words for a message that goes on behind it.
+FactValue told(FactValue value, std::string_view how) {
+  if (value.known()) value.what = fmt::format("{}: \"{}\". ", how, value.what);
+  return value;
+}
+
+FactValue unknown_warning(const Job& job, const Instance&) {
+  return told(lines_where(
+                  job, [](const SpeakerLog& log) { return &log.unrecognised; },
+                  [](size_t, const Event& event, const Record&) {
+                    return event.header.level == Level::Warn;
+                  }),
+              "a WARN in unknown words");
+}
+
+/// A WARN whose header cannot be read, or a lookup that failed: the job may go on after these.
+bool is_mere_warning(std::string_view line) {
+  return line.find("NCCL WARN ") != line.npos || line.find("gai error:") != line.npos;
+}
+
+/// Who printed a line, as far as it tells by itself; -1: nobody whose lines are there. A launcher's
+/// number is a rank only where the process of that rank bears it, too.
+int process_that_printed(const Job& job, std::string_view line) {
+  const Header header = parse_event(line, all_wordings()).header;
+  if (!header.host.empty() && header.pid >= 0) return process_of_pid(job, header.pid);
+  if (header.prefix.rank < 0) return -1;
+  const int process = process_of_rank(job, header.prefix.rank);
+  if (process < 0 || task_label(line).rank >= 0) return process;
+  const std::vector<size_t>& logs = job.processes[static_cast<size_t>(process)].logs;
+  const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
+    return job.logs[log].task_rank == header.prefix.rank ||
+           job.logs[log].speaker.rank == header.prefix.rank;
+  });
+  return bears_it ? process : -1;
+}
+
+/// Lines of other programs that report an error in unknown words.
+template <typename Wanted>
+FactValue unknown_lines(const Job& job, Wanted wanted) {
+  constexpr uint32_t kOthers =
+      (1U << static_cast<unsigned>(Level::None)) | (1U << static_cast<unsigned>(Level::Framework));
+  FactValue value = yes({});
+  for (const auto& [shape, lines] : job.unknown.shapes) {
+    if ((lines.levels & kOthers) == 0 || !wanted(lines.example)) continue;
+    value.evidence.push_back({lines.first, lines.example});
+  }
+  std::sort(value.evidence.begin(), value.evidence.end(),
+            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  for (const Evidence& line : value.evidence) {
+    const int process = process_that_printed(job, line.text);
+    if (process >= 0) value.processes.push_back(process);
+  }
+  if (value.evidence.empty()) return unknown();
+  value.what = excerpt_of(value.evidence.front().text);
+  return value;
+}
+
+FactValue unknown_failure(const Job& job, const Instance&) {
+  return told(unknown_lines(job, [](std::string_view line) { return !is_mere_warning(line); }),
+              "The first that no wording fits");
+}
+
+FactValue unknown_error(const Job& job, const Instance&) {
+  return told(unknown_lines(job, is_mere_warning), "an error in unknown words");
+}
+
+/// What closes or is closed leaves such lines behind, in orderly ends, too.
+bool is_of_closing(const ErrorTrace& trace) {
+  constexpr std::string_view kFiles[] = {"misc/socket.cc", "proxy.cc", "ras/"};
+  const bool is_closed = trace.code == 3 || trace.code == 6;
+  return trace.file.find("ras/") != trace.file.npos ||
+         (is_closed && std::any_of(std::begin(kFiles), std::end(kFiles), [&](auto file) {
+            return trace.file.find(file) != trace.file.npos;
+          }));
+}
+
+/// The process went on behind the line: it connected, or its communicator was complete. What
+/// failed was tried, and done without.
+bool went_on_after(const Job& job, const Process& process, SourceRef where) {
+  const auto is_later = [&](SourceRef later) { return later.unit == where.unit && where < later; };
+  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t index) {
+    const SpeakerLog& log = job.logs[index];
+    const auto& connections = log.connections.all;
+    if (std::any_of(connections.begin(), connections.end(),
+                    [&](const auto& entry) { return is_later(entry.second.first); })) {
+      return true;
+    }
+    const RecordList* inits = log.records.find(kKindIndex<CommInit>);
+    return inits != nullptr &&
+           std::any_of(inits->kept.begin(), inits->kept.end(), [&](const Record& record) {
+             return is_later(record.where) &&
+                    read_message<CommInit>(parse_record(record).message).phase == "COMPLETE";
+           });
+  });
+}
+
+FactValue error_trail(const Job& job, const Instance&) {
+  return told(
+      lines_where(
+          job, [](const SpeakerLog& log) { return log.records.find(kKindIndex<ErrorTrace>); },
+          [&](size_t process, const Event& event, const Record& record) {
+            const auto trace = read_message<ErrorTrace>(event.message);
+            constexpr int kInProgress = 7;
+            // A word without an extension is a piece of another line, and no file.
+            const bool is_file = trace.file.find('.') != trace.file.npos;
+            return is_file && trace.code > 0 && trace.code < kInProgress && !is_of_closing(trace) &&
+                   !went_on_after(job, job.processes[process], record.where);
+          }),
+      "a call of NCCL returned an error");
+}
+
+/// "init.cc" in NCCL's source, wherever it was built.
+bool is_source(const ErrorTrace& trace, std::string_view name) {
+  return trace.file == name ||
+         (trace.file.ends_with(name) &&
+          trace.file.substr(0, trace.file.size() - name.size()).ends_with("src/"));
+}
+
+/// Only an initialisation comes through these.
+bool is_of_setup(const ErrorTrace& trace) {
+  constexpr std::string_view kFiles[] = {"bootstrap.c", "graph/",     "transport.c",
+                                         "transport/",  "channel.cc", "collnet"};
+  return std::any_of(std::begin(kFiles), std::end(kFiles),
+                     [&](auto file) { return trace.file.find(file) != trace.file.npos; });
+}
+
+/// A trail that went from NCCL's set-up through init.cc to the thread that init runs in.
+struct InitTrail {
+  std::vector<const Record*> lines;  ///< Of one error, innermost first.
+  bool through_setup = false;
+  bool through_init = false;
+  std::string first;  ///< "graph/paths.cc:297".
+  int code = 0;
+
+  /// Takes the next line of the process. True where it is the end of a failed initialisation.
+  bool add(const Record& record, const ErrorTrace& trace) {
+    constexpr int kInProgress = 7;
+    const bool is_error = trace.code > 0 && trace.code < kInProgress;
+    if (trace.code != code || (through_init && is_of_setup(trace))) *this = {};
+    if (!is_error) return false;
+    if (lines.empty()) first = fmt::format("{}:{}", trace.file, trace.line);
+    code = trace.code;
+    lines.push_back(&record);
+    through_setup |= is_of_setup(trace);
+    const bool ends = through_init && is_source(trace, "group.cc");
+    through_init |= is_source(trace, "init.cc");
+    return ends;
+  }
+};
+
+/// No communicator of the process was there before that line: what went through init.cc then is
+/// no destruction.
+bool is_first_communicator(const Job& job, const Process& process, SourceRef where) {
+  return std::none_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+    const auto& segments = job.logs[log].comms.all;
+    return std::any_of(segments.begin(), segments.end(), [&](const CommSegment& segment) {
+      const bool complete = segment.completed.line != 0 && segment.completed < where;
+      return complete || calls_of(segment).total > 0;
+    });
+  });
+}
+
+std::optional<InitTrail> init_trail_of(const Job& job, const Process& process) {
+  for (const size_t log : process.logs) {
+    const RecordList* list = job.logs[log].records.find(kKindIndex<ErrorTrace>);
+    if (list == nullptr) continue;
+    InitTrail trail;
+    for (const Record& record : list->kept) {
+      const Event event = parse_record(record);
+      if (!trail.add(record, read_message<ErrorTrace>(event.message))) continue;
+      const bool is_init = trail.through_setup || is_first_communicator(job, process, record.where);
+      const bool is_over =
+          is_after_end(job, evidence_of(record)) || went_on_after(job, process, record.where);
+      if (is_init && !is_over) return trail;
+      trail = {};
+    }
+  }
+  return std::nullopt;
+}
+
+FactValue init_trail(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const auto trail = init_trail_of(job, job.processes[p]);
+    if (!trail) continue;
+    if (value.processes.empty()) {
+      value.what = fmt::format(
+          "the initialisation of a communicator failed with {}, which the call at {} returned "
+          "first. ",
+          result_name(trail->code), to_valid_utf8(trail->first));
+    }
+    value.processes.push_back(static_cast<int>(p));
+    value.evidence.push_back(evidence_of(*trail->lines.front()));
+    value.evidence.push_back(evidence_of(*trail->lines.back()));
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
+/// Processes that print a WARN after which the call fails, mere victims among them. What only its
+/// initialisation outlived is told where the job finished, as what it did without.
+FactValue warned_fatally(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    if (ended_well(job, job.processes[p])) continue;
+    for (const size_t log : job.processes[p].logs) {
+      for (const auto& [kind, list] : job.logs[log].records) {
+        if (!has_warnings(all_kinds()[kind])) continue;
+        for (const Record& record : list.kept) {
+          const Event event = parse_record(record);
+          const Warning* warning = warning_of(event);
+          if (warning == nullptr || warning->severity != WarnSeverity::Fatal) continue;
+          if (is_after_end(job, evidence_of(record))) continue;
+          if (!finished && is_outlived_in_init(job.logs[log], record)) continue;
+          value.evidence.push_back(evidence_of(record));
+          if (value.processes.empty() || value.processes.back() != static_cast<int>(p)) {
+            value.processes.push_back(static_cast<int>(p));
+          }
+        }
+      }
+    }
+  }
+  if (value.evidence.empty()) return unknown();
+  value.what = warned(job, {}).what;
+  return value;
+}
+
+/// Names those whose own call failed. What the WARN means is told by job.warned.
+FactValue warned_of_failure(const Job& job, const Instance& instance) {
+  std::vector<int> processes = warned_fatally(job, instance).processes;
+  std::erase_if(processes, [&](int process) {
+    return !reports_own_failure(job, job.processes[static_cast<size_t>(process)]);
+  });
+  const auto first = first_warning(job);
+  if (processes.empty() || !first) return unknown();
+  return yes(first->text, {first->line}, std::move(processes));
+}
+
+/// The same where nothing else says why.
+FactValue silent_init_failure(const Job& job, const Instance& instance) {
+  for (const auto told_by : {warned_fatally, unknown_warning, unknown_failure}) {
+    if (told_by(job, instance).known()) return no();
+  }
+  return init_trail(job, instance);
+}
+
+/// Ended on purpose by whoever ran it.
+bool is_asked_for(std::string_view type) {
+  return type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
+}
+
+/// The last traceback of a log, where nothing of the framework stands behind it: its exception is
+/// unknown or cut off.
+const Record* open_traceback(const SpeakerLog& log) {
+  const RecordList* begun = log.records.find(kKindIndex<TracebackStarted>);
+  if (begun == nullptr || begun->kept.empty()) return nullptr;
+  const Record& last = begun->kept.back();
+  const bool is_closed =
+      std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
+        return entry.first != kKindIndex<TracebackStarted> &&
+               all_kinds()[entry.first].source == Source::Framework && !entry.second.kept.empty() &&
+               last.where < entry.second.kept.back().where;
+      });
+  return is_closed ? nullptr : &last;
+}
+
+FactValue uncaught(const Job& job, const Instance&) {
+  FactValue value = yes({});
+  const auto add = [&](int process, const Record& record, std::string what) {
+    if (went_on(job, record.where)) return;
+    if (value.evidence.empty()) value.what = std::move(what);
+    value.evidence.push_back(evidence_of(record));
+    value.processes.push_back(process);
+  };
+  for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
+    if (is_asked_for(said.message.type)) return;
+    add(said.process, said.record,
+        fmt::format("an exception: \"{}\". ", excerpt_of(said.header.message)));
+  });
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      const Record* traceback = open_traceback(job.logs[log]);
+      if (traceback == nullptr) continue;
+      add(static_cast<int>(p), *traceback, "a traceback whose exception is not known. ");
+    }
+  }
+  return value.evidence.empty() ? unknown() : value;
+}
+
+/// "Cuda failure 'out of memory'" and PyTorch's exception, where the training goes on behind each.
+FactValue memory_shortage_outlived(const Job& job, const Instance&) {
+  std::vector<Evidence> lines;
+  std::vector<int> processes;
+  const auto add = [&](int process, const Record& record) {
+    lines.push_back(evidence_of(record));
+    if (process >= 0) processes.push_back(process);
+  };
+  for_each_said<CudaOomException>(
+      job, [&](const Said<CudaOomException>& said) { add(said.process, said.record); });
+  for_each_said<CudaFailure>(job, [&](const Said<CudaFailure>& said) {
+    if (said.message.error.find("out of memory") != said.message.error.npos) {
+      add(said.process, said.record);
+    }
+  });
+  for_each_said<CudaAllocFailed>(job, [&](const Said<CudaAllocFailed>& said) {
+    constexpr std::string_view kOfGpu[] = {"calloc", "calloc async", "host alloc"};
+    if (std::count(std::begin(kOfGpu), std::end(kOfGpu), said.message.what) > 0) {
+      add(said.process, said.record);
+    }
+  });
+  if (lines.empty()) return unknown();
+  const bool outlived = std::all_of(lines.begin(), lines.end(),
+                                    [&](const Evidence& line) { return went_on(job, line.where); });
+  return outlived ? yes({}, std::move(lines), std::move(processes)) : no();
+}
+
+/// Never unknown: without a line that shows the end, it is not evident.
+FactValue evidently_finished(const Job& job, const Instance&) {
+  const EndOf& end = outcome_of(job).job;
+  return end.state == EndState::Finished ? yes(end.what) : no();
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.error_trail", Scope::Job, FactType::Bool,
+         "A checked call of NCCL returned an error to its caller, other than of a closing socket.",
+         error_trail},
+    Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
+         "Lines show that the job did its work and ended.", evidently_finished},
+    Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
+         "GPU memory was refused, and training steps are printed behind every such line.",
+         memory_shortage_outlived},
+    Fact{"job.init_trail", Scope::Job, FactType::Bool,
+         "Errors of checked calls went up to the call that makes a communicator, which so failed.",
+         init_trail},
+    Fact{"job.silent_init_failure", Scope::Job, FactType::Bool,
+         "The same, and no WARN or error of another kind says more.", silent_init_failure},
+    Fact{"job.uncaught", Scope::Job, FactType::Bool,
+         "A Python exception or traceback stands there, and the program did not go on after it.",
+         uncaught},
+    Fact{"job.unknown_error", Scope::Job, FactType::Bool,
+         "A line in unknown words holds a WARN or an error that need not be fatal.", unknown_error},
+    Fact{"job.unknown_failure", Scope::Job, FactType::Bool,
+         "A line in unknown words reports that a process or a call of NCCL failed.",
+         unknown_failure},
+    Fact{"job.unknown_warning", Scope::Job, FactType::Bool,
+         "NCCL or a plugin printed a WARN that no wording fits.", unknown_warning},
+    Fact{"job.warned", Scope::Job, FactType::Bool,
+         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
+         warned},
+    Fact{
+        "job.warned_fatally", Scope::Job, FactType::Bool,
+        "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
+        "in order.",
+        warned_fatally},
+    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
+         "A process printed a WARN after which its call fails, and did not end in order.",
+         warned_of_failure},
+};
+
+}  // namespace
+
+std::span<const Fact> unexplained_facts() { return kFacts; }
+
+// Did nccl-tests get right results, and as fast as it was asked to?
+//
+//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20     12   5012.1 …
+//   # Out of bounds values : 12 FAILED
+//       → job.nccl_tests_wrong = yes, "all_reduce_perf: 12 values out of bounds, first at size 8
+//       MiB"
+//
+// Up to 2.10 the last column is the largest error, which is never zero for floats: such rows are
+// judged by the sum below the table only.
+
+namespace {
+
+std::string name_of(const NcclTestsRun& run) { return run.test.empty() ? "nccl-tests" : run.test; }
+
+bool has_wrong_values(const NcclTestsRow& row) {
+  return nccl_tests_wrong_values(row.out_of_place.wrong) > 0 ||
+         nccl_tests_wrong_values(row.in_place.wrong) > 0;
+}
+
+/// "1.5 GiB": bytes as people name sizes, whole where they are whole.
+std::string size_phrase(int64_t bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  while (bytes >= 1024 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+/// "all_reduce_perf: wrong values from 8 MiB float sum on, in 3 of 12 sizes"; empty: all is right.
+std::string wrong_phrase(const NcclTestsRun& run, std::vector<Evidence>& evidence) {
+  size_t wrong = 0;
+  std::string first;
+  for (const NcclTestsRow& row : run.rows) {
+    if (!has_wrong_values(row)) continue;
+    if (wrong++ == 0)
+      first = fmt::format("{} {} {}", size_phrase(row.size), row.datatype, row.redop);
+    evidence.push_back({row.where, row.text});
+  }
+  if (wrong > 0) {
+    return fmt::format("{} counts wrong values in {} of {} rows, first at {}", name_of(run), wrong,
+                       run.rows.size(), trim(first));
+  }
+  if (run.out_of_bounds <= 0) return {};
+  return fmt::format("{} counts {} values out of bounds", name_of(run), run.out_of_bounds);
+}
+
+FactValue nccl_tests_wrong(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty()) return unknown();
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    std::string part = wrong_phrase(run, evidence);
+    if (!part.empty()) parts.push_back(std::move(part));
+  }
+  if (parts.empty()) return no();
+  for_each_said<NcclTestsOutOfBounds>(job, [&](const Said<NcclTestsOutOfBounds>& said) {
+    if (said.message.verdict == "FAILED") evidence.push_back(evidence_of(said.record));
+  });
+  return yes(join(parts, "; "), std::move(evidence));
+}
+
+FactValue nccl_tests_slow(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty()) return unknown();
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (run.below_expected) parts.push_back(fmt::format("{}: {} GB/s", name_of(run), run.busbw));
+  }
+  return parts.empty() ? no() : yes(join(parts, "; "));
+}
+
+/// The larger of two figures as printed; 0 where there is none.
+double larger(const NcclTestsValues& a, const NcclTestsValues& b) {
+  const auto figure = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
+  return std::max(figure(a.busbw), figure(b.busbw));
+}
+
+double peak_bandwidth(const NcclTestsRun& run) {
+  double peak = 0;
+  for (const NcclTestsRow& row : run.rows) {
+    peak = std::max(peak, larger(row.out_of_place, row.in_place));
+  }
+  return peak;
+}
+
+/// GB/s that NCCL's own search promises for its rings: channels times bandwidth, between hosts if
+/// there are several. 0: no line says it.
+double promised_bandwidth(const Job& job) {
+  constexpr int kRing = 4;
+  double promised = 0;
+  for_each_said<GraphPattern>(job, [&](const Said<GraphPattern>& said) {
+    if (said.message.pattern != kRing || promised > 0) return;
+    const std::string bw(said.message.bw);
+    const size_t slash = std::min(bw.find('/'), bw.size() - 1);
+    const std::string figure = job.nhosts > 1 ? bw.substr(slash + 1) : bw;
+    promised = said.message.channels * std::strtod(figure.c_str(), nullptr);
+  });
+  return promised;
+}
+
+/// What is lost on the way from a link's rate to bus bandwidth is well below half.
+FactValue nccl_tests_normal(const Job& job, const Instance&) {
+  constexpr double kUsual = 0.6;
+  const double promised = promised_bandwidth(job);
+  if (job.nccl_tests.empty() || promised <= 0) return unknown();
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    const double peak = peak_bandwidth(run);
+    if (peak < kUsual * promised || run.below_expected) return no();
+    parts.push_back(fmt::format("{} reaches {:.4g} GB/s where NCCL reckons with {:.4g}",
+                                name_of(run), peak, promised));
+  }
+  return yes(join(parts, "; "));
+}
+
+/// Every process that nccl-tests lists is rank 0, so each has a communicator of its own.
+FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
+  std::set<std::pair<std::string, int64_t>> processes;
+  FactValue value = number(0);
+  bool others = false;
+  for_each_said<NcclTestsRank>(job, [&](const Said<NcclTestsRank>& said) {
+    others |= said.message.rank != 0;
+    if (processes.emplace(said.message.host, said.message.pid).second) {
+      value.evidence.push_back(evidence_of(said.record));
+    }
+  });
+  if (others || processes.empty()) return unknown();
+  value.value = static_cast<int64_t>(processes.size());
+  return value;
+}
+
+/// The best bandwidth of all tables; 0: there is none.
+double table_peak(const Job& job) {
+  double peak = 0;
+  for (const NcclTestsRun& run : job.nccl_tests) peak = std::max(peak, peak_bandwidth(run));
+  return peak;
+}
+
+/// What a table shows of the cost of a setting, as the end of a sentence that tells of the setting.
+FactValue bandwidth_seen(const Job& job, const Instance&) {
+  const double peak = table_peak(job);
+  if (peak <= 0) return unknown();
+  std::string words = fmt::format(" The tables end at {:.4g} GB/s of bus bandwidth", peak);
+  const double promised = promised_bandwidth(job);
+  if (promised > peak) words += fmt::format(", where NCCL reckons with {:.4g}", promised);
+  return yes(words + ".");
+}
+
+/// "all_reduce_perf on 8 ranks: 12 rows, 0 values out of bounds, 3.71 GB/s on average".
+std::string ran_phrase(const NcclTestsRun& run) {
+  const std::string ranks =
+      run.nranks < 0 ? "" : fmt::format(" on {} rank{}", run.nranks, run.nranks == 1 ? "" : "s");
+  std::vector<std::string> parts;
+  parts.push_back(fmt::format("{} row{}", run.rows.size(), run.rows.size() == 1 ? "" : "s"));
+  if (run.validation == 0) {
+    parts.emplace_back("results not checked");
+  } else if (run.out_of_bounds == 0) {
+    parts.emplace_back("all results right");
+  }
+  if (!run.busbw.empty()) parts.push_back(fmt::format("{} GB/s on average", run.busbw));
+  if (run.out_of_bounds < 0 && run.busbw.empty()) parts.emplace_back("no summary");
+  return fmt::format("{}{}: {}", name_of(run), ranks, join(parts, ", "));
+}
+
+/// A test printed no summary, and yet the job is taken for finished: by the summary of another.
+bool is_end_in_doubt(const Job& job) {
+  const bool all_ended = std::all_of(
+      job.nccl_tests.begin(), job.nccl_tests.end(),
+      [](const NcclTestsRun& run) { return run.out_of_bounds >= 0 || !run.busbw.empty(); });
+  return !all_ended && outcome_of(job).job.state == EndState::Finished;
+}
+
+FactValue nccl_tests_ran(const Job& job, const Instance&) {
+  if (job.nccl_tests.empty() || is_end_in_doubt(job)) return unknown();
+  constexpr size_t kMostNames = 4;
+  std::vector<std::string> parts;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (parts.size() < kMostNames) parts.push_back(ran_phrase(run));
+  }
+  std::string what = join(parts, "; ");
+  if (job.nccl_tests.size() > kMostNames) {
+    what += fmt::format("; and {} more", job.nccl_tests.size() - kMostNames);
+  }
+  FactValue value = yes(std::move(what));
+  const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record)); };
+  for_each_said<NcclTestsConfig>(job, add);
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    for (const NcclTestsRow& row : run.rows) value.evidence.push_back({row.where, row.text});
+  }
+  for_each_said<NcclTestsOutOfBounds>(job, add);
+  for_each_said<NcclTestsBandwidth>(job, add);
+  return value;
+}
+
+constexpr std::array kNcclTestsFacts = {
+    Fact{"job.bandwidth_seen", Scope::Job, FactType::Bool,
+         "A table of nccl-tests is there, and how far its bus bandwidth comes.", bandwidth_seen},
+    Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
+         "The bandwidth that nccl-tests reached is near what NCCL's search for rings promises.",
+         nccl_tests_normal},
+    Fact{"job.nccl_tests_ran", Scope::Job, FactType::Bool,
+         "Output of nccl-tests is there; in words, how far each of its tables comes.",
+         nccl_tests_ran},
+    Fact{"job.nccl_tests_single_ranks", Scope::Job, FactType::Integer,
+         "How many processes nccl-tests lists, where each of them has one rank only.",
+         nccl_tests_single_ranks},
+    Fact{"job.nccl_tests_slow", Scope::Job, FactType::Bool,
+         "nccl-tests calls its mean bus bandwidth too low (NCCL_TESTS_MIN_BW).", nccl_tests_slow},
+    Fact{"job.nccl_tests_wrong", Scope::Job, FactType::Bool,
+         "nccl-tests counts wrong values in results that it checked.", nccl_tests_wrong},
+};
+
+}  // namespace
+
+std::span<const Fact> nccl_tests_facts() { return kNcclTestsFacts; }
+
+}  // namespace ncclog

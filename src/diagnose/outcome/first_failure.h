@@ -1,0 +1,97 @@
+// Which processes ended by a signal, and which rank was that?
+//
+//   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
+//     rank      : 3 (local_rank: 1)
+//     exitcode  : -9 (pid: 1021)
+//
+// Shells, MPI launchers, srun, torchrun and the kernel each say it in their own way; what they say
+// about one pid is one death. Whoever torchrun told to stop is a victim and not listed.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/facts/fact.h"
+#include "log/warning.h"
+
+namespace ncclog {
+
+/// How a process ended. Only signals that come from outside or from a fault of its own memory:
+/// aborts and terminations are nearly always consequences.
+enum class DeathBy { Kill, SegmentationFault };
+
+struct Death {
+  DeathBy by = DeathBy::Kill;
+  int64_t pid = -1;  ///< -1: not printed.
+  int rank = -1;     ///< -1: not printed.
+  std::string host;  ///< Empty: not printed.
+  Evidence line;
+};
+
+/// All deaths that the log reports, each once, in input order.
+std::vector<Death> deaths(const Job& job);
+
+/// The process of the job that died; -1 if none of its lines are there.
+int process_of(const Job& job, const Death& death);
+
+// Which of NCCL's WARNs should be read first, and what does it mean?
+//
+//   misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-x to 9637892 bytes
+//   misc/socket.cc:57 NCCL WARN socketProgress: Connection closed by remote peer n2<41822>
+//   → the first: the second only follows from a rank that ended.
+//
+// Most WARNs of a failed job are consequences. Those that say so themselves come last, as do those
+// that NCCL survives. Among equals the one that stands first in the input counts: two processes are
+// not ordered in time.
+
+/// A WARN of the log, with what it means.
+struct ExplainedWarning {
+  Evidence line;
+  std::string text;  ///< Its message, safe to print, cut at 160 bytes.
+  Warning warning;
+};
+
+/// Some wording of the kind is a WARN whose meaning is known.
+bool has_warnings(const Kind& kind);
+
+/// The thread that printed the WARN went on with the initialisation: it printed rings, trees or
+/// Init COMPLETE after it, and no error before those. So what failed was done without.
+bool is_outlived_in_init(const SpeakerLog& log, const Record& warning);
+
+/// The WARN that is nearest to a cause; nullopt if there is none whose meaning is known. One that
+/// its initialisation outlived is no more than degraded.
+std::optional<ExplainedWarning> first_warning(const Job& job);
+
+/// The process prints a WARN after which its call fails, and not because of an earlier error: it is
+/// no mere victim, and did not outlive it.
+bool reports_own_failure(const Job& job, const Process& process);
+
+// Did the program itself fail first?
+//
+//   [rank1]: Traceback (most recent call last):
+//   [rank1]:   File "/workspace/train.py", line 35, in <module>
+//   [rank1]: RuntimeError: DataLoader worker (pid 4242) exited unexpectedly
+//
+// When one rank raises, the others lose their peer and report NCCL, store and watchdog errors. The
+// exception counts as first only if nothing that could have caused it stands before it.
+
+/// An exception of the program, not of NCCL, the store or a lost peer.
+struct ProgramException {
+  int process = -1;  ///< Into Job::processes.
+  int rank = -1;     ///< -1: nothing tells.
+  std::string text;  ///< "RuntimeError: …", valid UTF-8, cut at 160 bytes.
+  Evidence line;
+};
+
+/// The exceptions that came first: one, or the same text on several ranks. Empty if none is known
+/// to be the cause.
+std::vector<ProgramException> first_exceptions(const Job& job);
+
+/// Training output stands behind `where` in the same input, or all ranks go on calling there: what
+/// failed was caught, and the job went on.
+bool went_on(const Job& job, SourceRef where);
+
+}  // namespace ncclog

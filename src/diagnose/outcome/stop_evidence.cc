@@ -1,0 +1,649 @@
+#include "diagnose/outcome/stop_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/outcome/first_failure.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/end_marks.h"
+#include "log/header.h"
+#include "log/line_time.h"
+#include "log/messages.h"
+#include "model/job.h"
+
+namespace ncclog {
+namespace {
+
+std::string subject_of(int rank) {
+  return rank >= 0 ? fmt::format("rank {}", rank) : std::string("a process");
+}
+
+/// Of units in which launchers started their workers again: where the last time, if workers speak
+/// behind it.
+std::map<uint64_t, SourceRef> restarts_of(const Job& job) {
+  std::map<uint64_t, SourceRef> restarts;
+  std::set<int> launchers;
+  for_each_said<WorkerGroupRestart>(job, [&](const auto& said) {
+    SourceRef& last = restarts[said.record.where.unit];
+    last = std::max(last, said.record.where);
+    launchers.insert(said.process);
+  });
+  std::erase_if(restarts, [&](const auto& restart) {
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      const SourceRef last = job.processes[p].last;
+      const bool is_worker = !launchers.contains(static_cast<int>(p));
+      if (is_worker && last.unit == restart.first && restart.second < last) return false;
+    }
+    return true;
+  });
+  return restarts;
+}
+
+/// The best evidence so far. What stands before a restart of the workers in the same unit is about
+/// workers that are no more, unless these lines are of their run alone.
+class Search {
+ public:
+  explicit Search(const Job& job) : job_(job), restarts_(restarts_of(job)) {}
+
+  bool found() const { return best_.has_value(); }
+  std::optional<StopEvidence> take() { return std::move(best_); }
+
+  void add(StopBy by, std::string what, Evidence line) {
+    const auto restart = restarts_.find(line.where.unit);
+    if (restart != restarts_.end() && line.where <= restart->second) return;
+    if (best_ && best_->line.where <= line.where) return;
+    if (by == StopBy::Failure && went_on(job_, line.where)) return;
+    best_ = {by, std::move(what), std::move(line)};
+  }
+
+  /// Every line of kind T of which `phrase` has something to say: "reports that … timed out".
+  template <typename T, typename Phrase>
+  void add_said(StopBy by, Phrase&& phrase) {
+    for_each_said<T>(job_, [&](const Said<T>& said) {
+      const std::string words = phrase(said.message);
+      if (words.empty()) return;
+      const int rank = rank_of(job_, said.process, said.header);
+      add(by, fmt::format("{} {}", subject_of(rank), words), evidence_of(said.record));
+    });
+  }
+
+  /// The same where every line of kind T says `words`.
+  template <typename T>
+  void add_all(StopBy by, std::string_view words) {
+    add_said<T>(by, [&](const T&) { return std::string(words); });
+  }
+
+  /// The same of what launchers and schedulers say: `phrase` is the whole sentence.
+  template <typename T, typename Phrase>
+  void add_told(StopBy by, Phrase&& phrase) {
+    for_each_said<T>(job_, [&](const Said<T>& said) {
+      std::string words = phrase(said.message);
+      if (!words.empty()) add(by, std::move(words), evidence_of(said.record));
+    });
+  }
+
+ private:
+  const Job& job_;
+  std::map<uint64_t, SourceRef> restarts_;  ///< By unit.
+  std::optional<StopEvidence> best_;
+};
+
+std::string op_timed_out(std::string_view op) {
+  return fmt::format("reports that {} timed out",
+                     op.empty() ? "a collective" : to_valid_utf8(op.substr(0, 64)));
+}
+
+void find_timeouts(Search& search) {
+  constexpr StopBy kBy = StopBy::Timeout;
+  search.add_said<WatchdogTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
+  search.add_said<BlockingWaitTimeout>(kBy, [](const auto& work) { return op_timed_out(work.op); });
+  search.add_said<CppWhat>(kBy, [](const auto& what) {
+    const bool quotes = what.text.find("collective operation timeout: WorkNCCL(") != what.text.npos;
+    return quotes ? op_timed_out({}) : std::string();
+  });
+  search.add_all<HeartbeatTimeout>(kBy, "reports that its watchdog is stuck");
+  search.add_said<DesyncTimeout>(kBy, [](const auto& desync) { return op_timed_out(desync.op); });
+  search.add_all<StoreWaitFailed>(kBy, "waited in the store for an ncclUniqueId in vain");
+  search.add_all<StoreTimeout>(kBy, "waited in the store in vain");
+  search.add_all<StoreBarrierTimeout>(kBy, "waited for the other ranks of a group in vain");
+  search.add_all<StoreClientsMissing>(kBy, "waited for the other ranks' connections in vain");
+  search.add_all<StoreConnectTimeout>(kBy, "could not reach the store in time");
+  search.add_all<MonitoredBarrierFailed>(kBy, "reports that ranks failed to pass a barrier");
+  search.add_all<NcclTestsTimeout>(kBy, "reports that nccl-tests timed out");
+}
+
+void find_exceptions(const Job& job, Search& search) {
+  for (const ProgramException& exception : first_exceptions(job)) {
+    search.add(StopBy::Failure,
+               fmt::format("{} raised {}", subject_of(exception.rank), exception.text),
+               exception.line);
+  }
+}
+
+/// A WARN after which NCCL's call fails, and not because a peer went away.
+void find_fatal_warning(const Job& job, Search& search) {
+  const auto warning = first_warning(job);
+  if (!warning || warning->warning.severity != WarnSeverity::Fatal) return;
+  if (warning->warning.origin == WarnOrigin::Symptom) return;
+  search.add(StopBy::Failure, fmt::format("NCCL warns: \"{}\"", warning->text), warning->line);
+}
+
+void find_failures(const Job& job, Search& search) {
+  constexpr StopBy kBy = StopBy::Failure;
+  search.add_all<WorkStatus>(kBy, "reports a failed work");
+  search.add_all<WorkException>(kBy, "reports an error of NCCL");
+  search.add_all<NcclException>(kBy, "raised an error of NCCL");
+  search.add_all<XlaNcclFailure>(kBy, "raised an error of NCCL");
+  search.add_all<CommAborted>(kBy, "used an aborted communicator");
+  search.add_all<CudaOomException>(kBy, "ran out of GPU memory");
+  search.add_all<WatchdogTerminated>(kBy, "lost its watchdog by an exception");
+  search.add_all<WatchdogTeardown>(kBy, "is taken down by its watchdog");
+  search.add_all<CppTerminate>(kBy, "ended by an exception");
+  search.add_all<FingerprintMismatch>(kBy, "reports that ranks called different collectives");
+  search.add_all<NcclTestsFailure>(kBy, "reports that nccl-tests failed");
+  find_exceptions(job, search);
+  find_fatal_warning(job, search);
+}
+
+std::string exit_words(int exitcode) {
+  return exitcode == 0 ? "" : fmt::format("a process ended with exit code {}", exitcode);
+}
+
+/// By SIGHUP, SIGINT or SIGTERM, which somebody sends who wants it to end.
+bool is_asked(const ProcessEnded& ended) {
+  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
+  return ended.signal == 1 || ended.signal == 2 || ended.signal == 15 ||
+         std::any_of(std::begin(kRequests), std::end(kRequests),
+                     [&](auto word) { return ended.status.starts_with(word); });
+}
+
+std::string end_words(const ProcessEnded& ended) {
+  if (!ended.status.empty()) {
+    return fmt::format("a process ended: {}", to_valid_utf8(ended.status.substr(0, 64)));
+  }
+  return ended.signal > 0 ? fmt::format("a process ended by signal {}", ended.signal) : "";
+}
+
+void find_deaths(const Job& job, Search& search) {
+  constexpr StopBy kBy = StopBy::Death;
+  for (const Death& death : deaths(job)) {
+    const bool killed = death.by == DeathBy::Kill;
+    search.add(kBy,
+               fmt::format("{} {}", subject_of(death.rank),
+                           killed ? "was killed" : "ended by a segmentation fault"),
+               death.line);
+  }
+  const auto exit_of = [](const auto& said) { return exit_words(said.exitcode); };
+  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
+    return is_asked(ended) ? std::string() : end_words(ended);
+  });
+  search.add_told<WorkerFailed>(kBy, exit_of);
+  search.add_told<ProcessExited>(kBy, exit_of);
+  search.add_told<FailureExitcode>(kBy, exit_of);
+  search.add_told<ChildFailed>(kBy, [](const auto&) { return std::string("a worker failed"); });
+}
+
+void find_ends(Search& search) {
+  constexpr StopBy kBy = StopBy::Ended;
+  const auto words = [](std::string text) { return [text](const auto&) { return text; }; };
+  search.add_told<JobCancelled>(kBy, words("the scheduler cancelled the job"));
+  search.add_told<AgentSignalled>(kBy, words("the launcher was told to stop"));
+  search.add_told<WorkerClosing>(kBy, words("the launcher stopped its workers"));
+  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
+    return is_asked(ended) ? end_words(ended) : std::string();
+  });
+}
+
+/// Whoever ends a job ends its processes: their deaths after the scheduler or the launcher was told
+/// to end it are no news, unless the kernel wanted the memory.
+StopEvidence unless_asked(const Job& job, StopEvidence death) {
+  Search search(job);
+  search.add_told<JobCancelled>(
+      StopBy::Ended, [](const auto&) { return std::string("the scheduler cancelled the job"); });
+  search.add_told<AgentSignalled>(
+      StopBy::Ended, [](const auto&) { return std::string("the launcher was told to stop"); });
+  auto asked = search.take();
+  bool wanted_memory = false;
+  for_each_said<OomKill>(job, [&](const auto&) { wanted_memory = true; });
+  const bool follows = asked && asked->line.where.unit == death.line.where.unit &&
+                       asked->line.where < death.line.where;
+  return follows && !wanted_memory ? std::move(*asked) : std::move(death);
+}
+
+/// The last line of the job.
+Evidence last_line(const Job& job) {
+  Evidence last;
+  for (const Process& process : job.processes) {
+    if (last.where < process.last) last = {process.last, process.last_text};
+  }
+  return last;
+}
+
+/// No line says that anybody gave up or failed, and yet it stood still.
+std::optional<StopEvidence> standstill(const Job& job) {
+  if (job.stated == StatedOutcome::Hung) {
+    return StopEvidence{StopBy::Stated, "whoever saw it says that it hung", last_line(job)};
+  }
+  // What the user saw was something else.
+  if (job.stated) return std::nullopt;
+  const std::optional<Silence>& silence = silence_before_end(job);
+  if (!silence || !silence->is_standstill) return std::nullopt;
+  return StopEvidence{
+      StopBy::Silence,
+      fmt::format("nothing was printed for {} before it was ended, where work had "
+                  "shown every {}",
+                  duration_words(silence->nanoseconds), duration_words(silence->usual)),
+      silence->end};
+}
+
+FactValue stopped(const Job& job, const Instance&) {
+  auto evidence = stop_evidence(job);
+  if (!evidence) return unknown();
+  return yes(std::move(evidence->what), {std::move(evidence->line)});
+}
+
+constexpr Fact kStopFacts[] = {
+    {"job.stopped", Scope::Job, FactType::Bool,
+     "A line says that somebody gave up, failed, died or was ended: the logs do not just end while "
+     "the job runs.",
+     stopped},
+};
+
+}  // namespace
+
+std::optional<StopEvidence> stop_evidence(const Job& job) {
+  Search search(job);
+  find_timeouts(search);
+  if (!search.found()) find_failures(job, search);
+  if (!search.found()) find_deaths(job, search);
+  if (!search.found()) find_ends(search);
+  auto found = search.take();
+  if (found && found->by == StopBy::Death) found = unless_asked(job, std::move(*found));
+  if (found && found->by != StopBy::Ended) return found;
+  if (auto still = standstill(job)) return still;
+  return found;
+}
+
+bool has_failed(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && evidence->by != StopBy::Ended && evidence->by != StopBy::Waiting;
+}
+
+bool stood_still(const Job& job) {
+  const auto evidence = stop_evidence(job);
+  return evidence && (evidence->by == StopBy::Timeout || evidence->by == StopBy::Silence ||
+                      evidence->by == StopBy::Stated);
+}
+
+std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
+  constexpr int64_t kMinute = 60'000'000'000;
+  constexpr int64_t kLong = 10 * kMinute;
+  const LineTime begin = time_of_line(since.text);
+  if (!begin.known()) return std::nullopt;
+  const Process* last = nullptr;
+  int64_t latest = begin.nanoseconds + kLong;
+  for (const Process& process : job.processes) {
+    const LineTime time = time_of_line(process.last_text);
+    const bool comparable =
+        time.known() && time.has_zone == begin.has_zone && time.year == begin.year;
+    if (!comparable || time.nanoseconds < latest) continue;
+    latest = time.nanoseconds;
+    last = &process;
+  }
+  if (last == nullptr) return std::nullopt;
+  return StopEvidence{
+      StopBy::Waiting,
+      fmt::format("other lines go on for {} minutes", (latest - begin.nanoseconds) / kMinute),
+      {last->last, last->last_text}};
+}
+
+std::span<const Fact> stop_facts() { return kStopFacts; }
+
+namespace {
+
+// Does the name of the rendezvous resolve?
+//
+//   [W1122 08:25:41.18 socket.cpp:764] [c10d] The IPv6 network addresses of (node-a, 37395) cannot
+//   be retrieved (gai error: -3 - Temporary failure in name resolution).
+//       twelve times until 08:27:05, and no line of NCCL or of the training after them
+//       → job.store_name_unresolvable = yes, "node-a, asked for 12 times in 84 s"
+//
+// Once or twice before the job goes on it is noise: a name without an IPv6 address.
+
+constexpr uint64_t kLeastTries = 3;
+constexpr uint64_t kTriesWithoutTimes = 6;
+constexpr int64_t kLeastSeconds =
+    30;  // PyTorch waits for up to a second and then longer each time.
+
+template <typename T>
+bool is_printed(const Job& job) {
+  return !job.processes_by_kind.empty() && !job.processes_by_kind[kKindIndex<T>].empty();
+}
+
+/// NCCL or the training began.
+bool came_further(const Job& job) {
+  return !job.communicators.empty() || is_printed<BootstrapInterface>(job) ||
+         is_printed<IterationLine>(job) || is_printed<ProgressBar>(job) || is_printed<NcclVersion>(job) ||
+         is_printed<RendezvousComplete>(job);
+}
+
+/// Whole seconds from a line to the last one of its log; -1: not known.
+int64_t seconds_until_end(const Record& record, const SpeakerLog& log) {
+  const LineTime from = time_of_line(record.text);
+  const LineTime to = time_of_line(log.last_text);
+  if (!from.known() || !to.known() || from.has_zone != to.has_zone) return -1;
+  return (to.nanoseconds - from.nanoseconds) / 1'000'000'000;
+}
+
+FactValue name_in(const SpeakerLog& log) {
+  const RecordList* list = log.records.find(kKindIndex<StoreConnectRetry>);
+  if (list == nullptr || list->total < kLeastTries) return unknown();
+  for (const Record& record : list->kept) {
+    const Event event = parse_record(record);
+    const auto retry = read_message<StoreConnectRetry>(event.message);
+    if (retry.error.find("gai error") == retry.error.npos) return unknown();
+    const int64_t seconds = seconds_until_end(record, log);
+    const bool is_long = seconds < 0 ? list->total >= kTriesWithoutTimes : seconds >= kLeastSeconds;
+    if (!is_long) continue;
+    const std::string time = seconds < 0 ? "" : fmt::format(" in {} s", seconds);
+    return yes(
+        fmt::format("\"{}\" was looked up {} times{}, and each time the answer was: {}",
+                    to_valid_utf8(retry.host), list->total, time, to_valid_utf8(retry.error)),
+        {evidence_of(record)});
+  }
+  return unknown();
+}
+
+/// job.store_name_unresolvable.
+FactValue store_name_unresolvable(const Job& job, const Instance&) {
+  if (came_further(job)) return no();
+  for (const SpeakerLog& log : job.logs) {
+    FactValue value = name_in(log);
+    if (value.known()) return value;
+  }
+  return unknown();
+}
+
+
+// Who never came to the creation of a process group?
+//
+//   INFO:root:Waiting in store based barrier to initialize process group for rank: 0, key:
+//   store_based_barrier_key:1 (world_size=4, worker_count=3, timeout=0:30:00)
+//       the same of ranks 1 and 3, and nothing behind it
+//       → job.store_barrier_absent = yes, "ranks 0,1,3 waited …, 1 of 4 ranks never came …"
+//
+// A rank prints the line after it has waited for ten seconds, and each ten seconds from then on.
+
+/// What the ranks say of the creation of one group.
+struct Barrier {
+  int world_size = -1;
+  int joined = -1;  ///< As the last that counted them says.
+  std::set<int> came;
+  std::set<int> waited;
+  bool timed_out = false;
+  bool passed = false;
+  std::vector<Evidence> lines;
+};
+
+template <typename T>
+void add_waits(const Job& job, bool timed_out, std::map<std::string, Barrier>& barriers) {
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    Barrier& barrier = barriers[std::string(said.message.key)];
+    barrier.world_size = std::max(barrier.world_size, said.message.world_size);
+    barrier.joined = std::max(barrier.joined, said.message.joined);
+    barrier.came.insert(said.message.rank);
+    barrier.waited.insert(said.message.rank);
+    barrier.timed_out |= timed_out;
+    barrier.lines.push_back(evidence_of(said.record));
+  });
+}
+
+std::map<std::string, Barrier> barriers_of(const Job& job) {
+  std::map<std::string, Barrier> barriers;
+  add_waits<StoreBarrierTimeout>(job, true, barriers);
+  add_waits<StoreBarrierWait>(job, false, barriers);
+  for_each_said<StoreBarrierJoined>(job, [&](const Said<StoreBarrierJoined>& said) {
+    const auto known = barriers.find(std::string(said.message.key));
+    if (known != barriers.end()) known->second.came.insert(said.message.rank);
+  });
+  for_each_said<StoreBarrierPassed>(job, [&](const Said<StoreBarrierPassed>& said) {
+    const auto known = barriers.find(std::string(said.message.key));
+    if (known != barriers.end()) known->second.passed = true;
+  });
+  return barriers;
+}
+
+/// Nobody was let through, and nothing of the job follows the last wait. Where more ranks are
+/// counted than there are, the store still holds a count of an earlier start.
+bool is_stuck(const Job& job, const Barrier& barrier) {
+  if (barrier.passed || barrier.joined < 0 || barrier.joined >= barrier.world_size) return false;
+  if (barrier.timed_out) return true;
+  const auto last =
+      std::max_element(barrier.lines.begin(), barrier.lines.end(),
+                       [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  return job.communicators.empty() && !went_on(job, last->where);
+}
+
+/// Which ranks have no line of it, where these are just as many as lack: else lines are missing.
+std::string absent_words(const Barrier& barrier) {
+  std::vector<int> absent;
+  const auto lacking = static_cast<size_t>(barrier.world_size - barrier.joined);
+  for (int rank = 0; rank < barrier.world_size && absent.size() <= lacking; ++rank) {
+    if (!barrier.came.contains(rank)) absent.push_back(rank);
+  }
+  if (absent.size() != lacking) return "which, these logs do not show";
+  return fmt::format("{} {} no line of it here", ranks_phrase(absent),
+                     absent.size() == 1 ? "has" : "have");
+}
+
+/// job.store_barrier_absent.
+FactValue store_barrier_absent(const Job& job, const Instance&) {
+  for (const auto& [key, barrier] : barriers_of(job)) {
+    if (!is_stuck(job, barrier)) continue;
+    const int lacking = barrier.world_size - barrier.joined;
+    return yes(fmt::format("{} of {} ranks {}, while {} waited; {}", lacking, barrier.world_size,
+                           barrier.timed_out ? "never came" : "had not come when these logs end",
+                           ranks_phrase({barrier.waited.begin(), barrier.waited.end()}),
+                           absent_words(barrier)),
+               barrier.lines);
+  }
+  return unknown();
+}
+
+}  // namespace
+
+// Who failed before NCCL could: killed, crashed, raised, or never came?
+//
+//   job.killed = yes, "rank 3 (pid 1021): Killed"
+//   job.store_root_silent = yes, rank 0: ranks 1-3 wait for its ncclUniqueId, it reports nothing
+//
+// Deaths are joined to ranks by pid, by the command line or by torchrun's table.
+
+namespace {
+
+void blame(int process, int rank, FactValue& value) {
+  if (process >= 0) {
+    value.processes.push_back(process);
+  } else if (rank >= 0) {
+    value.ranks.push_back(rank);
+  }
+}
+
+/// "rank 3 (pid 1021 on node-b)", as far as known.
+std::string name_of(const Job& job, const Death& death) {
+  const int process = process_of(job, death);
+  const int rank = process >= 0 ? job.processes[static_cast<size_t>(process)].rank : death.rank;
+  const std::string host =
+      process >= 0 ? job.processes[static_cast<size_t>(process)].host : death.host;
+  const std::string on = host.empty() ? "" : " on " + host;
+  if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
+  if (rank >= 0) return fmt::format("rank {}{}", rank, on);
+  if (death.pid >= 0) return fmt::format("the process with pid {}{}", death.pid, on);
+  return "a process" + on;
+}
+
+FactValue died(const Job& job, const std::vector<Death>& found) {
+  if (found.empty()) return unknown();
+  constexpr size_t kMostNames = 4;
+  FactValue value = yes({});
+  std::vector<std::string> names;
+  for (const Death& death : found) {
+    if (names.size() < kMostNames) names.push_back(name_of(job, death));
+    value.evidence.push_back(death.line);
+    const int process = process_of(job, death);
+    blame(process, death.rank, value);
+    // Without NCCL's own lines only the launcher names the host.
+    const bool is_placed =
+        process >= 0 && !job.processes[static_cast<size_t>(process)].host.empty();
+    const bool is_named = process >= 0 || death.rank >= 0;
+    if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
+  }
+  value.what = join(names, ", ");
+  if (found.size() > kMostNames) {
+    value.what += fmt::format(" and {} more", found.size() - kMostNames);
+  }
+  return value;
+}
+
+std::vector<Death> deaths_by(const Job& job, DeathBy by) {
+  std::vector<Death> found = deaths(job);
+  std::erase_if(found, [by](const Death& death) { return death.by != by; });
+  return found;
+}
+
+template <typename T>
+bool is_said(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(),
+                     [](const SpeakerLog& log) { return log.records.contains(kKindIndex<T>); });
+}
+
+/// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
+bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
+  if (is_said<JobCancelled>(job) && !is_said<OomKill>(job)) return true;
+  if (!job.nranks || !is_said<WatchdogTimeout>(job)) return false;
+  return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
+}
+
+FactValue killed(const Job& job, const Instance&) {
+  const std::vector<Death> found = deaths_by(job, DeathBy::Kill);
+  return is_cleaning_up(job, found) ? no() : died(job, found);
+}
+
+FactValue segfaulted(const Job& job, const Instance&) {
+  return died(job, deaths_by(job, DeathBy::SegmentationFault));
+}
+
+FactValue raised_first(const Job& job, const Instance&) {
+  const auto first = first_exceptions(job);
+  if (first.empty()) return unknown();
+  FactValue value = yes(first.front().text);
+  for (const ProgramException& exception : first) {
+    value.evidence.push_back(exception.line);
+    const Process& process = job.processes[static_cast<size_t>(exception.process)];
+    const bool named = process.rank >= 0 || process.pid >= 0;
+    blame(named ? exception.process : process_of_rank(job, exception.rank), exception.rank, value);
+  }
+  return value;
+}
+
+/// Who waits in the store for which root.
+struct StoreWait {
+  std::set<int> waiting;
+  std::set<int> roots;
+  bool in_subgroup = false;  ///< Ranks of a smaller group: they name no global rank.
+  std::vector<Evidence> lines;
+};
+
+StoreWait store_wait(const Job& job) {
+  StoreWait wait;
+  for_each_said<StoreWaitFailed>(job, [&](const Said<StoreWaitFailed>& said) {
+    const int own = rank_of(job, said.process, said.header);
+    wait.in_subgroup |= own >= 0 && own != said.message.rank;
+    wait.waiting.insert(said.message.rank);
+    if (said.message.root >= 0) wait.roots.insert(said.message.root);
+    wait.lines.push_back(evidence_of(said.record));
+  });
+  return wait;
+}
+
+/// The rank has come to a collective: it has a communicator or finished work.
+bool has_joined(const Job& job, int rank) {
+  const int process = process_of_rank(job, rank);
+  const auto any = [&](const auto& holds) {
+    if (process < 0) return false;
+    const auto& logs = job.processes[static_cast<size_t>(process)].logs;
+    return std::any_of(logs.begin(), logs.end(), [&](size_t log) { return holds(job.logs[log]); });
+  };
+  return any([](const SpeakerLog& log) {
+    return !log.comms.all.empty() || log.records.contains(kKindIndex<WorkStatus>) ||
+           log.records.contains(kKindIndex<WatchdogTimeout>) ||
+           log.records.contains(kKindIndex<DumpSignal>);
+  });
+}
+
+/// The rank, or somebody who may be that rank, reports a failure of its own.
+bool may_have_failed(const Job& job, int rank) {
+  const auto failed_here = [&](const Process& process) {
+    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
+      const auto& records = job.logs[log].records;
+      return records.contains(kKindIndex<PythonException>) ||
+             records.contains(kKindIndex<NcclException>) ||
+             records.contains(kKindIndex<CudaOomException>);
+    });
+  };
+  for (const Process& process : job.processes) {
+    if ((process.rank == rank || process.rank < 0) && failed_here(process)) return true;
+  }
+  bool died = false;
+  for (const Death& death : deaths(job)) died |= death.rank == rank || death.rank < 0;
+  for_each_said<WorkerFailed>(job, [&](const Said<WorkerFailed>& said) {
+    died |= said.message.local_rank == rank && said.message.exitcode != -15;
+  });
+  return died;
+}
+
+FactValue store_root_silent(const Job& job, const Instance&) {
+  StoreWait wait = store_wait(job);
+  if (wait.roots.size() != 1) return unknown();
+  const int root = *wait.roots.begin();
+  if (wait.in_subgroup || wait.waiting.contains(root)) return unknown();
+  if (has_joined(job, root) || may_have_failed(job, root)) return no();
+  // What the rank says of itself may be among the torn lines.
+  if (is_torn(job)) return unknown();
+  FactValue value =
+      yes(fmt::format("{} waited for rank {}'s ncclUniqueId; rank {} reports no failure",
+                      ranks_phrase({wait.waiting.begin(), wait.waiting.end()}), root, root),
+          std::move(wait.lines));
+  blame(process_of_rank(job, root), root, value);
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.killed", Scope::Job, FactType::Bool,
+         "Processes got SIGKILL, and not because the whole job was being ended.", killed},
+    Fact{"job.raised_first", Scope::Job, FactType::Bool,
+         "The program raised an exception before anything else failed.", raised_first},
+    Fact{"job.segfaulted", Scope::Job, FactType::Bool, "Processes ended by a segmentation fault.",
+         segfaulted},
+    Fact{"job.store_barrier_absent", Scope::Job, FactType::Bool,
+         "Ranks wait at the creation of a process group for ranks that never came to it.",
+         within_runs<store_barrier_absent>},
+    Fact{"job.store_name_unresolvable", Scope::Job, FactType::Bool,
+         "PyTorch looked the store's host up in vain for half a minute, and nothing else began.",
+         store_name_unresolvable},
+    Fact{"job.store_root_silent", Scope::Job, FactType::Bool,
+         "Ranks wait in the store for a rank that shows neither a failure nor a communicator.",
+         within_runs<store_root_silent>},
+};
+
+}  // namespace
+
+std::span<const Fact> failure_facts() { return kFacts; }
+
+}  // namespace ncclog

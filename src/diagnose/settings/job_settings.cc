@@ -1,0 +1,807 @@
+#include "diagnose/settings/job_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/settings/nccl_variables.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/settings/lint.h"
+#include "diagnose/network/interfaces.h"
+#include "log/messages.h"
+
+namespace ncclog {
+namespace {
+
+// What did the filters of interfaces and RDMA devices do to this job?
+//
+//   NCCL_SOCKET_IFNAME set by environment to ib9, then: no socket interface found
+//   NCCL_IB_HCA set to mlx5_1, then: NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_10:1/IB
+//
+// NCCL lists what a filter admitted, so the lists of other processes and hosts tell what else there
+// is.
+
+/// A filter as one process read it.
+struct FilterInUse {
+  Setting setting;
+  Evidence line;
+};
+
+using ProcessAndName = std::pair<int, std::string>;
+using Filters = std::map<ProcessAndName, FilterInUse>;
+
+Filters filters_in_use(const Job& job) {
+  Filters filters;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    const NcclVariable* variable = find_nccl_variable(said.message.name);
+    if (variable == nullptr || variable->kind != ValueKind::Filter || said.message.value.empty()) {
+      return;
+    }
+    FilterInUse filter;
+    filter.setting.name = said.message.name;
+    filter.setting.value = said.message.value;
+    filter.line = evidence_of(said.record);
+    filters.try_emplace({said.process, filter.setting.name}, std::move(filter));
+  });
+  return filters;
+}
+
+const FilterInUse* find_filter(const Filters& filters, int process, std::string_view name) {
+  const auto found = filters.find({process, std::string(name)});
+  return found == filters.end() ? nullptr : &found->second;
+}
+
+std::string on_host(const Job& job, int process) {
+  const std::string& host = job.processes[static_cast<size_t>(process)].host;
+  return host.empty() ? std::string("its host") : host;
+}
+
+JobRemark no_device(const FilterInUse& filter, RemarkLevel level, std::string message,
+                    const std::vector<std::string>& names) {
+  return {{RemarkKind::MatchesNothing, level, filter.setting.name, filter.setting.value,
+           std::move(message), filter_meant(filter.setting.value, names), 0},
+          filter.line};
+}
+
+/// What hosts of the job are known to have, on all of them together.
+struct KnownNames {
+  std::vector<std::string> interfaces;
+  std::vector<std::string> hcas;
+};
+
+KnownNames known_names(const Job& job) {
+  KnownNames names;
+  const auto add = [](std::vector<std::string>& list, std::string_view name) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.emplace_back(name);
+  };
+  for (const HostDevices& host : known_devices(job)) {
+    for (const std::string& name : host.interfaces) add(names.interfaces, name);
+    for (const std::string& name : host.hcas) add(names.hcas, name);
+  }
+  for_each_said<IbPort>(job, [&](const auto& said) { add(names.hcas, said.message.device); });
+  for_each_said<IbstatCa>(job, [&](const auto& said) { add(names.hcas, said.message.device); });
+  return names;
+}
+
+void add_empty_interfaces(const Job& job, const Filters& filters, const KnownNames& names,
+                          std::vector<JobRemark>& out) {
+  for_each_said<BootstrapNoInterface>(job, [&](const Said<BootstrapNoInterface>& said) {
+    const FilterInUse* filter = find_filter(filters, said.process, "NCCL_SOCKET_IFNAME");
+    if (filter == nullptr || !said.message.text.ends_with("interface found")) return;
+    out.push_back(
+        no_device(*filter, RemarkLevel::Error,
+                  fmt::format("admits no interface that {} has", on_host(job, said.process)),
+                  names.interfaces));
+  });
+}
+
+void add_empty_hcas(const Job& job, const Filters& filters, const KnownNames& names,
+                    std::vector<JobRemark>& out) {
+  for_each_said<NoRdmaDevice>(job, [&](const Said<NoRdmaDevice>& said) {
+    const FilterInUse* filter = find_filter(filters, said.process, "NCCL_IB_HCA");
+    if (filter == nullptr) return;
+    out.push_back(no_device(
+        *filter, RemarkLevel::Warning,
+        fmt::format("admits no RDMA device that {} has, if it has any", on_host(job, said.process)),
+        names.hcas));
+  });
+}
+
+/// Devices that the lists of each process name.
+std::map<int, HostDevices> listed_devices(const Job& job) {
+  std::map<int, HostDevices> listed;
+  for (const HostAddress& address : socket_addresses(job)) {
+    listed[address.process].interfaces.push_back(address.name);
+  }
+  for (const HcaList& list : hca_lists(job)) {
+    for (const Hca& hca : list.hcas) listed[list.process].hcas.push_back(hca.name);
+  }
+  for (auto& [process, devices] : listed) devices.host = on_host(job, process);
+  return listed;
+}
+
+void add_surprises(const Job& job, const Filters& filters, std::vector<JobRemark>& out) {
+  const auto listed = listed_devices(job);
+  for (const auto& [key, filter] : filters) {
+    const auto devices = listed.find(key.first);
+    if (devices == listed.end()) continue;
+    const NcclVariable& variable = *find_nccl_variable(filter.setting.name);
+    for (Remark& remark : judge_filter(variable, filter.setting, std::span(&devices->second, 1))) {
+      if (remark.kind != RemarkKind::MatchesMore) continue;
+      remark.variable = filter.setting.name;
+      remark.value = filter.setting.value;
+      out.push_back({std::move(remark), filter.line});
+    }
+  }
+}
+
+/// Filters that left a process without devices, or admitted more than their names say.
+std::vector<JobRemark> judge_filters_in_use(const Job& job) {
+  std::vector<JobRemark> remarks;
+  const Filters filters = filters_in_use(job);
+  if (filters.empty()) return remarks;
+  const KnownNames names = known_names(job);
+  add_empty_interfaces(job, filters, names, remarks);
+  add_empty_hcas(job, filters, names, remarks);
+  add_surprises(job, filters, remarks);
+  return remarks;
+}
+
+
+/// "2.27.3" if all processes use one release; else empty.
+std::string only_release(const Job& job) {
+  return job.nccl_versions.size() == 1 ? job.nccl_versions.front() : std::string();
+}
+
+void add_name(std::vector<std::string>& names, std::string_view name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
+
+/// Commands of a process as one script: what a shell exported lasts.
+struct Script {
+  std::string text;
+  std::vector<Evidence> lines;
+};
+
+std::map<int, Script> scripts_of(const Job& job) {
+  std::map<int, Script> scripts;
+  const auto add = [&](int process, std::string_view command, const Record& record) {
+    // An open quote would swallow the commands below it; a line of a log is one command.
+    if (std::count(command.begin(), command.end(), '"') % 2 != 0) return;
+    if (std::count(command.begin(), command.end(), '\'') % 2 != 0) return;
+    Script& script = scripts[process];
+    script.text.append(command.substr(0, command.find_last_not_of('\\') + 1)).append("\n");
+    script.lines.push_back(evidence_of(record));
+  };
+  for_each_said<ShellCommand>(
+      job, [&](const auto& said) { add(said.process, said.message.command, said.record); });
+  for_each_said<ProcessEnded>(
+      job, [&](const auto& said) { add(said.process, said.message.command, said.record); });
+  return scripts;
+}
+
+using NameAndValue = std::pair<std::string, std::string>;
+
+std::map<NameAndValue, Evidence> first_lines(const Job& job) {
+  std::map<NameAndValue, Evidence> lines;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    lines.try_emplace({std::string(said.message.name), std::string(said.message.value)},
+                      evidence_of(said.record));
+  });
+  return lines;
+}
+
+/// False where only one process prints a value and lines are torn: what another one wrote may stand
+/// in it.
+bool is_certain(const Job& job, const EnvironmentSetting& setting) {
+  return setting.processes.size() > 1 || !is_torn(job);
+}
+
+/// The different sets of settings that processes read, each as indices into Job::environment.
+std::set<std::vector<size_t>> distinct_sets(const Job& job) {
+  std::map<int, std::vector<size_t>> of_process;
+  for (size_t i = 0; i < job.environment.size(); ++i) {
+    if (!is_certain(job, job.environment[i])) continue;
+    for (const int process : job.environment[i].processes) of_process[process].push_back(i);
+  }
+  std::set<std::vector<size_t>> sets;
+  for (auto& [process, set] : of_process) sets.insert(std::move(set));
+  return sets;
+}
+
+/// What is no news of a setting that NCCL has read.
+bool is_disproved(RemarkKind kind) {
+  return kind == RemarkKind::Unknown || kind == RemarkKind::Misspelt ||
+         kind == RemarkKind::Removed || kind == RemarkKind::TooNew;
+}
+
+/// Each remark once.
+class Remarks {
+ public:
+  void add(Remark remark, Evidence line) {
+    const std::string key = remark.variable + '\n' + remark.value + '\n' + remark.message;
+    if (seen_.insert(key).second) all_.push_back({std::move(remark), std::move(line)});
+  }
+  std::vector<JobRemark> take() { return std::move(all_); }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<JobRemark> all_;
+};
+
+void lint_commands(const Job& job, const LintContext& context, Remarks& remarks) {
+  for (const CommandSettings& command : command_settings(job)) {
+    for (Remark& remark : lint(command.found.settings, context)) {
+      const uint64_t line = command.found.settings[remark.setting].line;
+      remarks.add(std::move(remark), command.lines[line - 1]);
+    }
+  }
+}
+
+void lint_read(const Job& job, const LintContext& context, Remarks& remarks) {
+  const auto lines = first_lines(job);
+  for (const std::vector<size_t>& set : distinct_sets(job)) {
+    std::vector<Setting> settings;
+    for (const size_t i : set) {
+      Setting setting;
+      setting.name = job.environment[i].name;
+      setting.value = job.environment[i].value;
+      settings.push_back(std::move(setting));
+    }
+    for (Remark& remark : lint(settings, context)) {
+      if (is_disproved(remark.kind)) continue;
+      const auto line = lines.find({remark.variable, remark.value});
+      remarks.add(std::move(remark), line == lines.end() ? Evidence{} : line->second);
+    }
+  }
+}
+
+std::vector<CommandSettings> read_command_settings(const Job& job) {
+  std::vector<CommandSettings> commands;
+  for (auto& [process, script] : scripts_of(job)) {
+    CommandSettings command{read_shell_settings(script.text), std::move(script.lines)};
+    // What is handed on without a value is set somewhere else.
+    for (const HandedOn& handed : command.found.handed_on) {
+      Setting setting;
+      setting.name = handed.name;
+      setting.line = handed.line;
+      setting.literal = false;
+      command.found.settings.push_back(std::move(setting));
+    }
+    if (!command.found.settings.empty()) commands.push_back(std::move(command));
+  }
+  return commands;
+}
+
+std::vector<HostDevices> list_devices(const Job& job) {
+  std::map<std::string, HostDevices> hosts;
+  for (const HostAddress& address : all_addresses(job)) {
+    if (!address.host.empty()) add_name(hosts[address.host].interfaces, address.name);
+  }
+  for (const HcaList& list : hca_lists(job)) {
+    for (const Hca& hca : list.hcas) {
+      if (!list.host.empty()) add_name(hosts[list.host].hcas, hca.name);
+    }
+  }
+  std::vector<HostDevices> result;
+  for (auto& [host, devices] : hosts) {
+    devices.host = host;
+    result.push_back(std::move(devices));
+  }
+  return result;
+}
+
+std::vector<JobRemark> lint_alone(const Job& job) { return lint_job(job, {}); }
+
+}  // namespace
+
+const std::vector<CommandSettings>& command_settings(const Job& job) {
+  return job.answers.of<&read_command_settings>(job);
+}
+
+const std::vector<HostDevices>& known_devices(const Job& job) {
+  return job.answers.of<&list_devices>(job);
+}
+
+const std::vector<JobRemark>& job_remarks(const Job& job) {
+  return job.answers.of<&lint_alone>(job);
+}
+
+std::optional<Library> library_of(const Job& job) {
+  bool is_nccl = false;
+  bool is_rccl = false;
+  for_each_said<NcclVersion>(job, [&](const Said<NcclVersion>& said) {
+    (said.message.cuda.empty() ? is_rccl : is_nccl) = true;
+  });
+  if (is_nccl == is_rccl) return std::nullopt;
+  return is_rccl ? Library::Rccl : Library::Nccl;
+}
+
+std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
+  if (context.nccl_version.empty()) context.nccl_version = only_release(job);
+  if (!context.library) context.library = library_of(job);
+  Remarks remarks;
+  lint_commands(job, context, remarks);
+  lint_read(job, context, remarks);
+  for (JobRemark& each : judge_filters_in_use(job)) {
+    remarks.add(std::move(each.remark), std::move(each.line));
+  }
+  return remarks.take();
+}
+
+// Are the settings the same everywhere?
+//
+//   rank 3: NCCL_P2P_DISABLE set by environment to 1, ranks 0-2: nothing
+//
+// NCCL prints a variable when it first uses it, so a missing line proves nothing by itself. It is
+// proof where the process has printed something that NCCL prints later.
+
+namespace {
+
+/// Differ on purpose, or are read by one rank only.
+bool may_differ(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+      "NCCL_HOSTID",          "NCCL_COMM_ID",        "NCCL_TOPO_DUMP_FILE",
+      "NCCL_GRAPH_DUMP_FILE", "NCCL_RAS_ADDR",       "NCCL_IGNORE_CPU_AFFINITY",
+      "NCCL_CONF_FILE",       "NCCL_PROXY_CPUSET",   "NCCL_TOPO_DUMP_FILE_RANK",
+      "NCCL_RAS_ENABLE",      "NCCL_LAUNCH_MODE",    "NCCL_GRAPH_DUMP_FILE_RANK",
+      "NCCL_SET_THREAD_NAME", "NCCL_SET_STACK_SIZE", "NCCL_SOCKET_MAGIC"};
+  return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
+         std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Name what one machine has, so they may differ between machines.
+bool may_differ_between_hosts(std::string_view name) {
+  constexpr std::string_view kNames[] = {"NCCL_SOCKET_IFNAME",  "NCCL_IB_HCA",
+                                         "NCCL_OOB_NET_IFNAME", "NCCL_IB_GID_INDEX",
+                                         "NCCL_TOPO_FILE",      "NCCL_GRAPH_FILE"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+/// Where a setting was printed first.
+struct Printed {
+  std::string value;
+  SourceRef where;
+  Evidence line;
+};
+using Settings = std::map<std::string, Printed>;  ///< Of one process, by name.
+
+struct Reader {
+  int process = -1;
+  Settings settings;
+  SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
+  bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
+};
+
+/// Of a torn line nobody may be able to tell whose it was.
+bool is_damaged(const Job& job, const Process& process) {
+  if (job.losses.count(Loss::LineLeftOut) > 0 || is_torn(job)) return true;
+  return std::any_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
+}
+
+SourceRef first_complete(const Job& job, const Process& process) {
+  SourceRef first;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      if (segment.completed.line == 0) continue;
+      if (first.line == 0 || segment.completed < first) first = segment.completed;
+    }
+  }
+  return first;
+}
+
+/// The processes that print settings or finish an initialisation.
+std::vector<Reader> read_settings(const Job& job) {
+  std::vector<Reader> readers;
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    Reader reader{static_cast<int>(p),
+                  {},
+                  first_complete(job, job.processes[p]),
+                  is_damaged(job, job.processes[p])};
+    for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
+      const Event event = parse_record(record);
+      const auto set = read_message<EnvSet>(event.message);
+      reader.settings.try_emplace(
+          std::string(set.name),
+          Printed{std::string(set.value), record.where, evidence_of(record)});
+    });
+    if (job.processes[p].pid < 0) continue;
+    if (!reader.settings.empty() || reader.completed.line != 0)
+      readers.push_back(std::move(reader));
+  }
+  return readers;
+}
+
+/// Proof that `reader` does not have the setting that `owner` printed: it went past the place where
+/// NCCL reads it, because it printed what `owner` printed afterwards.
+bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
+  if (reader.damaged || reader.settings.contains(name)) return false;
+  const SourceRef where = owner.settings.at(name).where;
+  if (reader.completed.line != 0 && where < owner.completed) return true;
+  return std::any_of(owner.settings.begin(), owner.settings.end(), [&](const auto& other) {
+    const auto& [later, printed] = other;
+    return where < printed.where && reader.settings.contains(later);
+  });
+}
+
+/// Who has which value of one variable; "" stands for "proven not set".
+std::map<std::string, std::vector<int>> camps(const std::vector<Reader>& readers,
+                                              const std::string& name) {
+  std::map<std::string, std::vector<int>> result;
+  const Reader* owner = nullptr;
+  for (const Reader& reader : readers) {
+    const auto setting = reader.settings.find(name);
+    // A value that is empty, or was cut off, is none to compare, and not "not set" either.
+    if (setting == reader.settings.end() || setting->second.value.empty()) continue;
+    result[setting->second.value].push_back(reader.process);
+    if (owner == nullptr) owner = &reader;
+  }
+  if (owner == nullptr || is_read_where_used(name)) return result;
+  std::vector<int> without;
+  for (const Reader& reader : readers) {
+    if (lacks(reader, *owner, name)) without.push_back(reader.process);
+  }
+  // One line may be lost, as collectors lose them; where most have the setting that is likelier.
+  const size_t owners =
+      static_cast<size_t>(std::count_if(readers.begin(), readers.end(), [&](const Reader& reader) {
+        return reader.settings.contains(name);
+      }));
+  if (!without.empty() && (without.size() > 1 || owners < 3)) result[""] = std::move(without);
+  return result;
+}
+
+/// True if some have the variable and as many provably have not, while nobody knows of the others:
+/// then who is the odd one would be a guess.
+bool is_undecided(const std::vector<Reader>& readers,
+                  const std::map<std::string, std::vector<int>>& by_value) {
+  return by_value.contains("") && minority(by_value).empty() &&
+         std::any_of(readers.begin(), readers.end(),
+                     [](const Reader& reader) { return reader.damaged; });
+}
+
+/// Drops what may differ: all of it, or the difference between hosts.
+bool is_difference(const Job& job, const std::string& name,
+                   const std::map<std::string, std::vector<int>>& by_value) {
+  if (by_value.size() < 2 || may_differ(name)) return false;
+  if (!may_differ_between_hosts(name)) return true;
+  std::map<std::string, std::set<std::string>> values_on_host;
+  for (const auto& [value, processes] : by_value) {
+    for (const int p : processes) {
+      values_on_host[job.processes[static_cast<size_t>(p)].host].insert(value);
+    }
+  }
+  return std::any_of(values_on_host.begin(), values_on_host.end(),
+                     [](const auto& entry) { return entry.second.size() > 1; });
+}
+
+std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (const int p : processes) {
+    const int rank = job.processes[static_cast<size_t>(p)].rank;
+    if (rank >= 0) ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
+std::string difference_phrase(const Job& job, const std::string& name,
+                              const std::map<std::string, std::vector<int>>& by_value) {
+  std::vector<std::string> parts;
+  for (const auto& [value, processes] : by_value) {
+    const std::string ranks = ranks_phrase(ranks_of(job, processes));
+    const std::string who = ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks;
+    const std::string set = value.empty() ? "not set" : value;
+    parts.insert(value.empty() ? parts.end() : parts.begin(), fmt::format("{} on {}", set, who));
+  }
+  return name + " is " + join(parts, " and ");
+}
+
+std::vector<Evidence> evidence_for(const std::vector<Reader>& readers, const std::string& name) {
+  std::vector<Evidence> lines;
+  std::set<std::string> shown;
+  for (const Reader& reader : readers) {
+    const auto setting = reader.settings.find(name);
+    if (setting == reader.settings.end()) continue;
+    if (shown.insert(setting->second.value).second) lines.push_back(setting->second.line);
+  }
+  return lines;
+}
+
+FactValue env_differs(const Job& job, const Instance&) {
+  const std::vector<Reader> readers = read_settings(job);
+  if (readers.size() < 2) return unknown();
+  std::set<std::string> names;
+  for (const Reader& reader : readers) {
+    for (const auto& [name, printed] : reader.settings) names.insert(name);
+  }
+  std::vector<std::string> phrases;
+  std::vector<Evidence> evidence;
+  std::set<int> odd;
+  for (const std::string& name : names) {
+    const auto by_value = camps(readers, name);
+    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
+    phrases.push_back(difference_phrase(job, name, by_value));
+    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
+    for (const int process : minority(by_value)) odd.insert(process);
+  }
+  if (phrases.empty()) return no();
+  return yes(join(phrases, "; "), std::move(evidence), {odd.begin(), odd.end()});
+}
+
+/// A setting that all processes of one host have, and those of every other host provably not.
+struct OneHostSetting {
+  std::string host;
+  std::vector<int> without;  ///< Into Job::processes: those of the other hosts.
+};
+
+/// nullopt: it is not spread like that.
+std::optional<OneHostSetting> one_host_setting(
+    const Job& job, const std::vector<Reader>& readers,
+    const std::map<std::string, std::vector<int>>& by_value) {
+  const auto unset = by_value.find("");
+  if (by_value.size() != 2 || unset == by_value.end()) return std::nullopt;
+  const auto host_of = [&](int process) -> const std::string& {
+    return job.processes[static_cast<size_t>(process)].host;
+  };
+  const std::vector<int>& owners = std::next(unset)->second;
+  const std::string& host = host_of(owners.front());
+  const bool is_one_host = std::all_of(owners.begin(), owners.end(),
+                                       [&](int process) { return host_of(process) == host; });
+  const bool elsewhere = std::none_of(unset->second.begin(), unset->second.end(),
+                                      [&](int process) { return host_of(process) == host; });
+  const bool is_everybody = owners.size() + unset->second.size() == readers.size();
+  if (!is_one_host || !elsewhere || !is_everybody) return std::nullopt;
+  return OneHostSetting{host, unset->second};
+}
+
+FactValue env_not_forwarded(const Job& job, const Instance&) {
+  const std::vector<Reader> readers = read_settings(job);
+  std::set<std::string> names;
+  for (const Reader& reader : readers) {
+    for (const auto& [name, printed] : reader.settings) names.insert(name);
+  }
+  std::vector<std::string> phrases;
+  std::vector<Evidence> evidence;
+  std::set<int> without;
+  for (const std::string& name : names) {
+    const auto by_value = camps(readers, name);
+    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
+    const auto setting = one_host_setting(job, readers, by_value);
+    if (!setting) continue;
+    phrases.push_back(fmt::format("{} on {} only", name, printable(to_valid_utf8(setting->host))));
+    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
+    without.insert(setting->without.begin(), setting->without.end());
+  }
+  if (phrases.empty()) return unknown();
+  return yes(join(phrases, ", "), std::move(evidence), {without.begin(), without.end()});
+}
+
+constexpr std::array kEnvironmentFacts = {
+    Fact{"job.env_differs", Scope::Job, FactType::Bool,
+         "Some ranks have a setting or a value that others provably have not.",
+         within_runs<env_differs>},
+    Fact{
+        "job.env_not_forwarded", Scope::Job, FactType::Bool,
+        "All processes of one host have a setting that those of all other hosts provably have not.",
+        within_runs<env_not_forwarded>},
+};
+
+}  // namespace
+
+std::span<const Fact> environment_facts() { return kEnvironmentFacts; }
+
+SettingValues setting_values(const Job& job, const std::string& name) {
+  return camps(read_settings(job), name);
+}
+
+// Which settings of the job do not do what they say?
+//
+//   $ mpirun -x NCCL_TIMEOUT=3600 …                → job.unknown_variables, "NCCL_TIMEOUT"
+//   NCCL_IB_HCA beside NCCL_IB_DISABLE=1           → job.contradictory_settings
+//
+// The lint (diagnose/settings/lint.h) finds them; each fact is one sort of its remarks.
+
+namespace {
+
+constexpr size_t kMostNamed = 4;
+
+/// "a; b; c; d and 2 more".
+std::string few(const std::vector<std::string>& parts, std::string_view separator) {
+  if (parts.size() <= kMostNamed) return join(parts, separator);
+  return fmt::format("{} and {} more", join(std::span(parts).first(kMostNamed), separator),
+                     parts.size() - kMostNamed);
+}
+
+/// Remarks that `wanted` takes, each in the words of `words`.
+template <typename Wanted, typename Words>
+FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
+  std::vector<std::string> parts;
+  std::vector<Evidence> evidence;
+  std::set<std::string> seen;
+  for (const JobRemark& each : job_remarks(job)) {
+    if (!wanted(each.remark)) continue;
+    std::string text = words(each.remark);
+    if (!seen.insert(text).second) continue;
+    parts.push_back(std::move(text));
+    evidence.push_back(each.line);
+  }
+  return parts.empty() ? unknown() : yes(few(parts, separator), std::move(evidence));
+}
+
+std::string sentence(const Remark& remark) {
+  const std::string setting =
+      remark.value.empty() ? remark.variable : fmt::format("{}={}", remark.variable, remark.value);
+  return fmt::format("{} {}", printable(setting), printable(remark.message));
+}
+
+template <RemarkKind... kinds>
+bool is_kind(const Remark& remark) {
+  return ((remark.kind == kinds) || ...);
+}
+
+template <RemarkKind... kinds>
+FactValue sentences(const Job& job, const Instance&) {
+  return remarks_answer(job, "; ", is_kind<kinds...>, sentence);
+}
+
+FactValue unknown_variables(const Job& job, const Instance&) {
+  return remarks_answer(
+      job, ", ",
+      [](const Remark& remark) {
+        return is_kind<RemarkKind::Unknown, RemarkKind::Misspelt>(remark) &&
+               remark.level == RemarkLevel::Warning;
+      },
+      [](const Remark& remark) { return printable(remark.variable); });
+}
+
+FactValue misspelt_variables(const Job& job, const Instance&) {
+  return remarks_answer(job, ", ", is_kind<RemarkKind::Misspelt>, [](const Remark& remark) {
+    const std::string_view hint = remark.hint;
+    constexpr std::string_view kAsks = "did you mean ";
+    return fmt::format("{} (meant: {})", printable(remark.variable),
+                       hint.substr(hint.starts_with(kAsks) ? kAsks.size() : 0));
+  });
+}
+
+bool is_about_logging(const Remark& remark) { return remark.variable.starts_with("NCCL_DEBUG"); }
+
+FactValue costly_logging(const Job& job, const Instance&) {
+  return remarks_answer(
+      job, "; ",
+      [](const Remark& remark) {
+        return remark.kind == RemarkKind::Costly && is_about_logging(remark);
+      },
+      sentence);
+}
+
+/// Remarks of one kind on filters of one sort.
+FactValue filter_sentences(const Job& job, RemarkKind kind, std::string_view variable) {
+  return remarks_answer(
+      job, "; ",
+      [&](const Remark& remark) { return remark.kind == kind && remark.variable == variable; },
+      [](const Remark& remark) {
+        const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
+        return sentence(remark) + printable(hint);
+      });
+}
+
+FactValue ifname_matches_nothing(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_SOCKET_IFNAME");
+}
+
+FactValue ifname_matches_more(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_SOCKET_IFNAME");
+}
+
+FactValue hca_matches_nothing(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_IB_HCA");
+}
+
+FactValue hca_matches_more(const Job& job, const Instance&) {
+  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_IB_HCA");
+}
+
+/// Contradictions; that all ways but the network are off has a fact of its own.
+FactValue contradictory_settings(const Job& job, const Instance&) {
+  return remarks_answer(
+      job, "; ",
+      [](const Remark& remark) {
+        return remark.kind == RemarkKind::Contradictory && remark.variable != "NCCL_P2P_DISABLE";
+      },
+      sentence);
+}
+
+/// Settings that NCCL read although the commands in the log, which hand settings on, do not name
+/// them.
+FactValue settings_from_elsewhere(const Job& job, const Instance&) {
+  std::set<std::string, std::less<>> named;
+  for (const CommandSettings& command : command_settings(job)) {
+    for (const Setting& setting : command.found.settings) {
+      if (setting.name.starts_with("NCCL_")) named.insert(setting.name);
+    }
+  }
+  if (named.empty()) return unknown();
+  std::vector<std::string> names;
+  std::vector<Evidence> evidence;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    const std::string name(said.message.name);
+    if (named.contains(name)) return;
+    named.insert(name);
+    names.push_back(fmt::format("{}={}", name, printable(said.message.value)));
+    evidence.push_back(evidence_of(said.record));
+  });
+  return names.empty() ? no() : yes(few(names, ", "), std::move(evidence));
+}
+
+/// " for Broadcast of ncclInt8; NCCL_ALGO was set to NVLS": what a sentence ends with. Of many
+/// operations the first.
+FactValue algorithm_unavailable(const Job& job, const Instance&) {
+  FactValue value;
+  for_each_said<AlgorithmUnavailable>(job, [&](const Said<AlgorithmUnavailable>& said) {
+    const AlgorithmUnavailable& lack = said.message;
+    if (!value.evidence.empty() && !(said.record.where < value.evidence.front().where)) return;
+    std::string words;
+    words += fmt::format(" for {}", lack.function.empty() ? "an operation" : lack.function);
+    if (!lack.datatype.empty()) words += fmt::format(" of {}", lack.datatype);
+    std::string_view settings = trim(lack.settings);
+    if (settings.ends_with('.')) settings.remove_suffix(1);
+    // Full stops would end the sentence.
+    std::string set = to_valid_utf8(settings);
+    std::replace(set.begin(), set.end(), '.', ',');
+    if (!set.empty()) words += fmt::format("; {}", set);
+    value = yes(to_valid_utf8(words), {evidence_of(said.record)});
+  });
+  return value;
+}
+
+constexpr std::array kFacts = {
+    Fact{"job.algorithm_unavailable", Scope::Job, FactType::Bool,
+         "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
+         "and what was set.",
+         algorithm_unavailable},
+    Fact{"job.contradictory_settings", Scope::Job, FactType::Bool,
+         "A setting has no effect because of another one of the same process or command.",
+         contradictory_settings},
+    Fact{"job.costly_logging", Scope::Job, FactType::Bool,
+         "A command asks NCCL for every call or every subsystem.", costly_logging},
+    Fact{"job.hca_matches_more", Scope::Job, FactType::Bool,
+         "NCCL_IB_HCA admits a device because its name begins like one that it names.",
+         hca_matches_more},
+    Fact{"job.hca_matches_nothing", Scope::Job, FactType::Bool,
+         "A process that reads NCCL_IB_HCA found no RDMA device.", hca_matches_nothing},
+    Fact{"job.ifname_matches_more", Scope::Job, FactType::Bool,
+         "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.",
+         ifname_matches_more},
+    Fact{"job.ifname_matches_nothing", Scope::Job, FactType::Bool,
+         "A process that reads NCCL_SOCKET_IFNAME found no interface.", ifname_matches_nothing},
+    Fact{"job.invalid_settings", Scope::Job, FactType::Bool,
+         "A setting has a value that NCCL cannot use, or reads as another one.",
+         sentences<RemarkKind::Invalid>},
+    Fact{"job.misspelt_variables", Scope::Job, FactType::Bool,
+         "A command sets a name that is one or two letters away from one that NCCL reads.",
+         misspelt_variables},
+    Fact{"job.removed_variables", Scope::Job, FactType::Bool,
+         "A command sets a variable that this release of NCCL no longer reads.",
+         sentences<RemarkKind::Removed>},
+    Fact{"job.settings_from_elsewhere", Scope::Job, FactType::Bool,
+         "NCCL read a setting that the commands in the log, which set others, do not name.",
+         settings_from_elsewhere},
+    Fact{"job.too_new_variables", Scope::Job, FactType::Bool,
+         "A command sets a variable that this release of NCCL does not read yet.",
+         sentences<RemarkKind::TooNew>},
+    Fact{"job.unknown_variables", Scope::Job, FactType::Bool,
+         "A command sets an NCCL_* name that no release of NCCL and no known plugin reads.",
+         unknown_variables},
+};
+
+}  // namespace
+
+std::span<const Fact> setting_facts() { return kFacts; }
+
+}  // namespace ncclog

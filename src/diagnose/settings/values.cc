@@ -1,0 +1,302 @@
+#include "diagnose/settings/values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+using Fault = std::optional<ValueFault>;
+
+std::string readable(std::string_view values) {
+  std::string text(values);
+  for (size_t at = text.find('|'); at != text.npos; at = text.find('|', at + 2)) {
+    text.replace(at, 1, ", ");
+  }
+  return text;
+}
+
+/// What of the text strtoll takes, and how much of it.
+struct ReadNumber {
+  int64_t value = 0;
+  size_t length = 0;  ///< 0: the text does not begin with a number.
+  bool overflow = false;
+};
+
+ReadNumber read_front(std::string_view text) {
+  const std::string copy(text.substr(0, 64));
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(copy.c_str(), &end, 0);
+  return {value, static_cast<size_t>(end - copy.c_str()), errno == ERANGE};
+}
+
+bool means_yes(std::string_view value) {
+  const std::string word = upper_case(value);
+  return word == "TRUE" || word == "YES" || word == "ON" || word == "Y";
+}
+
+bool means_no(std::string_view value) {
+  const std::string word = upper_case(value);
+  return word == "FALSE" || word == "NO" || word == "OFF" || word == "N";
+}
+
+Fault no_number(std::string_view value) {
+  if (means_no(value)) return std::nullopt;
+  return ValueFault{false, "is not a number, so NCCL reads it as 0",
+                    means_yes(value) ? "write 1" : "write a number"};
+}
+
+Fault number_with_tail(const ReadNumber& number, std::string_view value) {
+  const std::string_view tail = trim(value.substr(number.length));
+  if (tail.empty()) return std::nullopt;
+  return ValueFault{false,
+                    fmt::format("is read as {}: what follows the number is ignored", number.value),
+                    "write the number in full, without unit or comment"};
+}
+
+Fault outside(int64_t number, std::string_view range) {
+  const size_t dots = range.find("..");
+  if (dots == range.npos) return std::nullopt;
+  const int64_t low = parse_int(range.substr(0, dots)).value_or(INT64_MIN);
+  const int64_t high = parse_int(range.substr(dots + 2)).value_or(INT64_MAX);
+  if (number >= low && number <= high) return std::nullopt;
+  return ValueFault{false, fmt::format("is outside of what it may be, {} to {}", low, high), ""};
+}
+
+Fault judge_number(const NcclVariable& variable, std::string_view value) {
+  if (value == "18446744073709551615") return std::nullopt;
+  const ReadNumber number = read_front(value);
+  if (number.length == 0) return no_number(value);
+  if (number.overflow) {
+    return ValueFault{
+        false, fmt::format("is too large, so NCCL uses the default {}", variable.fallback), ""};
+  }
+  if (Fault tail = number_with_tail(number, value)) return tail;
+  Fault fault = outside(number.value, variable.values);
+  if (fault && variable.name == "NCCL_IB_TIMEOUT") {
+    fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
+  }
+  return fault;
+}
+
+Fault judge_decimal(const NcclVariable& variable, std::string_view value) {
+  const std::string copy(value.substr(0, 64));
+  char* end = nullptr;
+  const double number = std::strtod(copy.c_str(), &end);
+  const bool is_whole = end != copy.c_str() && *end == '\0';
+  if (is_whole && std::isfinite(number) && number > 0) return std::nullopt;
+  return ValueFault{false,
+                    fmt::format("is no number above 0, and NCCL 2.31.2 and later use {} instead",
+                                variable.fallback),
+                    "write a number without unit or comment"};
+}
+
+Fault judge_power(const NcclVariable& variable, std::string_view value) {
+  if (Fault fault = judge_number(variable, value)) return fault;
+  const int64_t number = read_number(value);
+  if (number <= 0 || (number & (number - 1)) == 0) return std::nullopt;
+  return ValueFault{false, "is ignored because it is no power of two", ""};
+}
+
+/// "did you mean 'X'?", else the words that there are.
+std::string hint_for(std::string_view word, std::string_view values) {
+  const auto words = split(values, '|');
+  const std::string wanted = upper_case(trim(word));
+  std::vector<std::string> upper;
+  for (const std::string_view each : words) upper.push_back(upper_case(each));
+  const std::vector<std::string_view> views(upper.begin(), upper.end());
+  if (const auto nearest = nearest_name(wanted, views)) {
+    const auto at = std::find(views.begin(), views.end(), *nearest) - views.begin();
+    return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
+  }
+  return "it may be " + readable(values);
+}
+
+bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
+  const auto words = split(values, '|');
+  return std::any_of(words.begin(), words.end(), [&](std::string_view each) {
+    return any_case ? upper_case(each) == upper_case(word) : each == word;
+  });
+}
+
+Fault judge_word(const NcclVariable& variable, std::string_view value) {
+  if (is_word_of(value, variable.values, variable.kind == ValueKind::AnyCaseWord)) return {};
+  return ValueFault{false, "is none of the words that NCCL knows here, so it is ignored",
+                    hint_for(value, variable.values)};
+}
+
+Fault judge_word_list(const NcclVariable& variable, std::string_view value) {
+  if (value.starts_with('^')) value.remove_prefix(1);
+  for (const std::string_view word : split(value, ',')) {
+    if (word.empty() || is_word_of(word, variable.values, true)) continue;
+    return ValueFault{false,
+                      fmt::format("holds '{}', which NCCL does not know: it ignores that word, or "
+                                  "from 2.30.7 on all of them",
+                                  word),
+                      hint_for(word, variable.values)};
+  }
+  return std::nullopt;
+}
+
+/// Parts of "ring;allreduce:tree,ring": names, and whether they are of one function only.
+struct ChoicePart {
+  std::string_view function;  ///< Empty: of all.
+  bool excludes = false;
+  std::vector<std::string_view> names;
+};
+
+std::vector<ChoicePart> choice_parts(std::string_view value) {
+  std::vector<ChoicePart> parts;
+  for (std::string_view text : split(value, ';')) {
+    ChoicePart part;
+    if (const size_t colon = text.find(':'); colon != text.npos) {
+      part.function = text.substr(0, colon);
+      text = text.substr(colon + 1);
+    }
+    part.excludes = text.starts_with('^');
+    if (part.excludes) text.remove_prefix(1);
+    for (const std::string_view name : split(text, ',')) {
+      if (!name.empty()) part.names.push_back(name);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Fault judge_choice(const NcclVariable& variable, std::string_view value) {
+  constexpr std::string_view kFunctions = "Broadcast|Reduce|AllGather|ReduceScatter|AllReduce";
+  bool first = true;
+  for (const ChoicePart& part : choice_parts(value)) {
+    if (!part.function.empty() && !is_word_of(part.function, kFunctions, true)) {
+      return ValueFault{
+          true,
+          fmt::format("names the function '{}', which NCCL does not know here", part.function),
+          hint_for(part.function, kFunctions)};
+    }
+    if (!first && part.function.empty() && !part.names.empty()) {
+      return ValueFault{true, "has a second list without a function in front of it",
+                        "write it like ring;allreduce:tree,ring"};
+    }
+    first = false;
+    for (const std::string_view name : part.names) {
+      if (is_word_of(name, variable.values, true)) continue;
+      return ValueFault{
+          true, fmt::format("holds '{}', which NCCL does not know: the initialisation fails", name),
+          hint_for(name, variable.values)};
+    }
+  }
+  return std::nullopt;
+}
+
+Fault judge_level(const NcclVariable& variable, std::string_view value) {
+  std::string levels = "LOC|NVL|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS";
+  if (!variable.values.empty()) levels += fmt::format("|{}", variable.values);
+  if (is_digit(value.front()) || is_word_of(value, levels, false)) return std::nullopt;
+  const bool lower = is_word_of(value, levels, true);
+  return ValueFault{false, "is no distance that NCCL knows, so it is ignored",
+                    lower ? fmt::format("write it in upper case: {}", upper_case(value))
+                          : "it may be LOC, NVL, PIX, PXB, PHB or SYS"};
+}
+
+}  // namespace
+
+std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  switch (variable.kind) {
+    case ValueKind::Int:
+      return judge_number(variable, value);
+    case ValueKind::Decimal:
+      return judge_decimal(variable, value);
+    case ValueKind::PowerOfTwo:
+      return judge_power(variable, value);
+    case ValueKind::Word:
+    case ValueKind::AnyCaseWord:
+      return judge_word(variable, value);
+    case ValueKind::WordList:
+      return judge_word_list(variable, value);
+    case ValueKind::Choice:
+      return judge_choice(variable, value);
+    case ValueKind::Level:
+      return judge_level(variable, value);
+    case ValueKind::Filter:
+    case ValueKind::Path:
+    case ValueKind::Text:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+int64_t read_number(std::string_view value) {
+  return value == "18446744073709551615" ? -1 : read_front(value).value;
+}
+
+std::vector<std::string> admitted_choices(const NcclVariable& variable, std::string_view value) {
+  std::vector<std::string> admitted;
+  for (const ChoicePart& part : choice_parts(value)) {
+    for (const std::string_view each : split(variable.values, '|')) {
+      const bool named =
+          std::any_of(part.names.begin(), part.names.end(),
+                      [&](std::string_view name) { return upper_case(name) == upper_case(each); });
+      if (named != part.excludes) admitted.push_back(upper_case(each));
+    }
+  }
+  return admitted;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return upper;
+}
+
+namespace {
+
+/// What stands before the number that ends it, as atoi reads it.
+int leading_number(std::string_view text) {
+  size_t end = 0;
+  while (end < text.size() && end < 6 && is_digit(text[end])) ++end;
+  return static_cast<int>(parse_int(text.substr(0, end)).value_or(0));
+}
+
+}  // namespace
+
+NameFilter parse_name_filter(std::string_view text) {
+  NameFilter filter;
+  if (text.starts_with('^')) filter.excludes = true, text.remove_prefix(1);
+  if (text.starts_with('=')) filter.exact = true, text.remove_prefix(1);
+  // NCCL's list reader skips one more of these signs itself.
+  if (text.starts_with('^') || text.starts_with('=')) text.remove_prefix(1);
+  for (const std::string_view part : split(text, ',')) {
+    const size_t colon = part.find(':');
+    const std::string_view name = part.substr(0, colon);
+    if (name.empty()) continue;
+    const int port = colon == part.npos ? -1 : leading_number(part.substr(colon + 1));
+    filter.entries.push_back({name, port});
+  }
+  return filter;
+}
+
+bool speaks_of(const NameFilter& filter, const FilterEntry& entry, std::string_view name,
+               int port) {
+  const bool named = filter.exact ? name == entry.name : name.starts_with(entry.name);
+  return named && (port < 0 || entry.port < 0 || port == entry.port);
+}
+
+bool admits(const NameFilter& filter, std::string_view name, int port) {
+  if (filter.entries.empty()) return true;
+  const bool matched =
+      std::any_of(filter.entries.begin(), filter.entries.end(),
+                  [&](const FilterEntry& entry) { return speaks_of(filter, entry, name, port); });
+  return matched != filter.excludes;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/fact.h"
+#include "model/build/build_job.h"
+#include "support/fact_of.h"
+#include "support/guilty.h"
+#include "support/job_from_files.h"
+
+namespace ncclog {
+namespace {
+
+/// The line that speaks of graphs; "none".
+std::string evidence_in(const std::string& text) {
+  const auto evidence = cuda_graph_evidence(job_from_text(text));
+  return evidence ? evidence->text : "none";
+}
+
+constexpr const char* kSetting =
+    "n0:50:50 [0] NCCL INFO NCCL_GRAPH_REGISTER set by environment to 1.";
+
+TEST(CudaGraphEvidence, IsTheLineThatSpeaksOfThem) {
+  const std::string lines[] = {
+      "n0:50:50 [0] NCCL INFO stream is being captured by a new graph, id 7",
+      "n0:50:50 [0] NCCL INFO CUDA Graph helper thread created for device 0",
+      "n0:50:50 [0] NCCL INFO Comm config graphUsageMode is set to 0 but the user is capturing "
+      "graphs on the stream. Violating graphUsageMode semantics can lead to hangs!",
+      "INFO 12-19 22:58:41 model_runner.py:1535] Graph capturing finished in 14 secs, took 0.21 "
+      "GiB",
+      "(VllmWorkerProcess pid=21013) INFO 04-24 08:27:56 [model_runner.py:1456] Capturing "
+      "cudagraphs for decoding. This may lead to unexpected consequences if the model is not "
+      "static.",
+      "[2025-04-26 20:55:30 TP0] Capture cuda graph begin. This can take up to several minutes. "
+      "avail mem=8.93 GB",
+      "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg "
+      "iters: 1 validation: 1 graph: 10",
+      kSetting};
+  for (const std::string& line : lines) EXPECT_EQ(evidence_in(line + "\n"), line);
+}
+
+TEST(CudaGraphEvidence, IsNoOtherLine) {
+  EXPECT_EQ(evidence_in(""), "none");
+  EXPECT_EQ(
+      evidence_in("# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 "
+                  "iters: 20 agg iters: 1 validation: 1 graph: 0\n"),
+      "none");
+  EXPECT_EQ(evidence_in("n0:50:50 [0] NCCL INFO NCCL_GRAPH_FILE set by environment to g.xml\n"
+                        "step 3: the graph is captured later\n"),
+            "none");
+}
+
+TEST(CudaGraphEvidence, PrefersCapturedCallsToSettings) {
+  const std::string captured = "Graph capturing finished in 14 secs, took 0.21 GiB";
+  EXPECT_EQ(evidence_in(std::string(kSetting) + "\n" + captured + "\n" + captured + " more\n"),
+            captured);
+}
+
+
+using testing::answer_of;
+using testing::guilty_answer;
+
+std::string rank(std::string_view host, int rank, std::string_view version, int nranks = 3) {
+  const std::string head =
+      std::string(host) + ":" + std::to_string(100 + rank) + ":9 [0] NCCL INFO ";
+  return head + "NCCL version " + std::string(version) + "+cuda12.4\n" + head +
+         "ncclCommInitRank comm 0x5a rank " + std::to_string(rank) + " nranks " +
+         std::to_string(nranks) + " cudaDev 0 nvmlDev 0 busId 3d000 commId 0x77 - Init START\n";
+}
+
+TEST(JobFacts, CountRanksAndHosts) {
+  const std::string log = rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.21.5");
+  EXPECT_EQ(answer_of("job.nranks", log), "3");
+  EXPECT_EQ(answer_of("job.host_count", log), "2");
+  EXPECT_EQ(answer_of("job.all_ranks_seen", log), "yes");
+  EXPECT_EQ(answer_of("job.one_rank_per_host", log), "no");
+  EXPECT_EQ(answer_of("job.any_init_complete", log), "no");
+  EXPECT_EQ(answer_of("job.all_ranks_seen", rank("a", 0, "2.21.5")), "no");
+  EXPECT_EQ(
+      answer_of("job.one_rank_per_host", rank("a", 0, "2.21.5", 2) + rank("b", 1, "2.21.5", 2)),
+      "yes");
+  EXPECT_EQ(answer_of("job.one_rank_per_host", rank("a", 0, "2.21.5", 2)), "no");
+}
+
+TEST(JobFacts, AreUnknownWithoutLines) {
+  for (const std::string_view fact : {"job.nranks", "job.host_count", "job.all_ranks_seen",
+                                      "job.any_init_complete", "job.mixed_nccl_versions"}) {
+    EXPECT_EQ(answer_of(fact, "hello\n"), "unknown") << fact;
+  }
+}
+
+TEST(JobFacts, TellNcclLinesFromQuotedOnes) {
+  EXPECT_EQ(answer_of("job.has_nccl_lines", rank("a", 0, "2.21.5")), "yes");
+  EXPECT_EQ(answer_of("job.has_nccl_lines",
+                      "Last error:\nDuplicate GPU detected : rank 1 and rank 0 both on CUDA device "
+                      "3d000\n"),
+            "no");
+}
+
+TEST(JobFacts, FindMixedVersionsInsideOneCommunicatorOnly) {
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.18.6")),
+            "yes 2");
+  EXPECT_EQ(
+      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("b", 1, "2.18.6")),
+      "yes");
+  EXPECT_EQ(
+      guilty_answer("job.mixed_nccl_versions", rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5")),
+      "no");
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          "a:1:9 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n"
+                          "b:2:9 [0] NCCL INFO NCCL version 2.18.6+cuda12.1\n"),
+            "no");
+  EXPECT_EQ(guilty_answer("job.mixed_nccl_versions",
+                          "NCCL version 2.18.5+cuda12.2\n"
+                          "b:2:9 [0] NCCL INFO NCCL version 2.20.5+cuda12.4\n"
+                          "b:2:9 [0] misc/socket.cc:540 NCCL WARN ncclSocketInit: connecting to "
+                          "address  with family 0 is neither AF_INET(2) nor AF_INET6(10)\n"),
+            "yes");
+}
+
+TEST(JobFacts, SeeHostsThatOnlyNcclCounts) {
+  const std::string layout =
+      "a:100:9 [0] NCCL INFO comm 0x5a rank 0 nRanks 1 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n";
+  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1) + layout), "yes");
+  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1)), "no");
+}
+
+
+using testing::fact_of;
+
+std::string init(std::string_view prefix, int rank, int nranks) {
+  return fmt::format(
+      "{0}node-a:{1}:{1} [{2}] NCCL INFO ncclCommInitRank comm 0x5a{2} rank {2} nranks {3} cudaDev "
+      "{2} nvmlDev {2} busId {4}b000 commId 0x77 - Init COMPLETE\n",
+      prefix, 800 + rank, rank, nranks, rank + 1);
+}
+
+std::string note(std::string_view prefix, int rank) {
+  return fmt::format(
+      "{}[rank{}]:[W105 09:14:02.007718211 ProcessGroupNCCL.cpp:5138] Guessing device ID based on "
+      "global rank. This can cause a hang if rank to GPU mapping is heterogeneous.\n",
+      prefix, rank);
+}
+
+struct Row {
+  std::string_view what;
+  std::string log;
+  std::string_view conflicts;
+};
+
+const Row kRows[] = {
+    {"by the launcher's number",
+     init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 0),
+     "node-a, pid 801: rank 0 to the framework, rank 1 to NCCL"},
+    {"by pid", init("", 0, 2) + init("", 1, 2) + note("(Worker pid=801) ", 0),
+     "node-a, pid 801: rank 0 to the framework, rank 1 to NCCL"},
+    {"both agree", init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 1),
+     ""},
+    {"nothing joins them", init("", 0, 2) + init("", 1, 2) + note("", 0), ""},
+    {"the communicator is a part of the job",
+     init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 5), ""},
+    {"no rank of NCCL",
+     "node-a:801:801 [1] NCCL INFO Using network Socket\n" + note("(Worker pid=801) ", 0), ""},
+};
+
+TEST(RankFacts, SeeTwoRanksOfOneProcess) {
+  for (const Row& row : kRows) {
+    EXPECT_EQ(fact_of("job.rank_conflicts", row.log).what, row.conflicts) << row.what;
+  }
+}
+
+TEST(RankFacts, NcclsRankWins) {
+  const Job job =
+      job_from_text(init("[default0]:", 0, 2) + init("[default1]:", 1, 2) + note("[default1]:", 0));
+  ASSERT_EQ(job.processes.size(), 2u);
+  EXPECT_EQ(job.processes[1].pid, 801);
+  EXPECT_EQ(job.processes[1].rank, 1);
+  EXPECT_EQ(job.processes[1].logs.size(), 2u);
+  EXPECT_EQ(process_of_rank(job, 0), 0);
+}
+
+
+using testing::job_from_files;
+
+/// A rank of a run of two on host a: its settings and its communicator.
+std::string rank(int pid, int number, const std::string& comm_id, const std::string& algo) {
+  const std::string head = "a:" + std::to_string(pid) + ":9 [0] NCCL INFO ";
+  const std::string n = std::to_string(number);
+  const std::string init = head + "ncclCommInitRankConfig comm 0x5" + comm_id + n + " rank " + n +
+                           " nranks 2 cudaDev " + n + " nvmlDev " + n + " busId " + n +
+                           "000 commId 0x" + comm_id;
+  return head + "NCCL_ALGO set by environment to " + algo + "\n" + init + " - Init START\n" + init +
+         " - Init COMPLETE\n";
+}
+
+FactValue fact(const Job& job, const char* name) { return find_fact(name)->derive(job, {}); }
+
+TEST(RunFacts, NamesTheFilesOfEachRun) {
+  const Job job = job_from_files({{"old/0.log", rank(1, 0, "c", "Ring")},
+                                  {"old/1.log", rank(2, 1, "c", "Ring")},
+                                  {"new.log", rank(3, 0, "d", "Ring") + rank(4, 1, "d", "Ring")}});
+  const FactValue value = fact(job, "job.several_runs");
+  EXPECT_EQ(value.what, "run 1: 2 ranks in old/0.log and 1 more file; run 2: 2 ranks in new.log");
+  ASSERT_EQ(value.evidence.size(), 2U);
+  EXPECT_EQ(value.evidence[1].where, (SourceRef{2, 2}));
+}
+
+TEST(RunFacts, NamesTheLinesOfRunsInOneFile) {
+  const Job job =
+      job_from_files({{"out.log", rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring") +
+                                      rank(3, 0, "d", "Ring") + rank(4, 1, "d", "Ring")}});
+  EXPECT_EQ(fact(job, "job.several_runs").what,
+            "run 1: 2 ranks in out.log lines 1-6; run 2: 2 ranks in out.log lines 7-12");
+}
+
+TEST(RunFacts, OneRunIsNotSeveral) {
+  const Job job = job_from_files({{"out.log", rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring")}});
+  EXPECT_EQ(fact_text(fact(job, "job.several_runs")), "no");
+}
+
+TEST(RunFacts, SettingsAreComparedWithinARunOnly) {
+  const std::string old_run = rank(1, 0, "c", "Ring") + rank(2, 1, "c", "Ring");
+  Job job = job_from_files({{"x", old_run + rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Tree")}});
+  EXPECT_EQ(fact_text(fact(job, "job.env_differs")), "no");
+  job = job_from_files({{"x", old_run + rank(3, 0, "d", "Tree") + rank(4, 1, "d", "Ring")}});
+  EXPECT_EQ(fact(job, "job.env_differs").what, "NCCL_ALGO is Tree on rank 0 and Ring on rank 1");
+}
+
+}  // namespace
+
+}  // namespace ncclog
