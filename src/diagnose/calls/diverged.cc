@@ -54,8 +54,6 @@ PastProgram past_program_of(const Job& job, const Waiter& waiter) {
   return program;
 }
 
-constexpr size_t kLookedAt = 96;  ///< Last steps that are held against the past.
-
 /// Equal steps get equal numbers.
 std::vector<int> numbers_of(const PastProgram& program) {
   std::map<std::pair<int, CallSignature>, int> numbers;
@@ -74,16 +72,7 @@ std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller)
   if (caller.last.line != 0) {
     std::erase_if(program, [&](const PastStep& step) { return caller.last < step.where; });
   }
-  const std::vector<int> steps = numbers_of(program);
-  std::optional<bool> answer;
-  const size_t first = steps.size() > kLookedAt ? steps.size() - kLookedAt : 0;
-  for (size_t at = std::max(first, kStepContext); at < steps.size(); ++at) {
-    // A run of equal steps is one sight of them, however long it is.
-    const Past past = past_of_step(steps, at, at - kStepContext + 1).past;
-    if (past == Past::Other) return true;
-    if (past == Past::Same) answer = false;
-  }
-  return answer;
+  return leaves_past(numbers_of(program));
 }
 
 std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers) {
@@ -93,9 +82,8 @@ std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& cal
     if (!departs) return {};
     if (*departs) result.push_back(caller.waiter);
   }
-  const bool are_few =
-      2 * result.size() < callers.size() || (result.size() == 1 && callers.size() == 2);
-  return are_few ? result : std::vector<Waiter>{};
+  if (!are_few(result.size(), callers.size() - result.size())) return {};
+  return result;
 }
 
 std::vector<Waiter> departed(const Job& job, const std::vector<Waiter>& waiters) {
@@ -167,15 +155,16 @@ RoleProgram program_of(const Job& job, const Waiter& waiter, std::vector<Members
   RoleProgram program{waiter, {}};
   std::map<int, int> numbers;
   for (const Membership& member : of) {
-    const int nranks = job.communicators[static_cast<size_t>(member.communicator)].nranks;
+    const int nranks = communicator_at(job, member.communicator).nranks;
     const CommRole role{nranks, numbers[nranks]++};
     for (uint64_t i = 0; i < member.calls->size(); ++i) {
       const PlacedCall* placed = member.calls->call(i);
       program.steps.push_back({role, comparable(placed->call), member.communicator, placed});
     }
   }
-  std::stable_sort(program.steps.begin(), program.steps.end(),
-                   [](const RoleStep& a, const RoleStep& b) { return a.placed->where < b.placed->where; });
+  std::stable_sort(
+      program.steps.begin(), program.steps.end(),
+      [](const RoleStep& a, const RoleStep& b) { return a.placed->where < b.placed->where; });
   return program;
 }
 
@@ -271,10 +260,6 @@ Departures find_departures(const Job& job) {
 }
 
 namespace {
-
-const CommRank& rank_at(const Job& job, int communicator, int rank) {
-  return job.communicators[static_cast<size_t>(communicator)].ranks[static_cast<size_t>(rank)];
-}
 
 /// One end of the messages from a rank to another.
 struct End {

@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "diagnose/calls/who_waits.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/who_waits.h"
 #include "model/calls.h"
 #include "model/job.h"
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
+#include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "diagnose/calls/watchdog.h"
 #include "log/address.h"
 #include "log/foreign_lines.h"
 #include "log/header.h"
@@ -37,10 +37,6 @@ namespace ncclog {
 // left by itself before that has no error to show, so its own last words are what there is.
 
 namespace {
-
-const Process& process_at(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
 
 /// "rank 3 (node-b, pid 4242)".
 std::string name_of(const Job& job, int process, int rank) {
@@ -328,24 +324,6 @@ FactValue host_lost(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.aborted_early", Scope::Job, FactType::Bool,
-         "A rank aborted its communicator, without an error before that, and others waited for it.",
-         within_runs<aborted_early>},
-    Fact{"job.destroy_unfinished", Scope::Job, FactType::Bool,
-         "All processes ended with the destruction of communicators, and some have no end.",
-         within_runs<destroy_unfinished>},
-    Fact{"job.host_lost", Scope::Job, FactType::Bool,
-         "All connections that were closed led to one host, which fell silent without last words.",
-         within_runs<host_lost>},
-    Fact{"job.left_early", Scope::Job, FactType::Bool,
-         "A rank came to its end by itself, and others waited for it.", within_runs<left_early>},
-};
-
-}  // namespace
-
-std::span<const Fact> early_end_facts() { return kFacts; }
-
 // Do all ranks wait, and nobody can be blamed for it?
 //
 //   ranks 0-7: each gave up on SeqNum 31, ALLREDUCE of 512 elements
@@ -356,8 +334,6 @@ std::span<const Fact> early_end_facts() { return kFacts; }
 //
 // Both are said only where every rank of the job speaks for itself; one that is silent makes them
 // unknown.
-
-namespace {
 
 /// Ranks of the job's largest communicator; nullopt where no communicator is known.
 std::optional<int> world_size(const Job& job) {
@@ -410,7 +386,7 @@ std::optional<OpenInit> open_init(const Job& job, const Communicator& comm) {
   for (const CommRank& rank : comm.ranks) {
     if (rank.state == RankState::NotSeen) continue;
     if (rank.state != RankState::Started || rank.process < 0) return std::nullopt;
-    const Process& process = job.processes[static_cast<size_t>(rank.process)];
+    const Process& process = process_at(job, rank.process);
     if (process.cut || process.torn || reports_own_failure(job, process)) return std::nullopt;
     init.waiting.push_back(&rank);
   }
@@ -450,7 +426,7 @@ std::string half(const OpenInit& init) {
 }
 
 Evidence start_line(const Job& job, const CommRank& rank) {
-  const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  const Process& process = process_at(job, rank.process);
   Evidence line{process.last, process.last_text};
   const SourceRef started =
       job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)].started;
@@ -512,7 +488,18 @@ FactValue inits_crossed(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kDeadlockFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.aborted_early", Scope::Job, FactType::Bool,
+         "A rank aborted its communicator, without an error before that, and others waited for it.",
+         within_runs<aborted_early>},
+    Fact{"job.destroy_unfinished", Scope::Job, FactType::Bool,
+         "All processes ended with the destruction of communicators, and some have no end.",
+         within_runs<destroy_unfinished>},
+    Fact{"job.host_lost", Scope::Job, FactType::Bool,
+         "All connections that were closed led to one host, which fell silent without last words.",
+         within_runs<host_lost>},
+    Fact{"job.left_early", Scope::Job, FactType::Bool,
+         "A rank came to its end by itself, and others waited for it.", within_runs<left_early>},
     Fact{"job.inits_crossed", Scope::Job, FactType::Bool,
          "Every rank waits in one of two initialisations of all ranks, and the job stopped.",
          within_runs<inits_crossed>},
@@ -523,6 +510,6 @@ constexpr std::array kDeadlockFacts = {
 
 }  // namespace
 
-std::span<const Fact> deadlock_facts() { return kDeadlockFacts; }
+std::span<const Fact> early_end_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -9,9 +9,10 @@
 
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/calls/watchdog.h"
+#include "diagnose/facts/fact.h"
 #include "model/call_coverage.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
 namespace {
@@ -296,7 +297,7 @@ Evidence dump_of(const RecordedGroup& group, int rank, const std::string& words)
 std::string rank_words(const RecordedGroup& group, const Job& job, int rank) {
   for (const RecordedRank& member : group.ranks) {
     if (member.rank != rank || member.dump == nullptr || member.dump->process < 0) continue;
-    const Process& process = job.processes[static_cast<size_t>(member.dump->process)];
+    const Process& process = process_at(job, member.dump->process);
     return waiter_words(job, {member.dump->process, process.cuda_dev});
   }
   return fmt::format("rank {}", rank);
@@ -311,12 +312,6 @@ std::string unknown_words(const RecordedFront& front) {
 std::string ahead_words(const RecordedGroup& group, const RecordedFront& front) {
   return fmt::format("{} called collective {} of {}, {}{}", ranks_phrase(front.ahead), front.number,
                      group_words(group), recorded_words(*front.call), at_words(*front.call));
-}
-
-/// Those behind must be the few: where most ranks are, one rank has run ahead.
-bool are_few(const RecordedFront& front) {
-  return front.behind.size() < front.ahead.size() ||
-         (front.behind.size() == 1 && front.ahead.size() == 1);
 }
 
 std::string late_words(const Job& job, const RecordedGroup& group, const RecordedFront& front) {
@@ -440,7 +435,9 @@ RecorderVerdict recorder_verdict(const Job& job) {
   if (ordered.empty()) return {};
   for (const RecordedGroup* group : ordered) {
     const auto front = recorded_front(*group);
-    if (!front || front->idle.empty() || !front->unknown.empty() || !are_few(*front)) continue;
+    if (!front || front->idle.empty() || !front->unknown.empty()) continue;
+    // Where most ranks are behind, one has run ahead.
+    if (!are_few(front->behind.size(), front->ahead.size())) continue;
     if (!somebody_gave_up(job, *group, front->number)) continue;
     return late_verdict(job, *group, *front);
   }
@@ -479,11 +476,6 @@ std::string recorded_behind_words(const Job& job) {
 
 namespace {
 
-bool is_yes(const FactValue& value) {
-  const bool* yes = std::get_if<bool>(&value.value);
-  return yes != nullptr && *yes;
-}
-
 /// What the lines of calls say; Late and Mismatch as the recorder's verdict has them.
 struct LinesVerdict {
   RecordedKind kind = RecordedKind::Nothing;
@@ -513,7 +505,7 @@ LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
 std::set<int> named_ranks(const Job& job, const FactValue& value) {
   std::set<int> ranks(value.ranks.begin(), value.ranks.end());
   for (const int process : value.processes) {
-    ranks.insert(job.processes[static_cast<size_t>(process)].rank);
+    ranks.insert(process_at(job, process).rank);
   }
   return ranks;
 }
@@ -533,7 +525,7 @@ FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
     }
   }
   if (verdict.communicator >= 0) {
-    value.communicator = job.communicators[static_cast<size_t>(verdict.communicator)].id;
+    value.communicator = communicator_at(job, verdict.communicator).id;
   }
   return value;
 }
@@ -569,7 +561,7 @@ FactValue recorder_behind(const Job& job, const Instance& instance) {
 /// True if both are about the ranks of one communicator.
 bool about_the_same(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
   return dumps.communicator >= 0 &&
-         lines.fact.communicator == job.communicators[static_cast<size_t>(dumps.communicator)].id;
+         lines.fact.communicator == communicator_at(job, dumps.communicator).id;
 }
 
 enum class Agreement { Unclear, Agree, Contradict };
@@ -646,7 +638,7 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
   for (const ShortLog& log : logs) {
     if (phrases.size() == kMostTold) break;
     phrases.push_back(short_log_words(job, log));
-    const Process& process = job.processes[static_cast<size_t>(log.process)];
+    const Process& process = process_at(job, log.process);
     value.evidence.push_back({process.last, process.last_text});
   }
   value.what = join(phrases, "; ");

@@ -11,15 +11,15 @@
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/who_waits.h"
+#include "diagnose/calls/messages.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/watchdog.h"
+#include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/network_facts.h"
-#include "diagnose/calls/messages.h"
-#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "diagnose/calls/watchdog.h"
 #include "log/line_time.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
@@ -58,7 +58,7 @@ std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
   std::vector<Entry> entries;
   if (!front.knows_all() || front.is_open()) return entries;
   std::set<bool> zones;
-  for (const CommRank& rank : job.communicators[static_cast<size_t>(front.communicator)].ranks) {
+  for (const CommRank& rank : communicator_at(job, front.communicator).ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     // What was called last is a collective only where no message may be.
     if (calls == nullptr || !calls->peers.empty()) return {};
@@ -84,7 +84,7 @@ size_t first_late(const std::vector<Entry>& entries, int64_t limit_ms) {
     ++first;
   }
   const size_t late = entries.size() - first;
-  return 2 * late < entries.size() || (late == 1 && entries.size() == 2) ? first : entries.size();
+  return are_few(late, first) ? first : entries.size();
 }
 
 /// Where the first watchdog line of an input stands.
@@ -110,7 +110,7 @@ std::vector<LateEntry> late_by_order(const Job& job) {
   for (const CallFront& front : call_fronts(job)) {
     if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
     std::vector<LateEntry> late;
-    const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+    const auto& ranks = communicator_at(job, front.communicator).ranks;
     const bool is_ordered = std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
       const CollectiveCalls* calls = calls_of(job, rank);
       if (calls == nullptr || !calls->peers.empty()) return false;
@@ -118,13 +118,12 @@ std::vector<LateEntry> late_by_order(const Job& job) {
       if (unit == nullptr || unit->input != input) return false;
       if (gave_up < calls->last) {
         // Files of several ranks, one put behind the other, have no order.
-        if (!(job.processes[static_cast<size_t>(rank.process)].first < gave_up)) return false;
+        if (!(process_at(job, rank.process).first < gave_up)) return false;
         late.push_back({waiter_of(rank), front.communicator, front.furthest - 1, -1, calls->last});
       }
       return true;
     });
-    const bool are_few = 2 * late.size() < ranks.size() || (late.size() == 1 && ranks.size() == 2);
-    if (!is_ordered || !are_few) continue;
+    if (!is_ordered || !are_few(late.size(), ranks.size() - late.size())) continue;
     for (const LateEntry& entry : late) {
       const bool is_new = std::none_of(result.begin(), result.end(), [&](const LateEntry& other) {
         return other.waiter == entry.waiter;
@@ -162,7 +161,6 @@ std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
   }
   return result.empty() && victims.empty() ? late_by_order(job) : result;
 }
-
 
 // What have all ranks entered, where nobody is missing?
 //
@@ -209,14 +207,11 @@ std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) 
   if (fronts.empty()) return messages == 0 ? "" : messages_words(messages);
   const CallFront& front = fronts.front();
   const std::string made =
-      fmt::format("all {} ranks of {} made {}",
-                  job.communicators[static_cast<size_t>(front.communicator)].nranks,
+      fmt::format("all {} ranks of {} made {}", communicator_at(job, front.communicator).nranks,
                   communicator_words(job, front.communicator),
                   calls_words(front.front, messages == 0 ? "call" : "collective"));
   return messages == 0 ? made : made + ", and " + messages_words(messages);
 }
-
-}  // namespace
 
 // What do the logs of a job show that no watchdog ended?
 //
@@ -226,8 +221,6 @@ std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) 
 //
 // The first is a hang that somebody ended; the second is no fault of the job. The third may be
 // either, or a copy of a log that goes on.
-
-namespace {
 
 FactValue stalled_before_end(const Job& job, const Instance&) {
   const auto stop = stop_evidence(job);
@@ -332,34 +325,6 @@ FactValue messages_open(const Job& job, const Instance&) {
   return yes((goes_on ? "; " : "") + join(phrases, "; "));
 }
 
-constexpr std::array kStallFacts = {
-    Fact{
-        "job.ended_at_work", Scope::Job, FactType::Bool,
-        "Somebody ended the job from outside, and nothing shows that it had failed or stood still.",
-        ended_at_work},
-    Fact{"job.ends_at_work", Scope::Job, FactType::Bool,
-         "The job's communicators were complete, and no line says that it came to an end by "
-         "itself, or "
-         "was at work when somebody ended it.",
-         within_runs<ends_at_work>},
-    Fact{"job.hung_silently", Scope::Job, FactType::Bool,
-         "The job stood still, by the silence before its end or as the user says; no watchdog said "
-         "it.",
-         hung_silently},
-    Fact{"job.messages_open", Scope::Job, FactType::Bool,
-         "Where the logs end, a Send lacks its Recv, or a Recv its Send.",
-         within_runs<messages_open>},
-    Fact{"job.stalled_before_end", Scope::Job, FactType::Bool,
-         "Somebody ended the job after a silence far longer than its rhythm.", stalled_before_end},
-    Fact{"job.stated_hung", Scope::Job, FactType::Bool,
-         "The user says that the job hung, and no line says that anybody gave up or failed.",
-         within_runs<stated_hung>},
-};
-
-}  // namespace
-
-std::span<const Fact> stall_facts() { return kStallFacts; }
-
 // Who holds a hanging job up?
 //
 //   a watchdog gave up; rank 5 never entered the world's call 29, and waits for nobody itself
@@ -372,19 +337,12 @@ std::span<const Fact> stall_facts() { return kStallFacts; }
 // the time to come to where they are stuck, and who waits for nobody holds them up. A rank whose
 // own watchdog fired waits in a collective that it entered, so it is no such rank.
 
-namespace {
-
 constexpr size_t kMostNamed = 4;
 
 void place_in(const Job& job, int communicator, FactValue& value) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const Communicator& comm = communicator_at(job, communicator);
   value.communicator = comm.id;
   value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
-}
-
-/// Those who are late must be the few: where most ranks are, one rank has run ahead.
-bool are_few(size_t late, const CallFront& front) {
-  return late < front.ahead.size() || (late == 1 && front.ahead.size() == 1);
 }
 
 /// "ranks 0-4,6,7 entered call 29, AllReduce of 8 float32 (sum), of communicator 0x9c…".
@@ -529,7 +487,8 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   if (is_silent && others_departed_from_twins(job, late)) return unknown();
   if (timeouts_name_no_process(job) && !message_conflicts(job).empty()) return unknown();
   if (is_silent && !message_conflicts(job).empty()) return unknown();
-  if (!are_few(late.size(), *front)) return unknown();
+  // Where most ranks are behind, one has run ahead.
+  if (!are_few(late.size(), front->ahead.size())) return unknown();
   FactValue value = yes({});
   place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
@@ -568,7 +527,7 @@ const CallFront* largest_open(const std::vector<CallFront>& fronts) {
 /// Where all ranks but one made equally many calls, and that one waits for nobody, it is worth a
 /// look; in a job at work ranks are apart in all ways.
 void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
-  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+  const auto& ranks = communicator_at(job, front.communicator).ranks;
   const bool all_alike = std::all_of(front.ahead.begin(), front.ahead.end(), [&](int member) {
     return collectives_of(job, ranks[static_cast<size_t>(member)]) == front.furthest;
   });
@@ -730,6 +689,27 @@ FactValue all_entered(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{
+        "job.ended_at_work", Scope::Job, FactType::Bool,
+        "Somebody ended the job from outside, and nothing shows that it had failed or stood still.",
+        ended_at_work},
+    Fact{"job.ends_at_work", Scope::Job, FactType::Bool,
+         "The job's communicators were complete, and no line says that it came to an end by "
+         "itself, or "
+         "was at work when somebody ended it.",
+         within_runs<ends_at_work>},
+    Fact{"job.hung_silently", Scope::Job, FactType::Bool,
+         "The job stood still, by the silence before its end or as the user says; no watchdog said "
+         "it.",
+         hung_silently},
+    Fact{"job.messages_open", Scope::Job, FactType::Bool,
+         "Where the logs end, a Send lacks its Recv, or a Recv its Send.",
+         within_runs<messages_open>},
+    Fact{"job.stalled_before_end", Scope::Job, FactType::Bool,
+         "Somebody ended the job after a silence far longer than its rhythm.", stalled_before_end},
+    Fact{"job.stated_hung", Scope::Job, FactType::Bool,
+         "The user says that the job hung, and no line says that anybody gave up or failed.",
+         within_runs<stated_hung>},
     Fact{"job.collective_order_inverted", Scope::Job, FactType::Bool,
          "The job stood still, and ranks wait for each other in two communicators.",
          within_runs<collective_order_inverted>},

@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
+#include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "diagnose/calls/watchdog.h"
 #include "log/header.h"
 #include "log/line_time.h"
 #include "log/messages.h"
@@ -65,10 +65,6 @@ struct UnfinishedInit {
 /// Later releases connect at the first use, so where some ranks print COMPLETE the others' line is
 /// lost.
 bool connects_at_init(const Job& job);
-
-const Process& process_at(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
 
 /// The calls count as well: NCCL takes none before the initialisation ends.
 bool is_complete(const CommSegment& segment) {
@@ -479,8 +475,6 @@ std::vector<UnfinishedInit> unfinished_inits(const Job& job) {
   return job.answers.of<&find_unfinished>(job);
 }
 
-}  // namespace
-
 // Who is missing in an initialisation that hangs, and where did it stop?
 //
 //   job.rank_missing_at_init = yes, rank 3: "ranks 0-2 of 4 wait in communicator 0x51; rank 3 …"
@@ -491,13 +485,7 @@ std::vector<UnfinishedInit> unfinished_inits(const Job& job) {
 // job stopped, and ends with that. The same without such evidence is job.*_perhaps. Both are
 // answered for one run at a time.
 
-namespace {
-
 constexpr size_t kMostNamed = 3;
-
-const Process& process_at(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
 
 std::vector<int> numbers_of(const std::vector<InitRank>& ranks) {
   std::vector<int> numbers;
@@ -527,7 +515,7 @@ std::string share_of(const UnfinishedInit& init, const std::vector<InitRank>& ra
 /// "communicator 0x51"; "NCCL" where no line names one.
 std::string name_of(const Job& job, const UnfinishedInit& init) {
   if (init.communicator < 0) return "NCCL";
-  return "communicator " + job.communicators[static_cast<size_t>(init.communicator)].id;
+  return "communicator " + communicator_at(job, init.communicator).id;
 }
 
 /// "node-b, pid 77, GPU 3".
@@ -589,7 +577,7 @@ Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& ran
   const Process& process = process_at(job, rank.process);
   Evidence line{process.last, process.last_text};
   if (init.communicator < 0) return line;
-  const Communicator& comm = job.communicators[static_cast<size_t>(init.communicator)];
+  const Communicator& comm = communicator_at(job, init.communicator);
   const auto member = std::find_if(comm.ranks.begin(), comm.ranks.end(),
                                    [&](const CommRank& one) { return one.rank == rank.rank; });
   if (member == comm.ranks.end() || member->process != rank.process) return line;

@@ -10,10 +10,10 @@
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/who_waits.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/calls/watchdog.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/fact.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
 
@@ -199,7 +199,7 @@ std::optional<size_t> place_of(const RankProgram& program, int communicator, uin
 std::map<int, Stuck> stuck_in(const Job& job, int communicator,
                               const std::map<int, TimedOutWork>& works) {
   std::map<int, Stuck> stuck;
-  for (const CommRank& rank : job.communicators[static_cast<size_t>(communicator)].ranks) {
+  for (const CommRank& rank : communicator_at(job, communicator).ranks) {
     const auto work = works.find(rank.process);
     const CollectiveCalls* calls = calls_of(job, rank);
     if (work == works.end() || calls == nullptr) continue;
@@ -261,17 +261,6 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
   return {};
 }
 
-/// One of its last calls stands where another one always stood.
-bool left_its_past(const RankProgram& program) {
-  constexpr size_t kLookedAt = 96;
-  const std::vector<int> kinds = kinds_of(program);
-  const size_t first = kinds.size() - std::min(kinds.size(), kLookedAt);
-  for (size_t at = std::max(first, kStepContext); at < kinds.size(); ++at) {
-    if (past_of_step(kinds, at, at - kStepContext + 1).past == Past::Other) return true;
-  }
-  return false;
-}
-
 /// Some rank of the circle is known to have left out a message of that communicator, or made
 /// another call than those like it, or than it always did.
 bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
@@ -282,8 +271,9 @@ bool was_left_out(const Job& job, int communicator, const std::vector<int>& circ
     return true;
   }
   // Where all did, their program changed.
-  const auto left = std::count_if(circle.begin(), circle.end(),
-                                  [&](int rank) { return left_its_past(*stuck.at(rank).program); });
+  const auto left = std::count_if(circle.begin(), circle.end(), [&](int rank) {
+    return leaves_past(kinds_of(*stuck.at(rank).program)).value_or(false);
+  });
   if (left > 0 && static_cast<size_t>(left) < circle.size()) return true;
   std::vector<Waiter> waiters;
   for (const int rank : circle) waiters.push_back(stuck.at(rank).program->waiter);
@@ -305,7 +295,7 @@ std::string circle_words(const Job& job, const Communicator& comm, const std::ve
   const auto number = [&](int rank) {
     for (const CommRank& member : comm.ranks) {
       if (member.rank != rank || member.process < 0) continue;
-      const int known = job.processes[static_cast<size_t>(member.process)].rank;
+      const int known = process_at(job, member.process).rank;
       return known >= 0 ? known : rank;
     }
     return rank;
@@ -383,11 +373,6 @@ FactValue messages_in_circle(const Job& job, const Instance&) {
 }
 
 namespace {
-
-const CommRank& member(const Job& job, int communicator, int index) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
-  return comm.ranks[static_cast<size_t>(index)];
-}
 
 /// Equal for messages of equal sizes in bytes.
 uint64_t size_key(const CallSignature& message) {
@@ -507,15 +492,15 @@ std::optional<MessageConflict> single_conflict(const UnmatchedMessages& pair,
 /// At a collective that both ends made, one of these messages was missing: those behind it meet
 /// others than they should.
 bool is_out_of_step(const Job& job, const UnmatchedMessages& pair) {
-  const CallLine line{pair.communicator, member(job, pair.communicator, pair.sender).rank,
-                      member(job, pair.communicator, pair.receiver).rank};
+  const CallLine line{pair.communicator, rank_at(job, pair.communicator, pair.sender).rank,
+                      rank_at(job, pair.communicator, pair.receiver).rank};
   const std::vector<OutOfStep>& all = messages_out_of_step(job);
   return std::ranges::find(all, line, &OutOfStep::messages) != all.end();
 }
 
 std::optional<MessageConflict> conflict_of(const Job& job, const UnmatchedMessages& pair) {
-  const CommRank& sender = member(job, pair.communicator, pair.sender);
-  const CommRank& receiver = member(job, pair.communicator, pair.receiver);
+  const CommRank& sender = rank_at(job, pair.communicator, pair.sender);
+  const CommRank& receiver = rank_at(job, pair.communicator, pair.receiver);
   MessageConflict conflict{
       .communicator = pair.communicator, .sender = pair.sender, .receiver = pair.receiver};
   const auto sent = sizes_of(job, sender, receiver.rank, false);
@@ -596,7 +581,7 @@ std::vector<MessageConflict> first_conflicts(const Job& job) {
 /// The last calls of both ends: the lines themselves are looked up later (app/read/read_job.h).
 void add_last_calls(const Job& job, const MessageConflict& conflict, FactValue& value) {
   for (const int end : {conflict.sender, conflict.receiver}) {
-    const CollectiveCalls* calls = calls_of(job, member(job, conflict.communicator, end));
+    const CollectiveCalls* calls = calls_of(job, rank_at(job, conflict.communicator, end));
     const auto is_there = [&](const Evidence& line) { return line.where == calls->last; };
     if (calls == nullptr || std::ranges::any_of(value.evidence, is_there)) continue;
     value.evidence.push_back({calls->last, {}});
@@ -614,7 +599,7 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   if (conflicts.empty()) return unknown();
   constexpr size_t kMostTold = 4;
   const int communicator = conflicts.front().communicator;
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const Communicator& comm = communicator_at(job, communicator);
   FactValue value = yes({});
   value.communicator = comm.id;
   value.inferred = comm.inferred;
@@ -632,11 +617,11 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   if (odd < 0 && conflicts.size() == 1) {
     // Either end may be wrong: the pair is what has to be looked at.
     for (const int end : {conflicts.front().sender, conflicts.front().receiver}) {
-      blame(job, waiter_of(member(job, communicator, end)), value);
+      blame(job, waiter_of(rank_at(job, communicator, end)), value);
     }
   }
   if (odd < 0) return value;
-  blame(job, waiter_of(member(job, communicator, odd)), value);
+  blame(job, waiter_of(rank_at(job, communicator, odd)), value);
   if (conflicts.size() > 1) {
     value.what +=
         fmt::format("; {} is at one end of all of them", members_words(job, communicator, {odd}));

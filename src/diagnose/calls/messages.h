@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/facts/fact.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/facts/fact.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -10,12 +10,12 @@
 
 #include "base/text.h"
 #include "diagnose/calls/diverged.h"
-#include "diagnose/calls/who_waits.h"
-#include "diagnose/calls/rank_programs.h"
-#include "diagnose/facts/fact.h"
 #include "diagnose/calls/messages.h"
-#include "diagnose/outcome/stop_evidence.h"
+#include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
@@ -114,8 +114,8 @@ std::vector<int> outvoted(const Votes& votes, const Job& job) {
 void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
   for (const int rank : odd) {
     const auto process = votes.processes.find(rank);
-    const bool reports = process != votes.processes.end() &&
-                         job.processes[static_cast<size_t>(process->second)].rank >= 0;
+    const bool reports =
+        process != votes.processes.end() && process_at(job, process->second).rank >= 0;
     if (reports) {
       value.processes.push_back(process->second);
     } else if (votes.own_numbers) {
@@ -177,8 +177,6 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
   return value;
 }
 
-}  // namespace
-
 // Did the ranks of a communicator call different things at one place of their sequences?
 //
 //   call 20: ranks 0-2 AllReduce of 1048576 float32, rank 3 AllReduce of 524288 float32
@@ -189,12 +187,6 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 // A line lost in the middle of a log shifts all that follows, and looks like a skipped call. So a
 // difference counts if all sequences are equally long, or if something says that the job stopped.
 // Else it is only told (job.collectives_differ).
-
-namespace {
-
-const Communicator& communicator_at(const Job& job, int communicator) {
-  return job.communicators[static_cast<size_t>(communicator)];
-}
 
 /// True if all ranks that the logs cover made equally many calls: then no line is missing.
 bool equally_long(const Job& job, const Communicator& comm) {
@@ -385,22 +377,6 @@ FactValue collectives_differ(const Job& job, const Instance&) {
   });
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.collectives_differ", Scope::Job, FactType::Bool,
-         "Ranks of a communicator differ in their calls, or lines of their logs are missing.",
-         within_runs<collectives_differ>},
-    Fact{"job.collectives_mismatched", Scope::Job, FactType::Bool,
-         "Ranks of a communicator called different things at one place of their sequences.",
-         within_runs<collectives_mismatched>},
-    Fact{"job.mismatch_noticed", Scope::Job, FactType::Bool,
-         "A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.",
-         mismatch_noticed},
-};
-
-}  // namespace
-
-std::span<const Fact> mismatch_facts() { return kFacts; }
-
 // Which messages lack their other end, and who owes it?
 //
 //   a watchdog gave up; rank 3 received for the 6th time from rank 2, which has sent 5 times
@@ -411,8 +387,6 @@ std::span<const Fact> mismatch_facts() { return kFacts; }
 // meet. A rank that owes a message because it waits for somebody else itself is no news. Named is
 // who left the order of ranks like it where its messages went out of step, or who did not do as it
 // always had, or else who owes and waits for nobody.
-
-namespace {
 
 constexpr size_t kMostNamed = 4;
 
@@ -459,7 +433,7 @@ struct Telling {
 
   void add(const UnmatchedMessages& messages) {
     if (phrases.size() == kMostNamed) return;
-    const Communicator& comm = job.communicators[static_cast<size_t>(messages.communicator)];
+    const Communicator& comm = communicator_at(job, messages.communicator);
     value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
     const bool receiver_owes = messages.sent > messages.received;
@@ -478,7 +452,7 @@ struct Telling {
 
   void add(const OutOfStep& messages) {
     const CallLine& line = messages.messages;
-    const Communicator& comm = job.communicators[static_cast<size_t>(line.communicator)];
+    const Communicator& comm = communicator_at(job, line.communicator);
     value.communicator = comm.id;
     value.inferred |= comm.inferred;
     const auto words_of = [&](int rank) {
@@ -562,8 +536,7 @@ void name_ends(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
     for (const size_t m : holdup.unmatched) {
       const UnmatchedMessages& messages = waits.unmatched[m];
-      const auto& ranks =
-          telling.job.communicators[static_cast<size_t>(messages.communicator)].ranks;
+      const auto& ranks = telling.communicator_at(job, messages.communicator).ranks;
       if (messages.sender == messages.receiver) {
         with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
       }
@@ -658,7 +631,16 @@ FactValue messages_unmatched(const Job& job, const Instance&) {
   return telling.phrases.empty() ? unknown() : telling.end();
 }
 
-constexpr std::array kMessageFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.collectives_differ", Scope::Job, FactType::Bool,
+         "Ranks of a communicator differ in their calls, or lines of their logs are missing.",
+         within_runs<collectives_differ>},
+    Fact{"job.collectives_mismatched", Scope::Job, FactType::Bool,
+         "Ranks of a communicator called different things at one place of their sequences.",
+         within_runs<collectives_mismatched>},
+    Fact{"job.mismatch_noticed", Scope::Job, FactType::Bool,
+         "A check of PyTorch, or of NCCL 2.4 to 2.7, found ranks in different calls.",
+         mismatch_noticed},
     Fact{"job.message_sizes_differ", Scope::Job, FactType::Bool,
          "A Send and the Recv that takes it are both there and have different sizes.",
          within_runs<message_sizes_differ>},
@@ -672,6 +654,6 @@ constexpr std::array kMessageFacts = {
 
 }  // namespace
 
-std::span<const Fact> message_facts() { return kMessageFacts; }
+std::span<const Fact> mismatch_facts() { return kFacts; }
 
 }  // namespace ncclog

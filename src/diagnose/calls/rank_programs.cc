@@ -33,7 +33,7 @@ std::string datatype_words(int datatype) {
 /// Number of a member in the job, else in the communicator.
 int number_of(const Job& job, const CommRank& rank) {
   if (rank.process < 0) return rank.rank;
-  const int number = job.processes[static_cast<size_t>(rank.process)].rank;
+  const int number = process_at(job, rank.process).rank;
   return number >= 0 ? number : rank.rank;
 }
 
@@ -81,7 +81,7 @@ std::string differing_fields(const CallSignature& a, const CallSignature& b) {
 }
 
 std::string communicator_words(const Job& job, int communicator) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const Communicator& comm = communicator_at(job, communicator);
   if (comm.nranks < 0) return fmt::format("communicator {}", comm.id);
   return fmt::format("communicator {} ({} ranks)", comm.id, comm.nranks);
 }
@@ -89,7 +89,7 @@ std::string communicator_words(const Job& job, int communicator) {
 std::string members_words(const Job& job, int communicator, const std::vector<int>& members) {
   std::vector<int> numbers;
   for (const int m : members) {
-    const auto& ranks = job.communicators[static_cast<size_t>(communicator)].ranks;
+    const auto& ranks = communicator_at(job, communicator).ranks;
     numbers.push_back(number_of(job, ranks[static_cast<size_t>(m)]));
   }
   const bool all_known =
@@ -100,7 +100,7 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
 
 std::string waiter_words(const Job& job, const Waiter& waiter) {
   if (waiter.process < 0) return "a process";
-  const Process& process = job.processes[static_cast<size_t>(waiter.process)];
+  const Process& process = process_at(job, waiter.process);
   std::vector<std::string> parts;
   if (!process.host.empty()) parts.push_back(to_valid_utf8(process.host));
   if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
@@ -128,7 +128,7 @@ std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line
 void blame(const Job& job, const Waiter& waiter, FactValue& value) {
   if (waiter.process < 0) return;
   value.processes.push_back(waiter.process);
-  if (job.processes[static_cast<size_t>(waiter.process)].rank >= 0) return;
+  if (process_at(job, waiter.process).rank >= 0) return;
   // A process that drives several ranks has none itself: the rank is that of its GPU in the largest
   // communicator.
   for (const Membership& membership : memberships(job, waiter)) {
@@ -373,6 +373,24 @@ StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWan
   return result;
 }
 
+Past past_at(std::span<const int> steps, size_t at) {
+  if (at < kStepContext) return Past::Unknown;
+  // A run of equal steps is one sight of them, however long it is.
+  return past_of_step(steps, at, at - kStepContext + 1).past;
+}
+
+std::optional<bool> leaves_past(std::span<const int> steps) {
+  // An iteration or a few: what was odd long before the end did not stop the job.
+  constexpr size_t kLookedAt = 96;
+  std::optional<bool> answer;
+  for (size_t at = steps.size() - std::min(steps.size(), kLookedAt); at < steps.size(); ++at) {
+    const Past past = past_at(steps, at);
+    if (past == Past::Other) return true;
+    if (past == Past::Same) answer = false;
+  }
+  return answer;
+}
+
 namespace {
 
 /// A call as ranks of one stage have it in common: communicators are numbered by their first use.
@@ -449,12 +467,6 @@ std::vector<Waiter> find_departed(const Job& job) {
   return departed;
 }
 
-/// What stood behind the same calls of the program before.
-Past past_at(const RankProgram& program, size_t at) {
-  if (at < kStepContext) return Past::Unknown;
-  return past_of_step(kinds_of(program), at, at - kStepContext + 1).past;
-}
-
 }  // namespace
 
 const std::vector<Waiter>& departed_from_twins(const Job& job) {
@@ -496,8 +508,8 @@ std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& 
   }
   if (!twin) return std::nullopt;
   // Of two that differ, it is the twin that left the order that it had kept itself.
-  const bool twin_left = past_at(programs[*twin], most) == Past::Other;
-  if (twin_left && past_at(*own, most) != Past::Other) return std::nullopt;
+  const bool twin_left = past_at(kinds_of(programs[*twin]), most) == Past::Other;
+  if (twin_left && past_at(kinds_of(*own), most) != Past::Other) return std::nullopt;
   return TwinDeparture{programs[*twin].waiter, own->calls[most], programs[*twin].calls[most]};
 }
 

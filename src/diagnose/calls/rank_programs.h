@@ -26,6 +26,14 @@ struct Waiter {
   auto operator<=>(const Waiter&) const = default;
 };
 
+/// A member of a communicator; both are indices.
+inline const CommRank& rank_at(const Job& job, int communicator, int rank) {
+  return communicator_at(job, communicator).ranks[static_cast<size_t>(rank)];
+}
+
+/// Only the few can be blamed for being unlike the others; one of two is few enough.
+inline bool are_few(size_t few, size_t others) { return few < others || (few == 1 && others == 1); }
+
 inline Waiter waiter_of(const CommRank& rank) { return {rank.process, rank.cuda_dev}; }
 
 // Calls and the ranks that made them, in words.
@@ -160,6 +168,13 @@ struct PastWanted {
 /// Compares step `at` of a program, which is at least `wanted.context`, with those before `end`,
 /// which is at most `at`. Equal steps have equal numbers.
 StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWanted wanted = {});
+
+/// Compares step `at` with all that stood before it; Unknown where too few steps stand before it.
+Past past_at(std::span<const int> steps, size_t at);
+
+/// True if one of the last steps of a program is another one than always stood there, false if all
+/// of them follow from the past; nullopt if there is too little of a past to tell.
+std::optional<bool> leaves_past(std::span<const int> steps);
 
 // Which rank left the order of calls that ranks like it keep?
 //

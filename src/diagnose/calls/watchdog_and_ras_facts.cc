@@ -8,12 +8,12 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/calls/who_waits.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/watchdog.h"
+#include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/line_evidence.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "diagnose/calls/watchdog.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
 
@@ -214,7 +214,7 @@ std::optional<Evidence> own_failure(const Job& job, int process, SourceRef befor
     const bool earlier = record.where.unit != before.unit || record.where < before;
     if (earlier && (!first || record.where < first->where)) first = evidence_of(record);
   };
-  const Process& speaker = job.processes[static_cast<size_t>(process)];
+  const Process& speaker = process_at(job, process);
   for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
   for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
     if (record.text.find("remote process exited") == std::string::npos) add(record);
@@ -384,42 +384,11 @@ FactValue standstill(const Job& job, const Instance& instance) {
   return {stop->what, {}, {stop->line}, {}, {}};
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
-         "Evaluation or checkpoint output stands shortly before the first timeout.",
-         watchdog_at_eval},
-    Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
-         "A few ranks' own lines show that they had not come to the work the others timed out in.",
-         within_runs<watchdog_behind>},
-    Fact{"job.standstill", Scope::Job, FactType::Text,
-         "How it is known that the job stood still: a clause.", standstill},
-    Fact{"job.watchdog_first", Scope::Job, FactType::Text,
-         "The collective that timed out first, in words.", watchdog_first},
-    Fact{
-        "job.watchdog_status_only", Scope::Job, FactType::Bool,
-        "A watchdog says how far its work came when it timed out, and no line names the operation.",
-        watchdog_status_only},
-    Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
-         "Ranks of one process group timed out in different collectives at one SeqNum.",
-         within_runs<watchdog_mismatch>},
-};
-
-}  // namespace
-
-std::span<const Fact> watchdog_facts() { return kFacts; }
-
 // How do watchdogs and the lines of calls go together?
 //
 //   ranks 0-4,6,7 wait in call 29, and their watchdogs gave up on SeqNum 29, an ALLREDUCE of that
 //   size                                                 → a sentence for the finding's message
 //   a watchdog gave up on a BROADCAST, and its process never called one   → said, nobody is named
-
-namespace {
-
-bool is_yes(const FactValue& value) {
-  const bool* yes = std::get_if<bool>(&value.value);
-  return yes != nullptr && *yes;
-}
 
 /// The communicator of which a fact speaks; -1: none.
 int communicator_of(const Job& job, std::string_view fact, const Instance& instance) {
@@ -433,7 +402,7 @@ int communicator_of(const Job& job, std::string_view fact, const Instance& insta
 
 std::vector<CallPlace> camp_places(const Job& job, int communicator) {
   std::vector<CallPlace> places;
-  const auto& difference = job.communicators[static_cast<size_t>(communicator)].difference;
+  const auto& difference = communicator_at(job, communicator).difference;
   if (!difference) return places;
   for (const CallCamp& camp : difference->camps) places.push_back({camp.members, camp.call.call});
   return places;
@@ -448,7 +417,7 @@ std::vector<CallPlace> front_places(const Job& job, int communicator) {
 
 /// All ranks in the communicator's last call.
 std::vector<CallPlace> last_places(const Job& job, int communicator) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
+  const Communicator& comm = communicator_at(job, communicator);
   CallPlace place;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CollectiveCalls* calls = calls_of(job, comm.ranks[r]);
@@ -502,21 +471,6 @@ FactValue watchdog_disagrees(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kWatchdogCallFacts = {
-    Fact{"job.watchdog_disagrees", Scope::Job, FactType::Bool,
-         "A watchdog gave up on a collective that its process never called, by its log.",
-         within_runs<watchdog_disagrees>},
-    Fact{
-        "job.watchdogs_on_call", Scope::Job, FactType::Bool,
-        "Watchdogs gave up on the call that a finding is about; `what` is a sentence to put behind "
-        "another.",
-        within_runs<watchdogs_on_call>},
-};
-
-}  // namespace
-
-std::span<const Fact> watchdog_call_facts() { return kWatchdogCallFacts; }
-
 // Does NCCL's RAS service confirm what the lines of calls say?
 //
 //   AllReduce operation counts: 7 ranks 29, rank 5 28; the lines name rank 5      → confirmed
@@ -528,8 +482,6 @@ std::span<const Fact> watchdog_call_facts() { return kWatchdogCallFacts; }
 // The answer is of the moment in which somebody asked, and counts of a healthy job differ by a few.
 // So a lower count alone names nobody; a higher count than a log shows, where those of other ranks
 // are what their logs show, proves that this log lacks lines.
-
-namespace {
 
 /// Operations of one function that each rank of a communicator launched.
 struct RasCounts {
@@ -580,7 +532,7 @@ RasCounts read_counts(const Job& job, int communicator, std::string_view functio
       if (value && member.rank >= 0) counts.launched[member.rank] = *value;
     }
   }
-  const int nranks = job.communicators[static_cast<size_t>(communicator)].nranks;
+  const int nranks = communicator_at(job, communicator).nranks;
   if (unlisted != nullptr && !is_odd && nranks > 0) add_unlisted(*unlisted, nranks, counts);
   return counts;
 }
@@ -621,7 +573,7 @@ std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, con
 /// Members whose logs show fewer calls than RAS counted, where of all others RAS counted no more
 /// than their logs show, and of some exactly that.
 std::vector<int> lacking_members(const Job& job, const RasCounts& counts) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+  const Communicator& comm = communicator_at(job, counts.communicator);
   std::vector<int> lacking;
   size_t equal = 0;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
@@ -638,7 +590,7 @@ FactValue ras_contradicts(const Job& job, const Instance&) {
   for (const RasCounts& counts : last_counts(job)) {
     const std::vector<int> lacking = lacking_members(job, counts);
     if (lacking.empty()) continue;
-    const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+    const Communicator& comm = communicator_at(job, counts.communicator);
     const CommRank& first = comm.ranks[static_cast<size_t>(lacking.front())];
     FactValue value = yes(fmt::format(
         "RAS counted {} {} of {} on {}, whose log shows {}", counts.launched.at(first.rank),
@@ -786,7 +738,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, instance);
   if (!missing.known()) return unknown();
   for (const RasCounts& counts : all) {
-    const Communicator& comm = job.communicators[static_cast<size_t>(counts.communicator)];
+    const Communicator& comm = communicator_at(job, counts.communicator);
     const std::vector<int> behind = behind_in(counts);
     const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
     if (behind.empty() || !knows_all || comm.id != missing.communicator) continue;
@@ -802,7 +754,32 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   return unknown();
 }
 
-constexpr std::array kRasFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
+         "Evaluation or checkpoint output stands shortly before the first timeout.",
+         watchdog_at_eval},
+    Fact{"job.watchdog_behind", Scope::Job, FactType::Bool,
+         "A few ranks' own lines show that they had not come to the work the others timed out in.",
+         within_runs<watchdog_behind>},
+    Fact{"job.standstill", Scope::Job, FactType::Text,
+         "How it is known that the job stood still: a clause.", standstill},
+    Fact{"job.watchdog_first", Scope::Job, FactType::Text,
+         "The collective that timed out first, in words.", watchdog_first},
+    Fact{
+        "job.watchdog_status_only", Scope::Job, FactType::Bool,
+        "A watchdog says how far its work came when it timed out, and no line names the operation.",
+        watchdog_status_only},
+    Fact{"job.watchdog_mismatch", Scope::Job, FactType::Bool,
+         "Ranks of one process group timed out in different collectives at one SeqNum.",
+         within_runs<watchdog_mismatch>},
+    Fact{"job.watchdog_disagrees", Scope::Job, FactType::Bool,
+         "A watchdog gave up on a collective that its process never called, by its log.",
+         within_runs<watchdog_disagrees>},
+    Fact{
+        "job.watchdogs_on_call", Scope::Job, FactType::Bool,
+        "Watchdogs gave up on the call that a finding is about; `what` is a sentence to put behind "
+        "another.",
+        within_runs<watchdogs_on_call>},
     Fact{"job.ras_agrees", Scope::Job, FactType::Bool,
          "NCCL's RAS service counted fewer operations of exactly the ranks that the lines of calls "
          "name; `what` is a sentence to put behind another.",
@@ -821,6 +798,6 @@ constexpr std::array kRasFacts = {
 
 }  // namespace
 
-std::span<const Fact> ras_facts() { return kRasFacts; }
+std::span<const Fact> watchdog_and_ras_facts() { return kFacts; }
 
 }  // namespace ncclog

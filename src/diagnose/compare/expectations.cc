@@ -8,10 +8,10 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/network/connections.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/network/interfaces.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
+#include "diagnose/network/interfaces.h"
 #include "log/messages.h"
 
 namespace ncclog {
@@ -19,9 +19,7 @@ namespace {
 
 constexpr size_t kMaxLines = 6;
 
-const std::string& host_of(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)].host;
-}
+const std::string& host_of(const Job& job, int process) { return process_at(job, process).host; }
 
 Outcome met(std::string what) { return {OutcomeState::Met, std::move(what), {}, {}}; }
 Outcome cannot_tell(std::string what) { return {OutcomeState::Unknown, std::move(what), {}, {}}; }

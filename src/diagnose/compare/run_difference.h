@@ -96,7 +96,8 @@ std::vector<Trait> traits_of(const Job& job, const std::set<int>& ranks);
 /// Why `job` lacks the trait `other` of another run.
 Absence absence_of(const Job& job, const Trait& other);
 
-// The collectors of traits, one for each part of a job, as diagnose/compare/run_difference.cc joins them.
+// The collectors of traits, one for each part of a job, as diagnose/compare/run_difference.cc joins
+// them.
 
 using Traits = std::vector<Trait>;
 

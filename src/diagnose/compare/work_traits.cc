@@ -6,11 +6,12 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "diagnose/iterations/call_counts.h"
-#include "diagnose/network/connections.h"
-#include "diagnose/facts/fact.h"
-#include "diagnose/iterations/iterations.h"
 #include "diagnose/compare/run_difference.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/iterations/call_counts.h"
+#include "diagnose/iterations/iterations.h"
+#include "diagnose/network/connections.h"
+#include "diagnose/outcome/first_failure.h"
 #include "log/message_shape.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
@@ -55,7 +56,7 @@ void add_spread(const Job& job, Traits& traits) {
   if (job.communicators.empty() || !is_all_seen(job.communicators.front())) return;
   const Communicator& largest = job.communicators.front();
   const auto host_of = [&](const CommRank& rank) -> std::string {
-    return job.processes[static_cast<size_t>(rank.process)].host;
+    return process_at(job, rank.process).host;
   };
   add("ranks on a host", ranks_by(largest, host_of), traits);
   add("ranks in a process", ranks_by(largest, [](const CommRank& rank) { return rank.process; }),
@@ -270,7 +271,7 @@ Evidence line_of(const Job& job, const Communicator& comm) {
   Evidence line;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) continue;
-    const Process& process = job.processes[static_cast<size_t>(rank.process)];
+    const Process& process = process_at(job, rank.process);
     for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
       if (line.where.line == 0) line = evidence_of(record);
     });
@@ -640,11 +641,6 @@ Absence timing_absence(const Job&, const Trait&) {
 
 namespace {
 
-bool may_warn(const Kind& kind) {
-  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
-}
-
 std::string shape_of(const Job& job, std::string_view message) {
   return message_shape(without_names(job, message.substr(0, kMaxShapeBytes)));
 }
@@ -680,7 +676,7 @@ void add_warning_traits(const Job& job, Traits& traits) {
   Shapes warnings;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (may_warn(all_kinds()[kind])) add_warnings(job, list, warnings);
+      if (has_warnings(all_kinds()[kind])) add_warnings(job, list, warnings);
     }
   }
   Shapes unknown;

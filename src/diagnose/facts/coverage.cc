@@ -318,12 +318,6 @@ struct Wanted {
   bool all_lines_of_ray = false;
 };
 
-/// NCCL 2.13.4 alone does not read NCCL_DEBUG_FILE.
-bool ignores_debug_file(const Job& job) {
-  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
-                     [](const std::string& version) { return version.starts_with("2.13.4"); });
-}
-
 void add_nccl_settings(const Job& job, const Wanted& wanted, CaptureAdvice& advice) {
   advice.settings.push_back({"NCCL_DEBUG", "INFO"});
   if (wanted.network) {

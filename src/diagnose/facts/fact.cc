@@ -144,7 +144,6 @@ std::vector<Instance> nics(const Job& job) {
   return result;
 }
 
-
 constexpr std::string_view kScopeNames[] = {"job",          "host",      "process", "rank",
                                             "communicator", "rank_pair", "gpu",     "nic"};
 
@@ -303,7 +302,11 @@ namespace {
 
 std::vector<Fact> collect_facts() {
   std::vector<Fact> facts;
-  for (const std::span<const Fact> table : fact_tables()) {
+  for (const std::span<const Fact> table :
+       {job_facts(), stop_facts(), outcome_facts(), error_facts(), interface_facts(),
+        connection_facts(), network_facts(), setting_facts(), host_facts(), gpu_facts(),
+        odd_facts(), hang_facts(), mismatch_facts(), early_end_facts(), init_facts(),
+        recorder_facts(), watchdog_and_ras_facts()}) {
     facts.insert(facts.end(), table.begin(), table.end());
   }
   std::sort(facts.begin(), facts.end(),

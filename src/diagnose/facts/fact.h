@@ -117,67 +117,39 @@ const Fact* find_fact(std::string_view name);
 /// As messages quote it: the number, the text, "yes"/"no", "unknown".
 std::string fact_text(const FactValue& value);
 
-// The families of facts. A new family adds its table here; a new fact adds a row to its family.
+// The tables of facts, one for each file that derives some. A new fact adds a row there.
 
-std::span<const Fact> job_facts();       ///< diagnose/facts/job_facts.cc: size, versions, coverage.
-std::span<const Fact> network_facts();   ///< diagnose/network/network_facts.cc: networks and paths.
-std::span<const Fact> hca_facts();       ///< diagnose/network/connections.cc: RDMA devices.
-std::span<const Fact> address_facts();   ///< diagnose/network/network_facts.cc: reachable addresses.
-std::span<const Fact> gid_facts();       ///< diagnose/network/interfaces.cc: RoCE's GID tables.
-std::span<const Fact> host_facts();      ///< diagnose/hardware/host_facts.cc: containers, /dev/shm.
-std::span<const Fact> watchdog_facts();  ///< diagnose/calls/watchdog_and_ras_facts.cc: who waits for whom.
-std::span<const Fact> ras_facts();       ///< diagnose/calls/watchdog_and_ras_facts.cc: answers of RAS.
-/// diagnose/calls/watchdog_and_ras_facts.cc: watchdogs and lines of calls.
-std::span<const Fact> watchdog_call_facts();
-std::span<const Fact> hang_facts();         ///< diagnose/calls/hang_facts.cc: who holds the job up.
-std::span<const Fact> mismatch_facts();     ///< diagnose/calls/mismatch_facts.cc: calls that differ.
-std::span<const Fact> recorder_facts();     ///< diagnose/calls/flight_recorder.cc: Flight Recorder.
-std::span<const Fact> environment_facts();  ///< diagnose/settings/job_settings.cc: settings.
-std::span<const Fact> setting_facts();      ///< diagnose/settings/job_settings.cc: what the lint finds.
-std::span<const Fact> rank_facts();         ///< diagnose/facts/job_facts.cc: who is which rank.
-std::span<const Fact> kernel_facts();       ///< diagnose/hardware/host_facts.cc: what kernels report.
-std::span<const Fact> run_facts();          ///< diagnose/facts/job_facts.cc: one run or several.
-std::span<const Fact> graph_facts();        ///< diagnose/hardware/gpu_facts.cc: rings and trees.
-std::span<const Fact> ib_peer_facts();     ///< diagnose/network/interfaces.cc: who was at the other end.
-std::span<const Fact> nccl_tests_facts();  ///< diagnose/outcome/error_facts.cc: what it measured.
-std::span<const Fact> failure_facts();     ///< diagnose/outcome/stop_evidence.cc: deaths, exceptions.
-std::span<const Fact> unexplained_facts();  ///< diagnose/outcome/error_facts.cc: errors as such.
-std::span<const Fact> device_facts();       ///< diagnose/hardware/gpu_facts.cc: who changed its GPU.
-std::span<const Fact> init_facts();         ///< diagnose/calls/init_facts.cc: who is missing at init.
-std::span<const Fact> instance_facts();     ///< diagnose/network/network_facts.cc: pairs, GPUs, NICs.
-std::span<const Fact> stop_facts();         ///< diagnose/outcome/stop_evidence.cc: whether the job stopped.
-std::span<const Fact> message_facts();      ///< diagnose/calls/mismatch_facts.cc: Send without Recv.
-std::span<const Fact> deadlock_facts();     ///< diagnose/calls/early_end_facts.cc: all ranks wait.
-/// diagnose/hardware/odd_ones.cc, odd_host_facts.cc, odd_topology_facts.cc: few unlike their peers.
-std::span<const Fact> odd_path_facts();
-std::span<const Fact> odd_host_facts();
-std::span<const Fact> odd_topology_facts();
-std::span<const Fact> outcome_facts();  ///< diagnose/outcome/outcome.cc: how the job ended.
-/// diagnose/network/connections.cc: data that take a slower way than they could.
-std::span<const Fact> path_facts();
-
-/// diagnose/calls/hang_facts.cc: a hang that no watchdog ended.
-std::span<const Fact> stall_facts();
-/// diagnose/calls/early_end_facts.cc: who left before the others.
-std::span<const Fact> early_end_facts();
-
-inline std::vector<std::span<const Fact>> fact_tables() {
-  return {job_facts(),          network_facts(),       hca_facts(),      address_facts(),
-          gid_facts(),          host_facts(),          watchdog_facts(), environment_facts(),
-          run_facts(),          graph_facts(),         failure_facts(),  nccl_tests_facts(),
-          ib_peer_facts(),      kernel_facts(),        rank_facts(),     stop_facts(),
-          hang_facts(),         mismatch_facts(),      init_facts(),     device_facts(),
-          recorder_facts(),     watchdog_call_facts(), ras_facts(),      deadlock_facts(),
-          setting_facts(),      instance_facts(),      odd_path_facts(), odd_host_facts(),
-          odd_topology_facts(), path_facts(),          message_facts(),  outcome_facts(),
-          unexplained_facts(),  stall_facts(),         early_end_facts()};
-}
+std::span<const Fact> job_facts();               ///< diagnose/facts/job_facts.cc
+std::span<const Fact> stop_facts();              ///< diagnose/outcome/stop_evidence.cc
+std::span<const Fact> outcome_facts();           ///< diagnose/outcome/outcome.cc
+std::span<const Fact> error_facts();             ///< diagnose/outcome/error_facts.cc
+std::span<const Fact> interface_facts();         ///< diagnose/network/interfaces.cc
+std::span<const Fact> connection_facts();        ///< diagnose/network/connections.cc
+std::span<const Fact> network_facts();           ///< diagnose/network/network_facts.cc
+std::span<const Fact> setting_facts();           ///< diagnose/settings/job_settings.cc
+std::span<const Fact> host_facts();              ///< diagnose/hardware/host_facts.cc
+std::span<const Fact> gpu_facts();               ///< diagnose/hardware/gpu_facts.cc
+std::span<const Fact> odd_facts();               ///< diagnose/hardware/odd_ones.cc
+std::span<const Fact> hang_facts();              ///< diagnose/calls/hang_facts.cc
+std::span<const Fact> mismatch_facts();          ///< diagnose/calls/mismatch_facts.cc
+std::span<const Fact> early_end_facts();         ///< diagnose/calls/early_end_facts.cc
+std::span<const Fact> init_facts();              ///< diagnose/calls/init_facts.cc
+std::span<const Fact> recorder_facts();          ///< diagnose/calls/flight_recorder.cc
+std::span<const Fact> watchdog_and_ras_facts();  ///< diagnose/calls/watchdog_and_ras_facts.cc
 
 // Words for writing facts: how an answer is made, and how all messages of a kind are visited.
 //
 //   return yes("ranks 1-3 wait for rank 0", {evidence_of(record)}, {process});
 //
 // A fact that cannot know returns unknown(); silence is never "no".
+
+inline const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+inline const Communicator& communicator_at(const Job& job, int communicator) {
+  return job.communicators[static_cast<size_t>(communicator)];
+}
 
 inline FactValue unknown() { return {}; }
 
@@ -191,6 +163,12 @@ inline FactValue yes(std::string what, std::vector<Evidence> evidence = {},
 }
 
 inline FactValue number(int64_t value) { return {value, {}, {}, {}, {}}; }
+
+/// The answer is "yes".
+inline bool is_yes(const FactValue& value) {
+  const bool* yes = std::get_if<bool>(&value.value);
+  return yes != nullptr && *yes;
+}
 
 inline Evidence evidence_of(const Record& record) { return {record.where, record.text}; }
 
@@ -250,8 +228,7 @@ FactValue within_runs(const Job& job, const Instance& instance) {
   FactValue answer;
   for (size_t run = 0; run < job.runs.size(); ++run) {
     FactValue value = derive(only_run(job, static_cast<int>(run)), instance);
-    const bool* yes = std::get_if<bool>(&value.value);
-    if (yes != nullptr && *yes) return value;
+    if (is_yes(value)) return value;
     if (!answer.known()) answer = std::move(value);
   }
   return answer;

@@ -83,7 +83,7 @@ std::vector<std::string> versions_of(const Job& job, std::span<const int> proces
     if (is_known(job, version, product)) versions.emplace(version);
   };
   for (const int index : processes) {
-    const Process& process = job.processes[static_cast<size_t>(index)];
+    const Process& process = process_at(job, index);
     for_each_message<NcclVersion>(job, process, [&](const NcclVersion& message) {
       if (product == Product::Nccl) add(message.version);
       if (product == Product::Cuda) add(message.cuda);
@@ -170,7 +170,7 @@ using Files = std::map<std::string, Stretch>;  ///< By path.
 Files files_of(const Job& job, const Run& run) {
   Files files;
   for (const int p : run.processes) {
-    const Process& process = job.processes[static_cast<size_t>(p)];
+    const Process& process = process_at(job, p);
     const FileLine first = file_line(job, process.first);
     const FileLine last = file_line(job, process.last);
     Stretch& stretch = files.try_emplace(first.path, Stretch{first.line, first.line}).first->second;
@@ -202,12 +202,11 @@ std::string run_phrase(const Run& run, const Files& files, const std::vector<Fil
 std::vector<Evidence> first_line(const Job& job, const Run& run) {
   std::vector<Evidence> lines;
   for (const int p : run.processes) {
-    for_each_record(job, job.processes[static_cast<size_t>(p)], kKindIndex<CommInit>,
-                    [&](const Record& record) {
-                      if (lines.empty() || record.where < lines[0].where) {
-                        lines = {evidence_of(record)};
-                      }
-                    });
+    for_each_record(job, process_at(job, p), kKindIndex<CommInit>, [&](const Record& record) {
+      if (lines.empty() || record.where < lines[0].where) {
+        lines = {evidence_of(record)};
+      }
+    });
   }
   return lines;
 }
@@ -304,21 +303,6 @@ FactValue several_runs(const Job& job, const Instance&) {
   return yes(join(parts, "; "), std::move(evidence));
 }
 
-constexpr std::array kRunFacts = {
-    Fact{"job.pids_started_twice", Scope::Job, FactType::Bool,
-         "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
-         "used again, or it has two copies of NCCL.",
-         pids_started_twice},
-    Fact{"job.several_runs", Scope::Job, FactType::Bool,
-         "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
-         "attempts: the logs are of several runs.",
-         several_runs},
-    Fact{"job.stale_unique_id", Scope::Job, FactType::Bool,
-         "Ranks begin with the id of a communicator that other processes of the same ranks had "
-         "used up, while other ranks have a new one.",
-         stale_unique_id},
-};
-
 }  // namespace
 
 Job only_run(const Job& job, int run) {
@@ -346,8 +330,6 @@ Job only_run(const Job& job, int run) {
   });
   return view;
 }
-
-std::span<const Fact> run_facts() { return kRunFacts; }
 
 // How large is the job, how far did it come, and does one NCCL run in it?
 //
@@ -439,7 +421,7 @@ FactValue init_unfinished(const Job& job, const Instance&) {
     std::vector<int> ranks;
     for (const CommRank& rank : comm.ranks) {
       if (rank.state != RankState::Started || rank.process < 0) continue;
-      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      const Process& process = process_at(job, rank.process);
       // NCCL takes no call before the initialisation ends: then only the line is lost.
       if (process.cut || process.torn || rank.calls > 0) continue;
       ranks.push_back(rank.rank);
@@ -537,7 +519,7 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
 }
 
 const Communicator& communicator_of(const Job& job, const Instance& instance) {
-  return job.communicators[static_cast<size_t>(instance.communicator)];
+  return communicator_at(job, instance.communicator);
 }
 
 FactValue communicator_host_count(const Job& job, const Instance& instance) {
@@ -555,38 +537,6 @@ FactValue communicator_nnodes(const Job& job, const Instance& instance) {
   return nnodes > 0 ? number(nnodes) : unknown();
 }
 
-constexpr std::array kFacts = {
-    Fact{"communicator.host_count", Scope::Communicator, FactType::Integer,
-         "Distinct host names among the ranks of the communicator.", communicator_host_count},
-    Fact{"communicator.nnodes", Scope::Communicator, FactType::Integer,
-         "Nodes as NCCL counts them; NCCL_HOSTID and containers make more of them than hosts.",
-         communicator_nnodes},
-    Fact{"communicator.nranks", Scope::Communicator, FactType::Integer, "Size of the communicator.",
-         communicator_nranks},
-    Fact{"job.all_ranks_seen", Scope::Job, FactType::Bool,
-         "Lines of every rank of the largest communicator are in the log.", all_ranks_seen},
-    Fact{"job.init_unfinished", Scope::Job, FactType::Bool,
-         "Ranks print Init START of a communicator and neither COMPLETE nor an error.",
-         init_unfinished},
-    Fact{"job.any_init_complete", Scope::Job, FactType::Bool,
-         "At least one rank finished initialising a communicator.", any_init_complete},
-    Fact{"job.has_nccl_lines", Scope::Job, FactType::Bool,
-         "The log holds lines that NCCL itself printed at INFO, WARN or TRACE.", has_nccl_lines},
-    Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
-         host_count},
-    Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
-         "Ranks of one job print different NCCL versions.", within_runs<mixed_nccl_versions>},
-    Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
-    Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
-         "NCCL counts more nodes than the log names hosts.", pseudo_hosts},
-    Fact{"job.one_rank_per_host", Scope::Job, FactType::Bool,
-         "Every rank is known to run on a host of its own.", one_rank_per_host},
-};
-
-}  // namespace
-
-std::span<const Fact> job_facts() { return kFacts; }
-
 // Do the framework and NCCL call a process by the same rank?
 //
 //   [default1]:node-a:88:91 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 …
@@ -595,8 +545,6 @@ std::span<const Fact> job_facts() { return kFacts; }
 //
 // The two are joined by pid, by the launcher's number or by the file of a rank (model's work), so a
 // process that has a voice of another rank is one of which both cannot be right.
-
-namespace {
 
 std::string conflict_phrase(const Process& process, int said) {
   return fmt::format("{}, pid {}: rank {} to the framework, rank {} to NCCL", process.host,
@@ -623,7 +571,44 @@ FactValue rank_conflicts(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kRankFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.pids_started_twice", Scope::Job, FactType::Bool,
+         "A process begins to use NCCL twice, each time with communicators of its own: its pid was "
+         "used again, or it has two copies of NCCL.",
+         pids_started_twice},
+    Fact{"job.several_runs", Scope::Job, FactType::Bool,
+         "Other processes had the same ranks on the same GPUs, or torchrun's folders name several "
+         "attempts: the logs are of several runs.",
+         several_runs},
+    Fact{"job.stale_unique_id", Scope::Job, FactType::Bool,
+         "Ranks begin with the id of a communicator that other processes of the same ranks had "
+         "used up, while other ranks have a new one.",
+         stale_unique_id},
+    Fact{"communicator.host_count", Scope::Communicator, FactType::Integer,
+         "Distinct host names among the ranks of the communicator.", communicator_host_count},
+    Fact{"communicator.nnodes", Scope::Communicator, FactType::Integer,
+         "Nodes as NCCL counts them; NCCL_HOSTID and containers make more of them than hosts.",
+         communicator_nnodes},
+    Fact{"communicator.nranks", Scope::Communicator, FactType::Integer, "Size of the communicator.",
+         communicator_nranks},
+    Fact{"job.all_ranks_seen", Scope::Job, FactType::Bool,
+         "Lines of every rank of the largest communicator are in the log.", all_ranks_seen},
+    Fact{"job.init_unfinished", Scope::Job, FactType::Bool,
+         "Ranks print Init START of a communicator and neither COMPLETE nor an error.",
+         init_unfinished},
+    Fact{"job.any_init_complete", Scope::Job, FactType::Bool,
+         "At least one rank finished initialising a communicator.", any_init_complete},
+    Fact{"job.has_nccl_lines", Scope::Job, FactType::Bool,
+         "The log holds lines that NCCL itself printed at INFO, WARN or TRACE.", has_nccl_lines},
+    Fact{"job.host_count", Scope::Job, FactType::Integer, "Distinct host names in the log.",
+         host_count},
+    Fact{"job.mixed_nccl_versions", Scope::Job, FactType::Bool,
+         "Ranks of one job print different NCCL versions.", within_runs<mixed_nccl_versions>},
+    Fact{"job.nranks", Scope::Job, FactType::Integer, "Ranks of the job.", rank_count},
+    Fact{"job.pseudo_hosts", Scope::Job, FactType::Bool,
+         "NCCL counts more nodes than the log names hosts.", pseudo_hosts},
+    Fact{"job.one_rank_per_host", Scope::Job, FactType::Bool,
+         "Every rank is known to run on a host of its own.", one_rank_per_host},
     Fact{"job.rank_conflicts", Scope::Job, FactType::Bool,
          "The framework's prefix and NCCL's lines give one process different ranks.",
          rank_conflicts},
@@ -631,6 +616,6 @@ constexpr std::array kRankFacts = {
 
 }  // namespace
 
-std::span<const Fact> rank_facts() { return kRankFacts; }
+std::span<const Fact> job_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -40,10 +40,6 @@ namespace ncclog {
 
 namespace {
 
-const Process& process_at(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)];
-}
-
 /// A process as a member of a communicator.
 struct Membership {
   int communicator = -1;
@@ -121,10 +117,10 @@ std::optional<Change> change_between(const Job& job, int process,
     if (!differ(before, after)) continue;
     const CommSegment& second = segment_of(job, after);
     Change change{process, own[i - 1].communicator, second.completed.line == 0, {}, {}};
-    change.what = fmt::format(
-        "{} initialised communicator {} on {} and then {} on {}", name_of(job, process),
-        job.communicators[static_cast<size_t>(own[i - 1].communicator)].id, gpu_of(before),
-        job.communicators[static_cast<size_t>(own[i].communicator)].id, gpu_of(after));
+    change.what =
+        fmt::format("{} initialised communicator {} on {} and then {} on {}", name_of(job, process),
+                    communicator_at(job, own[i - 1].communicator).id, gpu_of(before),
+                    communicator_at(job, own[i].communicator).id, gpu_of(after));
     const Process& speaker = process_at(job, process);
     for (const CommRank* rank : {&before, &after}) {
       change.lines.push_back(line_at(job, speaker, begin_of(segment_of(job, *rank))));
@@ -174,8 +170,7 @@ std::optional<Change> change_behind(const Job& job, int process,
   const auto header = parse_nccl_header(line->text);
   Change change{process, own.back().communicator, false, {}, {}};
   change.what = fmt::format("{} initialised communicator {} on {} and went on with GPU {}",
-                            name_of(job, process),
-                            job.communicators[static_cast<size_t>(change.communicator)].id,
+                            name_of(job, process), communicator_at(job, change.communicator).id,
                             gpu_of(last), header->cuda_dev);
   change.lines = {line_at(job, speaker, section->completed), *line};
   if (auto wait = waits_for_another(job, speaker)) {
@@ -202,7 +197,7 @@ std::vector<Change> find_changes(const Job& job) {
 
 /// All members of the communicator that are there changed alike.
 bool everybody_changed(const Job& job, const Change& change, const std::set<int>& changed) {
-  const auto& ranks = job.communicators[static_cast<size_t>(change.communicator)].ranks;
+  const auto& ranks = communicator_at(job, change.communicator).ranks;
   return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
     return rank.process < 0 || changed.contains(rank.process);
   });
@@ -295,29 +290,9 @@ FactValue gpu_shared(const Job& job, const Instance&) {
 
 FactValue device_changed_perhaps(const Job& job, const Instance&) { return answer(job, false); }
 
-constexpr std::array kFacts = {
-    Fact{"job.device_changed", Scope::Job, FactType::Bool,
-         "A process has a communicator on one GPU, went on with another, waited for a communicator "
-         "there that others did not join, and the job stopped.",
-         within_runs<device_changed>},
-    Fact{"job.device_changed_perhaps", Scope::Job, FactType::Bool,
-         "A process went on with another GPU than that of its communicator, and nothing hangs from "
-         "it.",
-         within_runs<device_changed_perhaps>},
-    Fact{"job.gpu_shared", Scope::Job, FactType::Bool,
-         "Ranks of a communicator that nobody completed print the same host and bus id.",
-         within_runs<gpu_shared>},
-};
-
-}  // namespace
-
-std::span<const Fact> device_facts() { return kFacts; }
-
 // Are the rings and trees that the ranks describe rings and trees?
 //
 //   communicator.graph_broken = yes, "ring of channels 0-23: rank 1 is listed twice"
-
-namespace {
 
 constexpr size_t kMaxLines = 4;
 
@@ -335,11 +310,10 @@ std::vector<Evidence> first_lines(const Job& job, const Instance& instance) {
   std::vector<Evidence> lines;
   for (const int process : instance.processes) {
     bool first = true;
-    for_each_record(job, job.processes[static_cast<size_t>(process)], kKindIndex<T>,
-                    [&](const Record& record) {
-                      if (first && lines.size() < kMaxLines) lines.push_back(evidence_of(record));
-                      first = false;
-                    });
+    for_each_record(job, process_at(job, process), kKindIndex<T>, [&](const Record& record) {
+      if (first && lines.size() < kMaxLines) lines.push_back(evidence_of(record));
+      first = false;
+    });
   }
   return lines;
 }
@@ -350,7 +324,7 @@ std::string phrase(std::string_view graph, uint64_t channels, const std::string&
 }
 
 FactValue graph_broken(const Job& job, const Instance& instance) {
-  const auto& graphs = job.communicators[static_cast<size_t>(instance.communicator)].graphs;
+  const auto& graphs = communicator_at(job, instance.communicator).graphs;
   for (const Ring& ring : graphs.rings) {
     if (ring.check != GraphCheck::Broken) continue;
     std::vector<Evidence> lines = first_lines<RingMembers>(job, instance);
@@ -367,18 +341,6 @@ FactValue graph_broken(const Job& job, const Instance& instance) {
   return graphs.rings.empty() || any_unknown ? unknown() : no();
 }
 
-constexpr std::array kGraphFacts = {
-    Fact{
-        "communicator.graph_broken", Scope::Communicator, FactType::Bool,
-        "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
-        "ranks are not seen or lists are cut.",
-        graph_broken},
-};
-
-}  // namespace
-
-std::span<const Fact> graph_facts() { return kGraphFacts; }
-
 // Which GPU, or which host, is built or linked unlike the others?
 //
 //   + NVL[370.8] - NVS/0-0   below 7 GPUs, NVL[185.4] below GPU/0-90   → job.odd_nvlink = yes
@@ -387,8 +349,6 @@ std::span<const Fact> graph_facts() { return kGraphFacts; }
 //
 // Only what a line says counts, and only less than the others have: a link whose line is lost is
 // unknown, and says nothing about the GPU above it.
-
-namespace {
 
 /// A GPU of a host, and something that is measured about it.
 struct Gpu {
@@ -509,7 +469,7 @@ std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
   const std::string name = to_string(node_of(gpu).name);
   std::optional<Evidence> line;
   for_each_said<TopologyNode>(job, [&](const Said<TopologyNode>& said) {
-    const bool here = job.processes[static_cast<size_t>(said.process)].host == gpu.host->host;
+    const bool here = process_at(job, said.process).host == gpu.host->host;
     const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
     const auto named = parse_node_name(node);
     if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record);
@@ -611,7 +571,7 @@ HostSearches host_searches(const Job& job, const Communicator& comm) {
   HostSearches result;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) return {};
-    const std::string& host = job.processes[static_cast<size_t>(rank.process)].host;
+    const std::string& host = process_at(job, rank.process).host;
     hosts[host].push_back(rank.process);
     const auto search = by_rank.find(rank.rank);
     if (search == by_rank.end()) continue;
@@ -655,7 +615,23 @@ FactValue odd_search(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-constexpr std::array kOddTopologyFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.device_changed", Scope::Job, FactType::Bool,
+         "A process has a communicator on one GPU, went on with another, waited for a communicator "
+         "there that others did not join, and the job stopped.",
+         within_runs<device_changed>},
+    Fact{"job.device_changed_perhaps", Scope::Job, FactType::Bool,
+         "A process went on with another GPU than that of its communicator, and nothing hangs from "
+         "it.",
+         within_runs<device_changed_perhaps>},
+    Fact{"job.gpu_shared", Scope::Job, FactType::Bool,
+         "Ranks of a communicator that nobody completed print the same host and bus id.",
+         within_runs<gpu_shared>},
+    Fact{
+        "communicator.graph_broken", Scope::Communicator, FactType::Bool,
+        "The ranks' lines describe a ring that is not closed or a tree that is none; unknown where "
+        "ranks are not seen or lists are cut.",
+        graph_broken},
     Fact{"job.odd_nic_path", Scope::Job, FactType::Bool,
          "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts.",
          odd_nic_path},
@@ -675,6 +651,6 @@ constexpr std::array kOddTopologyFacts = {
 
 }  // namespace
 
-std::span<const Fact> odd_topology_facts() { return kOddTopologyFacts; }
+std::span<const Fact> gpu_facts() { return kFacts; }
 
 }  // namespace ncclog

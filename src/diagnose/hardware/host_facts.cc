@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/network/interfaces.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/first_failure.h"
 #include "log/messages.h"
 #include "model/job.h"
 
@@ -109,7 +109,7 @@ std::set<int> shown_past_probe(const Job& job) {
   const std::set<int> head = speakers<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
   std::set<int> past;
   for (const int process : speakers<NetworkSelected, CommInit>(job)) {
-    const bool torn = job.processes[static_cast<size_t>(process)].torn;
+    const bool torn = process_at(job, process).torn;
     if (head.contains(process) && !torn) past.insert(process);
   }
   return past;
@@ -161,7 +161,7 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
       (job.nccl_versions.empty() && !fell_back.empty());
   const bool silence_counts = has_line && !speaks_for_others(job);
   for (const int process : host.processes) {
-    if (!job.processes[static_cast<size_t>(process)].has_nccl) continue;
+    if (!process_at(job, process).has_nccl) continue;
     int& count = fell_back.contains(process)                ? memory.fell_back
                  : off.contains(process)                    ? memory.switched_off
                  : silence_counts && past.contains(process) ? memory.kept
@@ -186,15 +186,11 @@ std::string counts_text(const CumemHostMemory& memory) {
   return join(parts, ", ");
 }
 
-}  // namespace
-
 // What surrounds the ranks on their hosts: containers, /dev/shm, neighbours that differ.
 //
 //   shm              64M   64M     0 100% /dev/shm         job.shm_mount_small
 //   rank 1: cuMem host allocations do not appear to be …   host.cumem_fallback_partial
 //   rank 0 of the same host: nothing of the kind
-
-namespace {
 
 constexpr std::string_view kContainerCommands[] = {"docker run",  "docker exec", "podman ",
                                                    "nerdctl ",    "kubectl ",    "enroot ",
@@ -342,7 +338,7 @@ FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
     std::map<std::string, int> ranks;
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) return unknown();
-      ++ranks[job.processes[static_cast<size_t>(rank.process)].host];
+      ++ranks[process_at(job, rank.process).host];
     }
     std::set<int> sizes;
     std::vector<std::string> parts;
@@ -355,30 +351,6 @@ FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
   return no();
 }
 
-constexpr std::array kFacts = {
-    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
-         "Some processes of the host fell back from cuMem host memory, and others provably not.",
-         cumem_fallback_partial},
-    Fact{"host.garbled_attach", Scope::Host, FactType::Text,
-         "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
-         "different ways, \"stale segment\" where all provably do the same, else \"either\".",
-         garbled_attach},
-    Fact{"job.container", Scope::Job, FactType::Bool,
-         "Host names, commands or addresses show a container; no means nothing does.", container},
-    Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,
-         "df shows a /dev/shm of 1 GB or more; no also where df is not in the log.",
-         shm_mount_large},
-    Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
-         "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount_small},
-    Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,
-         "Hosts of one communicator run different numbers of ranks.",
-         within_runs<uneven_ranks_per_host>},
-};
-
-}  // namespace
-
-std::span<const Fact> host_facts() { return kFacts; }
-
 // What do the kernels' logs say about the GPUs, switches, adapters and processes of the job?
 //
 //   node-a.dmesg: NVRM: Xid (PCI:0000:1b:00): 79, pid=4242, name=python3, GPU has fallen off the
@@ -388,8 +360,6 @@ std::span<const Fact> host_facts() { return kFacts; }
 // Xid codes are sorted by what they mean as NVIDIA's "XID Errors" lists them. An event of a GPU or
 // host that the job does not use answers none of these but job.xid_elsewhere. Nothing here compares
 // times: dmesg counts from boot, so an event may be older than the job.
-
-namespace {
 
 bool concerns_job(const KernelEvent& event) {
   return event.relation != KernelRelation::OtherGpu && event.relation != KernelRelation::OtherHost;
@@ -504,7 +474,24 @@ FactValue oom_kill_unplaced(const Job& job, const Instance&) {
   });
 }
 
-constexpr std::array kKernelFacts = {
+constexpr std::array kFacts = {
+    Fact{"host.cumem_fallback_partial", Scope::Host, FactType::Bool,
+         "Some processes of the host fell back from cuMem host memory, and others provably not.",
+         cumem_fallback_partial},
+    Fact{"host.garbled_attach", Scope::Host, FactType::Text,
+         "What a garbled segment name points to: \"host memory\" where ranks of the host get it in "
+         "different ways, \"stale segment\" where all provably do the same, else \"either\".",
+         garbled_attach},
+    Fact{"job.container", Scope::Job, FactType::Bool,
+         "Host names, commands or addresses show a container; no means nothing does.", container},
+    Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,
+         "df shows a /dev/shm of 1 GB or more; no also where df is not in the log.",
+         shm_mount_large},
+    Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
+         "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount_small},
+    Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,
+         "Hosts of one communicator run different numbers of ranks.",
+         within_runs<uneven_ranks_per_host>},
     Fact{"job.hca_fault", Scope::Job, FactType::Bool,
          "A kernel of the job's hosts reports a fault of a network adapter.", hca_fault},
     Fact{"job.oom_kill_unplaced", Scope::Job, FactType::Bool,
@@ -531,6 +518,6 @@ constexpr std::array kKernelFacts = {
 
 }  // namespace
 
-std::span<const Fact> kernel_facts() { return kKernelFacts; }
+std::span<const Fact> host_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "diagnose/network/connections.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/network/connections.h"
 #include "log/messages.h"
 
 namespace ncclog {
@@ -66,8 +66,8 @@ std::vector<int> places_in_host(const Job& job) {
   for (auto [host, processes] : hosts) {
     if (processes.size() != usual) continue;
     std::sort(processes.begin(), processes.end(), [&](int a, int b) {
-      const Process& first = job.processes[static_cast<size_t>(a)];
-      const Process& second = job.processes[static_cast<size_t>(b)];
+      const Process& first = process_at(job, a);
+      const Process& second = process_at(job, b);
       return std::tuple(parse_hex(first.bus_id).value_or(0), first.rank, a) <
              std::tuple(parse_hex(second.bus_id).value_or(0), second.rank, b);
     });
@@ -82,10 +82,10 @@ void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
   const std::vector<int> places = places_in_host(job);
   std::erase_if(odd.odd, [&](int suspect) {
     const int place = places[static_cast<size_t>(suspect)];
-    const std::string& host = job.processes[static_cast<size_t>(suspect)].host;
+    const std::string& host = process_at(job, suspect).host;
     return place < 0 || std::none_of(values.begin(), values.end(), [&](const auto& peer) {
              return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    job.processes[static_cast<size_t>(peer.first)].host != host;
+                    process_at(job, peer.first).host != host;
            });
   });
 }
@@ -153,7 +153,7 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
   PeerValues result;
   std::set<std::string> mixed;
   for (const auto& [process, value] : values) {
-    const std::string& host = job.processes[static_cast<size_t>(process)].host;
+    const std::string& host = process_at(job, process).host;
     if (host.empty()) continue;
     const auto [known, is_new] = first.emplace(host, process);
     if (is_new) result[process] = value;
@@ -167,10 +167,10 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
 std::vector<int> whole_hosts(const Job& job, const PeerValues& values,
                              const std::vector<int>& firsts) {
   std::set<std::string> hosts;
-  for (const int first : firsts) hosts.insert(job.processes[static_cast<size_t>(first)].host);
+  for (const int first : firsts) hosts.insert(process_at(job, first).host);
   std::vector<int> result;
   for (const auto& [process, value] : values) {
-    if (hosts.contains(job.processes[static_cast<size_t>(process)].host)) result.push_back(process);
+    if (hosts.contains(process_at(job, process).host)) result.push_back(process);
   }
   return result;
 }
@@ -288,27 +288,6 @@ FactValue odd_test_run(const Job& job, const Instance&) {
   return job.nccl_tests.empty() ? unknown() : no();
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.odd_affinity", Scope::Job, FactType::Bool,
-         "A few ranks are bound to other CPUs than the ranks at their place of most hosts.",
-         within_runs<odd_affinity>},
-    Fact{"job.odd_channel_count", Scope::Job, FactType::Bool,
-         "A few ranks count another number of channels for collectives than most ranks of their "
-         "communicator.",
-         within_runs<odd_channel_count>},
-    Fact{"job.odd_driver", Scope::Job, FactType::Bool,
-         "A few hosts have another CUDA driver version than most.", within_runs<odd_driver>},
-    Fact{"job.odd_nvls", Scope::Job, FactType::Bool,
-         "A few GPUs cannot use NVLink SHARP, most can.", within_runs<odd_nvls>},
-    Fact{"job.odd_test_run", Scope::Job, FactType::Bool,
-         "One run of nccl-tests is far slower than others of the same test, ranks and size.",
-         odd_test_run},
-};
-
-}  // namespace
-
-std::span<const Fact> odd_host_facts() { return kFacts; }
-
 // Whose paths to others are not like those of its peers?
 //
 //   15 ranks receive over NET/IB/…/GDRDMA from other hosts, rank 11 over NET/IB/3
@@ -316,8 +295,6 @@ std::span<const Fact> odd_host_facts() { return kFacts; }
 //
 // Only what a process announces itself is held against it, and only where its peers announce the
 // same kind of connection: a log without lines of channels proves nothing.
-
-namespace {
 
 constexpr size_t kMaxLines = 6;
 
@@ -453,7 +430,7 @@ LocalPaths local_paths(const Job& job, const std::vector<Edge>& edges) {
     const LocalPair pair{places[static_cast<size_t>(edge.process)],
                          places[static_cast<size_t>(edge.peer)]};
     if (slow < 0 || pair.src_place < 0 || pair.dst_place < 0) continue;
-    LocalPath& path = paths[pair][job.processes[static_cast<size_t>(edge.process)].host];
+    LocalPath& path = paths[pair][process_at(job, edge.process).host];
     if (slow > path.slowness) path = {slow, &edge};
   }
   return paths;
@@ -539,7 +516,21 @@ FactValue odd_nic(const Job& job, const Instance&) {
   return yes(std::move(what), std::move(lines), std::move(odd.odd));
 }
 
-constexpr std::array kOddPathFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.odd_affinity", Scope::Job, FactType::Bool,
+         "A few ranks are bound to other CPUs than the ranks at their place of most hosts.",
+         within_runs<odd_affinity>},
+    Fact{"job.odd_channel_count", Scope::Job, FactType::Bool,
+         "A few ranks count another number of channels for collectives than most ranks of their "
+         "communicator.",
+         within_runs<odd_channel_count>},
+    Fact{"job.odd_driver", Scope::Job, FactType::Bool,
+         "A few hosts have another CUDA driver version than most.", within_runs<odd_driver>},
+    Fact{"job.odd_nvls", Scope::Job, FactType::Bool,
+         "A few GPUs cannot use NVLink SHARP, most can.", within_runs<odd_nvls>},
+    Fact{"job.odd_test_run", Scope::Job, FactType::Bool,
+         "One run of nccl-tests is far slower than others of the same test, ranks and size.",
+         odd_test_run},
     Fact{"job.odd_gpudirect", Scope::Job, FactType::Bool,
          "A few ranks exchange data with other hosts without GPU Direct RDMA, most do with it, and "
          "a rank at the same place of another host does.",
@@ -557,6 +548,6 @@ constexpr std::array kOddPathFacts = {
 
 }  // namespace
 
-std::span<const Fact> odd_path_facts() { return kOddPathFacts; }
+std::span<const Fact> odd_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -200,7 +200,6 @@ IterationChanges::IterationChanges(const JobIterations& iterations) {
   }
 }
 
-
 constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 constexpr int64_t kAfter = std::numeric_limits<int64_t>::max() - 1;
 

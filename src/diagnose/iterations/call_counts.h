@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/iterations/iterations.h"
 #include "diagnose/iterations/folded_calls.h"
+#include "diagnose/iterations/iterations.h"
 #include "model/calls.h"
 
 namespace ncclog {

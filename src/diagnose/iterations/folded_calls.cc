@@ -393,7 +393,8 @@ size_t kinds_in(const FoldedCalls& calls, const PeriodCandidate& candidate) {
 }
 
 /// The period that comes nearest to as many repeats as there are steps; nullptr if none is near.
-const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates, size_t steps, size_t best) {
+const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates, size_t steps,
+                                  size_t best) {
   const PeriodCandidate* nearest = nullptr;
   double least = 1.5;
   for (const PeriodCandidate& candidate : candidates) {
@@ -409,8 +410,8 @@ const PeriodCandidate* nearest_to(const std::vector<PeriodCandidate>& candidates
   return nearest;
 }
 
-const PeriodCandidate* choose(const FoldedCalls& calls, const std::vector<PeriodCandidate>& candidates,
-                        size_t steps) {
+const PeriodCandidate* choose(const FoldedCalls& calls,
+                              const std::vector<PeriodCandidate>& candidates, size_t steps) {
   const auto best = std::max_element(
       candidates.begin(), candidates.end(),
       [](const PeriodCandidate& a, const PeriodCandidate& b) { return a.score() < b.score(); });

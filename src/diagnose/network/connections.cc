@@ -79,8 +79,8 @@ class EndFinder {
  private:
   EdgeReach reach_of(int process, int peer) const {
     if (peer < 0) return EdgeReach::Unknown;
-    const std::string& own = job_.processes[static_cast<size_t>(process)].host;
-    const std::string& other = job_.processes[static_cast<size_t>(peer)].host;
+    const std::string& own = process_at(job_, process).host;
+    const std::string& other = process_at(job_, peer).host;
     if (own.empty() || other.empty()) return EdgeReach::Unknown;
     if (own != other) return EdgeReach::OtherHost;
     return named_hosts_ ? EdgeReach::Unknown : EdgeReach::SameHost;
@@ -246,8 +246,6 @@ FactValue channels_capped(const Job& job, const Instance&) {
   return value;
 }
 
-}  // namespace
-
 // Do data take the way that the hardware offers, or a slower one?
 //
 //   0 -> 1 via SHM/direct in a host with NVSwitch   → job.shm_despite_nvlink = yes, rank 0
@@ -256,13 +254,9 @@ FactValue channels_capped(const Job& job, const Instance&) {
 // What is judged is printed by NCCL itself: paths, links, numbers of channels. Where the hardware
 // is not known to offer more, nothing is called slow.
 
-namespace {
-
 constexpr size_t kMaxLines = 6;
 
-const std::string& host_of(const Job& job, int process) {
-  return job.processes[static_cast<size_t>(process)].host;
-}
+const std::string& host_of(const Job& job, int process) { return process_at(job, process).host; }
 
 /// What a fact says that found edges: the first in words, some lines, who announced them.
 struct Found {
@@ -315,7 +309,7 @@ FactValue shm_despite_nvlink(const Job& job, const Instance&) {
 
 /// A host that joins all its GPUs by NVSwitch gives every communicator inside it more than two.
 FactValue few_channels(const Job& job, const Instance& instance) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(instance.communicator)];
+  const Communicator& comm = communicator_at(job, instance.communicator);
   const int channels = comm.graphs.channels.coll;
   if (channels < 0 || comm.hosts.size() != 1 || comm.nnodes > 1) return unknown();
   if (comm.nranks < 2 || !nvswitch_hosts(job).contains(comm.hosts.front())) return unknown();
@@ -392,34 +386,6 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-constexpr std::array kPathFacts = {
-    Fact{"job.channels_capped", Scope::Job, FactType::Bool,
-         "A setting leaves at most half of the channels that NCCL would use.", channels_capped},
-    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
-         "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
-         "others.",
-         few_channels},
-    Fact{"job.net_within_host", Scope::Job, FactType::Bool,
-         "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
-         within_runs<net_within_host>},
-    Fact{"job.one_nic_for_many", Scope::Job, FactType::Bool,
-         "Four ranks or more of a host reach others through the only NIC that is listed there.",
-         within_runs<one_nic_for_many>},
-    Fact{"job.one_socket_nic", Scope::Job, FactType::Bool,
-         "Hosts list several Ethernet ports, and all socket connections between hosts use one.",
-         within_runs<one_socket_nic>},
-    Fact{"job.shm_despite_nvlink", Scope::Job, FactType::Bool,
-         "GPUs of a host with NVSwitch are connected through shared memory.",
-         within_runs<shm_despite_nvlink>},
-    Fact{"job.staged_net_within_host", Scope::Job, FactType::Bool,
-         "As job.net_within_host, and the data go through host memory.",
-         within_runs<staged_net_within_host>},
-};
-
-}  // namespace
-
-std::span<const Fact> path_facts() { return kPathFacts; }
-
 // Do the RDMA devices in use belong together?
 //
 //   job.hca_link_mix    = yes, "(mlx5_bond_0/RoCE beside 8 of the other kind)"
@@ -427,11 +393,7 @@ std::span<const Fact> path_facts() { return kPathFacts; }
 //
 // Names may differ between hosts; numbers and link layers should not.
 
-namespace {
-
-std::string on_host(const Job& job, int process) {
-  return " on " + job.processes[static_cast<size_t>(process)].host;
-}
+std::string on_host(const Job& job, int process) { return " on " + process_at(job, process).host; }
 
 /// Devices of a host if all its processes list the same; nullptr if each has its own.
 const HcaList* common_list(const std::vector<const HcaList*>& lists) {
@@ -576,7 +538,7 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
       names.push_back(hca.link.empty() ? hca.name : fmt::format("{} ({})", hca.name, hca.link));
     }
     if (names.empty() || parts.size() == kMost) continue;
-    const Process& process = job.processes[static_cast<size_t>(list.process)];
+    const Process& process = process_at(job, list.process);
     parts.push_back(fmt::format(
         "{} uses {}", process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host,
         join(names, ", ")));
@@ -624,6 +586,27 @@ FactValue slow_hca(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{"job.channels_capped", Scope::Job, FactType::Bool,
+         "A setting leaves at most half of the channels that NCCL would use.", channels_capped},
+    Fact{"communicator.few_channels", Scope::Communicator, FactType::Bool,
+         "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
+         "others.",
+         few_channels},
+    Fact{"job.net_within_host", Scope::Job, FactType::Bool,
+         "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
+         within_runs<net_within_host>},
+    Fact{"job.one_nic_for_many", Scope::Job, FactType::Bool,
+         "Four ranks or more of a host reach others through the only NIC that is listed there.",
+         within_runs<one_nic_for_many>},
+    Fact{"job.one_socket_nic", Scope::Job, FactType::Bool,
+         "Hosts list several Ethernet ports, and all socket connections between hosts use one.",
+         within_runs<one_socket_nic>},
+    Fact{"job.shm_despite_nvlink", Scope::Job, FactType::Bool,
+         "GPUs of a host with NVSwitch are connected through shared memory.",
+         within_runs<shm_despite_nvlink>},
+    Fact{"job.staged_net_within_host", Scope::Job, FactType::Bool,
+         "As job.net_within_host, and the data go through host memory.",
+         within_runs<staged_net_within_host>},
     Fact{"job.unanswered_hca", Scope::Job, FactType::Bool,
          "Lines of connections show the RDMA devices of a rank whose transfers got no answer.",
          unanswered_hca},
@@ -643,6 +626,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> hca_facts() { return kFacts; }
+std::span<const Fact> connection_facts() { return kFacts; }
 
 }  // namespace ncclog

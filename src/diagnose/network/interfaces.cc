@@ -90,7 +90,7 @@ void add_addresses(const Job& job, int process, const Record& record, std::strin
   for (const NetDevice& device : list) {
     const std::string_view ip = parse_address(device.address).ip;
     if (ip.empty()) continue;
-    const std::string& host = job.processes[static_cast<size_t>(process)].host;
+    const std::string& host = process_at(job, process).host;
     addresses.push_back(
         {process, host, std::string(device.name), std::string(ip), bootstrap, evidence_of(record)});
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
@@ -175,10 +175,7 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") return;
-    HcaList list{said.process,
-                 job.processes[static_cast<size_t>(said.process)].host,
-                 {},
-                 evidence_of(said.record)};
+    HcaList list{said.process, process_at(job, said.process).host, {}, evidence_of(said.record)};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
       // One with an address is the interface behind a list that another process's words broke.
       if (!device.name.empty() && device.address.empty()) {
@@ -224,7 +221,7 @@ PortAddresses port_addresses(const Job& job) {
   PortAddresses found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.emplace(job.processes[static_cast<size_t>(said.process)].host,
+    found.emplace(process_at(job, said.process).host,
                   PortAddress{std::string(device), std::string(ip), evidence_of(said.record)});
   };
   for_each_said<GidRow>(
@@ -347,19 +344,6 @@ FactValue gid_evidence(const Job& job, const Instance&) {
   return no();
 }
 
-constexpr std::array kGidFacts = {
-    Fact{"job.gid_evidence", Scope::Job, FactType::Bool,
-         "The GID in use is link-local or RoCE v1, or index 0 between subnets.", gid_evidence},
-    Fact{"job.roce_nics_share_subnet", Scope::Job, FactType::Bool,
-         "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
-         "names addresses of NICs.",
-         roce_nics_share_subnet},
-};
-
-}  // namespace
-
-std::span<const Fact> gid_facts() { return kGidFacts; }
-
 // Who was at the other end of an RDMA transfer that failed?
 //
 //   Bootstrap : Using eno1:10.1.2.3<0>                          on host elm1
@@ -368,8 +352,6 @@ std::span<const Fact> gid_facts() { return kGidFacts; }
 //
 // The peer is named by the address over which its rank was found, so it can be looked up among the
 // addresses that hosts say are theirs. Up to NCCL 2.9 no peer is named.
-
-namespace {
 
 constexpr int kRetryExceeded = 12;
 
@@ -396,7 +378,7 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
   bool between_hosts = false;
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status != kRetryExceeded || said.message.peer.empty()) return;
-    const std::string& own = job.processes[static_cast<size_t>(said.process)].host;
+    const std::string& own = process_at(job, said.process).host;
     const auto peer = hosts.find(without_port(said.message.peer));
     if (own.empty() || peer == hosts.end() || peer->second != own) {
       between_hosts = true;
@@ -415,6 +397,12 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{"job.gid_evidence", Scope::Job, FactType::Bool,
+         "The GID in use is link-local or RoCE v1, or index 0 between subnets.", gid_evidence},
+    Fact{"job.roce_nics_share_subnet", Scope::Job, FactType::Bool,
+         "Two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line "
+         "names addresses of NICs.",
+         roce_nics_share_subnet},
     Fact{"job.ib_timeout_within_host", Scope::Job, FactType::Bool,
          "RDMA transfers between NICs of one host got no answer, and no others failed.",
          ib_timeout_within_host},
@@ -422,6 +410,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> ib_peer_facts() { return kFacts; }
+std::span<const Fact> interface_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/network/connections.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
@@ -179,7 +179,7 @@ std::vector<FailedTarget> failed_targets(const Job& job) {
   for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
     const std::string_view ip = parse_address(said.message.address).ip;
     if (ip.empty()) return;
-    targets.push_back({job.processes[static_cast<size_t>(said.process)].host, std::string(ip)});
+    targets.push_back({process_at(job, said.process).host, std::string(ip)});
   });
   return targets;
 }
@@ -388,44 +388,10 @@ FactValue ifname_not_used(const Job& job, const Instance&) {
   return yes_about(fmt::format("the setting is {}, in use is {}", value, addresses_text(odd)), odd);
 }
 
-constexpr std::array kAddressFacts = {
-    Fact{"job.address_families_differ", Scope::Job, FactType::Bool,
-         "Some ranks use IPv4 and others IPv6 for the bootstrap.",
-         within_runs<address_families_differ>},
-    Fact{"job.bridge_between_hosts", Scope::Job, FactType::Bool,
-         "Hosts advertise addresses of the same private bridge, which each has for itself.",
-         within_runs<bridge_between_hosts>},
-    Fact{"job.ifname_not_used", Scope::Job, FactType::Bool,
-         "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.", ifname_not_used},
-    Fact{"job.interfaces_share_subnet", Scope::Job, FactType::Bool,
-         "Two socket interfaces of a process are in one subnet, if its mask has 24 bits.",
-         interfaces_share_subnet},
-    Fact{"job.ipoib_interfaces", Scope::Job, FactType::Bool,
-         "A socket network lists interfaces with names of InfiniBand ports.", ipoib_interfaces},
-    Fact{"job.loopback_between_hosts", Scope::Job, FactType::Bool,
-         "The log names several hosts, and some process uses a loopback address.",
-         within_runs<loopback_between_hosts>},
-    Fact{"job.same_address_on_hosts", Scope::Job, FactType::Bool,
-         "Two hosts advertise the same address for the bootstrap.",
-         within_runs<same_address_on_hosts>},
-    Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
-         "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
-         virtual_interface},
-    Fact{"job.virtual_interface_carries", Scope::Job, FactType::Bool,
-         "Lines of connections show that data pass through a bridge or tunnel.",
-         virtual_interface_carries},
-};
-
-}  // namespace
-
-std::span<const Fact> address_facts() { return kAddressFacts; }
-
 // Which network carries the data, and is it the one that the hardware offers?
 //
 //   job.rdma_evidence = yes, "gpu-a lists mlx5_0 (NET/IB)"
 //   job.networks_differ = yes, "(IB in 8 processes on gpu-a, Socket in 8 processes on gpu-b)"
-
-namespace {
 
 /// Collects signs of one thing; the first few make the answer.
 struct Signs {
@@ -441,7 +407,7 @@ struct Signs {
 };
 
 std::string on_host(const Job& job, int process) {
-  const std::string& host = job.processes[static_cast<size_t>(process)].host;
+  const std::string& host = process_at(job, process).host;
   return host.empty() ? std::string() : " on " + host;
 }
 
@@ -580,25 +546,6 @@ FactValue socket_between_hosts(const Job& job, const Instance&) {
   return edges.empty() ? unknown() : no();
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.gpudirect", Scope::Job, FactType::Bool,
-         "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
-    Fact{"job.networks_differ", Scope::Job, FactType::Bool,
-         "Processes selected different networks, one each, or see different numbers of devices.",
-         within_runs<networks_differ>},
-    Fact{"job.p2p_over_pcie", Scope::Job, FactType::Bool,
-         "GPUs of a host are connected by P2P, and no NVLink is between them.", p2p_over_pcie},
-    Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
-         "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
-         rdma_evidence},
-    Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
-         "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
-};
-
-}  // namespace
-
-std::span<const Fact> network_facts() { return kFacts; }
-
 // What is known of a connection between two ranks, of a GPU, of a network interface?
 //
 //   Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0/GDRDMA   rank_pair.transport = NET/IB
@@ -606,8 +553,6 @@ std::span<const Fact> network_facts() { return kFacts; }
 //   NVRM: Xid (PCI:0000:1b:00): 79, …                                 gpu.xid = 79
 //
 // Printed by some settings and releases only, so most of it is often unknown.
-
-namespace {
 
 FactValue text(std::string value) { return {std::move(value), {}, {}, {}, {}}; }
 
@@ -646,8 +591,8 @@ FactValue pair_gdr(const Job&, const Instance& pair) {
 }
 
 FactValue pair_same_host(const Job& job, const Instance& pair) {
-  const std::string& a = job.processes[static_cast<size_t>(pair.processes[0])].host;
-  const std::string& b = job.processes[static_cast<size_t>(pair.processes[1])].host;
+  const std::string& a = process_at(job, pair.processes[0]).host;
+  const std::string& b = process_at(job, pair.processes[1]).host;
   return a.empty() || b.empty() ? unknown() : yes_or_no(a == b);
 }
 
@@ -701,7 +646,7 @@ FactValue nic_is_virtual(const Job&, const Instance& nic) {
 
 /// The line's process runs on the host, or there is only one.
 bool is_about_host(const Job& job, int process, const std::string& host) {
-  const std::string& known = job.processes[static_cast<size_t>(process)].host;
+  const std::string& known = process_at(job, process).host;
   return known.empty() ? job.hosts.size() == 1 && job.hosts.front() == host : known == host;
 }
 
@@ -727,7 +672,44 @@ FactValue nic_state(const Job& job, const Instance& nic) {
   return value;
 }
 
-constexpr std::array kInstanceFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.address_families_differ", Scope::Job, FactType::Bool,
+         "Some ranks use IPv4 and others IPv6 for the bootstrap.",
+         within_runs<address_families_differ>},
+    Fact{"job.bridge_between_hosts", Scope::Job, FactType::Bool,
+         "Hosts advertise addresses of the same private bridge, which each has for itself.",
+         within_runs<bridge_between_hosts>},
+    Fact{"job.ifname_not_used", Scope::Job, FactType::Bool,
+         "The bootstrap uses an interface that NCCL_SOCKET_IFNAME does not name.", ifname_not_used},
+    Fact{"job.interfaces_share_subnet", Scope::Job, FactType::Bool,
+         "Two socket interfaces of a process are in one subnet, if its mask has 24 bits.",
+         interfaces_share_subnet},
+    Fact{"job.ipoib_interfaces", Scope::Job, FactType::Bool,
+         "A socket network lists interfaces with names of InfiniBand ports.", ipoib_interfaces},
+    Fact{"job.loopback_between_hosts", Scope::Job, FactType::Bool,
+         "The log names several hosts, and some process uses a loopback address.",
+         within_runs<loopback_between_hosts>},
+    Fact{"job.same_address_on_hosts", Scope::Job, FactType::Bool,
+         "Two hosts advertise the same address for the bootstrap.",
+         within_runs<same_address_on_hosts>},
+    Fact{"job.virtual_interface", Scope::Job, FactType::Bool,
+         "Some process uses or lists a bridge, tunnel or link-local IPv4 interface.",
+         virtual_interface},
+    Fact{"job.virtual_interface_carries", Scope::Job, FactType::Bool,
+         "Lines of connections show that data pass through a bridge or tunnel.",
+         virtual_interface_carries},
+    Fact{"job.gpudirect", Scope::Job, FactType::Bool,
+         "NICs read or write GPU memory: GDRDMA paths, or GPU Direct RDMA enabled.", gpudirect},
+    Fact{"job.networks_differ", Scope::Job, FactType::Bool,
+         "Processes selected different networks, one each, or see different numbers of devices.",
+         within_runs<networks_differ>},
+    Fact{"job.p2p_over_pcie", Scope::Job, FactType::Bool,
+         "GPUs of a host are connected by P2P, and no NVLink is between them.", p2p_over_pcie},
+    Fact{"job.rdma_evidence", Scope::Job, FactType::Bool,
+         "Something in the log shows InfiniBand or RoCE hardware; no means nothing does.",
+         rdma_evidence},
+    Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
+         "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
     Fact{"gpu.process_count", Scope::Gpu, FactType::Integer,
          "How many processes initialised a communicator on the GPU.", gpu_process_count},
     Fact{"gpu.xid", Scope::Gpu, FactType::Integer,
@@ -758,6 +740,6 @@ constexpr std::array kInstanceFacts = {
 
 }  // namespace
 
-std::span<const Fact> instance_facts() { return kInstanceFacts; }
+std::span<const Fact> network_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "log/line_time.h"
 #include "log/messages.h"
 
@@ -171,7 +171,7 @@ class Collector {
 
   void add_process(int process, EndState state, std::string what, const Record& record) {
     if (process >= 0) {
-      const Process& known = job_.processes[static_cast<size_t>(process)];
+      const Process& known = process_at(job_, process);
       const std::string who = known.rank >= 0 ? fmt::format("rank {}", known.rank)
                                               : fmt::format("the process with pid {}", known.pid);
       return add(state, process, who + " " + what, record);

@@ -127,7 +127,7 @@ int process_that_printed(const Job& job, std::string_view line) {
   if (header.prefix.rank < 0) return -1;
   const int process = process_of_rank(job, header.prefix.rank);
   if (process < 0 || task_label(line).rank >= 0) return process;
-  const std::vector<size_t>& logs = job.processes[static_cast<size_t>(process)].logs;
+  const std::vector<size_t>& logs = process_at(job, process).logs;
   const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
     return job.logs[log].task_rank == header.prefix.rank ||
            job.logs[log].speaker.rank == header.prefix.rank;
@@ -329,9 +329,8 @@ FactValue warned_fatally(const Job& job, const Instance&) {
 /// Names those whose own call failed. What the WARN means is told by job.warned.
 FactValue warned_of_failure(const Job& job, const Instance& instance) {
   std::vector<int> processes = warned_fatally(job, instance).processes;
-  std::erase_if(processes, [&](int process) {
-    return !reports_own_failure(job, job.processes[static_cast<size_t>(process)]);
-  });
+  std::erase_if(processes,
+                [&](int process) { return !reports_own_failure(job, process_at(job, process)); });
   const auto first = first_warning(job);
   if (processes.empty() || !first) return unknown();
   return yes(first->text, {first->line}, std::move(processes));
@@ -421,47 +420,6 @@ FactValue evidently_finished(const Job& job, const Instance&) {
   return end.state == EndState::Finished ? yes(end.what) : no();
 }
 
-constexpr std::array kFacts = {
-    Fact{"job.error_trail", Scope::Job, FactType::Bool,
-         "A checked call of NCCL returned an error to its caller, other than of a closing socket.",
-         error_trail},
-    Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
-         "Lines show that the job did its work and ended.", evidently_finished},
-    Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
-         "GPU memory was refused, and training steps are printed behind every such line.",
-         memory_shortage_outlived},
-    Fact{"job.init_trail", Scope::Job, FactType::Bool,
-         "Errors of checked calls went up to the call that makes a communicator, which so failed.",
-         init_trail},
-    Fact{"job.silent_init_failure", Scope::Job, FactType::Bool,
-         "The same, and no WARN or error of another kind says more.", silent_init_failure},
-    Fact{"job.uncaught", Scope::Job, FactType::Bool,
-         "A Python exception or traceback stands there, and the program did not go on after it.",
-         uncaught},
-    Fact{"job.unknown_error", Scope::Job, FactType::Bool,
-         "A line in unknown words holds a WARN or an error that need not be fatal.", unknown_error},
-    Fact{"job.unknown_failure", Scope::Job, FactType::Bool,
-         "A line in unknown words reports that a process or a call of NCCL failed.",
-         unknown_failure},
-    Fact{"job.unknown_warning", Scope::Job, FactType::Bool,
-         "NCCL or a plugin printed a WARN that no wording fits.", unknown_warning},
-    Fact{"job.warned", Scope::Job, FactType::Bool,
-         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
-         warned},
-    Fact{
-        "job.warned_fatally", Scope::Job, FactType::Bool,
-        "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
-        "in order.",
-        warned_fatally},
-    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
-         "A process printed a WARN after which its call fails, and did not end in order.",
-         warned_of_failure},
-};
-
-}  // namespace
-
-std::span<const Fact> unexplained_facts() { return kFacts; }
-
 // Did nccl-tests get right results, and as fast as it was asked to?
 //
 //        8388608       2097152     float     sum      -1   4915.3    1.71    3.20     12   5012.1 …
@@ -471,8 +429,6 @@ std::span<const Fact> unexplained_facts() { return kFacts; }
 //
 // Up to 2.10 the last column is the largest error, which is never zero for floats: such rows are
 // judged by the sum below the table only.
-
-namespace {
 
 std::string name_of(const NcclTestsRun& run) { return run.test.empty() ? "nccl-tests" : run.test; }
 
@@ -657,7 +613,41 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
   return value;
 }
 
-constexpr std::array kNcclTestsFacts = {
+constexpr std::array kFacts = {
+    Fact{"job.error_trail", Scope::Job, FactType::Bool,
+         "A checked call of NCCL returned an error to its caller, other than of a closing socket.",
+         error_trail},
+    Fact{"job.evidently_finished", Scope::Job, FactType::Bool,
+         "Lines show that the job did its work and ended.", evidently_finished},
+    Fact{"job.memory_shortage_outlived", Scope::Job, FactType::Bool,
+         "GPU memory was refused, and training steps are printed behind every such line.",
+         memory_shortage_outlived},
+    Fact{"job.init_trail", Scope::Job, FactType::Bool,
+         "Errors of checked calls went up to the call that makes a communicator, which so failed.",
+         init_trail},
+    Fact{"job.silent_init_failure", Scope::Job, FactType::Bool,
+         "The same, and no WARN or error of another kind says more.", silent_init_failure},
+    Fact{"job.uncaught", Scope::Job, FactType::Bool,
+         "A Python exception or traceback stands there, and the program did not go on after it.",
+         uncaught},
+    Fact{"job.unknown_error", Scope::Job, FactType::Bool,
+         "A line in unknown words holds a WARN or an error that need not be fatal.", unknown_error},
+    Fact{"job.unknown_failure", Scope::Job, FactType::Bool,
+         "A line in unknown words reports that a process or a call of NCCL failed.",
+         unknown_failure},
+    Fact{"job.unknown_warning", Scope::Job, FactType::Bool,
+         "NCCL or a plugin printed a WARN that no wording fits.", unknown_warning},
+    Fact{"job.warned", Scope::Job, FactType::Bool,
+         "NCCL printed a WARN whose meaning is known; quoted is the one nearest to a cause.",
+         warned},
+    Fact{
+        "job.warned_fatally", Scope::Job, FactType::Bool,
+        "A process printed a WARN after which its call fails, as a victim perhaps, and did not end "
+        "in order.",
+        warned_fatally},
+    Fact{"job.warned_of_failure", Scope::Job, FactType::Bool,
+         "A process printed a WARN after which its call fails, and did not end in order.",
+         warned_of_failure},
     Fact{"job.bandwidth_seen", Scope::Job, FactType::Bool,
          "A table of nccl-tests is there, and how far its bus bandwidth comes.", bandwidth_seen},
     Fact{"job.nccl_tests_normal", Scope::Job, FactType::Bool,
@@ -677,6 +667,6 @@ constexpr std::array kNcclTestsFacts = {
 
 }  // namespace
 
-std::span<const Fact> nccl_tests_facts() { return kNcclTestsFacts; }
+std::span<const Fact> error_facts() { return kFacts; }
 
 }  // namespace ncclog

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 
@@ -262,8 +262,8 @@ class Deriver {
     if (teardown.aborted && !any_was_up_) return false;
     return std::none_of(exceptions_.begin(), exceptions_.end(), [&](const auto& exception) {
       const auto& [raised_by, where] = exception;
-      const bool may_be_its = raised_by == process || raised_by < 0 ||
-                              !job_.processes[static_cast<size_t>(raised_by)].has_nccl;
+      const bool may_be_its =
+          raised_by == process || raised_by < 0 || !process_at(job_, raised_by).has_nccl;
       return may_be_its && (is_behind(job_, teardown.last, where) ||
                             (teardown.aborted && is_behind(job_, where, teardown.last)));
     });
@@ -411,7 +411,7 @@ EndPlaces derive_end_places(const Job& job) {
     const SourceRef where = mark.line.where;
     if (mark.state != EndState::Finished) continue;
     if (mark.process >= 0) {
-      const Process& process = job.processes[static_cast<size_t>(mark.process)];
+      const Process& process = process_at(job, mark.process);
       if (process.pid >= 0) places.by_process.emplace(std::pair(process.host, process.pid), where);
     } else if (!work_follows(job, where)) {
       places.by_input.emplace(input_of(job, where), where);
@@ -539,11 +539,6 @@ FactValue outcome(const Job& job, const Instance&) {
   return {std::string(to_string(end.state)), end.what, end.evidence, {}, {}};
 }
 
-bool may_warn(const Kind& kind) {
-  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
-}
-
 /// WARN lines after the end of the work, and the first few of them.
 struct Noise {
   uint64_t lines = 0;
@@ -568,7 +563,7 @@ FactValue noise_after_end(const Job& job, const Instance&) {
   Noise noise;
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
-      if (may_warn(all_kinds()[kind])) noise.add(job, list);
+      if (has_warnings(all_kinds()[kind])) noise.add(job, list);
     }
     noise.add(job, log.unrecognised);
   }

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/outcome/first_failure.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/first_failure.h"
 #include "log/header.h"
 #include "log/line_time.h"
 #include "log/messages.h"
@@ -248,13 +248,6 @@ FactValue stopped(const Job& job, const Instance&) {
   return yes(std::move(evidence->what), {std::move(evidence->line)});
 }
 
-constexpr Fact kStopFacts[] = {
-    {"job.stopped", Scope::Job, FactType::Bool,
-     "A line says that somebody gave up, failed, died or was ended: the logs do not just end while "
-     "the job runs.",
-     stopped},
-};
-
 }  // namespace
 
 std::optional<StopEvidence> stop_evidence(const Job& job) {
@@ -303,8 +296,6 @@ std::optional<StopEvidence> long_wait(const Job& job, const Evidence& since) {
       {last->last, last->last_text}};
 }
 
-std::span<const Fact> stop_facts() { return kStopFacts; }
-
 namespace {
 
 // Does the name of the rendezvous resolve?
@@ -329,8 +320,8 @@ bool is_printed(const Job& job) {
 /// NCCL or the training began.
 bool came_further(const Job& job) {
   return !job.communicators.empty() || is_printed<BootstrapInterface>(job) ||
-         is_printed<IterationLine>(job) || is_printed<ProgressBar>(job) || is_printed<NcclVersion>(job) ||
-         is_printed<RendezvousComplete>(job);
+         is_printed<IterationLine>(job) || is_printed<ProgressBar>(job) ||
+         is_printed<NcclVersion>(job) || is_printed<RendezvousComplete>(job);
 }
 
 /// Whole seconds from a line to the last one of its log; -1: not known.
@@ -369,7 +360,6 @@ FactValue store_name_unresolvable(const Job& job, const Instance&) {
   }
   return unknown();
 }
-
 
 // Who never came to the creation of a process group?
 //
@@ -456,16 +446,12 @@ FactValue store_barrier_absent(const Job& job, const Instance&) {
   return unknown();
 }
 
-}  // namespace
-
 // Who failed before NCCL could: killed, crashed, raised, or never came?
 //
 //   job.killed = yes, "rank 3 (pid 1021): Killed"
 //   job.store_root_silent = yes, rank 0: ranks 1-3 wait for its ncclUniqueId, it reports nothing
 //
 // Deaths are joined to ranks by pid, by the command line or by torchrun's table.
-
-namespace {
 
 void blame(int process, int rank, FactValue& value) {
   if (process >= 0) {
@@ -478,9 +464,8 @@ void blame(int process, int rank, FactValue& value) {
 /// "rank 3 (pid 1021 on node-b)", as far as known.
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death);
-  const int rank = process >= 0 ? job.processes[static_cast<size_t>(process)].rank : death.rank;
-  const std::string host =
-      process >= 0 ? job.processes[static_cast<size_t>(process)].host : death.host;
+  const int rank = process >= 0 ? process_at(job, process).rank : death.rank;
+  const std::string host = process >= 0 ? process_at(job, process).host : death.host;
   const std::string on = host.empty() ? "" : " on " + host;
   if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
   if (rank >= 0) return fmt::format("rank {}{}", rank, on);
@@ -499,8 +484,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
     const int process = process_of(job, death);
     blame(process, death.rank, value);
     // Without NCCL's own lines only the launcher names the host.
-    const bool is_placed =
-        process >= 0 && !job.processes[static_cast<size_t>(process)].host.empty();
+    const bool is_placed = process >= 0 && !process_at(job, process).host.empty();
     const bool is_named = process >= 0 || death.rank >= 0;
     if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
@@ -545,7 +529,7 @@ FactValue raised_first(const Job& job, const Instance&) {
   FactValue value = yes(first.front().text);
   for (const ProgramException& exception : first) {
     value.evidence.push_back(exception.line);
-    const Process& process = job.processes[static_cast<size_t>(exception.process)];
+    const Process& process = process_at(job, exception.process);
     const bool named = process.rank >= 0 || process.pid >= 0;
     blame(named ? exception.process : process_of_rank(job, exception.rank), exception.rank, value);
   }
@@ -577,7 +561,7 @@ bool has_joined(const Job& job, int rank) {
   const int process = process_of_rank(job, rank);
   const auto any = [&](const auto& holds) {
     if (process < 0) return false;
-    const auto& logs = job.processes[static_cast<size_t>(process)].logs;
+    const auto& logs = process_at(job, process).logs;
     return std::any_of(logs.begin(), logs.end(), [&](size_t log) { return holds(job.logs[log]); });
   };
   return any([](const SpeakerLog& log) {
@@ -625,6 +609,10 @@ FactValue store_root_silent(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    {"job.stopped", Scope::Job, FactType::Bool,
+     "A line says that somebody gave up, failed, died or was ended: the logs do not just end while "
+     "the job runs.",
+     stopped},
     Fact{"job.killed", Scope::Job, FactType::Bool,
          "Processes got SIGKILL, and not because the whole job was being ended.", killed},
     Fact{"job.raised_first", Scope::Job, FactType::Bool,
@@ -644,6 +632,6 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
-std::span<const Fact> failure_facts() { return kFacts; }
+std::span<const Fact> stop_facts() { return kFacts; }
 
 }  // namespace ncclog

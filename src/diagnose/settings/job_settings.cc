@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/settings/nccl_variables.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/settings/lint.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/settings/lint.h"
+#include "diagnose/settings/nccl_variables.h"
 #include "log/messages.h"
 
 namespace ncclog {
@@ -57,7 +57,7 @@ const FilterInUse* find_filter(const Filters& filters, int process, std::string_
 }
 
 std::string on_host(const Job& job, int process) {
-  const std::string& host = job.processes[static_cast<size_t>(process)].host;
+  const std::string& host = process_at(job, process).host;
   return host.empty() ? std::string("its host") : host;
 }
 
@@ -151,7 +151,6 @@ std::vector<JobRemark> judge_filters_in_use(const Job& job) {
   add_surprises(job, filters, remarks);
   return remarks;
 }
-
 
 /// "2.27.3" if all processes use one release; else empty.
 std::string only_release(const Job& job) {
@@ -473,7 +472,7 @@ bool is_difference(const Job& job, const std::string& name,
   std::map<std::string, std::set<std::string>> values_on_host;
   for (const auto& [value, processes] : by_value) {
     for (const int p : processes) {
-      values_on_host[job.processes[static_cast<size_t>(p)].host].insert(value);
+      values_on_host[process_at(job, p).host].insert(value);
     }
   }
   return std::any_of(values_on_host.begin(), values_on_host.end(),
@@ -483,7 +482,7 @@ bool is_difference(const Job& job, const std::string& name,
 std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {
   std::vector<int> ranks;
   for (const int p : processes) {
-    const int rank = job.processes[static_cast<size_t>(p)].rank;
+    const int rank = process_at(job, p).rank;
     if (rank >= 0) ranks.push_back(rank);
   }
   return ranks;
@@ -547,7 +546,7 @@ std::optional<OneHostSetting> one_host_setting(
   const auto unset = by_value.find("");
   if (by_value.size() != 2 || unset == by_value.end()) return std::nullopt;
   const auto host_of = [&](int process) -> const std::string& {
-    return job.processes[static_cast<size_t>(process)].host;
+    return process_at(job, process).host;
   };
   const std::vector<int>& owners = std::next(unset)->second;
   const std::string& host = host_of(owners.front());
@@ -582,19 +581,7 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
   return yes(join(phrases, ", "), std::move(evidence), {without.begin(), without.end()});
 }
 
-constexpr std::array kEnvironmentFacts = {
-    Fact{"job.env_differs", Scope::Job, FactType::Bool,
-         "Some ranks have a setting or a value that others provably have not.",
-         within_runs<env_differs>},
-    Fact{
-        "job.env_not_forwarded", Scope::Job, FactType::Bool,
-        "All processes of one host have a setting that those of all other hosts provably have not.",
-        within_runs<env_not_forwarded>},
-};
-
 }  // namespace
-
-std::span<const Fact> environment_facts() { return kEnvironmentFacts; }
 
 SettingValues setting_values(const Job& job, const std::string& name) {
   return camps(read_settings(job), name);
@@ -761,6 +748,13 @@ FactValue algorithm_unavailable(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
+    Fact{"job.env_differs", Scope::Job, FactType::Bool,
+         "Some ranks have a setting or a value that others provably have not.",
+         within_runs<env_differs>},
+    Fact{
+        "job.env_not_forwarded", Scope::Job, FactType::Bool,
+        "All processes of one host have a setting that those of all other hosts provably have not.",
+        within_runs<env_not_forwarded>},
     Fact{"job.algorithm_unavailable", Scope::Job, FactType::Bool,
          "NCCL says that no algorithm and protocol is left for an operation; in words: which one, "
          "and what was set.",

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/settings/lint.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/settings/lint.h"
 #include "log/shell_settings.h"
 #include "model/job.h"
 

@@ -6,9 +6,9 @@
 #include <array>
 
 #include "base/text.h"
-#include "diagnose/settings/values.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/settings/nccl_variables.h"
+#include "diagnose/settings/values.h"
 
 namespace ncclog {
 namespace {
@@ -365,12 +365,7 @@ std::optional<Remark> find_conflict(std::span<const Setting> settings, size_t at
   return std::nullopt;
 }
 
-
 constexpr size_t kMostLetters = 2;
-
-Remark make_remark(RemarkKind kind, RemarkLevel level, std::string message, std::string hint = {}) {
-  return {kind, level, {}, {}, std::move(message), std::move(hint), 0};
-}
 
 /// The nearest of `names` that `name_of` gives, at most kMostLetters away.
 template <typename Rows, typename NameOf>

@@ -1,3 +1,5 @@
+#include "diagnose/calls/diverged.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "diagnose/calls/diverged.h"
 #include "model/build/build_job.h"
 #include "support/call_log.h"
 
@@ -91,7 +92,6 @@ TEST(CallDepartures, ARankWhoseCallsAreNotAllKnownIsLeftOut) {
   text += other.substr(other.find("AllReduce"));  // Its initialisation is missing.
   EXPECT_TRUE(find_departures(job_from_text(text)).odd.empty());
 }
-
 
 using testing::CallLog;
 

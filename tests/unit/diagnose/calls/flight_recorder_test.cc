@@ -1,3 +1,5 @@
+#include "diagnose/calls/flight_recorder.h"
+
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -5,7 +7,6 @@
 #include "app/read/read_job.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/calls/flight_recorder.h"
 #include "import/flight_recorder.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
@@ -193,7 +194,6 @@ TEST(RecorderFacts, SayWhatTheyFound) {
       ". The Flight Recorder's dumps say the same of collective 3 of process group default_pg (3 "
       "ranks)");
 }
-
 
 using testing::read_file;
 using testing::source_dir;

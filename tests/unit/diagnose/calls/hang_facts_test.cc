@@ -438,7 +438,6 @@ TEST(HangFacts, SayThatOnlySomeMessagesDifferInSize) {
             "of the 2 messages from rank 0 to rank 1, not all were sent and received in one size");
 }
 
-
 std::string line(int rank, std::string_view message) {
   return fmt::format("n1:{}:{} [{}] NCCL INFO {}\n", 70 + rank, 70 + rank, rank, message);
 }

@@ -1,6 +1,7 @@
+#include "diagnose/calls/messages.h"
+
 #include <gtest/gtest.h>
 
-#include "diagnose/calls/messages.h"
 #include "diagnose/calls/rank_programs.h"
 #include "model/build/build_job.h"
 #include "support/call_log.h"
@@ -140,7 +141,6 @@ TEST(MessageBalance, IsNotNeededWhereOneOfTwoLeftItsPast) {
   EXPECT_EQ(guilty_answer(kMessages, all_time_out(log).text()), "yes 2");
 }
 
-
 using testing::CallLog;
 using testing::fact_of;
 using testing::guilty_answer;
@@ -246,7 +246,6 @@ TEST(MessageCircles, NeedNoLinesOfCallsWhereEveryRankGaveUpOnASend) {
   all_time_out(pairs, 4, "SEND");
   EXPECT_EQ(guilty_answer(kCircle, pairs.text()), "unknown");
 }
-
 
 using testing::CallLog;
 using testing::fact_of;

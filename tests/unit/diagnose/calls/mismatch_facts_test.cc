@@ -45,18 +45,19 @@ TEST(Fingerprints, CountThoseThatAReportPassedOver) {
 TEST(Fingerprints, NameNobodyWithoutAMajority) {
   EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(0, 0, 8, 1, 4)), "yes");
   EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(0, 0, 8, 1, 4) + report(1, 1, 4, 0, 8) +
-                                        report(2, 2, 8, 1, 4) + report(3, 3, 4, 0, 8)),
+                                                   report(2, 2, 8, 1, 4) + report(3, 3, 4, 0, 8)),
             "yes");
   // Another call, in which the other one is odd.
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(2, 2, 8, 1, 4) + report(2, 2, 6, 0, 5)), "yes");
+  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(2, 2, 8, 1, 4) + report(2, 2, 6, 0, 5)),
+            "yes");
 }
 
 TEST(Fingerprints, TakeRanksOfAGroupForNoRanksOfTheJob) {
   // Ranks 4 to 7 of the job; the odd one reports itself.
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(6, 2, 8, 1, 4) + report(5, 1, 4, 0, 8)), "yes 5");
+  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(6, 2, 8, 1, 4) + report(5, 1, 4, 0, 8)),
+            "yes 5");
   EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(6, 2, 8, 1, 4)), "yes");
 }
-
 
 using testing::CallLog;
 using testing::fact_of;

@@ -1,9 +1,10 @@
+#include "diagnose/calls/rank_programs.h"
+
 #include <gtest/gtest.h>
 
 #include <string_view>
 #include <vector>
 
-#include "diagnose/calls/rank_programs.h"
 #include "model/build/build_job.h"
 #include "model/call_coverage.h"
 #include "model/calls.h"
@@ -54,7 +55,6 @@ TEST(MessageCounts, AreUnknownWhereTheTapeDoesNotKeepAllCalls) {
   EXPECT_EQ(message_peers(job, rank_0(job)).size(), static_cast<size_t>(kMost));
   EXPECT_TRUE(has_unknown_peers(job, rank_0(job)));
 }
-
 
 using testing::CallLog;
 
@@ -113,7 +113,6 @@ TEST(RankPrograms, NumberMessagesWithPeersThatAreNotCounted) {
   EXPECT_EQ(program->calls.back().line, (CallLine{0, 0, kPeers}));
   EXPECT_EQ(program->calls.back().index, 1u);
 }
-
 
 /// Of the last letter, where each letter is a step.
 StepPast past_of_last(std::string_view letters) {

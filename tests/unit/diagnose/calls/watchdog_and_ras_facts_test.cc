@@ -56,7 +56,6 @@ TEST(RasFacts, ContradictWhereALogShowsFewerCallsThanRasCounted) {
   EXPECT_EQ(answer_of(kContradicts, answer(2, 9)), "no");
 }
 
-
 using testing::answer_of;
 using testing::CallLog;
 using testing::fact_of;
@@ -143,7 +142,6 @@ TEST(WatchdogCalls, DisagreeOnlyWhereTheLogShowsAllCalls) {
   EXPECT_EQ(answer_of(kDisagrees, world(3).text() + timeout(0, 1, "ALLTOALL_BASE", 4096)), "no");
   EXPECT_EQ(answer_of(kDisagrees, timeout(0, 1, "BROADCAST", 512)), "no");
 }
-
 
 using testing::guilty_answer;
 using testing::GuiltyCase;

@@ -1,3 +1,5 @@
+#include "diagnose/calls/who_waits.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/calls/who_waits.h"
 #include "model/build/build_job.h"
 #include "support/call_log.h"
 
@@ -136,7 +137,6 @@ TEST(CallWaits, SizesThatNoMessageHasAreComparedAsTheyStand) {
   log.call(0, 1, "Send", kMost, 1).call(1, 1, "Recv", kMost, 0);
   EXPECT_TRUE(unmatched_messages(job_from_text(log.text()), 0).empty());
 }
-
 
 using testing::CallLog;
 

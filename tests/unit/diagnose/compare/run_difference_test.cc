@@ -1,7 +1,8 @@
+#include "diagnose/compare/run_difference.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "diagnose/compare/run_difference.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
@@ -39,7 +40,6 @@ TEST(Influences, NothingExplainsItself) {
     }
   }
 }
-
 
 std::string line(int rank, std::string_view message) {
   return fmt::format("node-a:{0}:{0} [{1}] NCCL INFO {2}\n", 4100 + rank, rank, message);

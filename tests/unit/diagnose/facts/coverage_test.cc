@@ -1,9 +1,10 @@
+#include "diagnose/facts/coverage.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "app/read/read_job.h"
-#include "diagnose/facts/coverage.h"
 #include "model/build/build_job.h"
 #include "support/dump_line.h"
 
@@ -104,7 +105,6 @@ TEST(CaptureAdvice, EveryQuestionLeadsToSomething) {
     EXPECT_FALSE(capture_advice(kNothing, open).empty()) << question.name;
   }
 }
-
 
 constexpr std::string_view kInit0 =
     "n1:7:7 [0] NCCL INFO ncclCommInitRank comm 0x7f10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId "

@@ -1,9 +1,10 @@
+#include "diagnose/facts/job_facts.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "diagnose/facts/job_facts.h"
 #include "diagnose/facts/fact.h"
 #include "model/build/build_job.h"
 #include "support/fact_of.h"
@@ -57,7 +58,6 @@ TEST(CudaGraphEvidence, PrefersCapturedCallsToSettings) {
   EXPECT_EQ(evidence_in(std::string(kSetting) + "\n" + captured + "\n" + captured + " more\n"),
             captured);
 }
-
 
 using testing::answer_of;
 using testing::guilty_answer;
@@ -128,7 +128,6 @@ TEST(JobFacts, SeeHostsThatOnlyNcclCounts) {
   EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1)), "no");
 }
 
-
 using testing::fact_of;
 
 std::string init(std::string_view prefix, int rank, int nranks) {
@@ -181,7 +180,6 @@ TEST(RankFacts, NcclsRankWins) {
   EXPECT_EQ(job.processes[1].logs.size(), 2u);
   EXPECT_EQ(process_of_rank(job, 0), 0);
 }
-
 
 using testing::job_from_files;
 

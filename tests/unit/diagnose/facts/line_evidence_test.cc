@@ -1,8 +1,9 @@
 // When does it prove something that a process did not print a line?
 
+#include "diagnose/facts/line_evidence.h"
+
 #include <gtest/gtest.h>
 
-#include "diagnose/facts/line_evidence.h"
 #include "log/known_messages.h"
 #include "model/build/build_job.h"
 

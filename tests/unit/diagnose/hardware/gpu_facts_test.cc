@@ -96,7 +96,6 @@ TEST(DeviceFacts, SayOneChangeInFull) {
             "with GPU 4; rank 2 likewise");
 }
 
-
 using testing::guilty_answer;
 
 std::string line(int host, std::string_view message) {

@@ -131,7 +131,6 @@ TEST(CumemHostMemory, CountsInWords) {
   EXPECT_EQ(on_host("host.cumem_fallback_partial", job).what, "1 did, 1 did not");
 }
 
-
 using testing::answer_of;
 
 struct HostCase {
@@ -183,7 +182,6 @@ TEST(HostFacts, AnswerFromNamesCommandsAndDf) {
     EXPECT_EQ(answer_of(row.fact, row.log), row.answer) << row.fact << ": " << row.what;
   }
 }
-
 
 using testing::guilty_answer;
 using testing::GuiltyCase;

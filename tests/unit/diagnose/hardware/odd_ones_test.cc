@@ -1,3 +1,5 @@
+#include "diagnose/hardware/odd_ones.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/hardware/odd_ones.h"
 #include "support/guilty.h"
 
 namespace ncclog {
@@ -85,7 +86,6 @@ TEST(OddOnes, HaveNoPlaceOnAHostOfAnotherSize) {
   const std::vector<int> places = places_in_host(more);
   EXPECT_EQ(places, (std::vector<int>{0, 1, 2, 3, 0, 1, 2, 3, -1, -1, -1}));
 }
-
 
 using testing::guilty_answer;
 

@@ -1,3 +1,5 @@
+#include "diagnose/iterations/call_counts.h"
+
 #include <gtest/gtest.h>
 
 #include <set>
@@ -6,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/iterations/call_counts.h"
 #include "model/build/build_job.h"
 #include "report/tables/count_table.h"
 #include "support/call_lines.h"

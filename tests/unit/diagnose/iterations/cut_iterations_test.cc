@@ -1,3 +1,5 @@
+#include "diagnose/iterations/cut_iterations.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -5,7 +7,6 @@
 #include <vector>
 
 #include "diagnose/iterations/folded_calls.h"
-#include "diagnose/iterations/cut_iterations.h"
 #include "support/letter_calls.h"
 
 namespace ncclog {

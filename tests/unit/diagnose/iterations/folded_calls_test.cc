@@ -1,3 +1,5 @@
+#include "diagnose/iterations/folded_calls.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/iterations/folded_calls.h"
 #include "support/letter_calls.h"
 
 namespace ncclog {
@@ -113,7 +114,6 @@ TEST(FindRepeats, LoopsHoldTheSameAsTheirCallsOneByOne) {
   }
 }
 
-
 using testing::LetterCalls;
 using testing::repeated;
 
@@ -173,7 +173,6 @@ TEST(FoldedCalls, AreComparedSideBySide) {
   EXPECT_TRUE(same_calls(left, 0, right, 0, 0));
   EXPECT_TRUE(same_calls(left, kTraining.size(), right, 0, 0));
 }
-
 
 /// Every question about the places has the answer that a plain list gives.
 void expect_same(const RepeatPlaces& places, const std::vector<size_t>& begins,

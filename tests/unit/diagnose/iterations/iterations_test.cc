@@ -1,10 +1,11 @@
+#include "diagnose/iterations/iterations.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "diagnose/iterations/iterations.h"
 #include "model/build/build_job.h"
 #include "report/tables/count_table.h"
 #include "support/call_lines.h"
@@ -77,7 +78,6 @@ TEST(IterationCalls, OthersStandAsTheyWereCut) {
             "1r; 0-1 together: 2G2S2R; 2-2: 1G1S!; ");
   EXPECT_EQ(process.counted({}), "1r3G3S2R; ");
 }
-
 
 using testing::call_lines;
 

@@ -1,9 +1,10 @@
+#include "diagnose/network/connections.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "diagnose/network/connections.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

@@ -1,9 +1,10 @@
+#include "diagnose/network/interfaces.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
 
-#include "diagnose/network/interfaces.h"
 #include "support/fact_of.h"
 #include "support/guilty.h"
 
@@ -69,7 +70,6 @@ TEST(GidFacts, SayWhichEntryIsInUse) {
             "GID index 0 of mlx5_0 is link-local, the default of this release");
 }
 
-
 using testing::guilty_answer;
 using testing::GuiltyCase;
 
@@ -114,7 +114,6 @@ TEST(IbPeerFacts, TellAPeerOnTheSameHost) {
 TEST(IbPeerFacts, NameHostAndNic) {
   EXPECT_EQ(testing::fact_of(kWithin, kHosts + failed("10.1.0.1")).what, "n1 (mlx5_1)");
 }
-
 
 TEST(InterfaceClasses, TellsVirtualInterfacesByTheirNames) {
   for (const auto* name : {"docker0", "br-1f0c9a", "virbr0", "cni0", "flannel.1", "vxlan.calico",
@@ -167,7 +166,6 @@ TEST(InterfaceClasses, TellsHostNamesThatContainerRuntimesMakeUp) {
   EXPECT_FALSE(is_container_host("gpu-node-01"));
   EXPECT_FALSE(is_container_host("deadbeef"));
 }
-
 
 using testing::answer_of;
 using testing::fact_of;

@@ -1,3 +1,5 @@
+#include "diagnose/network/network_facts.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -5,7 +7,6 @@
 #include <string_view>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/network/network_facts.h"
 #include "model/build/build_job.h"
 #include "support/fact_of.h"
 
@@ -154,7 +155,6 @@ TEST(AddressFacts, BelieveAFailedConnectionMoreThanAFinishedCommunicator) {
   EXPECT_EQ(answer_of("job.bridge_between_hosts", log + std::string(kRefused)), "yes");
 }
 
-
 using testing::answer_of;
 
 struct P2pCase {
@@ -235,11 +235,7 @@ TEST(FirstTransfer, SeeAStallFromTheStartOnly) {
   }
 }
 
-}  // namespace
-
 // Pairs of ranks, GPUs and network interfaces as things that rules are judged for.
-
-namespace {
 
 std::string init(const char* host, int pid, int rank, int nranks, const char* comm_id = "0x9c") {
   return fmt::format(
@@ -319,7 +315,6 @@ TEST(InstanceFacts, AnXidBelongsToItsGpu) {
   EXPECT_EQ(facts_of(log, Scope::Gpu),
             "GPU 1b000 on n1: process_count=1 xid=79\nGPU 2b000 on n1: process_count=1\n");
 }
-
 
 using testing::answer_of;
 using testing::fact_of;

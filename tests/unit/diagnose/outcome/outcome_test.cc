@@ -1,7 +1,8 @@
+#include "diagnose/outcome/outcome.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/end_marks.h"
 #include "model/build/build_job.h"
 

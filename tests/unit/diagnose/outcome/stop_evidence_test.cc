@@ -1,6 +1,7 @@
+#include "diagnose/outcome/stop_evidence.h"
+
 #include <gtest/gtest.h>
 
-#include "diagnose/outcome/stop_evidence.h"
 #include "model/build/build_job.h"
 #include "support/guilty.h"
 #include "support/letter_calls.h"
@@ -59,7 +60,7 @@ const GuiltyCase kDeaths[] = {
      "yes 6"},
     {"torchrun's victim", kKilled,
      kAgentLine + "Unable to shutdown process 77 via Signals.SIGTERM, forcefully exiting via "
-              "Signals.SIGKILL\n  rank      : 6 (local_rank: 2)\n  exitcode  : -9 (pid: 77)\n",
+                  "Signals.SIGKILL\n  rank      : 6 (local_rank: 2)\n  exitcode  : -9 (pid: 77)\n",
      "unknown"},
     {"srun", kKilled, "srun: error: n2: task 5: Killed\n", "yes 5"},
     {"Slurm's memory limit", kKilled,
@@ -97,7 +98,8 @@ const std::string kRaise1 = kTrace1 + "[rank1]: ValueError: labels out of range\
 const GuiltyCase kExceptions[] = {
     {"one rank", kRaisedFirst, kRaise1 + kTimeout, "yes 1"},
     {"after a timeout", kRaisedFirst, kTimeout + kRaise1, "unknown"},
-    {"no traceback above it", kRaisedFirst, "[rank1]: ValueError: labels out of range\n", "unknown"},
+    {"no traceback above it", kRaisedFirst, "[rank1]: ValueError: labels out of range\n",
+     "unknown"},
     {"the same on two ranks", kRaisedFirst,
      kRaise1 + "[rank0]: Traceback (most recent call last):\n[rank0]: ValueError: labels out of "
                "range\n",
@@ -222,7 +224,6 @@ TEST(FailureFacts, NameWhoWarnsOfAFailureOfItsOwn) {
     EXPECT_EQ(guilty_answer(c.fact, c.log), c.answer) << c.what;
   }
 }
-
 
 const std::string kStart =
     "n1:4242:4242 [1] NCCL INFO ncclCommInitRank comm 0x5a rank 1 nranks 4 cudaDev 1 nvmlDev 1 "

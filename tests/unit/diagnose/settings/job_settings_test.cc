@@ -1,7 +1,8 @@
+#include "diagnose/settings/job_settings.h"
+
 #include <gtest/gtest.h>
 
 #include "diagnose/facts/fact.h"
-#include "diagnose/settings/job_settings.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "model/build/build_job.h"
 #include "support/guilty.h"
@@ -125,7 +126,6 @@ TEST(EnvironmentFacts, NameHostsThatTheLaunchersSettingsDidNotReach) {
     EXPECT_EQ(guilty_answer(c.fact, c.log), c.answer) << c.what;
   }
 }
-
 
 using testing::fact_of;
 

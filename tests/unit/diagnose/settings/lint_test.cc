@@ -1,10 +1,11 @@
+#include "diagnose/settings/lint.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "diagnose/settings/lint.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/settings/job_settings.h"
 #include "diagnose/settings/nccl_variables.h"
-#include "diagnose/facts/job_facts.h"
 #include "log/shell_settings.h"
 #include "model/build/build_job.h"
 

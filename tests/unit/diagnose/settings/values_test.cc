@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "diagnose/settings/values.h"
+
+#include <gtest/gtest.h>
 
 namespace ncclog {
 namespace {
