@@ -137,6 +137,7 @@ Memberships memberships_of(const Job& job) {
       const CollectiveCalls* calls = calls_of(job, rank);
       if (calls == nullptr) continue;
       const Waiter waiter = waiter_of(rank);
+      // Programs are held against each other from their first call on.
       const bool is_known = call_coverage(job, comm, rank) == CallCoverage::Counted &&
                             calls->collectives.kept_from() == 0;
       is_partly_known[waiter] |= !is_known;
@@ -204,6 +205,7 @@ void judge_parting(const std::vector<Class>& camps, size_t at, Departures& resul
   const RoleProgram& usual = *many.front();
   for (const Class& camp : camps) {
     for (const RoleProgram* odd : camp) {
+      // Who went on for long after it parted was not stopped by that: it has another role.
       if (&camp == &many || odd->steps.size() - at > kMostAhead) continue;
       const bool swapped = is_swapped(*odd, usual, at);
       if (is_majority) {
@@ -243,6 +245,7 @@ Departures find_departures(const Job& job) {
   }
   Class all;
   for (const RoleProgram& program : programs) all.push_back(&program);
+  // All begin in one class; at each place a class falls apart into those that go on alike.
   std::vector<Class> classes = {std::move(all)};
   Departures result;
   for (size_t at = 0; !classes.empty(); ++at) {
@@ -390,6 +393,7 @@ std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
 std::optional<MessageDeparture> find_departure(const Side& owing, const Side& waiting) {
   const auto stretch = stretch_without(owing, waiting);
   if (!stretch) return std::nullopt;
+  // Where the other end left such a message out as well, the past does not hold.
   const std::vector<Gap>& theirs = gaps_behind(waiting.past, stretch->other_from);
   const auto is_theirs = [&](const Gap& gap) {
     return is_message_of(waiting.past, gap, waiting.end);

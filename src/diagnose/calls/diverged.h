@@ -1,12 +1,17 @@
-// Did a rank do something that it never did before at that place?
+// Who diverged: which rank left what it, or what ranks like it, always did?
 //
-//   TP TP TP TP world | TP TP TP TP world | TP TP TP world
-//       after four TP calls came the world's, now after three: this rank departed from its program
+//   TP TP TP TP world | TP TP TP TP world | TP TP TP world       against its own past
+//   ranks 0, 1, 3:  TP TP TP TP world     rank 2:  TP TP TP world    against the many
+//   rank 2:  Recv Send→3 AllReduce | … | Recv AllReduce              a message that it left out
 //
-// Where ranks wait for each other in a circle, or two of them contradict each other, neither the
-// log of one nor that of the other says who is wrong. What tells them apart is that the ranks of a
-// training job repeat themselves: the one that departs from what it, or from what all ranks like
-// it, always did at that place is the odd one. Where the past does not tell, nothing is said.
+// Where ranks wait for each other in a circle, or two of them contradict each other, neither log
+// says who is wrong. What tells them apart is repetition: the ranks of a training job repeat
+// themselves, and most of them do the same. All three answers prefer silence: where the past is too
+// short, where no majority exists, or where the other end did likewise, nobody is named.
+//
+// The cost: against the past, each of the last steps is compared with all before it; against the
+// many, every kept call is looked at once; of messages, the gaps of a program are found once for
+// each place from which they are asked for.
 
 #pragma once
 
@@ -20,6 +25,16 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// Did a rank do something that it never did before at that place?
+//
+//   TP TP TP TP world | TP TP TP TP world | TP TP TP world
+//       after four TP calls came the world's, now after three: this rank departed from its program
+//
+// Where ranks wait for each other in a circle, or two of them contradict each other, neither the
+// log of one nor that of the other says who is wrong. What tells them apart is that the ranks of a
+// training job repeat themselves: the one that departs from what it, or from what all ranks like
+// it, always did at that place is the odd one. Where the past does not tell, nothing is said.
 
 /// A rank, and the last of its calls that is looked at.
 struct CallerUntil {

@@ -1,3 +1,8 @@
+// Who left before the others, and where do all wait with nobody to blame?
+//
+//   rank 3 ended without an error, and the others lost their peer      → who went first
+//   every rank's watchdog gave up, and no lines of calls say on whom    → all wait
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -203,10 +203,12 @@ std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
       front.unknown.push_back(rank.rank);
     } else if (rank.enqueued > least) {
       const FlightRecorderEntry* call = rank.call(front.number);
+      // It does not wait in that call, whoever lacks it.
       if (call == nullptr || !is_open(*call)) return std::nullopt;
       if (front.call == nullptr) front.call = call;
       front.ahead.push_back(rank.rank);
     } else {
+      // It waits in an earlier call itself.
       if (!finished(rank)) return std::nullopt;
       front.behind.push_back(rank.rank);
       if (rank.is_idle) front.idle.push_back(rank.rank);
@@ -223,6 +225,7 @@ std::optional<RecordedDifference> recorded_difference(const RecordedGroup& group
     const std::vector<Caller> callers = callers_of(group, number);
     if (callers.empty()) return std::nullopt;
     if (made_the_same(callers)) continue;
+    // What differs and yet completed on all ranks is not what they wait in.
     if (all_completed(callers) || !is_anchored(group, number)) return std::nullopt;
     return make_difference(number, callers);
   }

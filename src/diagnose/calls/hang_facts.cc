@@ -1,3 +1,19 @@
+// Who holds a hanging job up?
+//
+//   a watchdog gave up; rank 5 never entered the world's call 29, and waits for nobody itself
+//       → job.rank_missing_in_collective = yes, rank 5
+//   ranks 0 and 1 each entered first what the other entered second
+//       → job.collective_order_inverted = yes
+//   all entered the same calls, rank 5 minutes after the others had given up
+//       → job.rank_missing_in_collective = yes, rank 5, "696 s after the others"
+//   nothing for 22 s where steps came every 0.1 s, then SIGTERM
+//       → job.stalled_before_end = yes
+//
+// Who is behind says nothing in a job that runs, so the facts ask first whether it stood still
+// (diagnose/outcome/stop_evidence.h), then who waits for whom (diagnose/calls/who_waits.h), and
+// then whether somebody else diverged (diagnose/calls/diverged.h): then being late is that one's
+// doing.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -67,6 +83,7 @@ std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
     zones.insert(time.has_zone);
     entries.push_back({waiter_of(rank), calls->last, time.nanoseconds});
   }
+  // Times with a zone and without one do not compare.
   if (zones.size() != 1) return {};
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.nanoseconds < b.nanoseconds; });

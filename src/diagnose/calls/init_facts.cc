@@ -1,3 +1,8 @@
+// Who is missing in an initialisation that hangs, and where did it stop?
+//
+// First the initialisations that came to no end, with those who wait in them and those who are
+// missing (unfinished_inits), then the facts about them.
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -93,6 +93,7 @@ class Comparing {
       if (place == met.end()) continue;
       const uint64_t sent = made_before(sender, ends.sent, at);
       const uint64_t received = made_before(receiver, ends.received, place->second);
+      // Unsigned differences are equal if both are as far apart, and the same way round.
       if (is_apart && sent - received != apart.sent - apart.received) return std::nullopt;
       if (is_apart) continue;
       if (sent == received) {
@@ -127,7 +128,7 @@ std::vector<OutOfStepRank> ranks_out_of_step(const Job& job) {
   for (const OutOfStep& messages : messages_out_of_step(job)) {
     const bool sender_left = departure_from_twins(job, messages.sender).has_value();
     const bool receiver_left = departure_from_twins(job, messages.receiver).has_value();
-    if (sender_left == receiver_left) continue;
+    if (sender_left == receiver_left) continue;  // Nothing tells which of them it was.
     const Waiter& waiter = sender_left ? messages.sender : messages.receiver;
     const bool is_known = std::any_of(result.begin(), result.end(),
                                       [&](const auto& one) { return one.waiter == waiter; });
@@ -418,6 +419,7 @@ std::vector<SizeCount> surplus(const Sizes& sizes, const Sizes& others) {
 /// the two sizes.
 std::optional<uint64_t> place_in(uint64_t difference, uint64_t unlike, uint64_t count) {
   constexpr uint64_t kMostTried = 10'000'000;  // A second's work; no log has so many of one pair.
+  // Each message behind it multiplied its size by the base once more.
   for (uint64_t behind = 0; behind < std::min(count, kMostTried); ++behind) {
     if (unlike == difference) return count - 1 - behind;
     unlike *= kSequenceBase;
@@ -463,6 +465,7 @@ std::optional<Stranger> met_stranger(const MessageCount& own, const Sizes& sizes
   if (odd == more.end() || odd->count != 1 || !sizes.contains(usual_key)) return std::nullopt;
   constexpr uint64_t kMostCounted = 10'000'000;
   if (own.count > kMostCounted) return std::nullopt;
+  // The hash that this end would have if all its messages had the usual size.
   uint64_t all_usual = 0;
   for (uint64_t i = 0; i < own.count; ++i) all_usual = all_usual * kSequenceBase + usual_key;
   const auto place =

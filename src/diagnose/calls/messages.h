@@ -1,13 +1,13 @@
-// Which messages were out of step when both their ends had gone on?
+// Which messages between two ranks do not fit each other?
 //
-//   rank 4:  Recv←6 AllReduce (#8) | Recv←6 AllReduce (#9) | Recv←6
-//   rank 6:  Send→4 AllReduce (#8) |        AllReduce (#9) | Send→4 AllReduce (#10)
-//       → before the 9th AllReduce of both, rank 4 had received twice and rank 6 had sent once
+//   rank 4 received twice before the 9th AllReduce, rank 6 had sent once     out of step
+//   rank 0: Send to 1, Recv from 1; rank 1: Send to 0, Recv from 0           a circle
+//   rank 1 sends 3145728 bfloat16, rank 2 receives 2097152                   sizes differ
 //
-// Counts where the logs end tell how far each rank has come: here as many were sent as received. At
-// a collective that both made, both were at one place of the program. Where their messages matched
-// at all earlier ones, and were as far apart at all later ones, one of both left a message out
-// there or made one too many.
+// Messages are compared pair by pair, sender with receiver, since NCCL matches the n-th Send with
+// the n-th Recv and compares no sizes. Messages of which only one end is there at the
+// end are UnmatchedMessages (diagnose/calls/who_waits.h), a message that a rank left out against
+// its past is a MessageDeparture (diagnose/calls/diverged.h).
 
 #pragma once
 
@@ -21,6 +21,17 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// Which messages were out of step when both their ends had gone on?
+//
+//   rank 4:  Recv←6 AllReduce (#8) | Recv←6 AllReduce (#9) | Recv←6
+//   rank 6:  Send→4 AllReduce (#8) |        AllReduce (#9) | Send→4 AllReduce (#10)
+//       → before the 9th AllReduce of both, rank 4 had received twice and rank 6 had sent once
+//
+// Counts where the logs end tell how far each rank has come: here as many were sent as received. At
+// a collective that both made, both were at one place of the program. Where their messages matched
+// at all earlier ones, and were as far apart at all later ones, one of both left a message out
+// there or made one too many.
 
 /// Messages from one rank to another that went out of step.
 struct OutOfStep {

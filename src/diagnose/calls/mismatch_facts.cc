@@ -1,3 +1,12 @@
+// Which calls of ranks do not fit each other: collectives that differ, messages without their end?
+//
+//   rank 3 called AllReduce of 524288 where ranks 0-2 called AllReduce of 1048576
+//       → job.collectives_mismatched = yes, rank 3
+//   rank 4 sent to rank 6 once more than rank 6 received
+//       → job.messages_unmatched = yes
+//   PyTorch's or NCCL's own check says that ranks called different things
+//       → job.mismatch_noticed = yes
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -264,6 +264,7 @@ std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Member& m
   RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
   if (!is_point_to_point(entry.call.op)) return call;
   const bool sends = entry.call.op == "Send";
+  // One-sided operations have no other end that prints a line.
   if ((!sends && entry.call.op != "Recv") || entry.call.root < 0) return std::nullopt;
   call.receives = !sends;
   call.line.sender = sends ? member.rank->rank : entry.call.root;
@@ -274,6 +275,7 @@ std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Member& m
 /// Numbers the calls, of which the last of each line is the last that was made.
 void number_calls(const Job& job, const std::vector<const CommRank*>& by_call,
                   std::vector<RankCall>& calls) {
+  // From the end: how many calls were made is known, the number of the first that is kept is not.
   std::map<std::tuple<CallLine, bool>, uint64_t> left;
   for (size_t i = calls.size(); i-- > 0;) {
     RankCall& call = calls[i];
@@ -318,6 +320,7 @@ std::vector<RankProgram> make_programs(const Job& job) {
     for (const size_t log : process.logs) {
       if (has_calls(job.logs[log])) logs.push_back(static_cast<int>(log));
     }
+    // The lines of two logs of one process have no common order.
     if (logs.size() == 1) add_log(job, logs.front(), members, programs);
   }
   return programs;
@@ -365,6 +368,7 @@ StepPast past_of_step(std::span<const int> steps, size_t at, size_t end, PastWan
   for (size_t t = wanted.context; t < end; ++t) {
     if (!same_context(steps, t, at, wanted.context)) continue;
     if (steps[t] == steps[at]) return {Past::Same, 0};
+    // Several steps have followed there, so that a third one proves nothing.
     if (others > 0 && steps[t] != steps[result.usual]) return {};
     result.usual = t;
     ++others;
@@ -496,6 +500,7 @@ std::optional<TwinDeparture> departure_from_twins(const Job& job, const Waiter& 
     if (p == o) continue;
     const size_t n = alike(common[o], common[p]);
     const size_t shorter = std::min(common[o].size(), common[p].size());
+    // One of the two has only come further.
     if (n == shorter && n >= kFewestAlike) return std::nullopt;
     if (n <= most) continue;
     // They are of one stage if they share half of what is known, or all but one call.

@@ -1,6 +1,17 @@
-// Who makes calls, and so can wait in one: a process on one of its GPUs.
+// What did each rank call, in what order, and is that what it and ranks like it always called?
 //
-//   pid 14224, GPU 1: rank 5 of the world, rank 1 of a tensor group      one waiter, two ranks
+//   rank 2:  … AllReduce of the world (#4), Recv from 1 (#4), Send to 3 (#4), AllReduce (#5)
+//       → behind the same calls always came a Send to 3; rank 6, its twin, made one here as well
+//
+// The idea: who waits, who diverged and which message is missing are questions about one thing, the
+// program of a rank: its calls over all communicators and with all peers, in the order of the lines
+// of its process, each numbered among the calls that it has to meet (CallLine). Numbers are counted
+// back from the totals, so that they are right although only the last calls are kept. Two things
+// say what ought to stand at a place: the rank's own past, and its twins, ranks that run the same
+// program on communicators of their own.
+//
+// The cost: at most kProgramCalls calls of each process. Past and twins compare places of programs
+// with one another, so jobs of very many ranks are not compared (kMostCompared).
 
 #pragma once
 
@@ -18,7 +29,8 @@
 
 namespace ncclog {
 
-/// Something that can wait: a process on one of its GPUs.
+/// Who makes calls, and so can wait in one: a process on one of its GPUs. It is one rank of the
+/// world and perhaps another one of each smaller group.
 struct Waiter {
   int process = -1;   ///< Into Job::processes.
   int cuda_dev = -1;  ///< -1: no line names one.
@@ -92,12 +104,7 @@ bool has_unknown_peers(const Job& job, const CommRank& rank);
 /// or not all are kept. Owned by the log.
 const CallTape* whole_tape(const SpeakerLog& log);
 
-// What did each rank call last, over all its communicators and with all its peers, in order?
-//
-//   rank 2:  … AllReduce of the world (#4), Recv from 1 (#4), Send to 3 (#4), AllReduce (#5)
-//
-// The order is that of the lines of its process. Which calls were one group, and which stood on
-// which stream, is not known.
+// The programs of ranks. Which calls were one group, and which stood on which stream, is not known.
 
 /// Calls that meet in their order: the collectives of a communicator, or the messages from one of
 /// its ranks to another.

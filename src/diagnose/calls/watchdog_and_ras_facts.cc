@@ -1,3 +1,13 @@
+// Do PyTorch's watchdogs and NCCL's RAS service say who is behind, and do they agree with the lines
+// of calls?
+//
+//   [rank0]: … Watchdog caught collective operation timeout: WorkNCCL(SeqNum=29, OpType=ALLREDUCE …
+//   [rank5]: … last enqueued work: 28, last completed work: 28     → job.watchdog_behind = yes,
+//   rank 5
+//
+// Each source counts calls in a way of its own, so none is ever compared with another one by
+// number.
+
 #include <fmt/format.h>
 
 #include <algorithm>

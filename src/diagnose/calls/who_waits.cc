@@ -60,6 +60,7 @@ CallFront call_front(const Job& job, int communicator) {
     return collectives_of(job, comm.ranks[static_cast<size_t>(r)]);
   };
   for (const int r : counted) front.front = std::min(front.front, length(r));
+  // Ranks that called different things cannot be told to be behind or ahead by counting.
   if (comm.difference || front.front == front.furthest) return front;
   for (const int r : counted) (length(r) == front.front ? front.behind : front.ahead).push_back(r);
   return front;
@@ -109,6 +110,9 @@ class Tracing {
     halts_.assign(programs_.size(), kNowhere);
     for (size_t p = 0; p < programs_.size(); ++p) add_program(p);
     add_idle_ends();
+    // Each rank may wait at its first call that somebody lacks. What stands behind such a place may
+    // not have begun, and so its other ends may wait there, too: doubt spreads until nothing
+    // changes. A call is doubted once, so this ends after as many steps as there are calls.
     for (size_t p = 0; p < programs_.size(); ++p) halt(p, first_open(p));
     while (!changed_.empty()) {
       const auto [program, from, to] = changed_.back();
@@ -122,7 +126,7 @@ class Tracing {
     for (size_t p = 0; p < programs_.size(); ++p) {
       if (halts_[p] == kNowhere) continue;
       const RankCall& call = programs_[p].calls[halts_[p]];
-      if (is_open(call)) continue;
+      if (is_open(call)) continue;  // Fronts and unmatched messages tell of those.
       HeldCall& held = result[{call.line, call.index}];
       held.waiting.push_back(programs_[p].waiter);
       if (held.waiting.size() == 1) held.awaited = awaited(call);
@@ -384,6 +388,7 @@ class WaitGraph {
 };
 
 void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
+  // Where a rank is unknown, all may wait for that one.
   if (!front.is_open() || !front.knows_all()) return;
   const int open = graph.new_point();
   for (const int r : front.ahead) {
@@ -397,6 +402,7 @@ void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
 void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& graph) {
   const Waiter sender = waiter_of(rank_at(job, messages.communicator, messages.sender));
   const Waiter receiver = waiter_of(rank_at(job, messages.communicator, messages.receiver));
+  // Messages of two sizes keep both ends.
   if (messages.sizes_differ) {
     graph.add_edge(graph.point_of(sender), graph.point_of(receiver));
     graph.add_edge(graph.point_of(receiver), graph.point_of(sender));
@@ -483,6 +489,7 @@ Waits waits_of(const Job& job) {
   waits.fronts = call_fronts(job);
   WaitGraph graph;
   for (const CallFront& front : waits.fronts) add_front(job, front, graph);
+  // Before messages are added: circles of collectives alone are inversions of their order.
   waits.circles = graph.circles();
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const UnmatchedMessages& messages : unmatched_messages(job, static_cast<int>(c))) {
@@ -681,8 +688,9 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
   const std::set<int>& gave_up = processes_that_gave_up(job);
   std::vector<Holdup> result;
   for (const Holdup& holdup : waits.holdups) {
-    if (holdup.waiters.size() != 1) continue;
+    if (holdup.waiters.size() != 1) continue;  // In a circle everybody waits for somebody.
     const Waiter& waiter = holdup.waiters.front();
+    // Whose watchdog fired was waiting itself.
     if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
     if (may_wait_for_unknown(job, waits, waiter)) continue;
     if (waits_for_itself(job, waits, waiter)) continue;

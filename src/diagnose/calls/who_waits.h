@@ -1,10 +1,23 @@
-// How far had the ranks of a communicator come, and who is behind?
+// Who waits for whom?
 //
-//   world, 8 ranks: call 28 was entered by ranks 0-4, 6 and 7; rank 5 had made 28 calls (0 … 27)
-//       → front 28, behind {5}, unknown {}
+//   rank 0 entered call 28 of the world, rank 5 did not      rank 0 → rank 5
+//   rank 4 sent to rank 6 once more than rank 6 received     rank 4 → rank 6
+//   rank 2 may wait in a call for rank 3, which made it, too rank 2 → rank 3
+//   rank 5 waits for nobody                                  → it holds all others up
 //
-// Only collectives count; their order is the same on all ranks. Ranks whose calls the logs do not
-// cover are listed as unknown and are never behind.
+// The idea: a graph whose points are ranks and whose edges are waits. Its edges come from three
+// sources, the strongest first: how far each communicator has come (fronts), messages between two
+// ranks of which one end is missing, and calls that all have made and that may still not have
+// begun, because each rank's calls run one after the other (held calls). A rank that is behind may
+// itself wait in another communicator, so being late is no guilt: edges are followed to those who
+// wait for nobody, or to a circle of ranks that wait for each other. Those are the strongly
+// connected parts that no edge leaves (Tarjan). Where a communicator's ranks are not all known,
+// nothing follows from its front, and who may wait for such a rank is not named as one that holds
+// others up.
+//
+// The cost: a front or a held call is a point of its own between those who wait and those who are
+// awaited, so n ranks have n edges and not n * n / 4; the rest is linear in edges, and in the calls
+// of rank_programs(). It is worked out once for a job.
 
 #pragma once
 
@@ -15,6 +28,14 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// How far had the ranks of a communicator come, and who is behind?
+//
+//   world, 8 ranks: call 28 was entered by ranks 0-4, 6 and 7; rank 5 had made 28 calls (0 … 27)
+//       → front 28, behind {5}, unknown {}
+//
+// Only collectives count; their order is the same on all ranks. Ranks whose calls the logs do not
+// cover are listed as unknown and are never behind.
 
 struct CallFront {
   int communicator = -1;     ///< Into Job::communicators.
@@ -45,18 +66,6 @@ std::vector<CallFront> call_fronts(const Job& job);
 
 /// The call that those ahead entered and those behind did not; nullptr if it is no longer kept.
 const PlacedCall* open_call(const Job& job, const CallFront& front);
-
-// Who waits for whom?
-//
-//   rank 0 entered call 28 of the world, rank 5 did not      rank 0 → rank 5
-//   rank 4 sent to rank 6 once more than rank 6 received     rank 4 → rank 6
-//   rank 2 may wait in a call for rank 3, which made it, too (diagnose/calls/who_waits.h)
-//                                                            rank 2 → rank 3
-//   rank 5 waits for nobody                                  → it holds all others up
-//
-// A rank that is behind may itself wait in another communicator, so being late is no guilt: the
-// edges are followed to those who wait for nobody, or to a circle of ranks that wait for each
-// other. Where a communicator's ranks are not all known, nothing follows from its front.
 
 /// Messages from one rank to another that were posted on one side only.
 struct UnmatchedMessages {

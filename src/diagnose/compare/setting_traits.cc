@@ -1,3 +1,7 @@
+// How was a run set up: settings, versions, interfaces, and the topology that NCCL found?
+//
+// Each collector adds the traits of its topic, and says why a run may lack one.
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,8 @@
+// What did a run do: how large is it, over which transports and channels, what did it call, how
+// fast, and what did it warn of?
+//
+// Each collector adds the traits of its topic, and says why a run may lack one.
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,9 +1,12 @@
-// What a rule or a fact is asked about: the whole job, a host, a process, a rank, a communicator,
-// two ranks with a connection, a GPU, a network interface.
+// Facts: what the job as a whole shows and no single line says.
 //
-//   Channel 00/0 : 1[1] -> 2[2] via NET/IB/0     rank_pair: ranks 1 and 2
-//   … rank 3 … busId 1b000 …                     gpu: 1b000 on node-a
-//   NET/IB : Using [0]mlx5_0:1/IB …              nic: mlx5_0 port 1 on node-a
+//   communicator.host_count = 2
+//   job.rdma_evidence       = yes, "host a07 lists mlx5_0 (ibdev2netdev)"
+//   job.watchdog_behind     = yes, ranks {5}; unknown where a rank's own lines are missing
+//
+// A fact is one function and one row of a table. Rules name it, messages quote it. It is asked
+// about an instance: the job, a host, a rank, a pair of ranks. It has three answers: a value, "no",
+// and unknown. Silence is never taken for "no".
 
 #pragma once
 
@@ -25,6 +28,13 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// What a rule or a fact is asked about: the whole job, a host, a process, a rank, a communicator,
+// two ranks with a connection, a GPU, a network interface.
+//
+//   Channel 00/0 : 1[1] -> 2[2] via NET/IB/0     rank_pair: ranks 1 and 2
+//   … rank 3 … busId 1b000 …                     gpu: 1b000 on node-a
+//   NET/IB : Using [0]mlx5_0:1/IB …              nic: mlx5_0 port 1 on node-a
 
 enum class Scope { Job, Host, Process, Rank, Communicator, RankPair, Gpu, Nic };
 
@@ -63,15 +73,6 @@ Instance instance_around(const Job& job, int process, Scope scope);
 /// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
 /// in it.
 std::string name_of(const Job& job, const Instance& instance);
-
-// Facts: what the job as a whole shows and no single line says.
-//
-//   communicator.host_count = 2
-//   job.rdma_evidence       = yes, "host a07 lists mlx5_0 (ibdev2netdev)"
-//   job.watchdog_behind     = yes, ranks {5}; unknown where a rank's own lines are missing
-//
-// A fact is one function and one row of a family's table. Rules name it, messages quote it.
-// It has three answers: a value, "no", and unknown. Silence is never taken for "no".
 
 /// A line that shows something.
 struct Evidence {

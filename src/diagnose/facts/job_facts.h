@@ -1,7 +1,8 @@
-// What is the job: how large, how far, of how many runs, and of which versions?
+// What is the job: how large, how far did it come, of how many runs, and of which versions?
 //
-// NCCL version 2.22.3+cuda12.6     printed by one rank of each communicator only
-// nranks 8 on 2 hosts              job.nranks = 8, job.host_count = 2
+//   NCCL version 2.22.3+cuda12.6     printed by one rank of each communicator only
+//   8 ranks on 2 hosts               job.nranks = 8
+//   the same ranks with other pids   job.several_runs = yes
 
 #pragma once
 

@@ -1,9 +1,9 @@
 // What do lines of a log prove by where they stand, and what do lines prove that are not there?
 //
-// nothing of a kind in a whole log that came past its place    → it was not printed
-// two WARNs with two AllReduce between them                    → 2 collectives apart
-// a WARN before "- Init COMPLETE"                              → while initialising
-// a timeout behind a progress bar "Validation"                 → in an evaluation
+//   nothing of a kind in a whole log that came past its place    → it was not printed
+//   two WARNs with two AllReduce between them                    → 2 collectives apart
+//   a WARN before "- Init COMPLETE"                              → while initialising
+//   a timeout behind a progress bar "Validation"                 → in an evaluation
 //
 // Each answer is known only where the lines around are all there: nothing torn, cut or lost.
 

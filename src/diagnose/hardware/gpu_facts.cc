@@ -1,3 +1,9 @@
+// Does each rank have a GPU of its own, are the GPUs linked alike, and are the rings over them
+// whole?
+//
+//   busId 1b000 on node-a is printed by ranks 2 and 3      → job.gpu_shared = yes
+//   + NVL[370.8] - NVS/0-0 below 7 GPUs, NVL[185.4] below one  → job.odd_nvlink = yes
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,9 @@
+// What surrounds the ranks on their hosts: containers, /dev/shm, host memory, what the kernel
+// reports?
+//
+//   /dev/shm of 64 MB in a container      cuMem host memory that one rank has and its neighbour not
+//   NVRM: Xid (PCI:0000:1b:00): 79        GPU has fallen off the bus
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,12 +1,9 @@
-// What does the count of a call mean in elements and bytes?
+// How often was which operation called, by whom, in which iteration, and how much did it move?
 //
-//   AllGather: … count 4194304 datatype 0 …     NCCL 2.18: 4194304 bytes, of an unknown datatype
-//   AllGather: … count 1048576 datatype 7 …     NCCL 2.28: 1048576 elements of 4 bytes
+//   comm 0x9c1b…  AllReduce  480 calls  503316480 elements  2013265920 bytes  8 processes
 //
-// Bytes are the count times the element size, in the sense of the count itself: AllReduce,
-// Broadcast and Reduce: the buffer; AllGather: what each rank sends; ReduceScatter: what each rank
-// receives; AlltoAll, Gather, Scatter: per peer; Send, Recv: the message. Nothing is said of what
-// goes over the wires.
+// A process's calls are counted from one source: its COLL lines; if CALL lines tell more, those;
+// and if it has neither, its Flight Recorder dump. Numbers that may be too small say so.
 
 #pragma once
 
@@ -20,6 +17,16 @@
 #include "model/calls.h"
 
 namespace ncclog {
+
+// What does the count of a call mean in elements and bytes?
+//
+//   AllGather: … count 4194304 datatype 0 …     NCCL 2.18: 4194304 bytes, of an unknown datatype
+//   AllGather: … count 1048576 datatype 7 …     NCCL 2.28: 1048576 elements of 4 bytes
+//
+// Bytes are the count times the element size, in the sense of the count itself: AllReduce,
+// Broadcast and Reduce: the buffer; AllGather: what each rank sends; ReduceScatter: what each rank
+// receives; AlltoAll, Gather, Scatter: per peer; Send, Recv: the message. Nothing is said of what
+// goes over the wires.
 
 /// True if releases among `versions` print that call's count in bytes with datatype 0 (enqueue.cc
 /// from 2.7.3 to 2.21.5 prints AllGather and Broadcast behind its own conversion). With no version

@@ -1,11 +1,10 @@
-// At which of its calls was each step printed, and which of the lines that announce steps count?
+// Where in the calls of one process does each iteration begin and end?
 //
-//   iteration: 7 | …                         step 7
-//   node-a:41:41 [0] NCCL INFO AllReduce …   call 64 of node-a:41: step 7 stands before call 64
+//   iteration: 7 | …                         step 7 is printed before call 64 of the process
+//   AllReduce | Broadcast G S G S R | G S G S R | G S G S R | AllReduce
+//   before      iteration 0           1           2           after
 //
-// A log may hold steps in several wordings (a bar and a log line), evaluation bars, and steps that
-// every rank prints. One wording is chosen, the one with the most different steps; of a step that
-// is printed again, the first place counts.
+// First the lines that announce steps, and where they stand among a process's calls; then the cuts.
 
 #pragma once
 
@@ -18,6 +17,15 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// At which of its calls was each step printed, and which of the lines that announce steps count?
+//
+//   iteration: 7 | …                         step 7
+//   node-a:41:41 [0] NCCL INFO AllReduce …   call 64 of node-a:41: step 7 stands before call 64
+//
+// A log may hold steps in several wordings (a bar and a log line), evaluation bars, and steps that
+// every rank prints. One wording is chosen, the one with the most different steps; of a step that
+// is printed again, the first place counts.
 
 /// What the user wants iterations to be.
 struct IterationChoice {

@@ -1,14 +1,11 @@
-// Which calls did a process make, in order, with its loops folded?
+// Which calls did a process make, in order, and which of them does it repeat over and over?
 //
 //   Broadcast AllGather ReduceScatter AllReduce AllGather ReduceScatter AllReduce AllGather …
 //     → [Broadcast AllGather ReduceScatter AllReduce], [AllGather ReduceScatter AllReduce] 9998
-//       times, [AllGather ReduceScatter]
+//       times, [AllGather ReduceScatter]; period 3, repeats at 1, 4, 7, …
 //
 // A training repeats itself, so what is asked of its calls must not cost a step for each of them:
 // whoever knows one block of a stretch knows all of its blocks.
-//
-// Invariants: stretches follow one another without gap or overlap, and none is empty. Calls are
-// numbered from 0 as in the process.
 
 #pragma once
 
@@ -22,6 +19,9 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// Invariants: stretches follow one another without gap or overlap, and none is empty. Calls are
+// numbered from 0 as in the process.
 
 /// The calls that a tape keeps.
 class FoldedCalls {

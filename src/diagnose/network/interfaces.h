@@ -1,10 +1,8 @@
-// What the name or the address of an interface gives away.
+// Which interfaces, addresses and RDMA devices does each process have, and can peers reach them?
 //
+//   Bootstrap : Using eth0:10.1.2.3<0>
+//   NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB ib0:10.1.2.3<0>
 //   docker0:172.17.0.1<0>   virtual, and an address that every Docker host has for itself
-//   ib0:10.1.2.3<0>         InfiniBand by the kernel's naming
-//
-// Names are conventions, so these answers are hints: facts join them with other evidence. What an
-// address says by itself stands in log/address.h.
 
 #pragma once
 
@@ -15,6 +13,14 @@
 #include "diagnose/facts/fact.h"
 
 namespace ncclog {
+
+// What the name or the address of an interface gives away.
+//
+//   docker0:172.17.0.1<0>   virtual, and an address that every Docker host has for itself
+//   ib0:10.1.2.3<0>         InfiniBand by the kernel's naming
+//
+// Names are conventions, so these answers are hints: facts join them with other evidence. What an
+// address says by itself stands in log/address.h.
 
 /// A bridge, tunnel or container interface: "docker0", "br-1f0c…", "veth2a", "flannel.1", "tun0".
 bool is_virtual_interface(std::string_view name);

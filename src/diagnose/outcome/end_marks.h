@@ -1,6 +1,11 @@
-// From when to when do the lines go?
+// When did the lines go on, which of them say that work or a process ended, and was it silent
+// before?
 //
-//   {"first": "2026-11-22 08:14:05,592", "last": "2026-11-22 08:14:27.156"}
+//   # Avg bus bandwidth    : 124.196                               the job finished
+//   slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT … ***      the job was stopped,
+//   step 0 at 08:14:55, step 5 at 08:14:56, SIGTERM at 08:15:18    after 22 s of silence
+//
+// What follows from all of it for the job is in outcome.h.
 
 #pragma once
 
@@ -13,6 +18,10 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+// From when to when do the lines go?
+//
+//   {"first": "2026-11-22 08:14:05,592", "last": "2026-11-22 08:14:27.156"}
 
 /// Times as printed.
 struct JobSpan {

@@ -1,3 +1,9 @@
+// What reports an error that no other finding explains, and did nccl-tests get what it was asked
+// for?
+//
+//   an error of NCCL, of PyTorch or of a launcher that nothing else says the meaning of
+//   # Out of bounds values : 8 FAILED
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,11 +1,12 @@
-// Which processes ended by a signal, and which rank was that?
+// Who failed first: a process that was killed, a rank that raised, or NCCL with a WARN?
 //
 //   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
-//     rank      : 3 (local_rank: 1)
-//     exitcode  : -9 (pid: 1021)
+//   [rank1]: RuntimeError: DataLoader worker (pid 4242) exited unexpectedly
+//   misc/shmutils.cc:87 NCCL WARN Error: failed to extend /dev/shm/nccl-x to 9637892 bytes
 //
-// Shells, MPI launchers, srun, torchrun and the kernel each say it in their own way; what they say
-// about one pid is one death. Whoever torchrun told to stop is a victim and not listed.
+// One rank's failure makes all others lose their peer, so most of what a failed job prints is a
+// consequence. Each of the three parts says what counts as a cause, and stays silent where it is
+// unsure.
 
 #pragma once
 
@@ -18,6 +19,15 @@
 #include "log/warning.h"
 
 namespace ncclog {
+
+// Which processes ended by a signal, and which rank was that?
+//
+//   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
+//     rank      : 3 (local_rank: 1)
+//     exitcode  : -9 (pid: 1021)
+//
+// Shells, MPI launchers, srun, torchrun and the kernel each say it in their own way; what they say
+// about one pid is one death. Whoever torchrun told to stop is a victim and not listed.
 
 /// How a process ended. Only signals that come from outside or from a fault of its own memory:
 /// aborts and terminations are nearly always consequences.

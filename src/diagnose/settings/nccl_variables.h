@@ -6,8 +6,8 @@
 //
 // The table was read from the sources of releases 2.4.2 to 2.31.2; three older names are from the
 // user guide, and those of 2.32 from its user guide and single files. What NCCL's own plugins and
-// libraries read is in other_variables.h. It is sorted by name. Adding a variable is adding its
-// row.
+// libraries read, and what nobody does, stands below. Each table is sorted by name; adding a
+// variable is adding its row.
 
 #pragma once
 
