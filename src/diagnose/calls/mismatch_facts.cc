@@ -545,7 +545,7 @@ void name_ends(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
     for (const size_t m : holdup.unmatched) {
       const UnmatchedMessages& messages = waits.unmatched[m];
-      const auto& ranks = telling.communicator_at(job, messages.communicator).ranks;
+      const auto& ranks = communicator_at(telling.job, messages.communicator).ranks;
       if (messages.sender == messages.receiver) {
         with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
       }

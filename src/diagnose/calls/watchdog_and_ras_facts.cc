@@ -258,11 +258,6 @@ std::set<int> processes_that_wait(const Job& job) {
   return processes;
 }
 
-/// Those behind must be the few: where most ranks are "behind", one rank has run ahead.
-bool few_enough(size_t behind, size_t waiting) {
-  return behind > 0 && (behind < waiting || (behind == 1 && waiting == 1));
-}
-
 FactValue watchdog_behind(const Job& job, const Instance&) {
   const std::vector<StalledWork> all = stalled_work(job);
   const StalledWork* stalled = most_reported(all);
@@ -281,7 +276,7 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
   for (const TimedOutWork& work : stalled->reports) {
     if (!behind.contains(who(work))) waiting.push_back(&work);
   }
-  if (!few_enough(behind.size(), waiting.size())) return unknown();
+  if (behind.empty() || !are_few(behind.size(), waiting.size())) return unknown();
   FactValue value = yes({});
   std::vector<std::string> parts;
   for (auto& [name, late] : behind) {

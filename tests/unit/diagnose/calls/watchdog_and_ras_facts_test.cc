@@ -111,7 +111,7 @@ CallLog world(int nranks) {
   return log;
 }
 
-std::string timeout(int rank, int seq, std::string_view op, int64_t numel) {
+std::string call_timeout(int rank, int seq, std::string_view op, int64_t numel) {
   return fmt::format(
       "[rank{0}]:[E209 11:22:33.123456789 ProcessGroupNCCL.cpp:689] [Rank {0}] Watchdog caught "
       "collective operation timeout: WorkNCCL(SeqNum={1}, OpType={2}, NumelIn={3}, NumelOut={3}, "
@@ -121,26 +121,27 @@ std::string timeout(int rank, int seq, std::string_view op, int64_t numel) {
 
 TEST(WatchdogCalls, AreTiedToTheCallOfTheFinding) {
   const std::string missing = world(3).call(0, 1).call(2, 1).text();
-  EXPECT_EQ(
-      fact_of(kOnCall, missing + timeout(0, 2, "ALLREDUCE", 512) + timeout(2, 2, "ALLREDUCE", 512))
-          .what,
-      ". The watchdogs of ranks 0,2 gave up on it as SeqNum 2");
-  EXPECT_EQ(fact_of(kOnCall, missing + timeout(0, 2, "ALLREDUCE", 64)).what, "");
+  EXPECT_EQ(fact_of(kOnCall, missing + call_timeout(0, 2, "ALLREDUCE", 512) +
+                                 call_timeout(2, 2, "ALLREDUCE", 512))
+                .what,
+            ". The watchdogs of ranks 0,2 gave up on it as SeqNum 2");
+  EXPECT_EQ(fact_of(kOnCall, missing + call_timeout(0, 2, "ALLREDUCE", 64)).what, "");
   const std::string differ = world(3).call(0, 1).call(1, 1).call(2, 1, "AllReduce", 64).text();
-  EXPECT_EQ(
-      fact_of(kOnCall, differ + timeout(0, 2, "ALLREDUCE", 512) + timeout(2, 2, "ALLREDUCE", 64))
-          .what,
-      ". The watchdogs of ranks 0,2 gave up on it as SeqNum 2");
-  EXPECT_EQ(fact_of(kOnCall, world(3).text() + timeout(1, 1, "ALLREDUCE", 512)).what,
+  EXPECT_EQ(fact_of(kOnCall, differ + call_timeout(0, 2, "ALLREDUCE", 512) +
+                                 call_timeout(2, 2, "ALLREDUCE", 64))
+                .what,
+            ". The watchdogs of ranks 0,2 gave up on it as SeqNum 2");
+  EXPECT_EQ(fact_of(kOnCall, world(3).text() + call_timeout(1, 1, "ALLREDUCE", 512)).what,
             ". The watchdogs of rank 1 gave up on it as SeqNum 1");
 }
 
 TEST(WatchdogCalls, DisagreeOnlyWhereTheLogShowsAllCalls) {
-  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + timeout(0, 1, "ALLREDUCE", 512)), "no");
-  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + timeout(0, 1, "BROADCAST", 512)), "yes");
-  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + timeout(0, 1, "ALLREDUCE", 5000)), "yes");
-  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + timeout(0, 1, "ALLTOALL_BASE", 4096)), "no");
-  EXPECT_EQ(answer_of(kDisagrees, timeout(0, 1, "BROADCAST", 512)), "no");
+  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + call_timeout(0, 1, "ALLREDUCE", 512)), "no");
+  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + call_timeout(0, 1, "BROADCAST", 512)), "yes");
+  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + call_timeout(0, 1, "ALLREDUCE", 5000)), "yes");
+  EXPECT_EQ(answer_of(kDisagrees, world(3).text() + call_timeout(0, 1, "ALLTOALL_BASE", 4096)),
+            "no");
+  EXPECT_EQ(answer_of(kDisagrees, call_timeout(0, 1, "BROADCAST", 512)), "no");
 }
 
 using testing::guilty_answer;
