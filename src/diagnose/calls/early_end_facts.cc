@@ -27,6 +27,7 @@
 #include "log/messages.h"
 
 namespace ncclog {
+
 // Who went before the others, and by whose will?
 //
 //   rank 3 says "data exhausted after 14 steps, leaving"; ranks 0-2 time out 20 s later

@@ -66,11 +66,6 @@ struct UnfinishedInit {
   std::string unseen_host;
 };
 
-/// Every NCCL of the job is known and makes its connections while it initialises: before 2.22.
-/// Later releases connect at the first use, so where some ranks print COMPLETE the others' line is
-/// lost.
-bool connects_at_init(const Job& job);
-
 /// The calls count as well: NCCL takes none before the initialisation ends.
 bool is_complete(const CommSegment& segment) {
   return segment.completed.line != 0 || segment.calls.total > 0 ||
@@ -471,6 +466,9 @@ class Search {
 
 std::vector<UnfinishedInit> find_unfinished(const Job& job) { return Search(job).run(); }
 
+/// Every NCCL of the job is known and makes its connections while it initialises: before 2.22.
+/// Later releases connect at the first use, so where some ranks print COMPLETE the others' line is
+/// lost.
 bool connects_at_init(const Job& job) { return is_before(job, "2.22"); }
 
 /// The initialisations that began and ended on some ranks or on none, in the order of

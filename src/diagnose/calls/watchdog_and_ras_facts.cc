@@ -28,6 +28,7 @@
 #include "model/call_coverage.h"
 
 namespace ncclog {
+
 // Who waits for whom when PyTorch's watchdog fires?
 //
 //   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288

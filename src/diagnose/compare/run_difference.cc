@@ -330,17 +330,10 @@ namespace {
 
 constexpr size_t kItemsShown = 4;
 
-/// "a, b, c, d and 2 more".
-std::string few(const std::vector<std::string>& parts) {
-  if (parts.size() <= kItemsShown) return join(parts, ", ");
-  return fmt::format("{} and {} more", join(std::span(parts).first(kItemsShown), ", "),
-                     parts.size() - kItemsShown);
-}
-
 std::string items_text(const std::map<std::string, Evidence>& items) {
   std::vector<std::string> names;
   for (const auto& [name, line] : items) names.push_back(name);
-  return few(names);
+  return few_of(names, kItemsShown, ", ");
 }
 
 /// A side of which only what the other run lacks is told, with lines that show it.
@@ -470,7 +463,7 @@ class Comparison {
       const bool is_setting = trait->topic == Topic::Setting;
       parts.push_back(is_setting ? fmt::format("{}={}", trait->name, trait->value) : trait->name);
     }
-    return few(parts);
+    return few_of(parts, kItemsShown, ", ");
   }
 
   void find_causes() {

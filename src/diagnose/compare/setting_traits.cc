@@ -20,6 +20,7 @@
 #include "log/messages.h"
 
 namespace ncclog {
+
 // The settings of a run: what NCCL says that it has read, and who says so.
 //
 //   NCCL_P2P_DISABLE set by environment to 1.     on ranks 0-3 of 4    → NCCL_P2P_DISABLE: "1"
@@ -50,17 +51,6 @@ bool is_never_alike(std::string_view name) {
   constexpr std::array<std::string_view, 4> kNames = {"NCCL_COMM_ID", "NCCL_HOSTID",
                                                       "NCCL_RAS_ADDR", "NCCL_SOCKET_MAGIC"};
   return is_one_of(name, kNames) || name.ends_with("_DUMP_FILE") || name == "NCCL_DEBUG_FILE";
-}
-
-SourceRef first_complete(const Job& job, const Process& process) {
-  SourceRef first;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      const bool earlier = first.line == 0 || segment.completed < first;
-      if (segment.completed.line != 0 && earlier) first = segment.completed;
-    }
-  }
-  return first;
 }
 
 /// Where a setting was printed.

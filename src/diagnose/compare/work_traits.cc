@@ -22,6 +22,7 @@
 #include "log/nccl_names.h"
 
 namespace ncclog {
+
 // How large is a run, how is it spread, and how far did it come?
 //
 //   8 ranks on 2 hosts, 4 on each; communicators: 1 of 8 ranks, 4 of 2 ranks; all of them complete

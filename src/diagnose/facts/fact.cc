@@ -9,18 +9,9 @@
 #include "base/text.h"
 
 namespace ncclog {
-namespace {
 
-// The instances that are no group of processes: pairs of ranks, GPUs, network interfaces.
-
-/// A communicator in which a process has a rank.
-struct Membership {
-  const Communicator* communicator = nullptr;
-  int rank = -1;
-};
-
-std::vector<std::vector<Membership>> memberships(const Job& job) {
-  std::vector<std::vector<Membership>> result(job.processes.size());
+std::vector<std::vector<RankIn>> ranks_in_communicators(const Job& job) {
+  std::vector<std::vector<RankIn>> result(job.processes.size());
   for (const Communicator& communicator : job.communicators) {
     for (const CommRank& rank : communicator.ranks) {
       if (rank.process < 0 || rank.rank < 0) continue;
@@ -30,10 +21,14 @@ std::vector<std::vector<Membership>> memberships(const Job& job) {
   return result;
 }
 
+namespace {
+
+// The instances that are no group of processes: pairs of ranks, GPUs, network interfaces.
+
 /// The process that has `other` where the speaker has `own`; -1: none, or several have.
-int peer_of(const std::vector<Membership>& of_speaker, int own, int other) {
+int peer_of(const std::vector<RankIn>& of_speaker, int own, int other) {
   int peer = -1;
-  for (const Membership& membership : of_speaker) {
+  for (const RankIn& membership : of_speaker) {
     const auto& ranks = membership.communicator->ranks;
     if (membership.rank != own || static_cast<size_t>(other) >= ranks.size()) continue;
     const CommRank& rank = ranks[static_cast<size_t>(other)];
@@ -51,8 +46,8 @@ struct Pair {
 using Pairs = std::map<std::pair<int, int>, Pair>;
 
 /// The speaker is one end: both print a network path, the sender prints any other.
-void add_connection(const std::vector<Membership>& of_speaker, int speaker,
-                    const ConnectionKey& key, const ConnectionUse& use, Pairs& pairs) {
+void add_connection(const std::vector<RankIn>& of_speaker, int speaker, const ConnectionKey& key,
+                    const ConnectionUse& use, Pairs& pairs) {
   if (key.src_rank < 0 || key.dst_rank < 0) return;
   const int as_sender = peer_of(of_speaker, key.src_rank, key.dst_rank);
   const int as_receiver = peer_of(of_speaker, key.dst_rank, key.src_rank);
@@ -80,7 +75,7 @@ bool is_before(const Job& job, const Instance& a, const Instance& b) {
 /// within a communicator that they do not name; a pair is left out where several communicators of
 /// the process make it another process each.
 std::vector<Instance> rank_pairs(const Job& job) {
-  const auto of_process = memberships(job);
+  const auto of_process = ranks_in_communicators(job);
   Pairs pairs;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
@@ -315,6 +310,12 @@ std::vector<Fact> collect_facts() {
 }
 
 }  // namespace
+
+std::string few_of(const std::vector<std::string>& parts, size_t most, std::string_view separator) {
+  if (parts.size() <= most) return join(parts, separator);
+  return fmt::format("{} and {} more", join(std::span(parts).first(most), separator),
+                     parts.size() - most);
+}
 
 std::span<const Fact> all_facts() {
   static const std::vector<Fact> facts = collect_facts();

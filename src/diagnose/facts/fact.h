@@ -59,6 +59,16 @@ struct Instance {
   uint64_t channels = 0;  ///< RankPair: bit c for channel c, in either direction.
 };
 
+/// A process's place in a communicator.
+struct RankIn {
+  const Communicator* communicator = nullptr;
+  int rank = -1;
+};
+
+/// By process, all its places that are numbered. Lines about connections number ranks within a
+/// communicator that they do not name: this is what the numbers may mean.
+std::vector<std::vector<RankIn>> ranks_in_communicators(const Job& job);
+
 /// Every instance of a scope, in sorted order. Lines that name neither host nor rank form
 /// instances of their own for Host, Process and Rank, so that a quoted line is judged too.
 std::vector<Instance> instances_of(const Job& job, Scope scope);
@@ -202,6 +212,9 @@ inline int rank_of(const Job& job, int process, const Header& header) {
   const int rank = job.processes[static_cast<size_t>(process)].rank;
   return rank >= 0 ? rank : header.group_rank;
 }
+
+/// "a, b and 3 more": at most `most` parts in full.
+std::string few_of(const std::vector<std::string>& parts, size_t most, std::string_view separator);
 
 /// "rank 3", "ranks 0-3", or "" for no ranks.
 std::string ranks_phrase(const std::vector<int>& ranks);

@@ -616,6 +616,17 @@ constexpr std::array kFacts = {
 
 }  // namespace
 
+SourceRef first_complete(const Job& job, const Process& process) {
+  SourceRef first;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) {
+      if (segment.completed.line == 0) continue;
+      if (first.line == 0 || segment.completed < first) first = segment.completed;
+    }
+  }
+  return first;
+}
+
 std::span<const Fact> job_facts() { return kFacts; }
 
 }  // namespace ncclog

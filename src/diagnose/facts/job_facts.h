@@ -17,6 +17,9 @@
 
 namespace ncclog {
 
+/// Where the first communicator of the process was complete; line 0: none was.
+SourceRef first_complete(const Job& job, const Process& process);
+
 // What do the numbers of a version say, and which of two releases is the older one?
 //
 //   "2.9.8" < "2.10.3" < "2.27.3+cuda12.9" = "2.27.3"

@@ -25,6 +25,7 @@
 #include "model/job.h"
 
 namespace ncclog {
+
 // Did a process change its GPU between two communicators, and do two ranks have the same one?
 //
 //   n1:77:77 [3] NCCL INFO … rank 3 nranks 4 cudaDev 3 nvmlDev 3 busId 90 commId 0x51 - Init

@@ -81,7 +81,7 @@ namespace {
 // changes what it calls share a row, which says how many they are.
 
 /// CountKey::order of what has no place of its own.
-inline constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
+constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
 
 /// Calls that are alike in everything that may be asked for.
 struct CallFact {

@@ -16,23 +16,6 @@
 namespace ncclog {
 namespace {
 
-/// A communicator that a process is a rank of.
-struct Membership {
-  const Communicator* comm = nullptr;
-  int rank = -1;
-};
-
-std::vector<std::vector<Membership>> memberships(const Job& job) {
-  std::vector<std::vector<Membership>> all(job.processes.size());
-  for (const Communicator& comm : job.communicators) {
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.process < 0 || rank.rank < 0) continue;
-      all[static_cast<size_t>(rank.process)].push_back({&comm, rank.rank});
-    }
-  }
-  return all;
-}
-
 /// The process of that rank; -1: not seen; nullopt: the communicator has no such rank.
 std::optional<int> process_in(const Communicator& comm, int rank) {
   const auto found = std::lower_bound(comm.ranks.begin(), comm.ranks.end(), rank,
@@ -52,7 +35,7 @@ EdgeReach reach_by_transport(const PathParts& path) {
 /// Finds out where the ends of one process's connections are.
 class EndFinder {
  public:
-  explicit EndFinder(const Job& job) : job_(job), memberships_(memberships(job)) {
+  explicit EndFinder(const Job& job) : job_(job), memberships_(ranks_in_communicators(job)) {
     named_hosts_ = std::any_of(
         job.environment.begin(), job.environment.end(),
         [](const EnvironmentSetting& setting) { return setting.name == "NCCL_HOSTID"; });
@@ -61,10 +44,10 @@ class EndFinder {
   void place(Edge& edge) const {
     bool first = true;
     EdgeReach reach = EdgeReach::Unknown;
-    for (const Membership& own : memberships_[static_cast<size_t>(edge.process)]) {
+    for (const RankIn& own : memberships_[static_cast<size_t>(edge.process)]) {
       if (own.rank != edge.src_rank && own.rank != edge.dst_rank) continue;
       const bool sends = own.rank == edge.src_rank;
-      const auto peer = process_in(*own.comm, sends ? edge.dst_rank : edge.src_rank);
+      const auto peer = process_in(*own.communicator, sends ? edge.dst_rank : edge.src_rank);
       if (!peer) continue;
       const EdgeReach there = reach_of(edge.process, *peer);
       edge.sends = sends;
@@ -87,7 +70,7 @@ class EndFinder {
   }
 
   const Job& job_;
-  std::vector<std::vector<Membership>> memberships_;
+  std::vector<std::vector<RankIn>> memberships_;
   bool named_hosts_ = false;
 };
 

@@ -24,6 +24,7 @@
 #include "log/task_label.h"
 
 namespace ncclog {
+
 // What reports an error, and no other finding says what it means?
 //
 //   job.warned           = yes, NCCL warns: "Call to bind failed: …". The meaning of that WARN.

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/lint.h"
 #include "diagnose/settings/nccl_variables.h"
@@ -384,17 +385,6 @@ bool is_damaged(const Job& job, const Process& process) {
                      [&](size_t log) { return job.logs[log].unrecognised.total > 0; });
 }
 
-SourceRef first_complete(const Job& job, const Process& process) {
-  SourceRef first;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      if (segment.completed.line == 0) continue;
-      if (first.line == 0 || segment.completed < first) first = segment.completed;
-    }
-  }
-  return first;
-}
-
 /// The processes that print settings or finish an initialisation.
 std::vector<Reader> read_settings(const Job& job) {
   std::vector<Reader> readers;
@@ -598,13 +588,6 @@ namespace {
 
 constexpr size_t kMostNamed = 4;
 
-/// "a; b; c; d and 2 more".
-std::string few(const std::vector<std::string>& parts, std::string_view separator) {
-  if (parts.size() <= kMostNamed) return join(parts, separator);
-  return fmt::format("{} and {} more", join(std::span(parts).first(kMostNamed), separator),
-                     parts.size() - kMostNamed);
-}
-
 /// Remarks that `wanted` takes, each in the words of `words`.
 template <typename Wanted, typename Words>
 FactValue remarks_answer(const Job& job, std::string_view separator, Wanted wanted, Words words) {
@@ -618,7 +601,7 @@ FactValue remarks_answer(const Job& job, std::string_view separator, Wanted want
     parts.push_back(std::move(text));
     evidence.push_back(each.line);
   }
-  return parts.empty() ? unknown() : yes(few(parts, separator), std::move(evidence));
+  return parts.empty() ? unknown() : yes(few_of(parts, kMostNamed, separator), std::move(evidence));
 }
 
 std::string sentence(const Remark& remark) {
@@ -723,7 +706,7 @@ FactValue settings_from_elsewhere(const Job& job, const Instance&) {
     names.push_back(fmt::format("{}={}", name, printable(said.message.value)));
     evidence.push_back(evidence_of(said.record));
   });
-  return names.empty() ? no() : yes(few(names, ", "), std::move(evidence));
+  return names.empty() ? no() : yes(few_of(names, kMostNamed, ", "), std::move(evidence));
 }
 
 /// " for Broadcast of ncclInt8; NCCL_ALGO was set to NVLS": what a sentence ends with. Of many
