@@ -39,13 +39,6 @@ std::optional<uint64_t> bytes_of(uint64_t elements, int datatype);
 /// Bytes of an element as PyTorch names its type: 4 for "Float"; nullopt for an unknown name.
 std::optional<int> torch_type_bytes(std::string_view name);
 
-// How often was which operation called, by whom, in which iteration, and how much did it move?
-//
-//   comm 0x9c1b…  AllReduce  480 calls  503316480 elements  2013265920 bytes  8 processes
-//
-// A process's calls are counted from one source: its COLL lines; if CALL lines tell more, those;
-// and if it has neither, its Flight Recorder dump. Numbers that may be too small say so.
-
 /// By what calls are told apart.
 enum class CountBy { Op, Size, Comm, CommSize, Rank, Host, Iteration, StepPattern };
 
@@ -53,7 +46,7 @@ enum class CountBy { Op, Size, Comm, CommSize, Rank, Host, Iteration, StepPatter
 struct CallSum {
   uint64_t calls = 0;
   std::optional<uint64_t> elements = 0;  ///< nullopt: some calls are printed in bytes, or not kept.
-  std::optional<uint64_t> bytes = 0;     ///< As call_sizes.h says.
+  std::optional<uint64_t> bytes = 0;     ///< Not what goes over the wires, see above.
   bool at_least = false;                 ///< Some calls may be missing.
 
   void add(const CallSum& more);

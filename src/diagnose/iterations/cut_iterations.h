@@ -61,14 +61,9 @@ std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const M
 /// Steps from one printed step to the next, most often; 1 if there is but one.
 int64_t usual_distance(const std::vector<int64_t>& steps);
 
-// Where in the calls of one process does each iteration begin and end?
-//
-//   AllReduce | Broadcast G S G S R | G S G S R | G S G S R | AllReduce
-//   before      iteration 0           1           2           after
-//
-// A marker is one process's clock: it may stand a few calls inside the pattern that the process
-// repeats, and belongs to the nearer end of it. Calls between two repeats may be those of an
-// evaluation or a checkpoint; a marker among them stays where it is.
+// The cuts. A marker is one process's clock: it may stand a few calls inside the pattern that the
+// process repeats, and belongs to the nearer end of it. Calls between two repeats may be those of
+// an evaluation or a checkpoint; a marker among them stays where it is.
 
 /// Calls of one iteration, of several in a row, or of several that cannot be told apart.
 struct IterationSpan {
