@@ -11,7 +11,7 @@ namespace {
 using testing::fact_of;
 using testing::guilty_answer;
 
-constexpr std::string_view kFingerprintsDiffer = "job.mismatch_noticed";
+constexpr std::string_view kNoticed = "job.mismatch_noticed";
 
 /// What rank `global` of the job, `rank` in its group, says: it gathers `own`, `other` gathers
 /// `theirs`.
@@ -30,8 +30,8 @@ std::string report(int global, int rank, int own, int other, int theirs) {
 TEST(Fingerprints, NameTheRankThatCallsWhatNobodyElseCalls) {
   const std::string log =
       report(2, 2, 8, 1, 4) + report(0, 0, 8, 1, 4) + report(3, 3, 8, 1, 4) + report(1, 1, 4, 0, 8);
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, log), "yes 1");
-  EXPECT_EQ(fact_of(kFingerprintsDiffer, log).what,
+  EXPECT_EQ(guilty_answer(kNoticed, log), "yes 1");
+  EXPECT_EQ(fact_of(kNoticed, log).what,
             "PyTorch's check: rank 1 called SequenceNumber=7, OpType=_ALLGATHER_BASE, "
             "TensorShape=[4], TensorDtypes=Float, the other 3 ranks SequenceNumber=7, "
             "OpType=_ALLGATHER_BASE, TensorShape=[8], TensorDtypes=Float");
@@ -39,24 +39,22 @@ TEST(Fingerprints, NameTheRankThatCallsWhatNobodyElseCalls) {
 
 TEST(Fingerprints, CountThoseThatAReportPassedOver) {
   // The first one that differs from rank 3 is rank 2, so ranks 0 and 1 do not.
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(3, 3, 8, 2, 4)), "yes 2");
+  EXPECT_EQ(guilty_answer(kNoticed, report(3, 3, 8, 2, 4)), "yes 2");
 }
 
 TEST(Fingerprints, NameNobodyWithoutAMajority) {
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(0, 0, 8, 1, 4)), "yes");
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(0, 0, 8, 1, 4) + report(1, 1, 4, 0, 8) +
-                                                   report(2, 2, 8, 1, 4) + report(3, 3, 4, 0, 8)),
+  EXPECT_EQ(guilty_answer(kNoticed, report(0, 0, 8, 1, 4)), "yes");
+  EXPECT_EQ(guilty_answer(kNoticed, report(0, 0, 8, 1, 4) + report(1, 1, 4, 0, 8) +
+                                        report(2, 2, 8, 1, 4) + report(3, 3, 4, 0, 8)),
             "yes");
   // Another call, in which the other one is odd.
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(2, 2, 8, 1, 4) + report(2, 2, 6, 0, 5)),
-            "yes");
+  EXPECT_EQ(guilty_answer(kNoticed, report(2, 2, 8, 1, 4) + report(2, 2, 6, 0, 5)), "yes");
 }
 
 TEST(Fingerprints, TakeRanksOfAGroupForNoRanksOfTheJob) {
   // Ranks 4 to 7 of the job; the odd one reports itself.
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(6, 2, 8, 1, 4) + report(5, 1, 4, 0, 8)),
-            "yes 5");
-  EXPECT_EQ(guilty_answer(kFingerprintsDiffer, report(6, 2, 8, 1, 4)), "yes");
+  EXPECT_EQ(guilty_answer(kNoticed, report(6, 2, 8, 1, 4) + report(5, 1, 4, 0, 8)), "yes 5");
+  EXPECT_EQ(guilty_answer(kNoticed, report(6, 2, 8, 1, 4)), "yes");
 }
 
 using testing::CallLog;
@@ -187,8 +185,6 @@ TEST(MismatchFacts, AreLessSureWhereTheCommunicatorIsInferred) {
   EXPECT_EQ(value.processes.size(), 1u);
   EXPECT_FALSE(fact_of(kMismatched, counts({8, 8, 4}).text()).inferred);
 }
-
-constexpr std::string_view kNoticed = "job.mismatch_noticed";
 
 TEST(MismatchFacts, QuoteTheCheckThatNoticedOne) {
   EXPECT_EQ(

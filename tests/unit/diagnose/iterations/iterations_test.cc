@@ -81,12 +81,6 @@ TEST(IterationCalls, OthersStandAsTheyWereCut) {
 
 using testing::call_lines;
 
-std::string repeated(std::string_view text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
-
 /// "0: 1 AllGather, 1 Broadcast; 1-2: 1 AllGather": what most processes call, iteration by
 /// iteration, behind where it is known from.
 std::string iterations_of(const std::string& log, const IterationChoice& choice = {}) {
