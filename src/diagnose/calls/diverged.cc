@@ -156,7 +156,7 @@ RoleProgram program_of(const Job& job, const Waiter& waiter, std::vector<Members
   RoleProgram program{waiter, {}};
   std::map<int, int> numbers;
   for (const Membership& member : of) {
-    const int nranks = communicator_at(job, member.communicator).nranks;
+    const int nranks = nth_communicator(job, member.communicator).nranks;
     const CommRole role{nranks, numbers[nranks]++};
     for (uint64_t i = 0; i < member.calls->size(); ++i) {
       const PlacedCall* placed = member.calls->call(i);

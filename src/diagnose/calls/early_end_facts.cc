@@ -48,7 +48,7 @@ namespace {
 std::string name_of(const Job& job, int process, int rank) {
   std::vector<std::string> place;
   if (process >= 0) {
-    const Process& one = process_at(job, process);
+    const Process& one = nth_process(job, process);
     if (rank < 0) rank = one.rank;
     if (!one.host.empty()) place.push_back(printable(to_valid_utf8(one.host)));
     if (one.pid >= 0) place.push_back(fmt::format("pid {}", one.pid));
@@ -310,7 +310,7 @@ FactValue host_lost(const Job& job, const Instance&) {
     const std::string host = host_of_peer(job, said.message.peer);
     is_one &= !host.empty() && (lost.empty() || lost == host);
     lost = host;
-    reporting.insert(process_at(job, said.process).host);
+    reporting.insert(nth_process(job, said.process).host);
     value.evidence.push_back(evidence_of(said.record));
   });
   if (lost.empty() || !is_one || reporting.contains(lost)) return unknown();
@@ -319,7 +319,7 @@ FactValue host_lost(const Job& job, const Instance&) {
   value.processes = words.processes;
   value.hosts = {lost};
   for (const int p : words.processes) {
-    value.evidence.push_back({process_at(job, p).last, process_at(job, p).last_text});
+    value.evidence.push_back({nth_process(job, p).last, nth_process(job, p).last_text});
   }
   const std::string name = printable(to_valid_utf8(lost));
   value.what = fmt::format(
@@ -392,7 +392,7 @@ std::optional<OpenInit> open_init(const Job& job, const Communicator& comm) {
   for (const CommRank& rank : comm.ranks) {
     if (rank.state == RankState::NotSeen) continue;
     if (rank.state != RankState::Started || rank.process < 0) return std::nullopt;
-    const Process& process = process_at(job, rank.process);
+    const Process& process = nth_process(job, rank.process);
     if (process.cut || process.torn || reports_own_failure(job, process)) return std::nullopt;
     init.waiting.push_back(&rank);
   }
@@ -432,7 +432,7 @@ std::string half(const OpenInit& init) {
 }
 
 Evidence start_line(const Job& job, const CommRank& rank) {
-  const Process& process = process_at(job, rank.process);
+  const Process& process = nth_process(job, rank.process);
   Evidence line{process.last, process.last_text};
   const SourceRef started =
       job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)].started;

@@ -300,7 +300,7 @@ Evidence dump_of(const RecordedGroup& group, int rank, const std::string& words)
 std::string rank_words(const RecordedGroup& group, const Job& job, int rank) {
   for (const RecordedRank& member : group.ranks) {
     if (member.rank != rank || member.dump == nullptr || member.dump->process < 0) continue;
-    const Process& process = process_at(job, member.dump->process);
+    const Process& process = nth_process(job, member.dump->process);
     return waiter_words(job, {member.dump->process, process.cuda_dev});
   }
   return fmt::format("rank {}", rank);
@@ -508,7 +508,7 @@ LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
 std::set<int> named_ranks(const Job& job, const FactValue& value) {
   std::set<int> ranks(value.ranks.begin(), value.ranks.end());
   for (const int process : value.processes) {
-    ranks.insert(process_at(job, process).rank);
+    ranks.insert(nth_process(job, process).rank);
   }
   return ranks;
 }
@@ -528,7 +528,7 @@ FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
     }
   }
   if (verdict.communicator >= 0) {
-    value.communicator = communicator_at(job, verdict.communicator).id;
+    value.communicator = nth_communicator(job, verdict.communicator).id;
   }
   return value;
 }
@@ -564,7 +564,7 @@ FactValue recorder_behind(const Job& job, const Instance& instance) {
 /// True if both are about the ranks of one communicator.
 bool about_the_same(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
   return dumps.communicator >= 0 &&
-         lines.fact.communicator == communicator_at(job, dumps.communicator).id;
+         lines.fact.communicator == nth_communicator(job, dumps.communicator).id;
 }
 
 enum class Agreement { Unclear, Agree, Contradict };
@@ -641,7 +641,7 @@ FactValue log_lacks_calls(const Job& job, const Instance&) {
   for (const ShortLog& log : logs) {
     if (phrases.size() == kMostTold) break;
     phrases.push_back(short_log_words(job, log));
-    const Process& process = process_at(job, log.process);
+    const Process& process = nth_process(job, log.process);
     value.evidence.push_back({process.last, process.last_text});
   }
   value.what = join(phrases, "; ");

@@ -74,7 +74,7 @@ std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
   std::vector<Entry> entries;
   if (!front.knows_all() || front.is_open()) return entries;
   std::set<bool> zones;
-  for (const CommRank& rank : communicator_at(job, front.communicator).ranks) {
+  for (const CommRank& rank : nth_communicator(job, front.communicator).ranks) {
     const CollectiveCalls* calls = calls_of(job, rank);
     // What was called last is a collective only where no message may be.
     if (calls == nullptr || !calls->peers.empty()) return {};
@@ -127,7 +127,7 @@ std::vector<LateEntry> late_by_order(const Job& job) {
   for (const CallFront& front : call_fronts(job)) {
     if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
     std::vector<LateEntry> late;
-    const auto& ranks = communicator_at(job, front.communicator).ranks;
+    const auto& ranks = nth_communicator(job, front.communicator).ranks;
     const bool is_ordered = std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
       const CollectiveCalls* calls = calls_of(job, rank);
       if (calls == nullptr || !calls->peers.empty()) return false;
@@ -135,7 +135,7 @@ std::vector<LateEntry> late_by_order(const Job& job) {
       if (unit == nullptr || unit->input != input) return false;
       if (gave_up < calls->last) {
         // Files of several ranks, one put behind the other, have no order.
-        if (!(process_at(job, rank.process).first < gave_up)) return false;
+        if (!(nth_process(job, rank.process).first < gave_up)) return false;
         late.push_back({waiter_of(rank), front.communicator, front.furthest - 1, -1, calls->last});
       }
       return true;
@@ -224,7 +224,7 @@ std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) 
   if (fronts.empty()) return messages == 0 ? "" : messages_words(messages);
   const CallFront& front = fronts.front();
   const std::string made =
-      fmt::format("all {} ranks of {} made {}", communicator_at(job, front.communicator).nranks,
+      fmt::format("all {} ranks of {} made {}", nth_communicator(job, front.communicator).nranks,
                   communicator_words(job, front.communicator),
                   calls_words(front.front, messages == 0 ? "call" : "collective"));
   return messages == 0 ? made : made + ", and " + messages_words(messages);
@@ -357,7 +357,7 @@ FactValue messages_open(const Job& job, const Instance&) {
 constexpr size_t kMostNamed = 4;
 
 void place_in(const Job& job, int communicator, FactValue& value) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   value.communicator = comm.id;
   value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
 }
@@ -544,7 +544,7 @@ const CallFront* largest_open(const std::vector<CallFront>& fronts) {
 /// Where all ranks but one made equally many calls, and that one waits for nobody, it is worth a
 /// look; in a job at work ranks are apart in all ways.
 void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
-  const auto& ranks = communicator_at(job, front.communicator).ranks;
+  const auto& ranks = nth_communicator(job, front.communicator).ranks;
   const bool all_alike = std::all_of(front.ahead.begin(), front.ahead.end(), [&](int member) {
     return collectives_of(job, ranks[static_cast<size_t>(member)]) == front.furthest;
   });

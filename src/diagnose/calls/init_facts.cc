@@ -219,7 +219,7 @@ bool lost_its_start(const Job& job, const Process& process) {
 /// The process did something behind the initialisation that it began at `start`.
 bool went_beyond(const Job& job, int process, SourceRef start,
                  const std::set<int>& watchdog_ranks) {
-  const Process& speaker = process_at(job, process);
+  const Process& speaker = nth_process(job, process);
   if (watchdog_ranks.contains(speaker.rank)) return true;
   for (const size_t log : speaker.logs) {
     for (const CommSegment& segment : job.logs[log].comms.all) {
@@ -241,7 +241,7 @@ class Search {
     watchdog_ranks_.erase(-1);
     for (const Communicator& comm : job.communicators) {
       for (const CommRank& rank : comm.ranks) {
-        if (rank.process >= 0) voices_.note_nccl_inputs(process_at(job, rank.process));
+        if (rank.process >= 0) voices_.note_nccl_inputs(nth_process(job, rank.process));
       }
     }
   }
@@ -315,14 +315,14 @@ class Search {
   }
 
   bool failed(int process) const {
-    return process >= 0 && reports_own_failure(job_, process_at(job_, process));
+    return process >= 0 && reports_own_failure(job_, nth_process(job_, process));
   }
 
   /// It waited for the unique id of a communicator that nobody began: it was not missing, but
   /// elsewhere.
   bool waited_in_store(const InitRank& rank) const {
     const auto waited = [&](int process) {
-      return process >= 0 && has_said<StoreWaitFailed>(job_, process_at(job_, process));
+      return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
     };
     return waited(rank.process) || waited(voices_.of_rank(rank.rank));
   }
@@ -334,7 +334,7 @@ class Search {
       if (rank.process >= 0) starts[rank.rank] = segment_of(job_, rank).started;
     }
     std::erase_if(init.waiting, [&](const InitRank& rank) {
-      return is_doubtful(process_at(job_, rank.process)) ||
+      return is_doubtful(nth_process(job_, rank.process)) ||
              went_beyond(job_, rank.process, starts[rank.rank], watchdog_ranks_);
     });
   }
@@ -356,7 +356,7 @@ class Search {
   }
 
   bool waits_without_start(int process) const {
-    const Process& speaker = process_at(job_, process);
+    const Process& speaker = nth_process(job_, process);
     return chose_network(job_, speaker) && !is_doubtful(speaker) && !failed(process) &&
            !holds_segments(job_, speaker) && !watchdog_ranks_.contains(speaker.rank);
   }
@@ -382,15 +382,15 @@ class Search {
   void find_orphan(UnfinishedInit& init) {
     if (init.unseen.size() != 1 || voices_.orphans().size() != 1) return;
     const int known = voices_.of_rank(init.unseen.front().rank);
-    if (known >= 0 && process_at(job_, known).has_nccl) return;
-    if (lost_its_start(job_, process_at(job_, voices_.orphans().front()))) return;
+    if (known >= 0 && nth_process(job_, known).has_nccl) return;
+    if (lost_its_start(job_, nth_process(job_, voices_.orphans().front()))) return;
     init.missing.push_back({init.unseen.front().rank, voices_.orphans().front()});
     init.unseen.clear();
   }
 
   bool is_covered(int process, const UnfinishedInit& init, bool are_few) const {
     if (process < 0) return false;
-    const Process& speaker = process_at(job_, process);
+    const Process& speaker = nth_process(job_, process);
     if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
     if (std::any_of(init.waiting.begin(), init.waiting.end(),
                     [&](const InitRank& rank) { return rank.process == process; })) {
@@ -405,7 +405,7 @@ class Search {
   bool all_processes_are_there() const {
     const auto& ranks = job_.communicators.front().ranks;
     return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
-      return rank.process >= 0 && !is_doubtful(process_at(job_, rank.process));
+      return rank.process >= 0 && !is_doubtful(nth_process(job_, rank.process));
     });
   }
 
@@ -413,7 +413,7 @@ class Search {
   std::string host_of_unseen(const UnfinishedInit& init) const {
     if (init.unseen.size() != 1 || !init.missing.empty() || !init.of_all) return {};
     std::map<std::string, int> counts;
-    for (const InitRank& rank : init.waiting) ++counts[process_at(job_, rank.process).host];
+    for (const InitRank& rank : init.waiting) ++counts[nth_process(job_, rank.process).host];
     int most = 0;
     for (const auto& [host, count] : counts) most = std::max(most, count);
     if (counts.size() == 1 && most >= 2) return counts.begin()->first;
@@ -445,7 +445,7 @@ class Search {
     const bool all_named = std::all_of(init.waiting.begin(), init.waiting.end(),
                                        [](const InitRank& rank) { return rank.rank >= 0; });
     for (const int process : others) {
-      const Process& speaker = process_at(job_, process);
+      const Process& speaker = nth_process(job_, process);
       const bool covered =
           began_nccl(job_, speaker) || (all_named && voices_.speaks_beside_nccl(speaker));
       (covered ? init.missing : init.unseen).push_back({speaker.rank, process});
@@ -518,7 +518,7 @@ std::string share_of(const UnfinishedInit& init, const std::vector<InitRank>& ra
 /// "communicator 0x51"; "NCCL" where no line names one.
 std::string name_of(const Job& job, const UnfinishedInit& init) {
   if (init.communicator < 0) return "NCCL";
-  return "communicator " + communicator_at(job, init.communicator).id;
+  return "communicator " + nth_communicator(job, init.communicator).id;
 }
 
 /// "node-b, pid 77, GPU 3".
@@ -545,7 +545,7 @@ std::string last_words(const Process& process) {
 /// "rank 3 (node-b, pid 77)".
 std::string name_and_place(const Job& job, const InitRank& rank) {
   const std::string who = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : "one process";
-  const std::string place = rank.process < 0 ? "" : place_of(process_at(job, rank.process));
+  const std::string place = rank.process < 0 ? "" : place_of(nth_process(job, rank.process));
   return place.empty() ? who : fmt::format("{} ({})", who, place);
 }
 
@@ -556,7 +556,7 @@ std::string each_last_words(const Job& job, const std::vector<InitRank>& ranks) 
     if (rank.process < 0) continue;
     if (parts.size() == kMostNamed) break;
     parts.push_back(fmt::format("{}: {}", name_and_place(job, rank),
-                                last_words(process_at(job, rank.process))));
+                                last_words(nth_process(job, rank.process))));
   }
   if (parts.size() < ranks.size() && !parts.empty()) {
     parts.push_back(fmt::format("and {} more", ranks.size() - parts.size()));
@@ -569,7 +569,7 @@ std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std:
   if (ranks.size() == 1) {
     const std::string who = name_and_place(job, ranks.front());
     if (ranks.front().process < 0) return fmt::format("{} {}", who, what);
-    return fmt::format("{} {}: {}", who, what, last_words(process_at(job, ranks.front().process)));
+    return fmt::format("{} {}: {}", who, what, last_words(nth_process(job, ranks.front().process)));
   }
   const std::string last = each_last_words(job, ranks);
   return fmt::format("{} {}{}{}", ranks_of(ranks), what, last.empty() ? "" : "; ", last);
@@ -577,10 +577,10 @@ std::string who_did_not(const Job& job, const std::vector<InitRank>& ranks, std:
 
 /// The line with which a rank began: its START, else the last line of its process.
 Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& rank) {
-  const Process& process = process_at(job, rank.process);
+  const Process& process = nth_process(job, rank.process);
   Evidence line{process.last, process.last_text};
   if (init.communicator < 0) return line;
-  const Communicator& comm = communicator_at(job, init.communicator);
+  const Communicator& comm = nth_communicator(job, init.communicator);
   const auto member = std::find_if(comm.ranks.begin(), comm.ranks.end(),
                                    [&](const CommRank& one) { return one.rank == rank.rank; });
   if (member == comm.ranks.end() || member->process != rank.process) return line;
@@ -607,7 +607,7 @@ std::vector<Evidence> last_lines(const Job& job, const std::vector<InitRank>& ra
   std::vector<Evidence> lines;
   for (const InitRank& rank : ranks) {
     if (rank.process < 0) continue;
-    const Process& process = process_at(job, rank.process);
+    const Process& process = nth_process(job, rank.process);
     lines.push_back({process.last, process.last_text});
   }
   return lines;

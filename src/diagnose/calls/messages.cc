@@ -200,7 +200,7 @@ std::optional<size_t> place_of(const RankProgram& program, int communicator, uin
 std::map<int, Stuck> stuck_in(const Job& job, int communicator,
                               const std::map<int, TimedOutWork>& works) {
   std::map<int, Stuck> stuck;
-  for (const CommRank& rank : communicator_at(job, communicator).ranks) {
+  for (const CommRank& rank : nth_communicator(job, communicator).ranks) {
     const auto work = works.find(rank.process);
     const CollectiveCalls* calls = calls_of(job, rank);
     if (work == works.end() || calls == nullptr) continue;
@@ -296,7 +296,7 @@ std::string circle_words(const Job& job, const Communicator& comm, const std::ve
   const auto number = [&](int rank) {
     for (const CommRank& member : comm.ranks) {
       if (member.rank != rank || member.process < 0) continue;
-      const int known = process_at(job, member.process).rank;
+      const int known = nth_process(job, member.process).rank;
       return known >= 0 ? known : rank;
     }
     return rank;
@@ -602,7 +602,7 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   if (conflicts.empty()) return unknown();
   constexpr size_t kMostTold = 4;
   const int communicator = conflicts.front().communicator;
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   FactValue value = yes({});
   value.communicator = comm.id;
   value.inferred = comm.inferred;

@@ -124,7 +124,7 @@ void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, 
   for (const int rank : odd) {
     const auto process = votes.processes.find(rank);
     const bool reports =
-        process != votes.processes.end() && process_at(job, process->second).rank >= 0;
+        process != votes.processes.end() && nth_process(job, process->second).rank >= 0;
     if (reports) {
       value.processes.push_back(process->second);
     } else if (votes.own_numbers) {
@@ -315,7 +315,7 @@ std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
 }
 
 std::string camps_words(const Job& job, int communicator) {
-  const auto& camps = communicator_at(job, communicator).difference->camps;
+  const auto& camps = nth_communicator(job, communicator).difference->camps;
   std::vector<std::string> phrases;
   constexpr size_t kMostCamps = 4;
   for (const CallCamp& camp : camps) {
@@ -331,7 +331,7 @@ std::string camps_words(const Job& job, int communicator) {
 
 /// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 called …, rank 3 called … (count differs)".
 std::string difference_words(const Job& job, int communicator) {
-  const FirstDifference& difference = *communicator_at(job, communicator).difference;
+  const FirstDifference& difference = *nth_communicator(job, communicator).difference;
   const std::string where = communicator_words(job, communicator);
   if (difference.camps.empty()) {
     return fmt::format("the ranks of {} differ somewhere in calls {} to {}", where,
@@ -442,7 +442,7 @@ struct Telling {
 
   void add(const UnmatchedMessages& messages) {
     if (phrases.size() == kMostNamed) return;
-    const Communicator& comm = communicator_at(job, messages.communicator);
+    const Communicator& comm = nth_communicator(job, messages.communicator);
     value.communicator = comm.id;
     value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
     const bool receiver_owes = messages.sent > messages.received;
@@ -461,7 +461,7 @@ struct Telling {
 
   void add(const OutOfStep& messages) {
     const CallLine& line = messages.messages;
-    const Communicator& comm = communicator_at(job, line.communicator);
+    const Communicator& comm = nth_communicator(job, line.communicator);
     value.communicator = comm.id;
     value.inferred |= comm.inferred;
     const auto words_of = [&](int rank) {
@@ -545,7 +545,7 @@ void name_ends(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
     for (const size_t m : holdup.unmatched) {
       const UnmatchedMessages& messages = waits.unmatched[m];
-      const auto& ranks = communicator_at(telling.job, messages.communicator).ranks;
+      const auto& ranks = nth_communicator(telling.job, messages.communicator).ranks;
       if (messages.sender == messages.receiver) {
         with_themselves.insert(waiter_of(ranks[static_cast<size_t>(messages.sender)]));
       }

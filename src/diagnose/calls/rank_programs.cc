@@ -33,7 +33,7 @@ std::string datatype_words(int datatype) {
 /// Number of a member in the job, else in the communicator.
 int number_of(const Job& job, const CommRank& rank) {
   if (rank.process < 0) return rank.rank;
-  const int number = process_at(job, rank.process).rank;
+  const int number = nth_process(job, rank.process).rank;
   return number >= 0 ? number : rank.rank;
 }
 
@@ -81,7 +81,7 @@ std::string differing_fields(const CallSignature& a, const CallSignature& b) {
 }
 
 std::string communicator_words(const Job& job, int communicator) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   if (comm.nranks < 0) return fmt::format("communicator {}", comm.id);
   return fmt::format("communicator {} ({} ranks)", comm.id, comm.nranks);
 }
@@ -89,7 +89,7 @@ std::string communicator_words(const Job& job, int communicator) {
 std::string members_words(const Job& job, int communicator, const std::vector<int>& members) {
   std::vector<int> numbers;
   for (const int m : members) {
-    const auto& ranks = communicator_at(job, communicator).ranks;
+    const auto& ranks = nth_communicator(job, communicator).ranks;
     numbers.push_back(number_of(job, ranks[static_cast<size_t>(m)]));
   }
   const bool all_known =
@@ -100,7 +100,7 @@ std::string members_words(const Job& job, int communicator, const std::vector<in
 
 std::string waiter_words(const Job& job, const Waiter& waiter) {
   if (waiter.process < 0) return "a process";
-  const Process& process = process_at(job, waiter.process);
+  const Process& process = nth_process(job, waiter.process);
   std::vector<std::string> parts;
   if (!process.host.empty()) parts.push_back(to_valid_utf8(process.host));
   if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
@@ -128,7 +128,7 @@ std::string last_call_words(const Job& job, const Waiter& waiter, Evidence* line
 void blame(const Job& job, const Waiter& waiter, FactValue& value) {
   if (waiter.process < 0) return;
   value.processes.push_back(waiter.process);
-  if (process_at(job, waiter.process).rank >= 0) return;
+  if (nth_process(job, waiter.process).rank >= 0) return;
   // A process that drives several ranks has none itself: the rank is that of its GPU in the largest
   // communicator.
   for (const Membership& membership : memberships(job, waiter)) {

@@ -40,7 +40,7 @@ struct Waiter {
 
 /// A member of a communicator; both are indices.
 inline const CommRank& rank_at(const Job& job, int communicator, int rank) {
-  return communicator_at(job, communicator).ranks[static_cast<size_t>(rank)];
+  return nth_communicator(job, communicator).ranks[static_cast<size_t>(rank)];
 }
 
 /// Only the few can be blamed for being unlike the others; one of two is few enough.

@@ -272,7 +272,7 @@ bool fits(const CallSignature& call, const TimedOutWork& work) {
 }
 
 std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   std::map<WorkNumber, std::vector<int>> waiting;
   for (const TimedOutWork& work : timed_out_work(job)) {
     for (const CallPlace& place : places) {

@@ -225,7 +225,7 @@ std::optional<Evidence> own_failure(const Job& job, int process, SourceRef befor
     const bool earlier = record.where.unit != before.unit || record.where < before;
     if (earlier && (!first || record.where < first->where)) first = evidence_of(record);
   };
-  const Process& speaker = process_at(job, process);
+  const Process& speaker = nth_process(job, process);
   for_each_record(job, speaker, kKindIndex<StoreWaitFailed>, add);
   for_each_record(job, speaker, kKindIndex<NcclException>, [&](const Record& record) {
     if (record.text.find("remote process exited") == std::string::npos) add(record);
@@ -408,7 +408,7 @@ int communicator_of(const Job& job, std::string_view fact, const Instance& insta
 
 std::vector<CallPlace> camp_places(const Job& job, int communicator) {
   std::vector<CallPlace> places;
-  const auto& difference = communicator_at(job, communicator).difference;
+  const auto& difference = nth_communicator(job, communicator).difference;
   if (!difference) return places;
   for (const CallCamp& camp : difference->camps) places.push_back({camp.members, camp.call.call});
   return places;
@@ -423,7 +423,7 @@ std::vector<CallPlace> front_places(const Job& job, int communicator) {
 
 /// All ranks in the communicator's last call.
 std::vector<CallPlace> last_places(const Job& job, int communicator) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   CallPlace place;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     const CollectiveCalls* calls = calls_of(job, comm.ranks[r]);
@@ -538,7 +538,7 @@ RasCounts read_counts(const Job& job, int communicator, std::string_view functio
       if (value && member.rank >= 0) counts.launched[member.rank] = *value;
     }
   }
-  const int nranks = communicator_at(job, communicator).nranks;
+  const int nranks = nth_communicator(job, communicator).nranks;
   if (unlisted != nullptr && !is_odd && nranks > 0) add_unlisted(*unlisted, nranks, counts);
   return counts;
 }
@@ -579,7 +579,7 @@ std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, con
 /// Members whose logs show fewer calls than RAS counted, where of all others RAS counted no more
 /// than their logs show, and of some exactly that.
 std::vector<int> lacking_members(const Job& job, const RasCounts& counts) {
-  const Communicator& comm = communicator_at(job, counts.communicator);
+  const Communicator& comm = nth_communicator(job, counts.communicator);
   std::vector<int> lacking;
   size_t equal = 0;
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
@@ -596,7 +596,7 @@ FactValue ras_contradicts(const Job& job, const Instance&) {
   for (const RasCounts& counts : last_counts(job)) {
     const std::vector<int> lacking = lacking_members(job, counts);
     if (lacking.empty()) continue;
-    const Communicator& comm = communicator_at(job, counts.communicator);
+    const Communicator& comm = nth_communicator(job, counts.communicator);
     const CommRank& first = comm.ranks[static_cast<size_t>(lacking.front())];
     FactValue value = yes(fmt::format(
         "RAS counted {} {} of {} on {}, whose log shows {}", counts.launched.at(first.rank),
@@ -744,7 +744,7 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, instance);
   if (!missing.known()) return unknown();
   for (const RasCounts& counts : all) {
-    const Communicator& comm = communicator_at(job, counts.communicator);
+    const Communicator& comm = nth_communicator(job, counts.communicator);
     const std::vector<int> behind = behind_in(counts);
     const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
     if (behind.empty() || !knows_all || comm.id != missing.communicator) continue;

@@ -29,7 +29,7 @@ bool unknown_ranks_wait(const Job& job) {
   std::set<int> gave_up;
   for (const TimedOutWork& work : timed_out_work(job)) {
     // Up to PyTorch 2.1 the rank may be that inside some group.
-    if (process_at(job, work.process).rank >= 0) gave_up.insert(work.rank);
+    if (nth_process(job, work.process).rank >= 0) gave_up.insert(work.rank);
   }
   return std::all_of(world.ranks.begin(), world.ranks.end(), [&](const CommRank& rank) {
     return call_coverage(job, world, rank) == CallCoverage::Counted ||
@@ -45,7 +45,7 @@ uint64_t collectives_of(const Job& job, const CommRank& rank) {
 }
 
 CallFront call_front(const Job& job, int communicator) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   CallFront front;
   front.communicator = communicator;
   front.unseen = unseen_ranks(comm);
@@ -78,7 +78,7 @@ std::vector<CallFront> call_fronts(const Job& job) {
 }
 
 const PlacedCall* open_call(const Job& job, const CallFront& front) {
-  const Communicator& comm = communicator_at(job, front.communicator);
+  const Communicator& comm = nth_communicator(job, front.communicator);
   for (const int r : front.ahead) {
     const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(r)]);
     if (const PlacedCall* call = calls->collectives.call(front.front)) return call;
@@ -185,7 +185,7 @@ class Tracing {
 
   /// All ranks of a communicator, or both ends of a message.
   std::vector<const CommRank*> ranks_at(const CallLine& line) const {
-    const auto& ranks = communicator_at(job_, line.communicator).ranks;
+    const auto& ranks = nth_communicator(job_, line.communicator).ranks;
     std::vector<const CommRank*> result;
     for (const CommRank& rank : ranks) {
       const bool is_end = rank.rank == line.sender || rank.rank == line.receiver;
@@ -458,7 +458,7 @@ std::map<int, int> counted_ranks(const Job& job, const Communicator& comm) {
 }  // namespace
 
 std::vector<UnmatchedMessages> unmatched_messages(const Job& job, int communicator) {
-  const Communicator& comm = communicator_at(job, communicator);
+  const Communicator& comm = nth_communicator(job, communicator);
   const std::map<int, int> ranks = counted_ranks(job, comm);
   std::set<std::pair<int, int>> pairs;
   for (const auto& [number, r] : ranks) {
@@ -559,7 +559,7 @@ bool waited_in_a_whole_call(const Job& job, const Waits& waits, const Waiter& wa
 bool may_wait_in_front(const Job& job, const Waits& waits, const Waiter& waiter) {
   return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
     if (front.knows_all()) return false;
-    const auto& ranks = communicator_at(job, front.communicator).ranks;
+    const auto& ranks = nth_communicator(job, front.communicator).ranks;
     return std::any_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
       const CollectiveCalls* calls = calls_of(job, rank);
       return waiter_of(rank) == waiter && calls != nullptr && calls->total > 0;
@@ -621,7 +621,7 @@ bool is_initialising(const Job& job, const Waiter& waiter) {
 /// Its Send to itself and the Recv of it differ in size: it waits for itself.
 bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) {
   return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
-    const auto& ranks = communicator_at(job, messages.communicator).ranks;
+    const auto& ranks = nth_communicator(job, messages.communicator).ranks;
     return messages.sizes_differ && messages.sender == messages.receiver &&
            waiter_of(ranks[static_cast<size_t>(messages.sender)]) == waiter;
   });
@@ -673,7 +673,7 @@ bool timeouts_name_no_process(const Job& job) {
                    [](const Process& process) { return process.has_nccl && process.rank < 0; });
   const std::vector<TimedOutWork> works = timed_out_work(job);
   return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-    const Process& process = process_at(job, work.process);
+    const Process& process = nth_process(job, work.process);
     if (process.rank < 0 && process.pid < 0) return true;
     return !process.has_nccl && !ranks_are_known;
   });

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxLines = 6;
 
-const std::string& host_of(const Job& job, int process) { return process_at(job, process).host; }
+const std::string& host_of(const Job& job, int process) { return nth_process(job, process).host; }
 
 Outcome met(std::string what) { return {OutcomeState::Met, std::move(what), {}, {}}; }
 Outcome cannot_tell(std::string what) { return {OutcomeState::Unknown, std::move(what), {}, {}}; }

@@ -70,7 +70,7 @@ std::map<std::string, Printed, std::less<>> printed_settings(const Job& job) {
     Printed& setting = found->second;
     if (setting.lines.empty()) setting.lines.push_back(evidence_of(said.record));
     if (setting.is_early) return;
-    const SourceRef completed = first_complete(job, process_at(job, said.process));
+    const SourceRef completed = first_complete(job, nth_process(job, said.process));
     setting.is_early = completed.line == 0 || said.record.where < completed;
   });
   return printed;
@@ -81,7 +81,7 @@ std::map<std::string, Printed, std::less<>> printed_settings(const Job& job) {
 std::set<int> readers_of(const Job& job, const std::set<int>& ranks) {
   std::set<int> readers;
   const auto is_wanted = [&](int process) {
-    return ranks.empty() || ranks.contains(process_at(job, process).rank);
+    return ranks.empty() || ranks.contains(nth_process(job, process).rank);
   };
   for (const EnvironmentSetting& setting : job.environment) {
     for (const int process : setting.processes) {
@@ -99,7 +99,7 @@ std::set<int> readers_of(const Job& job, const std::set<int>& ranks) {
 std::string who(const Job& job, const std::set<int>& processes) {
   std::vector<int> ranks;
   for (const int p : processes) {
-    const int rank = process_at(job, p).rank;
+    const int rank = nth_process(job, p).rank;
     if (rank < 0)
       return fmt::format("{} process{}", processes.size(), processes.size() == 1 ? "" : "es");
     ranks.push_back(rank);
@@ -175,7 +175,7 @@ bool is_connected(const Job& job) {
 
 std::set<int> ranks_with_settings(const Job& job) {
   std::set<int> ranks;
-  for (const int p : readers_of(job, {})) ranks.insert(process_at(job, p).rank);
+  for (const int p : readers_of(job, {})) ranks.insert(nth_process(job, p).rank);
   ranks.erase(-1);
   return ranks;
 }
@@ -415,7 +415,7 @@ void add_list(std::string_view list, const std::string& place, const std::string
 Lists device_lists(const Job& job) {
   Lists lists;
   const auto host_of = [&](int process) -> const std::string& {
-    return process_at(job, process).host;
+    return nth_process(job, process).host;
   };
   for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
     add_list(said.message.devices, "bootstrap", host_of(said.process), said.record, lists);

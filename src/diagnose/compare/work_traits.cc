@@ -62,7 +62,7 @@ void add_spread(const Job& job, Traits& traits) {
   if (job.communicators.empty() || !is_all_seen(job.communicators.front())) return;
   const Communicator& largest = job.communicators.front();
   const auto host_of = [&](const CommRank& rank) -> std::string {
-    return process_at(job, rank.process).host;
+    return nth_process(job, rank.process).host;
   };
   add("ranks on a host", ranks_by(largest, host_of), traits);
   add("ranks in a process", ranks_by(largest, [](const CommRank& rank) { return rank.process; }),
@@ -277,7 +277,7 @@ Evidence line_of(const Job& job, const Communicator& comm) {
   Evidence line;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) continue;
-    const Process& process = process_at(job, rank.process);
+    const Process& process = nth_process(job, rank.process);
     for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
       if (line.where.line == 0) line = evidence_of(record);
     });

@@ -154,11 +154,11 @@ std::span<const Fact> watchdog_and_ras_facts();  ///< diagnose/calls/watchdog_an
 //
 // A fact that cannot know returns unknown(); silence is never "no".
 
-inline const Process& process_at(const Job& job, int process) {
+inline const Process& nth_process(const Job& job, int process) {
   return job.processes[static_cast<size_t>(process)];
 }
 
-inline const Communicator& communicator_at(const Job& job, int communicator) {
+inline const Communicator& nth_communicator(const Job& job, int communicator) {
   return job.communicators[static_cast<size_t>(communicator)];
 }
 

@@ -83,7 +83,7 @@ std::vector<std::string> versions_of(const Job& job, std::span<const int> proces
     if (is_known(job, version, product)) versions.emplace(version);
   };
   for (const int index : processes) {
-    const Process& process = process_at(job, index);
+    const Process& process = nth_process(job, index);
     for_each_message<NcclVersion>(job, process, [&](const NcclVersion& message) {
       if (product == Product::Nccl) add(message.version);
       if (product == Product::Cuda) add(message.cuda);
@@ -170,7 +170,7 @@ using Files = std::map<std::string, Stretch>;  ///< By path.
 Files files_of(const Job& job, const Run& run) {
   Files files;
   for (const int p : run.processes) {
-    const Process& process = process_at(job, p);
+    const Process& process = nth_process(job, p);
     const FileLine first = file_line(job, process.first);
     const FileLine last = file_line(job, process.last);
     Stretch& stretch = files.try_emplace(first.path, Stretch{first.line, first.line}).first->second;
@@ -202,7 +202,7 @@ std::string run_phrase(const Run& run, const Files& files, const std::vector<Fil
 std::vector<Evidence> first_line(const Job& job, const Run& run) {
   std::vector<Evidence> lines;
   for (const int p : run.processes) {
-    for_each_record(job, process_at(job, p), kKindIndex<CommInit>, [&](const Record& record) {
+    for_each_record(job, nth_process(job, p), kKindIndex<CommInit>, [&](const Record& record) {
       if (lines.empty() || record.where < lines[0].where) {
         lines = {evidence_of(record)};
       }
@@ -421,7 +421,7 @@ FactValue init_unfinished(const Job& job, const Instance&) {
     std::vector<int> ranks;
     for (const CommRank& rank : comm.ranks) {
       if (rank.state != RankState::Started || rank.process < 0) continue;
-      const Process& process = process_at(job, rank.process);
+      const Process& process = nth_process(job, rank.process);
       // NCCL takes no call before the initialisation ends: then only the line is lost.
       if (process.cut || process.torn || rank.calls > 0) continue;
       ranks.push_back(rank.rank);
@@ -519,7 +519,7 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
 }
 
 const Communicator& communicator_of(const Job& job, const Instance& instance) {
-  return communicator_at(job, instance.communicator);
+  return nth_communicator(job, instance.communicator);
 }
 
 FactValue communicator_host_count(const Job& job, const Instance& instance) {

@@ -49,7 +49,7 @@ bool are_ordered(const Job& job, SourceRef a, SourceRef b) {
 }
 
 std::optional<CallBounds> calls_between(const Job& job, int process, SourceRef from, SourceRef to) {
-  const Process& speaker = process_at(job, process);
+  const Process& speaker = nth_process(job, process);
   if (speaker.torn || speaker.restarted || job.losses.count(Loss::LineLeftOut) > 0) {
     return std::nullopt;
   }
@@ -144,7 +144,7 @@ bool has_unknown_lines(const Job& job, const Process& process) {
 /// it. Only there all processes take the same steps in the same order.
 std::set<uint16_t> kinds_begun_after(const Job& job, const PrintedBy& line) {
   std::set<uint16_t> kinds;
-  for (const size_t log : process_at(job, line.process).logs) {
+  for (const size_t log : nth_process(job, line.process).logs) {
     for (const auto& [kind, list] : job.logs[log].records) {
       if (list.kept.empty() || !belongs_to_init(all_kinds()[kind])) continue;
       const SourceRef first = list.kept.front().where;
@@ -173,7 +173,7 @@ bool came_past(const Job& job, const Process& process, const std::vector<Printed
 std::optional<int> ranks_of_host(const Job& job, const Instance& host) {
   std::optional<int> most;
   for (const int process : host.processes) {
-    for (const size_t log : process_at(job, process).logs) {
+    for (const size_t log : nth_process(job, process).logs) {
       for (const CommSegment& segment : job.logs[log].comms.all) {
         if (segment.local_ranks > 0) most = std::max(most.value_or(0), segment.local_ranks);
       }
@@ -185,7 +185,7 @@ std::optional<int> ranks_of_host(const Job& job, const Instance& host) {
 size_t processes_with_nccl(const Job& job, const Instance& instance) {
   return static_cast<size_t>(
       std::count_if(instance.processes.begin(), instance.processes.end(),
-                    [&](int process) { return process_at(job, process).has_nccl; }));
+                    [&](int process) { return nth_process(job, process).has_nccl; }));
 }
 
 Proof all_ranks_of(const Communicator& communicator) {
@@ -210,7 +210,7 @@ Proof all_of_job(const Job& job) {
 
 Proof silence_proves(const Job& job, int process, const Kind* kind,
                      const std::vector<PrintedBy>& others) {
-  const Process& speaker = process_at(job, process);
+  const Process& speaker = nth_process(job, process);
   if (speaker.torn) {
     return gap(job, process, speaker.cut ? "its log is cut" : "its lines are torn or in doubt");
   }
@@ -235,7 +235,7 @@ Proof all_are_there(const Job& job, const Instance& instance) {
     case Scope::Job:
       return all_of_job(job);
     case Scope::Communicator:
-      return all_ranks_of(communicator_at(job, instance.communicator));
+      return all_ranks_of(nth_communicator(job, instance.communicator));
     case Scope::Host: {
       const auto ranks = ranks_of_host(job, instance);
       if (ranks && processes_with_nccl(job, instance) >= static_cast<size_t>(*ranks)) {
@@ -369,7 +369,7 @@ std::optional<bool> is_in_phase(const Job& job, int process, const Evidence& lin
   if (phase == LifePhase::Evaluation) {
     return rare_phase_before(job, line) ? std::optional(true) : std::nullopt;
   }
-  const auto of_process = lives(job, process_at(job, process), line.where);
+  const auto of_process = lives(job, nth_process(job, process), line.where);
   if (!of_process) return std::nullopt;
   const bool over = std::all_of(of_process->begin(), of_process->end(),
                                 [&](const auto* life) { return is_over(*life, line.where); });

@@ -91,7 +91,7 @@ std::string gpu_of(const CommRank& rank) {
 }
 
 std::string name_of(const Job& job, int index) {
-  const Process& process = process_at(job, index);
+  const Process& process = nth_process(job, index);
   const std::string who =
       process.rank >= 0 ? fmt::format("rank {}", process.rank) : std::string("one process");
   return fmt::format("{} ({}, pid {})", who, printable(to_valid_utf8(process.host)), process.pid);
@@ -126,9 +126,9 @@ std::optional<Change> change_between(const Job& job, int process,
     Change change{process, own[i - 1].communicator, second.completed.line == 0, {}, {}};
     change.what =
         fmt::format("{} initialised communicator {} on {} and then {} on {}", name_of(job, process),
-                    communicator_at(job, own[i - 1].communicator).id, gpu_of(before),
-                    communicator_at(job, own[i].communicator).id, gpu_of(after));
-    const Process& speaker = process_at(job, process);
+                    nth_communicator(job, own[i - 1].communicator).id, gpu_of(before),
+                    nth_communicator(job, own[i].communicator).id, gpu_of(after));
+    const Process& speaker = nth_process(job, process);
     for (const CommRank* rank : {&before, &after}) {
       change.lines.push_back(line_at(job, speaker, begin_of(segment_of(job, *rank))));
     }
@@ -167,7 +167,7 @@ std::optional<Change> change_behind(const Job& job, int process,
                                     const std::vector<Membership>& own) {
   const CommRank& last = *own.back().rank;
   const InitSection* section = init_section(job, last);
-  const Process& speaker = process_at(job, process);
+  const Process& speaker = nth_process(job, process);
   if (section == nullptr || section->tid != speaker.pid || section->completed.line == 0) {
     return std::nullopt;
   }
@@ -177,7 +177,7 @@ std::optional<Change> change_behind(const Job& job, int process,
   const auto header = parse_nccl_header(line->text);
   Change change{process, own.back().communicator, false, {}, {}};
   change.what = fmt::format("{} initialised communicator {} on {} and went on with GPU {}",
-                            name_of(job, process), communicator_at(job, change.communicator).id,
+                            name_of(job, process), nth_communicator(job, change.communicator).id,
                             gpu_of(last), header->cuda_dev);
   change.lines = {line_at(job, speaker, section->completed), *line};
   if (auto wait = waits_for_another(job, speaker)) {
@@ -204,7 +204,7 @@ std::vector<Change> find_changes(const Job& job) {
 
 /// All members of the communicator that are there changed alike.
 bool everybody_changed(const Job& job, const Change& change, const std::set<int>& changed) {
-  const auto& ranks = communicator_at(job, change.communicator).ranks;
+  const auto& ranks = nth_communicator(job, change.communicator).ranks;
   return std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
     return rank.process < 0 || changed.contains(rank.process);
   });
@@ -214,7 +214,7 @@ bool everybody_changed(const Job& job, const Change& change, const std::set<int>
 std::string changes_phrase(const Job& job, const std::vector<const Change*>& changes) {
   std::vector<int> ranks;
   for (const Change* change : changes) {
-    if (change != changes.front()) ranks.push_back(process_at(job, change->process).rank);
+    if (change != changes.front()) ranks.push_back(nth_process(job, change->process).rank);
   }
   std::erase(ranks, -1);
   if (changes.size() == 1) return changes.front()->what;
@@ -252,7 +252,7 @@ std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_b
   for (const CommRank& rank : comm.ranks) {
     const auto bus = bus_number(rank.bus_id);
     if (rank.process < 0 || rank.segment < 0 || !bus) continue;
-    const std::string& host = process_at(job, rank.process).host;
+    const std::string& host = nth_process(job, rank.process).host;
     if (!host.empty() && host != "localhost") all[{host, *bus}].push_back(&rank);
   }
   return all;
@@ -277,7 +277,7 @@ FactValue gpu_shared(const Job& job, const Instance&) {
         numbers.push_back(rank->rank);
         value.processes.push_back(rank->process);
         value.evidence.push_back(
-            line_at(job, process_at(job, rank->process), begin_of(segment_of(job, *rank))));
+            line_at(job, nth_process(job, rank->process), begin_of(segment_of(job, *rank))));
       }
       phrases.push_back(fmt::format("{} of communicator {} are all on the GPU with bus id {} of {}",
                                     ranks_phrase(numbers), to_valid_utf8(comm.id),
@@ -317,7 +317,7 @@ std::vector<Evidence> first_lines(const Job& job, const Instance& instance) {
   std::vector<Evidence> lines;
   for (const int process : instance.processes) {
     bool first = true;
-    for_each_record(job, process_at(job, process), kKindIndex<T>, [&](const Record& record) {
+    for_each_record(job, nth_process(job, process), kKindIndex<T>, [&](const Record& record) {
       if (first && lines.size() < kMaxLines) lines.push_back(evidence_of(record));
       first = false;
     });
@@ -331,7 +331,7 @@ std::string phrase(std::string_view graph, uint64_t channels, const std::string&
 }
 
 FactValue graph_broken(const Job& job, const Instance& instance) {
-  const auto& graphs = communicator_at(job, instance.communicator).graphs;
+  const auto& graphs = nth_communicator(job, instance.communicator).graphs;
   for (const Ring& ring : graphs.rings) {
     if (ring.check != GraphCheck::Broken) continue;
     std::vector<Evidence> lines = first_lines<RingMembers>(job, instance);
@@ -476,7 +476,7 @@ std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
   const std::string name = to_string(node_of(gpu).name);
   std::optional<Evidence> line;
   for_each_said<TopologyNode>(job, [&](const Said<TopologyNode>& said) {
-    const bool here = process_at(job, said.process).host == gpu.host->host;
+    const bool here = nth_process(job, said.process).host == gpu.host->host;
     const std::string_view node = said.message.node.substr(0, said.message.node.find(' '));
     const auto named = parse_node_name(node);
     if (!line && here && named && *named == node_of(gpu).name) line = evidence_of(said.record);
@@ -578,7 +578,7 @@ HostSearches host_searches(const Job& job, const Communicator& comm) {
   HostSearches result;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) return {};
-    const std::string& host = process_at(job, rank.process).host;
+    const std::string& host = nth_process(job, rank.process).host;
     hosts[host].push_back(rank.process);
     const auto search = by_rank.find(rank.rank);
     if (search == by_rank.end()) continue;

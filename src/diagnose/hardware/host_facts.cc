@@ -115,7 +115,7 @@ std::set<int> shown_past_probe(const Job& job) {
   const std::set<int> head = speakers<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
   std::set<int> past;
   for (const int process : speakers<NetworkSelected, CommInit>(job)) {
-    const bool torn = process_at(job, process).torn;
+    const bool torn = nth_process(job, process).torn;
     if (head.contains(process) && !torn) past.insert(process);
   }
   return past;
@@ -167,7 +167,7 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
       (job.nccl_versions.empty() && !fell_back.empty());
   const bool silence_counts = has_line && !speaks_for_others(job);
   for (const int process : host.processes) {
-    if (!process_at(job, process).has_nccl) continue;
+    if (!nth_process(job, process).has_nccl) continue;
     int& count = fell_back.contains(process)                ? memory.fell_back
                  : off.contains(process)                    ? memory.switched_off
                  : silence_counts && past.contains(process) ? memory.kept
@@ -344,7 +344,7 @@ FactValue uneven_ranks_per_host(const Job& job, const Instance&) {
     std::map<std::string, int> ranks;
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) return unknown();
-      ++ranks[process_at(job, rank.process).host];
+      ++ranks[nth_process(job, rank.process).host];
     }
     std::set<int> sizes;
     std::vector<std::string> parts;

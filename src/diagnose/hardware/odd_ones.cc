@@ -66,8 +66,8 @@ std::vector<int> places_in_host(const Job& job) {
   for (auto [host, processes] : hosts) {
     if (processes.size() != usual) continue;
     std::sort(processes.begin(), processes.end(), [&](int a, int b) {
-      const Process& first = process_at(job, a);
-      const Process& second = process_at(job, b);
+      const Process& first = nth_process(job, a);
+      const Process& second = nth_process(job, b);
       return std::tuple(parse_hex(first.bus_id).value_or(0), first.rank, a) <
              std::tuple(parse_hex(second.bus_id).value_or(0), second.rank, b);
     });
@@ -82,10 +82,10 @@ void excuse_places(const Job& job, const PeerValues& values, OddOnes& odd) {
   const std::vector<int> places = places_in_host(job);
   std::erase_if(odd.odd, [&](int suspect) {
     const int place = places[static_cast<size_t>(suspect)];
-    const std::string& host = process_at(job, suspect).host;
+    const std::string& host = nth_process(job, suspect).host;
     return place < 0 || std::none_of(values.begin(), values.end(), [&](const auto& peer) {
              return peer.second == odd.common && places[static_cast<size_t>(peer.first)] == place &&
-                    process_at(job, peer.first).host != host;
+                    nth_process(job, peer.first).host != host;
            });
   });
 }
@@ -153,7 +153,7 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
   PeerValues result;
   std::set<std::string> mixed;
   for (const auto& [process, value] : values) {
-    const std::string& host = process_at(job, process).host;
+    const std::string& host = nth_process(job, process).host;
     if (host.empty()) continue;
     const auto [known, is_new] = first.emplace(host, process);
     if (is_new) result[process] = value;
@@ -167,10 +167,10 @@ PeerValues by_host(const Job& job, const PeerValues& values) {
 std::vector<int> whole_hosts(const Job& job, const PeerValues& values,
                              const std::vector<int>& firsts) {
   std::set<std::string> hosts;
-  for (const int first : firsts) hosts.insert(process_at(job, first).host);
+  for (const int first : firsts) hosts.insert(nth_process(job, first).host);
   std::vector<int> result;
   for (const auto& [process, value] : values) {
-    if (hosts.contains(process_at(job, process).host)) result.push_back(process);
+    if (hosts.contains(nth_process(job, process).host)) result.push_back(process);
   }
   return result;
 }
@@ -430,7 +430,7 @@ LocalPaths local_paths(const Job& job, const std::vector<Edge>& edges) {
     const LocalPair pair{places[static_cast<size_t>(edge.process)],
                          places[static_cast<size_t>(edge.peer)]};
     if (slow < 0 || pair.src_place < 0 || pair.dst_place < 0) continue;
-    LocalPath& path = paths[pair][process_at(job, edge.process).host];
+    LocalPath& path = paths[pair][nth_process(job, edge.process).host];
     if (slow > path.slowness) path = {slow, &edge};
   }
   return paths;

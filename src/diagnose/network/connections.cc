@@ -62,8 +62,8 @@ class EndFinder {
  private:
   EdgeReach reach_of(int process, int peer) const {
     if (peer < 0) return EdgeReach::Unknown;
-    const std::string& own = process_at(job_, process).host;
-    const std::string& other = process_at(job_, peer).host;
+    const std::string& own = nth_process(job_, process).host;
+    const std::string& other = nth_process(job_, peer).host;
     if (own.empty() || other.empty()) return EdgeReach::Unknown;
     if (own != other) return EdgeReach::OtherHost;
     return named_hosts_ ? EdgeReach::Unknown : EdgeReach::SameHost;
@@ -239,7 +239,7 @@ FactValue channels_capped(const Job& job, const Instance&) {
 
 constexpr size_t kMaxLines = 6;
 
-const std::string& host_of(const Job& job, int process) { return process_at(job, process).host; }
+const std::string& host_of(const Job& job, int process) { return nth_process(job, process).host; }
 
 /// What a fact says that found edges: the first in words, some lines, who announced them.
 struct Found {
@@ -292,7 +292,7 @@ FactValue shm_despite_nvlink(const Job& job, const Instance&) {
 
 /// A host that joins all its GPUs by NVSwitch gives every communicator inside it more than two.
 FactValue few_channels(const Job& job, const Instance& instance) {
-  const Communicator& comm = communicator_at(job, instance.communicator);
+  const Communicator& comm = nth_communicator(job, instance.communicator);
   const int channels = comm.graphs.channels.coll;
   if (channels < 0 || comm.hosts.size() != 1 || comm.nnodes > 1) return unknown();
   if (comm.nranks < 2 || !nvswitch_hosts(job).contains(comm.hosts.front())) return unknown();
@@ -376,7 +376,7 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
 //
 // Names may differ between hosts; numbers and link layers should not.
 
-std::string on_host(const Job& job, int process) { return " on " + process_at(job, process).host; }
+std::string on_host(const Job& job, int process) { return " on " + nth_process(job, process).host; }
 
 /// Devices of a host if all its processes list the same; nullptr if each has its own.
 const HcaList* common_list(const std::vector<const HcaList*>& lists) {
@@ -521,7 +521,7 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
       names.push_back(hca.link.empty() ? hca.name : fmt::format("{} ({})", hca.name, hca.link));
     }
     if (names.empty() || parts.size() == kMost) continue;
-    const Process& process = process_at(job, list.process);
+    const Process& process = nth_process(job, list.process);
     parts.push_back(fmt::format(
         "{} uses {}", process.rank >= 0 ? fmt::format("rank {}", process.rank) : process.host,
         join(names, ", ")));

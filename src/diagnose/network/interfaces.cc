@@ -90,7 +90,7 @@ void add_addresses(const Job& job, int process, const Record& record, std::strin
   for (const NetDevice& device : list) {
     const std::string_view ip = parse_address(device.address).ip;
     if (ip.empty()) continue;
-    const std::string& host = process_at(job, process).host;
+    const std::string& host = nth_process(job, process).host;
     addresses.push_back(
         {process, host, std::string(device.name), std::string(ip), bootstrap, evidence_of(record)});
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
@@ -175,7 +175,7 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
   std::vector<HcaList> lists;
   for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
     if (said.message.network != "IB") return;
-    HcaList list{said.process, process_at(job, said.process).host, {}, evidence_of(said.record)};
+    HcaList list{said.process, nth_process(job, said.process).host, {}, evidence_of(said.record)};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
       // One with an address is the interface behind a list that another process's words broke.
       if (!device.name.empty() && device.address.empty()) {
@@ -221,7 +221,7 @@ PortAddresses port_addresses(const Job& job) {
   PortAddresses found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.emplace(process_at(job, said.process).host,
+    found.emplace(nth_process(job, said.process).host,
                   PortAddress{std::string(device), std::string(ip), evidence_of(said.record)});
   };
   for_each_said<GidRow>(
@@ -378,7 +378,7 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
   bool between_hosts = false;
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status != kRetryExceeded || said.message.peer.empty()) return;
-    const std::string& own = process_at(job, said.process).host;
+    const std::string& own = nth_process(job, said.process).host;
     const auto peer = hosts.find(without_port(said.message.peer));
     if (own.empty() || peer == hosts.end() || peer->second != own) {
       between_hosts = true;

@@ -179,7 +179,7 @@ std::vector<FailedTarget> failed_targets(const Job& job) {
   for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>& said) {
     const std::string_view ip = parse_address(said.message.address).ip;
     if (ip.empty()) return;
-    targets.push_back({process_at(job, said.process).host, std::string(ip)});
+    targets.push_back({nth_process(job, said.process).host, std::string(ip)});
   });
   return targets;
 }
@@ -407,7 +407,7 @@ struct Signs {
 };
 
 std::string on_host(const Job& job, int process) {
-  const std::string& host = process_at(job, process).host;
+  const std::string& host = nth_process(job, process).host;
   return host.empty() ? std::string() : " on " + host;
 }
 
@@ -591,8 +591,8 @@ FactValue pair_gdr(const Job&, const Instance& pair) {
 }
 
 FactValue pair_same_host(const Job& job, const Instance& pair) {
-  const std::string& a = process_at(job, pair.processes[0]).host;
-  const std::string& b = process_at(job, pair.processes[1]).host;
+  const std::string& a = nth_process(job, pair.processes[0]).host;
+  const std::string& b = nth_process(job, pair.processes[1]).host;
   return a.empty() || b.empty() ? unknown() : yes_or_no(a == b);
 }
 
@@ -646,7 +646,7 @@ FactValue nic_is_virtual(const Job&, const Instance& nic) {
 
 /// The line's process runs on the host, or there is only one.
 bool is_about_host(const Job& job, int process, const std::string& host) {
-  const std::string& known = process_at(job, process).host;
+  const std::string& known = nth_process(job, process).host;
   return known.empty() ? job.hosts.size() == 1 && job.hosts.front() == host : known == host;
 }
 

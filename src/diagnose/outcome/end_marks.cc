@@ -171,7 +171,7 @@ class Collector {
 
   void add_process(int process, EndState state, std::string what, const Record& record) {
     if (process >= 0) {
-      const Process& known = process_at(job_, process);
+      const Process& known = nth_process(job_, process);
       const std::string who = known.rank >= 0 ? fmt::format("rank {}", known.rank)
                                               : fmt::format("the process with pid {}", known.pid);
       return add(state, process, who + " " + what, record);

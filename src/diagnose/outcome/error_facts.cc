@@ -134,7 +134,7 @@ int process_that_printed(const Job& job, std::string_view line) {
   if (header.prefix.rank < 0) return -1;
   const int process = process_of_rank(job, header.prefix.rank);
   if (process < 0 || task_label(line).rank >= 0) return process;
-  const std::vector<size_t>& logs = process_at(job, process).logs;
+  const std::vector<size_t>& logs = nth_process(job, process).logs;
   const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
     return job.logs[log].task_rank == header.prefix.rank ||
            job.logs[log].speaker.rank == header.prefix.rank;
@@ -337,7 +337,7 @@ FactValue warned_fatally(const Job& job, const Instance&) {
 FactValue warned_of_failure(const Job& job, const Instance& instance) {
   std::vector<int> processes = warned_fatally(job, instance).processes;
   std::erase_if(processes,
-                [&](int process) { return !reports_own_failure(job, process_at(job, process)); });
+                [&](int process) { return !reports_own_failure(job, nth_process(job, process)); });
   const auto first = first_warning(job);
   if (processes.empty() || !first) return unknown();
   return yes(first->text, {first->line}, std::move(processes));

@@ -197,7 +197,7 @@ class Collector {
   void add_fatal_errors() {
     for_each_said<FatalPythonError>(job_, [&](const Said<FatalPythonError>& said) {
       if (!said.message.error.starts_with("Segmentation fault")) return;
-      const Process& process = process_at(job_, said.process);
+      const Process& process = nth_process(job_, said.process);
       add({DeathBy::SegmentationFault, process.pid, process.rank, process.host,
            evidence_of(said.record)});
     });
@@ -455,7 +455,7 @@ bool is_late(const Job& job, SourceRef where) {
 
 /// A traceback of this process stands above the line.
 bool has_traceback(const Job& job, int process, SourceRef where) {
-  const auto& logs = process_at(job, process).logs;
+  const auto& logs = nth_process(job, process).logs;
   return std::any_of(logs.begin(), logs.end(), [&](size_t log) {
     return stands_before<TracebackStarted>(job.logs[log], where);
   });
@@ -481,7 +481,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
       }
       return;
     }
-    const int rank = process_at(job, process).rank;
+    const int rank = nth_process(job, process).rank;
     all.push_back({process, rank, shortened(text), evidence_of(record)});
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
@@ -497,7 +497,7 @@ std::vector<ProgramException> own_exceptions(const Job& job) {
 /// The worker that torchrun saw end with an exception first; fills in who raised where the
 /// traceback names nobody.
 void name_by_torchrun(const Job& job, ProgramException& exception) {
-  const Process& process = process_at(job, exception.process);
+  const Process& process = nth_process(job, exception.process);
   if (process.rank >= 0 || process.pid >= 0) return;
   std::set<int64_t> pids;
   for_each_said<WorkerFailed>(job, [&](const Said<WorkerFailed>& said) {
@@ -507,7 +507,7 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
   const int known = process_of_pid(job, *pids.begin());
   if (known >= 0) {
     exception.process = known;
-    exception.rank = process_at(job, known).rank;
+    exception.rank = nth_process(job, known).rank;
     return;
   }
   for_each_said<FailureExitcode>(job, [&](const Said<FailureExitcode>& row) {

@@ -263,7 +263,7 @@ class Deriver {
     return std::none_of(exceptions_.begin(), exceptions_.end(), [&](const auto& exception) {
       const auto& [raised_by, where] = exception;
       const bool may_be_its =
-          raised_by == process || raised_by < 0 || !process_at(job_, raised_by).has_nccl;
+          raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
       return may_be_its && (is_behind(job_, teardown.last, where) ||
                             (teardown.aborted && is_behind(job_, where, teardown.last)));
     });
@@ -411,7 +411,7 @@ EndPlaces derive_end_places(const Job& job) {
     const SourceRef where = mark.line.where;
     if (mark.state != EndState::Finished) continue;
     if (mark.process >= 0) {
-      const Process& process = process_at(job, mark.process);
+      const Process& process = nth_process(job, mark.process);
       if (process.pid >= 0) places.by_process.emplace(std::pair(process.host, process.pid), where);
     } else if (!work_follows(job, where)) {
       places.by_input.emplace(input_of(job, where), where);

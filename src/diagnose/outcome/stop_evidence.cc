@@ -464,8 +464,8 @@ void blame(int process, int rank, FactValue& value) {
 /// "rank 3 (pid 1021 on node-b)", as far as known.
 std::string name_of(const Job& job, const Death& death) {
   const int process = process_of(job, death);
-  const int rank = process >= 0 ? process_at(job, process).rank : death.rank;
-  const std::string host = process >= 0 ? process_at(job, process).host : death.host;
+  const int rank = process >= 0 ? nth_process(job, process).rank : death.rank;
+  const std::string host = process >= 0 ? nth_process(job, process).host : death.host;
   const std::string on = host.empty() ? "" : " on " + host;
   if (rank >= 0 && death.pid >= 0) return fmt::format("rank {} (pid {}{})", rank, death.pid, on);
   if (rank >= 0) return fmt::format("rank {}{}", rank, on);
@@ -484,7 +484,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
     const int process = process_of(job, death);
     blame(process, death.rank, value);
     // Without NCCL's own lines only the launcher names the host.
-    const bool is_placed = process >= 0 && !process_at(job, process).host.empty();
+    const bool is_placed = process >= 0 && !nth_process(job, process).host.empty();
     const bool is_named = process >= 0 || death.rank >= 0;
     if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
@@ -529,7 +529,7 @@ FactValue raised_first(const Job& job, const Instance&) {
   FactValue value = yes(first.front().text);
   for (const ProgramException& exception : first) {
     value.evidence.push_back(exception.line);
-    const Process& process = process_at(job, exception.process);
+    const Process& process = nth_process(job, exception.process);
     const bool named = process.rank >= 0 || process.pid >= 0;
     blame(named ? exception.process : process_of_rank(job, exception.rank), exception.rank, value);
   }
@@ -561,7 +561,7 @@ bool has_joined(const Job& job, int rank) {
   const int process = process_of_rank(job, rank);
   const auto any = [&](const auto& holds) {
     if (process < 0) return false;
-    const auto& logs = process_at(job, process).logs;
+    const auto& logs = nth_process(job, process).logs;
     return std::any_of(logs.begin(), logs.end(), [&](size_t log) { return holds(job.logs[log]); });
   };
   return any([](const SpeakerLog& log) {

@@ -58,7 +58,7 @@ const FilterInUse* find_filter(const Filters& filters, int process, std::string_
 }
 
 std::string on_host(const Job& job, int process) {
-  const std::string& host = process_at(job, process).host;
+  const std::string& host = nth_process(job, process).host;
   return host.empty() ? std::string("its host") : host;
 }
 
@@ -462,7 +462,7 @@ bool is_difference(const Job& job, const std::string& name,
   std::map<std::string, std::set<std::string>> values_on_host;
   for (const auto& [value, processes] : by_value) {
     for (const int p : processes) {
-      values_on_host[process_at(job, p).host].insert(value);
+      values_on_host[nth_process(job, p).host].insert(value);
     }
   }
   return std::any_of(values_on_host.begin(), values_on_host.end(),
@@ -472,7 +472,7 @@ bool is_difference(const Job& job, const std::string& name,
 std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {
   std::vector<int> ranks;
   for (const int p : processes) {
-    const int rank = process_at(job, p).rank;
+    const int rank = nth_process(job, p).rank;
     if (rank >= 0) ranks.push_back(rank);
   }
   return ranks;
@@ -536,7 +536,7 @@ std::optional<OneHostSetting> one_host_setting(
   const auto unset = by_value.find("");
   if (by_value.size() != 2 || unset == by_value.end()) return std::nullopt;
   const auto host_of = [&](int process) -> const std::string& {
-    return process_at(job, process).host;
+    return nth_process(job, process).host;
   };
   const std::vector<int>& owners = std::next(unset)->second;
   const std::string& host = host_of(owners.front());
