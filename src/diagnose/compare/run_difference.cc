@@ -134,12 +134,6 @@ Trait trait_of(Topic topic, std::string name, const StatedValues& values) {
   return trait;
 }
 
-bool has_spoken(const Job& job, Subsystem subsystem) {
-  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
-    return process.subsystems.test(static_cast<size_t>(subsystem));
-  });
-}
-
 bool has_initialised(const Job& job) {
   return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
     return std::any_of(log.comms.all.begin(), log.comms.all.end(),

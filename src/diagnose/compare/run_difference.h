@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "model/job.h"
 
@@ -143,9 +144,6 @@ struct StatedValues {
 
 /// A trait of all the values, "2.28.9, 2.29.2".
 Trait trait_of(Topic topic, std::string name, const StatedValues& values);
-
-/// True if some process has printed lines of that subsystem.
-bool has_spoken(const Job& job, Subsystem subsystem);
 
 /// True if some process has come to the end of an initialisation.
 bool has_initialised(const Job& job);

@@ -13,18 +13,19 @@
 #include "log/read_message.h"
 
 namespace ncclog {
+
+bool has_spoken(const Job& job, Subsystem subsystem) {
+  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+    return process.subsystems.test(static_cast<size_t>(subsystem));
+  });
+}
+
 namespace {
 
 CoverageAnswer covered() { return {}; }
 
 CoverageAnswer open(std::string reason, bool worth_telling = false) {
   return {false, worth_telling, std::move(reason)};
-}
-
-bool any_process(const Job& job, Subsystem subsystem) {
-  return std::any_of(job.processes.begin(), job.processes.end(), [&](const Process& process) {
-    return process.subsystems.test(static_cast<size_t>(subsystem));
-  });
 }
 
 template <typename... T>
@@ -98,7 +99,7 @@ CoverageAnswer ask_nccl(const Job& job) {
 }
 
 CoverageAnswer ask_init(const Job& job) {
-  if (any_process(job, Subsystem::Init) && !job.communicators.empty()) return covered();
+  if (has_spoken(job, Subsystem::Init) && !job.communicators.empty()) return covered();
   return open("No line tells how a communicator was initialised.");
 }
 
@@ -108,7 +109,7 @@ CoverageAnswer ask_network(const Job& job) {
 }
 
 CoverageAnswer ask_environment(const Job& job) {
-  if (!job.environment.empty() || any_process(job, Subsystem::Env)) return covered();
+  if (!job.environment.empty() || has_spoken(job, Subsystem::Env)) return covered();
   return open("No line names a setting that NCCL has read.");
 }
 
@@ -138,7 +139,7 @@ std::vector<int> ranks_besides(const Job& job, const std::set<int>& known) {
 }
 
 CoverageAnswer ask_collectives(const Job& job) {
-  if (any_process(job, Subsystem::Coll)) return covered();
+  if (has_spoken(job, Subsystem::Coll)) return covered();
   const std::set<int> dumped = ranks_with_dumps(job);
   if (dumped.empty()) {
     return open("The log does not show which collectives the ranks entered.", reports_hang(job));

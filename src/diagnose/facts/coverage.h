@@ -18,6 +18,9 @@
 
 namespace ncclog {
 
+/// True if some process has printed lines of that subsystem.
+bool has_spoken(const Job& job, Subsystem subsystem);
+
 /// How a log stands to a question.
 struct CoverageAnswer {
   bool covered = true;

@@ -154,6 +154,7 @@ std::span<const Fact> watchdog_and_ras_facts();  ///< diagnose/calls/watchdog_an
 //
 // A fact that cannot know returns unknown(); silence is never "no".
 
+/// By index, as results name them.
 inline const Process& nth_process(const Job& job, int process) {
   return job.processes[static_cast<size_t>(process)];
 }
