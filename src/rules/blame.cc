@@ -42,11 +42,9 @@ void for_each_hit(const std::vector<Firing>& firings, const std::function<void(c
   }
 }
 
-/// By facts, and by quantifiers and comparisons that single some out.
 Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) {
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
-    for (const int process : hit.processes) parties.push_back(party_of(job, process));
     if (hit.value == nullptr) return;
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
     for (const int rank : hit.value->ranks) parties.push_back(party_of_rank(job, rank));

@@ -117,20 +117,6 @@ std::string communicator_values(const Job& job, const std::vector<Firing>& firin
   return values.text();
 }
 
-/// What quantifiers or comparisons of that label say.
-std::string words_of(const MessagePart& part, const std::vector<Firing>& firings) {
-  std::vector<std::string> words;
-  for (const Firing& firing : firings) {
-    for (const Hit& hit : firing.hits) {
-      const bool is_new = std::find(words.begin(), words.end(), hit.what) == words.end();
-      if (hit.label == part.text && !hit.what.empty() && is_new) words.push_back(hit.what);
-    }
-  }
-  const size_t more = words.size() > kMostValues ? words.size() - kMostValues : 0;
-  words.resize(words.size() - more);
-  return join(words, "; ") + (more > 0 ? fmt::format(" and {} more", more) : "");
-}
-
 size_t count_lines(const MessagePart& part, const std::vector<Firing>& firings) {
   std::set<const Record*> lines;
   for (const Firing& firing : firings) {
@@ -202,8 +188,6 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);
-    case MessagePart::Type::Words:
-      return words_of(part, firings);
     case MessagePart::Type::Count:
       return counted_text(part, number_of(part, view, firings, finding));
   }

@@ -29,21 +29,6 @@ Scope scope_of(Reach reach) {
 
 }  // namespace
 
-Answer judge_count(const CountTest& count, int64_t found, bool exact) {
-  const auto at_least = [&](int64_t n) {
-    return found >= n ? Answer::Yes : exact ? Answer::No : Answer::Unknown;
-  };
-  const auto at_most = [&](int64_t n) {
-    return found > n ? Answer::No : exact ? Answer::Yes : Answer::Unknown;
-  };
-  if (!count.at_least && !count.at_most && !count.equals) return at_least(1);
-  Answer answer = Answer::Yes;
-  if (count.at_least) answer = std::min(answer, at_least(*count.at_least));
-  if (count.at_most) answer = std::min(answer, at_most(*count.at_most));
-  if (count.equals) answer = std::min({answer, at_least(*count.equals), at_most(*count.equals)});
-  return answer;
-}
-
 bool RuleJudge::is_possible(const Condition& condition) {
   const auto any_line = [&](const auto& lines) {
     const Matches& found = matches(lines);
@@ -58,10 +43,6 @@ bool RuleJudge::is_possible(const Condition& condition) {
   const auto possible = [&](const Condition& inner) { return is_possible(inner); };
   if (const auto* sequence = std::get_if<SequenceCondition>(&condition.what)) {
     return std::all_of(sequence->of.begin(), sequence->of.end(), possible);
-  }
-  if (const auto* among = std::get_if<AmongCondition>(&condition.what)) {
-    const bool needs_one = among->hold == Hold::SomeButNotAll || among->hold == Hold::Outlier;
-    return !needs_one || is_possible(among->what.front());
   }
   const auto* group = std::get_if<GroupCondition>(&condition.what);
   if (group == nullptr || group->type == GroupCondition::Type::None) return true;

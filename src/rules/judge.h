@@ -5,10 +5,6 @@
 //   none     no if one is yes, else unknown if one is unknown, else yes
 //   event    no if no kept line matches; unknown if there were more lines than are kept
 //   sequence yes if one process certainly printed the lines in that order
-//   missing  yes if the log proves that nobody printed the line, else unknown
-//   among    by how many members say yes, provably no (a line that is not there is no proof), or
-//            neither, and by whether all members are there
-//   differs  yes if two values are known to differ; no if all are known and alike
 //
 // Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
 
@@ -22,8 +18,6 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/facts/line_evidence.h"
-#include "diagnose/settings/job_settings.h"
 #include "rules/finding.h"
 #include "rules/job_view.h"
 #include "rules/rule.h"
@@ -40,8 +34,6 @@ struct Hit {
   const Fact* fact = nullptr;
   const FactValue* value = nullptr;
   const Finding* finding = nullptr;
-  std::string what = {};            ///< Of a quantifier or a comparison: what it saw, in words.
-  std::vector<int> processes = {};  ///< Whom that names as the odd ones: into Job::processes.
 };
 
 /// How one condition was answered for one instance.
@@ -85,19 +77,6 @@ class RuleJudge {
     std::vector<int> repeated;  ///< Processes that printed some of them again; ascending.
   };
 
-  /// The members of one set that a condition is about.
-  struct Members {
-    std::vector<const Instance*> all;
-    Proof complete;  ///< Whether nobody else belongs to the set.
-  };
-
-  /// What a member has of something that may differ.
-  struct MemberValue {
-    bool known = false;
-    std::string text;
-    const ReadRecord* line = nullptr;  ///< That shows it; nullptr: it follows from none.
-  };
-
   Answer judge_what(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const EventCondition& event, const Instance& instance, std::vector<Hit>& hits);
@@ -105,9 +84,6 @@ class RuleJudge {
   Answer judge(const FactCondition& fact, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FindingCondition& finding, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const SequenceCondition& sequence, const Instance& instance, std::vector<Hit>& hits);
-  Answer judge(const MissingCondition& missing, const Instance& instance, std::vector<Hit>& hits);
-  Answer judge(const AmongCondition& among, const Instance& instance, std::vector<Hit>& hits);
-  Answer judge(const DiffersCondition& differs, const Instance& instance, std::vector<Hit>& hits);
 
   /// Keeps why an answer is unknown, for who wants to know.
   template <typename Words>
@@ -124,33 +100,18 @@ class RuleJudge {
   Matches matching(const RecordsOf& all, const std::vector<FieldTest>& where,
                    std::optional<LifePhase> phase);
   const Instance* reached(const Instance& instance, Reach reach);
-  Answer judge_lines(const Matches& matches, const Kind* kind, const CountTest& count, Reach reach,
+  Answer judge_lines(const Matches& matches, const CountTest& count, Reach reach,
                      std::string_view label, const Instance& instance, std::vector<Hit>& hits);
-  /// Whether it is proven that the instance's processes printed no such line.
-  Proof silence(const Matches& matches, const Kind* kind, const Instance& where) const;
-
   Answer judge_sequence(const SequenceCondition& sequence, int process, std::vector<Hit>& hits);
-
-  std::vector<Members> sets_of(const Instance& instance, std::optional<Scope> in, Scope member);
-  Answer judge_set(const AmongCondition& among, const Members& members, std::vector<Hit>& hits);
-  MemberValue value_of(const DiffersCondition& differs, const Instance& member,
-                       const SettingValues& settings);
-  Answer judge_difference(const DiffersCondition& differs, const Members& members,
-                          const SettingValues& settings, std::vector<Hit>& hits);
 
   JobView& view_;
   const FindingsById& findings_;
   bool absence_is_unknown_;
-  /// A line that is not there is a no only where that is proven.
-  bool absence_needs_proof_ = false;
   std::map<const void*, Matches> matches_;  ///< By condition.
   JudgedConditions* steps_ = nullptr;
   int depth_ = 0;
   std::string reason_;  ///< Of the last answer that is unknown, if steps_.
 };
-
-/// Whether a count holds, where `found` things match and, if not `exact`, perhaps more do.
-Answer judge_count(const CountTest& count, int64_t found, bool exact);
 
 /// Those of one process; `records` is sorted by process.
 std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,

@@ -1,4 +1,4 @@
-// Conditions about lines that are there, and about lines that are not.
+// Conditions about lines.
 
 #include <fmt/format.h>
 
@@ -30,6 +30,22 @@ bool any_torn(const Job& job, const Instance& instance) {
 bool any_open(const std::vector<int>& open, const Instance& instance) {
   return std::any_of(open.begin(), open.end(),
                      [&](int process) { return holds(instance.processes, process); });
+}
+
+/// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
+Answer judge_count(const CountTest& count, int64_t found, bool exact) {
+  const auto at_least = [&](int64_t n) {
+    return found >= n ? Answer::Yes : exact ? Answer::No : Answer::Unknown;
+  };
+  const auto at_most = [&](int64_t n) {
+    return found > n ? Answer::No : exact ? Answer::Yes : Answer::Unknown;
+  };
+  if (!count.at_least && !count.at_most && !count.equals) return at_least(1);
+  Answer answer = Answer::Yes;
+  if (count.at_least) answer = std::min(answer, at_least(*count.at_least));
+  if (count.at_most) answer = std::min(answer, at_most(*count.at_most));
+  if (count.equals) answer = std::min({answer, at_least(*count.equals), at_most(*count.equals)});
+  return answer;
 }
 
 }  // namespace
@@ -94,40 +110,17 @@ std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where)
   return "the log lacks lines that the rule needs";
 }
 
-Proof RuleJudge::silence(const Matches& found, const Kind* kind, const Instance& where) const {
-  // A few show as well as thousands where such lines stand.
-  constexpr size_t kMostAsked = 8;
-  std::vector<PrintedBy> others;
-  for (const ReadRecord* read : found.records) {
-    if (others.size() == kMostAsked) break;
-    if (!others.empty() && others.back().process == read->process) continue;
-    others.push_back({read->process, read->record->where});
-  }
-  if (where.processes.empty()) return {false, "no line of it is there"};
-  for (const int process : where.processes) {
-    if (holds(found.open, process)) return {false, doubt_phrase(found, where)};
-    Proof proof = silence_proves(view_.job(), process, kind, others);
-    if (!proof.holds) return proof;
-  }
-  return {true, {}};
-}
-
-Answer RuleJudge::judge_lines(const Matches& found, const Kind* kind, const CountTest& count,
-                              Reach reach, std::string_view label, const Instance& instance,
+Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reach reach,
+                              std::string_view label, const Instance& instance,
                               std::vector<Hit>& hits) {
   const Instance* where = reached(instance, reach);
   if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
-  bool exact =
+  const bool exact =
       !any_open(found.open, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
-  Proof proof{true, {}};
-  if (exact && absence_needs_proof_ && records.empty()) {
-    proof = silence(found, kind, *where);
-    exact = proof.holds;
-  }
   const Answer answer = judge_count(count, static_cast<int64_t>(records.size()), exact);
   if (answer == Answer::Unknown) {
-    return unknown_because([&] { return proof.holds ? doubt_phrase(found, *where) : proof.gap; });
+    return unknown_because([&] { return doubt_phrase(found, *where); });
   }
   if (answer == Answer::Yes && !records.empty()) {
     const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
@@ -138,26 +131,12 @@ Answer RuleJudge::judge_lines(const Matches& found, const Kind* kind, const Coun
 
 Answer RuleJudge::judge(const EventCondition& event, const Instance& instance,
                         std::vector<Hit>& hits) {
-  return judge_lines(matches(event), event.kind, event.count, event.reach, event.label, instance,
-                     hits);
+  return judge_lines(matches(event), event.count, event.reach, event.label, instance, hits);
 }
 
 Answer RuleJudge::judge(const LineCondition& line, const Instance& instance,
                         std::vector<Hit>& hits) {
-  return judge_lines(matches(line), nullptr, line.count, line.reach, line.label, instance, hits);
-}
-
-Answer RuleJudge::judge(const MissingCondition& missing, const Instance& instance,
-                        std::vector<Hit>&) {
-  const EventCondition& line = missing.line;
-  const Instance* where = reached(instance, line.reach);
-  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
-  const Matches& found = matches(line);
-  if (!of_instance(found.records, *where).empty()) return Answer::No;
-  if (absence_is_unknown_) return unknown_because([&] { return doubt_phrase(found, *where); });
-  Proof proof = all_are_there(view_.job(), *where);
-  if (proof.holds) proof = silence(found, line.kind, *where);
-  return proof.holds ? Answer::Yes : unknown_because([&] { return proof.gap; });
+  return judge_lines(matches(line), line.count, line.reach, line.label, instance, hits);
 }
 
 }  // namespace ncclog

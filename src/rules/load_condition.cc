@@ -5,7 +5,6 @@
 #include "log/known_messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_lines.h"
-#include "rules/load_members.h"
 #include "rules/load_tests.h"
 #include "rules/node_reader.h"
 
@@ -66,12 +65,6 @@ constexpr Sort kSorts[] = {
      [](auto& file, auto& node, auto&, auto& to) { to.what = load_finding(file, node); }},
     {"sequence", [](auto& file, auto& node, auto& names,
                     auto& to) { to.what = load_sequence(file, node, names); }},
-    {"missing",
-     [](auto& file, auto& node, auto&, auto& to) { to.what = load_missing(file, node); }},
-    {"among", [](auto& file, auto& node, auto& names,
-                 auto& to) { to.what = load_among(file, node, names); }},
-    {"differs", [](auto& file, auto& node, auto& names,
-                   auto& to) { to.what = load_differs(file, node, names); }},
     {"all", load_group_as<GroupCondition::Type::All>},
     {"any", load_group_as<GroupCondition::Type::Any>},
     {"none", load_group_as<GroupCondition::Type::None>},
@@ -89,6 +82,27 @@ Condition load_any_condition(const RuleFile& file, const RuleNode& node, Conditi
   for (const Sort& sort : kSorts) known.push_back(sort.key);
   const RuleNode::Entry& first = node.entries.front();
   fail_unknown(file, first.place, "condition '{}'", first.key, known);
+}
+
+/// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
+bool is_around(Scope scope, Scope per) {
+  switch (scope) {
+    case Scope::Job:
+      return true;
+    case Scope::Host:
+      return per == Scope::Host || per == Scope::Process || per == Scope::Rank ||
+             per == Scope::Gpu || per == Scope::Nic;
+    case Scope::Process:
+      return per == Scope::Process;
+    case Scope::Rank:
+      return per == Scope::Rank || per == Scope::Process;
+    case Scope::Communicator:
+    case Scope::RankPair:
+    case Scope::Gpu:
+    case Scope::Nic:
+      return per == scope;
+  }
+  return false;
 }
 
 /// What the patterns of a label capture under that name.
@@ -173,9 +187,6 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
   const std::string_view name = text.substr(dot + 1);
   if (meaning.kind != nullptr) {
     return {std::string(label), load_field(file, place, *meaning.kind, name)};
-  }
-  if (meaning.words) {
-    fail_unknown(file, place, fmt::format("field '{{}}' of the label {}", label), name, {"what"});
   }
   return {std::string(label), load_capture(file, place, meaning, name)};
 }

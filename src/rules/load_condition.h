@@ -14,8 +14,7 @@ namespace ncclog {
 /// What a label of a rule stands for.
 struct LabelMeaning {
   const Kind* kind = nullptr;     ///< Of lines of a kind.
-  std::vector<Pattern> patterns;  ///< Of lines that one of these patterns finds.
-  bool words = false;  ///< Of a quantifier or a comparison, which say something in words.
+  std::vector<Pattern> patterns;  ///< Else of lines that one of these patterns finds.
 };
 
 /// What a rule's conditions define and the rest of the rule may use.

@@ -89,7 +89,7 @@ void add_label(const RuleFile& file, Place place, const std::string& label, Labe
   const auto [known, is_new] = names.labels.try_emplace(label, meaning);
   if (is_new) return;
   LabelMeaning& earlier = known->second;
-  if (earlier.kind != meaning.kind || earlier.words != meaning.words) {
+  if (earlier.kind != meaning.kind) {
     fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
   }
   std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
@@ -111,7 +111,7 @@ EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionN
                           const Names& keys) {
   only_keys(file, node, keys);
   EventCondition event;
-  const RuleNode& name = required(file, node, keys.front());
+  const RuleNode& name = required(file, node, "event");
   event.kind = &load_kind(file, name.place, scalar_of(file, name, "the name of a message kind"));
   if (const RuleNode* where = node.find("where"))
     event.where = load_where(file, *where, *event.kind);
@@ -119,7 +119,7 @@ EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionN
   event.reach = load_reach(file, node);
   event.count = load_count_of(file, node);
   event.label = load_label(file, node, event.kind->name);
-  const LabelMeaning meaning{event.kind, {}, false};
+  const LabelMeaning meaning{event.kind, {}};
   add_label(file, node.place, event.label, meaning, names);
   add_label(file, node.place, std::string(event.kind->name), meaning, names);
   return event;
@@ -134,13 +134,8 @@ LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNam
   line.reach = load_reach(file, node);
   line.count = load_count_of(file, node);
   line.label = load_label(file, node, "line");
-  add_label(file, node.place, line.label, {nullptr, {line.pattern}, false}, names);
+  add_label(file, node.place, line.label, {nullptr, {line.pattern}}, names);
   return line;
-}
-
-MissingCondition load_missing(const RuleFile& file, const RuleNode& node) {
-  ConditionNames hidden;
-  return {load_event(file, node, hidden, {"missing", "where", "in"})};
 }
 
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {

@@ -1,4 +1,4 @@
-// Conditions about lines: event, line, missing, sequence.
+// Conditions about lines: event, line, sequence.
 
 #pragma once
 
@@ -18,9 +18,6 @@ EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionN
 /// {line: 'RE2', phase, in, count, as}
 LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
                         const Names& keys = keys_of_condition("line"));
-
-/// {missing: KIND, where, in}
-MissingCondition load_missing(const RuleFile& file, const RuleNode& node);
 
 /// {sequence: […], unless, within, in}
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names);

@@ -49,19 +49,6 @@ std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::str
   return part;
 }
 
-/// "among.what": what a quantifier or a comparison says of its members.
-std::optional<MessagePart> words_part(std::string_view name, const ConditionNames& names) {
-  constexpr std::string_view kWhat = ".what";
-  if (!name.ends_with(kWhat)) return std::nullopt;
-  name.remove_suffix(kWhat.size());
-  const auto label = names.labels.find(name);
-  if (label == names.labels.end() || !label->second.words) return std::nullopt;
-  MessagePart part;
-  part.type = MessagePart::Type::Words;
-  part.text = name;
-  return part;
-}
-
 /// What can be counted: hosts, ranks, the different lines of a label, a fact that is a number.
 MessagePart load_counted(const RuleFile& file, Place place, std::string_view name,
                          const ConditionNames& names) {
@@ -72,7 +59,7 @@ MessagePart load_counted(const RuleFile& file, Place place, std::string_view nam
   const auto label = names.labels.find(name);
   if (name == "ranks" || name == "hosts") {
     part.counted = name == "ranks" ? Counted::Ranks : Counted::Hosts;
-  } else if (label != names.labels.end() && !label->second.words) {
+  } else if (label != names.labels.end()) {
     part.counted = Counted::Lines;
     part.text = name;
   } else if (parse_scope(name.substr(0, name.find('.')))) {
@@ -83,9 +70,7 @@ MessagePart load_counted(const RuleFile& file, Place place, std::string_view nam
     }
   } else {
     Names known = {"ranks", "hosts"};
-    for (const auto& [one, meaning] : names.labels) {
-      if (!meaning.words) known.push_back(one);
-    }
+    for (const auto& [one, meaning] : names.labels) known.push_back(one);
     fail_unknown(file, place, "thing to count '{}'", name, known);
   }
   return part;
@@ -112,7 +97,6 @@ MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view
   if (name.starts_with(kCount)) {
     return load_counted(file, place, trim(name.substr(kCount.size())), names);
   }
-  if (auto part = words_part(name, names)) return *part;
   if (auto part = fact_part(file, place, name, names)) return *part;
   if (name.find('.') == name.npos) {
     fail_unknown(file, place, "placeholder '{}'", name,

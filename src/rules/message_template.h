@@ -25,14 +25,13 @@ struct MessagePart {
     Field,
     Fact,
     FactWhat,
-    Words,  ///< What a quantifier or a comparison says of its members: {LABEL.what}.
     Count,  ///< {count hosts}, {hosts|one host|# hosts}.
   };
   /// What is counted.
   enum class Counted { Ranks, Hosts, Lines, Fact };
 
   Type type = Type::Text;
-  std::string text;            ///< Of Text: the text. Of Field, Words, Lines: the label or kind.
+  std::string text;            ///< Of Text: the text. Of Field, Lines: the label or kind.
   FieldRef field;              ///< Of Field.
   const Fact* fact = nullptr;  ///< Of Fact and FactWhat, and of a counted one: the fact.
   Counted counted = Counted::Ranks;

@@ -92,46 +92,9 @@ struct SequenceCondition {
   Reach reach = Reach::Instance;
 };
 
-/// {missing: comm_end, where: {operation: Destroy}}: provably, no process printed such a line.
-struct MissingCondition {
-  EventCondition line;
-};
-
-/// How many members of a set something holds for.
-enum class Hold {
-  All,
-  None,
-  SomeButNotAll,
-  Outlier,  ///< A quarter at most, where three others at least do not.
-  Count,
-};
-
-/// {among: rank, in: host, hold: some_but_not_all, what: {event: cumem_host_fallback}}
-struct AmongCondition {
-  Scope among = Scope::Rank;
-  std::optional<Scope> in;  ///< Each of these around or in the instance is a set; else itself.
-  Hold hold = Hold::All;
-  CountTest count;              ///< Of Hold::Count.
-  std::vector<Condition> what;  ///< One, judged for each member.
-  std::string label;
-};
-
-/// {differs: environment.NCCL_IB_HCA, across: rank}, {differs: nccl_version.version, across: host},
-/// {differs: nic.link, across: nic, in: host}
-struct DiffersCondition {
-  std::string name;                    ///< As written.
-  std::string variable;                ///< Of a setting: its name; else empty.
-  const Fact* fact = nullptr;          ///< Of a fact; else nullptr.
-  std::optional<EventCondition> line;  ///< Of a field or a setting: the lines that tell it.
-  FieldRef field;                      ///< Of a field.
-  Scope across = Scope::Rank;
-  std::optional<Scope> in;
-  std::string label;
-};
-
 struct Condition {
   std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition,
-               SequenceCondition, MissingCondition, AmongCondition, DiffersCondition>
+               SequenceCondition>
       what;
   Place place = {};
   std::string text = {};  ///< In one line, for people; of a group without its members: "any".
@@ -144,7 +107,6 @@ void for_each_member(Node& of, Use&& use) {
     for (auto& member : members) use(member);
   };
   if (auto* group = std::get_if<GroupCondition>(&of.what)) each(group->of);
-  if (auto* among = std::get_if<AmongCondition>(&of.what)) each(among->what);
   if (auto* sequence = std::get_if<SequenceCondition>(&of.what)) {
     each(sequence->of);
     each(sequence->unless);

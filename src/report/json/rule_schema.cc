@@ -111,8 +111,6 @@ Json condition_name_value(std::string_view name) {
   if (name == "fact") return fact_names();
   if (name == "finding") return ref("rule_id");
   if (is_group(name) || name == "sequence") return list_of(ref("condition"));
-  if (name == "missing") return kinds();
-  if (name == "among") return scopes();
   if (name == "line") return text();
   return Json::object();
 }
@@ -120,11 +118,7 @@ Json condition_name_value(std::string_view name) {
 /// What may stand under another key of the condition; anything under keys without a row.
 Json condition_key_value(std::string_view condition, std::string_view key) {
   if (condition == "fact") return comparison_value(key);
-  if (key == "across") return scopes();
-  if (key == "in") {
-    return condition == "among" || condition == "differs" ? scopes() : words(reach_names());
-  }
-  if (key == "what") return ref("condition");
+  if (key == "in") return words(reach_names());
   if (key == "as") return text();
   if (key == "where" || key == "count") return {{"type", "object"}};
   return Json::object();

@@ -81,33 +81,6 @@ constexpr Row kWhen[] = {
      "my-rule.yaml:6:75: '3 steps' is no distance | 3 calls, 20 s, 500 ms"},
     {"{sequence: [{event: peer_closed}, {event: connect_failed}], unles: {event: shm_note}}",
      "my-rule.yaml:6:67: unknown key 'unles' | did you mean 'unless'?"},
-    {"{missing: peer_close}",
-     "my-rule.yaml:6:17: unknown event 'peer_close' | did you mean 'peer_closed'?"},
-    {"{missing: peer_closed, count: {at_least: 2}}",
-     "my-rule.yaml:6:30: unknown key 'count' | known: missing, where, in"},
-    {"{among: rnk, hold: all, what: {event: peer_closed}}",
-     "my-rule.yaml:6:15: unknown scope 'rnk' | did you mean 'rank'?"},
-    {"{among: job, hold: all, what: {event: peer_closed}}",
-     "my-rule.yaml:6:15: the job is no member of a set | use rank, process, host, …"},
-    {"{among: rank, hold: some, what: {event: peer_closed}}",
-     "my-rule.yaml:6:27: unknown hold 'some' | known: all, none, some_but_not_all, outlier"},
-    {"{among: rank, hold: {exactli: 2}, what: {event: peer_closed}}",
-     "my-rule.yaml:6:28: unknown key 'exactli' | did you mean 'exactly'?"},
-    {"{among: rank, hold: all}", "my-rule.yaml:6:7: the key 'what' is missing"},
-    {"{among: rank, hold: all, what: {fact: nic.link, equals: IB}}",
-     "my-rule.yaml:6:45: a rule per rank cannot ask for nic.link, a fact of each nic | per: nic"},
-    {"{differs: environment.NCCL_IB_HAC, across: rank}",
-     "my-rule.yaml:6:17: unknown variable 'NCCL_IB_HAC' | did you mean 'NCCL_IB_HCA'?"},
-    {"{differs: nccl_version.versio, across: rank}",
-     "my-rule.yaml:6:17: unknown field 'versio' of event nccl_version | did you mean 'version'?"},
-    {"{differs: nccl_version, across: rank}",
-     "my-rule.yaml:6:17: 'nccl_version' names nothing that can differ | use environment.NAME, "
-     "KIND.FIELD or a fact"},
-    {"{differs: nic.link, across: rank}",
-     "my-rule.yaml:6:17: a rule per rank cannot ask for nic.link, a fact of each nic | per: nic"},
-    {"{differs: nic.link, across: nic, where: {name: x}}",
-     "my-rule.yaml:6:47: only fields of events have a 'where'"},
-    {"{differs: nic.link}", "my-rule.yaml:6:7: the key 'across' is missing"},
 };
 
 TEST(LoadRules, NamesWhatIsWrongInAConditionAndTheNearestName) {
@@ -147,10 +120,6 @@ TEST(LoadRules, KnowsWhatPatternsCapture) {
   EXPECT_EQ(error("rail", "{line.rail}"),
             "my-rule.yaml:7:10: the pattern captures nothing as 'rail' | name a part of it: "
             "(?P<rail>…)");
-  EXPECT_EQ(load_error(rule_yaml("my-rule", "{among: rank, hold: all, what: {event: peer_closed}}",
-                                 "", "{among.who}"),
-                       "my-rule.yaml"),
-            "my-rule.yaml:7:10: unknown field 'who' of the label among | known: what");
 }
 
 constexpr Row kBlame[] = {
