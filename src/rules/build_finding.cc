@@ -101,12 +101,6 @@ bool is_inferred(const std::vector<Firing>& firings) {
   });
 }
 
-/// True if no instance is known to run a version that the rule is meant for.
-bool is_version_unknown(const std::vector<Firing>& firings) {
-  return std::all_of(firings.begin(), firings.end(),
-                     [](const Firing& firing) { return firing.version_unknown; });
-}
-
 Confidence a_grade_less(Confidence confidence) {
   return confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
 }
@@ -140,7 +134,6 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
   if (is_inferred(firings)) finding.confidence = a_grade_less(finding.confidence);
-  if (is_version_unknown(firings)) finding.confidence = a_grade_less(finding.confidence);
   add_evidence(firings, finding);
   inherit_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);

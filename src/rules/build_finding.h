@@ -12,7 +12,6 @@ namespace ncclog {
 struct Firing {
   const Instance* instance = nullptr;
   std::vector<Hit> hits;
-  bool version_unknown = false;  ///< No line says whether the rule is meant for its versions.
 };
 
 /// The finding of a rule that fired at least once. Its `explains` still lists every id of the rule.

@@ -65,7 +65,6 @@ ExplainedInstances explain_instance(const Rule& rule, const Instance& instance, 
   explained.answer = judge.judge(rule.when, instance, hits);
   judge.record_in(nullptr);
   explained.names = {instance_name(view.job(), instance)};
-  explained.meant = applies(rule.applies_to, view.job(), instance);
   for (const JudgedCondition& judged : steps) {
     explained.steps.push_back(step_of(judged, instance, view));
   }
@@ -78,7 +77,7 @@ bool is_alike(const ExplainedInstances& a, const ExplainedInstances& b) {
     return std::tie(x.condition, x.answer, x.reason, x.value) ==
            std::tie(y.condition, y.answer, y.reason, y.value);
   };
-  return a.answer == b.answer && a.meant == b.meant &&
+  return a.answer == b.answer &&
          std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same_step);
 }
 
@@ -125,13 +124,9 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
   if (!explanation.open_needs.empty()) {
     return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
   }
-  const bool holds = any_instance(explanation, Answer::Yes);
-  if (holds && stands_back(rule, found.findings)) {
+  // A rule that holds and found nothing was not asked.
+  if (any_instance(explanation, Answer::Yes)) {
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
-  }
-  if (holds) {
-    return {Standing::NotMeant,
-            "It holds, but is meant for other versions: " + applies_to_text(rule.applies_to) + "."};
   }
   if (any_instance(explanation, Answer::Unknown)) {
     return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
@@ -151,8 +146,8 @@ std::vector<std::string> explained_by(const Found& found, const std::string& id)
 }  // namespace
 
 std::string_view to_string(Standing outcome) {
-  constexpr std::string_view kNames[] = {"found",      "suppressed", "not_meant",
-                                         "not_judged", "undecided",  "does_not_hold"};
+  constexpr std::string_view kNames[] = {"found", "suppressed", "not_judged", "undecided",
+                                         "does_not_hold"};
   return kNames[static_cast<size_t>(outcome)];
 }
 
@@ -165,7 +160,6 @@ Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view i
   explanation.id = rule.id;
   explanation.title = rule.title;
   explanation.path = rule.path;
-  explanation.applies_to = applies_to_text(rule.applies_to);
   for (const CoverageQuestion* need : coverage.open_needs(rule)) {
     explanation.open_needs.push_back(
         {std::string(need->question), coverage.answer(*need).reason, need->how_to_capture(job)});

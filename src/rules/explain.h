@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "model/job.h"
-#include "rules/applies_to.h"
 #include "rules/finding.h"
 #include "rules/judge.h"
 #include "rules/rule.h"
@@ -39,20 +38,18 @@ struct ExplainedStep {
 struct ExplainedInstances {
   std::vector<std::string> names;  ///< "rank 3 on a07", in the order of the scope.
   Answer answer = Answer::Unknown;
-  Applies meant = Applies::Yes;  ///< Whether the rule is meant for their versions.
   std::vector<ExplainedStep> steps;
 };
 
-enum class Standing { Found, Suppressed, NotMeant, NotJudged, Undecided, DoesNotHold };
+enum class Standing { Found, Suppressed, NotJudged, Undecided, DoesNotHold };
 
-/// "found", "suppressed", "not_meant", …
+/// "found", "suppressed", "not_judged", …
 std::string_view to_string(Standing outcome);
 
 struct Explanation {
   std::string id;
   std::string title;
-  std::string path;        ///< The rule's file.
-  std::string applies_to;  ///< Empty: any version.
+  std::string path;  ///< The rule's file.
   Standing outcome = Standing::DoesNotHold;
   std::string sentence;               ///< The outcome in words.
   std::vector<NotJudged> open_needs;  ///< Questions that the rule needs and the log leaves open.

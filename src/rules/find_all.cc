@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "rules/applies_to.h"
 #include "rules/end_of_work.h"
 
 namespace ncclog {
@@ -15,9 +14,7 @@ std::vector<Firing> firings_of(const Rule& rule, JobView& view, RuleJudge& judge
   for (const Instance& instance : view.instances(rule.per)) {
     std::vector<Hit> hits;
     if (judge.judge(rule.when, instance, hits) != Answer::Yes) continue;
-    const Applies meant = applies(rule.applies_to, view.job(), instance);
-    if (meant == Applies::No) continue;
-    firings.push_back({&instance, std::move(hits), meant == Applies::Unknown});
+    firings.push_back({&instance, std::move(hits)});
   }
   return firings;
 }
@@ -29,8 +26,7 @@ bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) 
   const std::vector<Instance>& instances = view.instances(rule.per);
   return std::any_of(instances.begin(), instances.end(), [&](const Instance& instance) {
     std::vector<Hit> hits;
-    return judge.judge(rule.when, instance, hits) != Answer::No &&
-           applies(rule.applies_to, view.job(), instance) != Applies::No;
+    return judge.judge(rule.when, instance, hits) != Answer::No;
   });
 }
 

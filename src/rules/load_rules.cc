@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "rules/applies_to.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
@@ -30,8 +29,7 @@ const Names kKeys = {"id",
                      "examples",
                      "last_resort",
                      "halves_bandwidth",
-                     "of_all_runs",
-                     "applies_to"};
+                     "of_all_runs"};
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -204,9 +202,6 @@ Rule load_rule(const RuleFile& file) {
   load_grades(file, rule);
   load_texts(file, rule);
   rule.needs = load_needs(file, root);
-  if (const RuleNode* versions = root.find("applies_to")) {
-    rule.applies_to = load_applies_to(file, *versions);
-  }
   ConditionNames names{rule.per, {}};
   const RuleNode& when = required(file, root, "when");
   rule.when = load_condition(file, when, names);

@@ -20,7 +20,6 @@
 #include "rules/overlay.h"
 #include "rules/pattern.h"
 #include "rules/rule_node.h"
-#include "rules/version_range.h"
 
 namespace ncclog {
 
@@ -150,7 +149,6 @@ struct Rule {
   /// within each (rules/judge_runs.h).
   bool of_all_runs = false;
   std::vector<const CoverageQuestion*> needs;
-  std::vector<VersionDemand> applies_to;  ///< Empty: any version.
   Condition when;
   Blame blame;
   std::vector<MessagePart> message;

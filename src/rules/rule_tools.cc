@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "rules/applies_to.h"
 #include "rules/load_rules.h"
 #include "rules/rule_set.h"
 
@@ -85,7 +84,6 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
     out += text_block("judged", "where no other rule found an error or a warning");
   if (rule.of_all_runs) out += text_block("over", "all runs of the logs together");
   if (rule.halves_bandwidth) out += text_block("cost", "at least half of the bandwidth");
-  out += text_block("applies to", applies_to_text(rule.applies_to));
   out += text_block("needs", needs_text(rule)) + text_block("when", rule.when_text);
   out += text_block("message", rule.message_text) + text_block("why", rule.why);
   out += texts_block("check", rule.check) + texts_block("fix", rule.fix);

@@ -154,8 +154,6 @@ Json need_names() {
   return {{"enum", std::move(names)}};
 }
 
-Json version_range() { return one_or_list({{"type", {"string", "integer", "number"}}}); }
-
 /// What may stand under a key of a rule; texts under keys without a row.
 Json rule_key_value(std::string_view key) {
   if (key == "severity") return words(std::vector{"error", "warning", "info"});
@@ -170,11 +168,6 @@ Json rule_key_value(std::string_view key) {
   if (key == "blame") return blame();
   if (key == "explains" || key == "explains_same_ranks" || key == "related")
     return one_or_list(ref("rule_id"));
-  if (key == "applies_to") {
-    return closed_object(
-        {{"nccl", version_range()}, {"cuda", version_range()}, {"pytorch", version_range()}},
-        Json::array());
-  }
   if (key == "examples") {
     return closed_object({{"fires", list_of(text())}, {"quiet", list_of(text())}},
                          Json::array({"fires", "quiet"}));

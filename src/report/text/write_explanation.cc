@@ -30,18 +30,6 @@ std::string_view word_of(Answer answer) {
   return "unknown";
 }
 
-std::string_view word_of(Applies applies) {
-  switch (applies) {
-    case Applies::Yes:
-      return "yes";
-    case Applies::No:
-      return "no";
-    case Applies::Unknown:
-      break;
-  }
-  return "unknown";
-}
-
 Tone tone_of(Answer answer) {
   if (answer == Answer::Yes) return Tone::Good;
   return answer == Answer::No ? Tone::Quiet : Tone::Warning;
@@ -68,9 +56,7 @@ std::string step_text(const ExplainedStep& step, const Job& job, const TextStyle
 }
 
 std::string group_text(const ExplainedInstances& group, const Job& job, const TextStyle& style) {
-  std::string head = some_of(group.names, kMostNames);
-  if (group.meant == Applies::No) head += "; runs a version that the rule is not meant for";
-  if (group.meant == Applies::Unknown) head += "; no line names its version: a grade less sure";
+  const std::string head = some_of(group.names, kMostNames);
   const std::string lead = pad(word_of(group.answer), 9);
   std::string out = hang(lead, tone_of(group.answer), printable(head), style);
   for (size_t i = 0; i < std::min(group.steps.size(), kMostSteps); ++i) {
@@ -134,7 +120,6 @@ Json group_json(const ExplainedInstances& group, const Job& job) {
   for (const ExplainedStep& step : group.steps) steps.push_back(step_json(step, job));
   return {{"names", texts(group.names)},
           {"answer", word_of(group.answer)},
-          {"applies", word_of(group.meant)},
           {"steps", std::move(steps)}};
 }
 
@@ -170,9 +155,6 @@ std::string write_explanation(const Explanation& explanation, const Job& job,
   std::string out =
       hang(paint(explanation.id, Tone::Strong, style) + "  ", printable(explanation.title), style);
   out += hang("  ", printable(explanation.sentence), style);
-  if (!explanation.applies_to.empty()) {
-    out += hang("  ", "It is meant for " + explanation.applies_to + ".", style);
-  }
   if (!explanation.explained_by.empty()) {
     out += hang("  ", "It follows from " + join(explanation.explained_by, ", ") + ".", style);
   }
@@ -196,8 +178,7 @@ std::string write_explanation_json(const Explanation& explanation, const Job& jo
                      {"rule",
                       {{"id", explanation.id},
                        {"title", to_valid_utf8(explanation.title)},
-                       {"file", to_valid_utf8(explanation.path)},
-                       {"applies_to", explanation.applies_to}}},
+                       {"file", to_valid_utf8(explanation.path)}}},
                      {"outcome", to_string(explanation.outcome)},
                      {"sentence", to_valid_utf8(explanation.sentence)},
                      {"open_needs", needs_json(explanation.open_needs)},

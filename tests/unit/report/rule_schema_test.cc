@@ -80,7 +80,6 @@ constexpr Change kMistakes[] = {
     {"event: peer_closed", "fact: job.host_count, at_least: two"},
     {"role: cause", "role: cause\nneeds: [netwrk]"},
     {"role: cause", "role: cause\nper: nothing"},
-    {"role: cause", "role: cause\napplies_to: {ncl: 2.22}"},
     {"examples: {fires: [a], quiet: [b]}", "examples: {fires: [a]}"},
 };
 

@@ -45,14 +45,6 @@ TEST(Explain, SaysWhatBecameOfTheRule) {
   }
 }
 
-TEST(Explain, SaysThatVersionsExcludeTheRule) {
-  const std::string log = "n1:7:7 [0] NCCL INFO NCCL version 2.22.3+cuda12.6\n" + kLog;
-  const Explanation explanation =
-      explained(sample_rule("my-rule", kClosed, "applies_to: {nccl: 2.18}\n"), log);
-  EXPECT_EQ(explanation.outcome, Standing::NotMeant);
-  EXPECT_EQ(explanation.sentence, "It holds, but is meant for other versions: nccl 2.18.");
-}
-
 TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
   Overlay overlay;
   overlay.rule = "my-rule";
