@@ -95,10 +95,8 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
 
 Party party_of_field(const Job& job, Blame::Type type, const std::string& text) {
   if (type == Blame::Type::Host) return {-1, text, -1};
-  const auto number = parse_int(text);
-  if (!number || *number < 0) return {};
-  if (type == Blame::Type::Pid) return party_of_pid(job, *number);
-  return *number <= INT32_MAX ? party_of_rank(job, static_cast<int>(*number)) : Party{};
+  const auto pid = parse_int(text);
+  return pid && *pid >= 0 ? party_of_pid(job, *pid) : Party{};
 }
 
 Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
@@ -121,7 +119,6 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
       return identified_by_facts(job, firings);
     case Blame::Type::Speakers:
       return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
-    case Blame::Type::Rank:
     case Blame::Type::Pid:
     case Blame::Type::Host:
       return named_in_field(rule, job, firings);

@@ -1,5 +1,6 @@
 #include "rules/condition_keys.h"
 
+#include "diagnose/instance.h"
 #include "log/known_messages.h"
 #include "rules/field_test.h"
 
@@ -8,9 +9,7 @@ namespace ncclog {
 std::span<const ConditionKeys> condition_keys() {
   static const ConditionKeys kKeys[] = {
       {"event", {"where", "phase", "in", "count", "as"}},
-      {"fact",
-       {"is", "equals", "in", "not", "at_least", "at_most", "above", "below", "matches",
-        "contains"}},
+      {"fact", {"is", "equals", "at_least", "at_most", "contains"}},
       {"line", {"phase", "in", "count", "as"}},
       {"finding", {}},
       {"sequence", {"unless", "within", "in"}},
@@ -47,8 +46,12 @@ std::span<const std::string_view> comparison_names() {
   return kNames;
 }
 
+std::span<const std::string_view> per_names() {
+  return scope_names().first(static_cast<size_t>(Scope::RankPair) + 1);
+}
+
 std::span<const std::string_view> reach_names() {
-  static constexpr std::string_view kNames[] = {"instance", "job", "host", "process", "rank"};
+  static constexpr std::string_view kNames[] = {"job", "host"};
   return kNames;
 }
 

@@ -14,10 +14,8 @@ struct NamedField {
 };
 
 constexpr NamedField kHeaderFields[] = {
-    {"level", HeaderField::Level}, {"file", HeaderField::File},
-    {"host", HeaderField::Host},   {"rank", HeaderField::Rank},
-    {"pid", HeaderField::Pid},     {"process_group", HeaderField::ProcessGroup},
-    {"dev", HeaderField::Dev},
+    {"level", HeaderField::Level}, {"file", HeaderField::File}, {"host", HeaderField::Host},
+    {"rank", HeaderField::Rank},   {"pid", HeaderField::Pid},
 };
 
 std::string number_text(int64_t number) { return number < 0 ? "" : std::to_string(number); }
@@ -36,10 +34,6 @@ std::string header_text(const Job& job, const ReadRecord& read, HeaderField fiel
       return number_text(process.rank);
     case HeaderField::Pid:
       return number_text(header.pid >= 0 ? header.pid : process.pid);
-    case HeaderField::ProcessGroup:
-      return std::string(header.process_group);
-    case HeaderField::Dev:
-      return number_text(header.cuda_dev);
     case HeaderField::None:
       break;
   }
@@ -71,17 +65,26 @@ std::optional<int64_t> number_of(FieldType type, std::string_view text) {
   return value ? std::optional(static_cast<int64_t>(*value)) : std::nullopt;
 }
 
-/// -1, 0, 1 for a value below, equal to or above the test's number; nullopt: it is no number, or
-/// of another sort. Beside a plain number a printed unit does not count.
-std::optional<int> compared(FieldType type, std::string_view have, const ValueTest& test) {
-  const auto whole = number_of(type, have);
-  if (whole && !test.quantity) return *whole < test.number ? -1 : *whole > test.number ? 1 : 0;
-  const Quantity bound = test.quantity.value_or(plain_quantity(static_cast<double>(test.number)));
-  const auto value =
-      whole ? plain_quantity(static_cast<double>(*whole)) : parse_leading_quantity(have);
-  if (!value) return std::nullopt;
-  if (bound.sort != Quantity::Sort::Plain) return compare(*value, bound);
-  return compare(plain_quantity(value->printed), bound);
+/// The number that `text` begins with, whatever follows: 48.0 of "48.0 GB/s (8 links)".
+std::optional<double> leading_number(std::string_view text) {
+  text = trim(text);
+  size_t end = text.starts_with('-') ? 1 : 0;
+  const size_t digits = end;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  if (end == digits) return std::nullopt;
+  if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) {
+    ++end;
+    while (end < text.size() && is_digit(text[end])) ++end;
+  }
+  return parse_decimal(text.substr(0, end));
+}
+
+/// -1, 0, 1 for a value below, equal to or above the bound; nullopt: it is no number.
+std::optional<int> compared(FieldType type, std::string_view have, int64_t bound) {
+  const auto sign = [](auto a, auto b) { return a < b ? -1 : a > b ? 1 : 0; };
+  if (const auto whole = number_of(type, have)) return sign(*whole, bound);
+  const auto number = leading_number(have);
+  return number ? std::optional(sign(*number, static_cast<double>(bound))) : std::nullopt;
 }
 
 bool passes(FieldType type, std::string_view have, const ValueTest& test) {
@@ -102,13 +105,13 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
     case Operator::Matches:
       return test.pattern.matches(have);
     case Operator::AtLeast:
-      return compared(type, have, test).value_or(-1) >= 0;
+      return compared(type, have, test.number).value_or(-1) >= 0;
     case Operator::AtMost:
-      return compared(type, have, test).value_or(1) <= 0;
+      return compared(type, have, test.number).value_or(1) <= 0;
     case Operator::Above:
-      return compared(type, have, test).value_or(-1) > 0;
+      return compared(type, have, test.number).value_or(-1) > 0;
     case Operator::Below:
-      return compared(type, have, test).value_or(1) < 0;
+      return compared(type, have, test.number).value_or(1) < 0;
     case Operator::Empty:
       return have.empty();
     case Operator::NotEmpty:

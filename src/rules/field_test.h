@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,14 +12,13 @@
 #include "diagnose/facts/fact.h"
 #include "log/event.h"
 #include "rules/pattern.h"
-#include "rules/quantity.h"
 
 namespace ncclog {
 
 /// Fields that every line has, whatever its kind.
-enum class HeaderField { None, Level, File, Host, Rank, Pid, ProcessGroup, Dev };
+enum class HeaderField { None, Level, File, Host, Rank, Pid };
 
-/// The header field of that name in rule files ("process_group"); None if there is none.
+/// The header field of that name in rule files ("level"); None if there is none.
 HeaderField parse_header_field(std::string_view name);
 
 /// Names of all header fields, for messages.
@@ -58,8 +56,7 @@ enum class Operator {
 struct ValueTest {
   Operator op = Operator::Equals;
   std::vector<std::string> values;
-  int64_t number = 0;                ///< Of a comparison with a whole number.
-  std::optional<Quantity> quantity;  ///< Of one with a fraction or a unit; set, it counts.
+  int64_t number = 0;  ///< Of a comparison with a bound.
   Pattern pattern;
   FieldRef other;
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
 
 #include "base/text.h"
@@ -96,13 +95,8 @@ std::string fact_values(const MessagePart& part, JobView& view,
   return values.text(part.type == MessagePart::Type::FactWhat ? "" : "(unknown)");
 }
 
-/// What no process is and a message can name better than by its processes.
-bool is_device(Scope scope) {
-  return scope == Scope::RankPair || scope == Scope::Gpu || scope == Scope::Nic;
-}
-
-/// "GPU 1b000 on node-a, GPU 1c000 on node-a"
-std::string device_names(const Job& job, const std::vector<Firing>& firings) {
+/// "ranks 1 and 2, ranks 3 and 4"
+std::string pair_names(const Job& job, const std::vector<Firing>& firings) {
   DistinctValues names;
   for (const Firing& firing : firings) names.add(name_of(job, *firing.instance));
   return names.text();
@@ -129,39 +123,12 @@ size_t count_lines(const MessagePart& part, const std::vector<Firing>& firings) 
   return lines.size();
 }
 
-/// The first instance's answer counts; nullopt: it is unknown.
-std::optional<int64_t> counted_fact(const MessagePart& part, JobView& view,
-                                    const std::vector<Firing>& firings) {
-  for (const Firing& firing : firings) {
-    const FactValue* value = fact_of(part, view, firing);
-    if (value == nullptr) continue;
-    if (const int64_t* number = std::get_if<int64_t>(&value->value)) return *number;
-  }
-  return std::nullopt;
-}
-
-std::optional<int64_t> number_of(const MessagePart& part, JobView& view,
-                                 const std::vector<Firing>& firings, const Finding& finding) {
-  switch (part.counted) {
-    case MessagePart::Counted::Ranks:
-      return static_cast<int64_t>(finding.ranks.size());
-    case MessagePart::Counted::Hosts:
-      return static_cast<int64_t>(finding.hosts.size());
-    case MessagePart::Counted::Lines:
-      return static_cast<int64_t>(count_lines(part, firings));
-    case MessagePart::Counted::Fact:
-      return counted_fact(part, view, firings);
-  }
-  return std::nullopt;
-}
-
 /// The form for that number, with the number in the place of each #.
-std::string counted_text(const MessagePart& part, std::optional<int64_t> number) {
-  const std::string digits = number ? std::to_string(*number) : "an unknown number of";
+std::string plural_text(const MessagePart& part, size_t number) {
   std::string text;
   for (const char c : number == 1 ? part.one : part.many) {
     if (c == '#') {
-      text += digits;
+      text += std::to_string(number);
     } else {
       text += c;
     }
@@ -175,8 +142,8 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
-      return is_device(firings.front().instance->scope) ? device_names(view.job(), firings)
-                                                        : subject_text(finding, parties);
+      return firings.front().instance->scope == Scope::RankPair ? pair_names(view.job(), firings)
+                                                                : subject_text(finding, parties);
     case MessagePart::Type::Ranks:
       return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
@@ -188,8 +155,8 @@ std::string part_text(const MessagePart& part, JobView& view, const std::vector<
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);
-    case MessagePart::Type::Count:
-      return counted_text(part, number_of(part, view, firings, finding));
+    case MessagePart::Type::Plural:
+      return plural_text(part, count_lines(part, firings));
   }
   return {};
 }

@@ -12,21 +12,6 @@ bool needs_a_line(const CountTest& count) {
   return count.at_least.value_or(0) > 0 || count.equals.value_or(0) > 0;
 }
 
-Scope scope_of(Reach reach) {
-  switch (reach) {
-    case Reach::Host:
-      return Scope::Host;
-    case Reach::Process:
-      return Scope::Process;
-    case Reach::Rank:
-      return Scope::Rank;
-    case Reach::Instance:
-    case Reach::Job:
-      break;
-  }
-  return Scope::Job;
-}
-
 }  // namespace
 
 bool RuleJudge::is_possible(const Condition& condition) {
@@ -53,7 +38,8 @@ bool RuleJudge::is_possible(const Condition& condition) {
 
 const Instance* RuleJudge::reached(const Instance& instance, Reach reach) {
   if (reach == Reach::Instance) return &instance;
-  return view_.instance_around(instance.processes, scope_of(reach));
+  const Scope scope = reach == Reach::Host ? Scope::Host : Scope::Job;
+  return view_.instance_around(instance.processes, scope);
 }
 
 Answer RuleJudge::judge_what(const Condition& condition, const Instance& instance,

@@ -86,23 +86,9 @@ Condition load_any_condition(const RuleFile& file, const RuleNode& node, Conditi
 
 /// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
 bool is_around(Scope scope, Scope per) {
-  switch (scope) {
-    case Scope::Job:
-      return true;
-    case Scope::Host:
-      return per == Scope::Host || per == Scope::Process || per == Scope::Rank ||
-             per == Scope::Gpu || per == Scope::Nic;
-    case Scope::Process:
-      return per == Scope::Process;
-    case Scope::Rank:
-      return per == Scope::Rank || per == Scope::Process;
-    case Scope::Communicator:
-    case Scope::RankPair:
-    case Scope::Gpu:
-    case Scope::Nic:
-      return per == scope;
-  }
-  return false;
+  if (scope == Scope::Job || scope == per) return true;
+  if (scope == Scope::Host) return per == Scope::Process || per == Scope::Rank;
+  return scope == Scope::Rank && per == Scope::Process;
 }
 
 /// What the patterns of a label capture under that name.
@@ -152,8 +138,7 @@ FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::st
     for (const std::string_view field : header_field_names()) known.push_back(field);
     fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
   }
-  const bool is_number =
-      header == HeaderField::Rank || header == HeaderField::Pid || header == HeaderField::Dev;
+  const bool is_number = header == HeaderField::Rank || header == HeaderField::Pid;
   return {0, header, is_number ? FieldType::Integer : FieldType::Text};
 }
 

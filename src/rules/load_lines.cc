@@ -1,12 +1,13 @@
 #include "rules/load_lines.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "log/messages.h"
 #include "rules/condition_keys.h"
 #include "rules/load_tests.h"
-#include "rules/quantity.h"
 
 namespace ncclog {
 namespace {
@@ -30,6 +31,22 @@ std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condit
   return static_cast<LifePhase>(word_of(file, *phase, "phase", known));
 }
 
+/// "20 s", "500 ms"
+std::optional<double> parse_seconds(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = parse_decimal(text.substr(0, end));
+  const std::string_view name = trim(text.substr(end));
+  for (const Unit& unit : kUnits) {
+    if (number && unit.name == name) return *number * unit.seconds;
+  }
+  return std::nullopt;
+}
+
 /// "3 calls", "20 s"
 Window load_window(const RuleFile& file, const RuleNode& node) {
   const std::string& text = scalar_of(file, node, "a distance: 3 calls, 20 s");
@@ -43,13 +60,11 @@ Window load_window(const RuleFile& file, const RuleNode& node) {
     }
   }
   constexpr double kMostSeconds = 366.0 * 24 * 3600;
-  const auto time = parse_quantity(text);
-  const bool fits =
-      time && time->sort == Quantity::Sort::Time && time->value >= 0 && time->value <= kMostSeconds;
-  if (!fits) {
+  const auto seconds = parse_seconds(text);
+  if (!seconds || *seconds > kMostSeconds) {
     fail_at(file, node.place, fmt::format("'{}' is no distance", text), "3 calls, 20 s, 500 ms");
   }
-  window.nanoseconds = static_cast<int64_t>(time->value * 1e9);
+  window.nanoseconds = static_cast<int64_t>(*seconds * 1e9);
   return window;
 }
 

@@ -49,41 +49,21 @@ std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::str
   return part;
 }
 
-/// What can be counted: hosts, ranks, the different lines of a label, a fact that is a number.
-MessagePart load_counted(const RuleFile& file, Place place, std::string_view name,
-                         const ConditionNames& names) {
-  using Counted = MessagePart::Counted;
-  MessagePart part;
-  part.type = MessagePart::Type::Count;
-  part.one = part.many = "#";
-  const auto label = names.labels.find(name);
-  if (name == "ranks" || name == "hosts") {
-    part.counted = name == "ranks" ? Counted::Ranks : Counted::Hosts;
-  } else if (label != names.labels.end()) {
-    part.counted = Counted::Lines;
-    part.text = name;
-  } else if (parse_scope(name.substr(0, name.find('.')))) {
-    part.counted = Counted::Fact;
-    part.fact = &load_fact(file, place, name, names.per);
-    if (part.fact->type != FactType::Integer) {
-      fail_at(file, place, fmt::format("the fact {} is no number", name));
-    }
-  } else {
-    Names known = {"ranks", "hosts"};
-    for (const auto& [one, meaning] : names.labels) known.push_back(one);
-    fail_unknown(file, place, "thing to count '{}'", name, known);
-  }
-  return part;
-}
-
-/// "hosts|one host|# hosts"
+/// "end|one process|# processes": the first form for one line of the label, else the second.
 MessagePart load_plural(const RuleFile& file, Place place, std::string_view text,
                         const ConditionNames& names) {
   const auto forms = split(text, '|');
   if (forms.size() != 3) {
-    fail_at(file, place, fmt::format("'{}' is no plural", text), "{hosts|one host|# hosts}");
+    fail_at(file, place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
   }
-  MessagePart part = load_counted(file, place, forms[0], names);
+  if (!names.labels.contains(forms[0])) {
+    Names known;
+    for (const auto& [label, meaning] : names.labels) known.push_back(label);
+    fail_unknown(file, place, "label '{}'", forms[0], known);
+  }
+  MessagePart part;
+  part.type = MessagePart::Type::Plural;
+  part.text = forms[0];
   part.one = forms[1];
   part.many = forms[2];
   return part;
@@ -91,12 +71,8 @@ MessagePart load_plural(const RuleFile& file, Place place, std::string_view text
 
 MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view name,
                              const ConditionNames& names) {
-  constexpr std::string_view kCount = "count ";
   if (auto part = named_part(name)) return *part;
   if (name.find('|') != name.npos) return load_plural(file, place, name, names);
-  if (name.starts_with(kCount)) {
-    return load_counted(file, place, trim(name.substr(kCount.size())), names);
-  }
   if (auto part = fact_part(file, place, name, names)) return *part;
   if (name.find('.') == name.npos) {
     fail_unknown(file, place, "placeholder '{}'", name,

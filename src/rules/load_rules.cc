@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/condition_keys.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
@@ -95,13 +96,11 @@ Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionName
   const RuleNode* node = root.find("blame");
   if (node == nullptr) return {};
   if (node->type == RuleNode::Type::Scalar) return load_blame_word(file, *node, names);
-  only_keys(file, *node, {"rank", "pid", "host"});
+  only_keys(file, *node, {"pid", "host"});
   const RuleNode::Entry& entry = entries_of(file, *node, "whom to blame").front();
   LabelledField field = load_labelled_field(file, entry.value.place,
                                             scalar_of(file, entry.value, "LABEL.FIELD"), names);
-  const Blame::Type type = entry.key == "rank"  ? Blame::Type::Rank
-                           : entry.key == "pid" ? Blame::Type::Pid
-                                                : Blame::Type::Host;
+  const Blame::Type type = entry.key == "pid" ? Blame::Type::Pid : Blame::Type::Host;
   return {type, std::move(field.label), field.field};
 }
 
@@ -175,7 +174,7 @@ void load_grades(const RuleFile& file, Rule& rule) {
       word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
   if (const RuleNode* per = root.find("per")) {
     rule.per = static_cast<Scope>(
-        word_of(file, *per, "scope", Names(scope_names().begin(), scope_names().end())));
+        word_of(file, *per, "scope", Names(per_names().begin(), per_names().end())));
   }
 }
 

@@ -33,37 +33,23 @@ ValueTest with_values(Operator op, std::vector<std::string> values) {
   return test;
 }
 
-/// at_least: 4, at_least: 2.5, at_least: 4 MiB
-ValueTest with_bound(const RuleFile& file, const RuleNode& node, Operator op, FieldType type) {
+/// at_least: 4
+ValueTest with_bound(const RuleFile& file, const RuleNode& node, Operator op) {
   ValueTest test;
   test.op = op;
-  const std::string& text = scalar_of(file, node, "a number");
-  if (const auto whole = parse_int(text)) {
-    test.number = *whole;
-    return test;
-  }
-  test.quantity = parse_quantity(text);
-  if (!test.quantity) fail_at(file, node.place, fmt::format("expected a number, found '{}'", text));
-  const bool is_size_or_plain =
-      test.quantity->sort == Quantity::Sort::Plain || test.quantity->sort == Quantity::Sort::Bytes;
-  if (type != FieldType::Text && !is_size_or_plain) {
-    fail_at(file, node.place, "the log prints no unit here",
-            "give the bare number, in the unit that the log means");
-  }
+  test.number = number_of(file, node);
   return test;
 }
 
 ValueTest load_operator(const RuleFile& file, const RuleNode::Entry& entry, FieldType type) {
   const std::string& name = entry.key;
   const RuleNode& value = entry.value;
-  if (name == "equals" || name == "in") {
-    return with_values(Operator::Equals, values_of(file, value, type));
-  }
+  if (name == "equals") return with_values(Operator::Equals, values_of(file, value, type));
   if (name == "not") return with_values(Operator::Not, values_of(file, value, type));
-  if (name == "at_least") return with_bound(file, value, Operator::AtLeast, type);
-  if (name == "at_most") return with_bound(file, value, Operator::AtMost, type);
-  if (name == "above") return with_bound(file, value, Operator::Above, type);
-  if (name == "below") return with_bound(file, value, Operator::Below, type);
+  if (name == "at_least") return with_bound(file, value, Operator::AtLeast);
+  if (name == "at_most") return with_bound(file, value, Operator::AtMost);
+  if (name == "above") return with_bound(file, value, Operator::Above);
+  if (name == "below") return with_bound(file, value, Operator::Below);
   if (name == "contains" || name == "starts_with" || name == "ends_with") {
     const Operator op = name == "contains"      ? Operator::Contains
                         : name == "starts_with" ? Operator::StartsWith
@@ -109,9 +95,9 @@ Names comparisons_of(FactType type) {
     case FactType::Bool:
       return {"is"};
     case FactType::Integer:
-      return {"equals", "in", "not", "at_least", "at_most", "above", "below"};
+      return {"equals", "at_least", "at_most"};
     case FactType::Text:
-      return {"equals", "in", "not", "matches", "contains"};
+      return {"equals", "contains"};
   }
   return {};
 }

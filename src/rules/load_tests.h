@@ -16,7 +16,7 @@ std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, co
 /// What a value must be that no event has: v, [v, w], or a map of comparisons.
 std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node, FieldType type);
 
-/// The comparisons that stand beside `fact` in a condition: is, equals, in, at_least, …
+/// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact);
 

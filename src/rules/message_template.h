@@ -25,18 +25,14 @@ struct MessagePart {
     Field,
     Fact,
     FactWhat,
-    Count,  ///< {count hosts}, {hosts|one host|# hosts}.
+    Plural,  ///< {LABEL|one line|# lines}.
   };
-  /// What is counted.
-  enum class Counted { Ranks, Hosts, Lines, Fact };
-
   Type type = Type::Text;
-  std::string text;            ///< Of Text: the text. Of Field, Lines: the label or kind.
+  std::string text;            ///< Of Text: the text. Of Field, Plural: the label or kind.
   FieldRef field;              ///< Of Field.
-  const Fact* fact = nullptr;  ///< Of Fact and FactWhat, and of a counted one: the fact.
-  Counted counted = Counted::Ranks;
-  std::string one;   ///< Of Count: what is said for 1; # stands for the number.
-  std::string many;  ///< The same for every other number.
+  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
+  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
+  std::string many;            ///< The same for every other number.
 
   bool operator==(const MessagePart&) const = default;
 };

@@ -24,7 +24,7 @@
 namespace ncclog {
 
 /// Where a condition looks, seen from the instance that is judged.
-enum class Reach { Instance, Job, Host, Process, Rank };
+enum class Reach { Job, Host, Instance };
 
 /// How many different lines must match. Nothing set: one at least.
 struct CountTest {
@@ -120,9 +120,8 @@ struct Blame {
     Speakers,   ///< The processes whose lines matched under `label`.
     Facts,      ///< Whom facts identify, and nobody else.
     Nobody,
-    Rank,  ///< The rank that the field holds; likewise Pid and Host.
-    Pid,
-    Host,
+    Pid,   ///< The process that the field holds.
+    Host,  ///< The host that the field holds.
   };
   Type type = Type::Default;
   std::string label;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "rules/condition_keys.h"
 #include "rules/load_condition.h"
 #include "rules/node_reader.h"
 
@@ -131,7 +132,7 @@ bool is_before(Place a, Place b) {
 /// the mistake is the one that is found last in the file.
 void require_condition(const RuleFile& file, const RuleNode& node) {
   std::optional<Error> latest;
-  for (size_t scope = 0; scope < scope_names().size(); ++scope) {
+  for (size_t scope = 0; scope < per_names().size(); ++scope) {
     try {
       ConditionNames names{static_cast<Scope>(scope), {}};
       load_condition(file, node, names);

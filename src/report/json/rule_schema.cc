@@ -55,7 +55,7 @@ Json rule_ids(const Rulebook& rulebook) {
 
 Json comparison_value(std::string_view name) {
   if (name == "at_least" || name == "at_most" || name == "above" || name == "below") {
-    return {{"type", {"string", "integer", "number"}}, {"pattern", "^-?[0-9]"}};
+    return {{"type", {"string", "integer"}}, {"pattern", "^-?[0-9]+$"}};
   }
   if (name == "empty" || name == "is") return {{"type", "boolean"}};
   return one_or_list(scalar());
@@ -99,12 +99,6 @@ Json kinds() {
 
 bool is_group(std::string_view name) { return name == "all" || name == "any" || name == "none"; }
 
-Json scopes() {
-  Json names = Json::array();
-  for (const std::string_view name : scope_names()) names.push_back(name);
-  return {{"enum", std::move(names)}};
-}
-
 /// What may stand under the key by which a condition is named.
 Json condition_name_value(std::string_view name) {
   if (name == "event") return kinds();
@@ -144,7 +138,7 @@ Json condition() {
 
 Json blame() {
   Json field = {{"type", "string"}, {"pattern", "^[^.]+[.][^.]+$"}};
-  Json by_field = closed_object({{"rank", field}, {"pid", field}, {"host", field}}, Json::array());
+  Json by_field = closed_object({{"pid", field}, {"host", field}}, Json::array());
   return {{"anyOf", Json::array({text(), std::move(by_field)})}};
 }
 
@@ -159,7 +153,7 @@ Json rule_key_value(std::string_view key) {
   if (key == "severity") return words(std::vector{"error", "warning", "info"});
   if (key == "confidence") return words(std::vector{"certain", "likely", "possible"});
   if (key == "role") return words(std::vector{"cause", "symptom", "advice"});
-  if (key == "per") return scopes();
+  if (key == "per") return words(per_names());
   if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
     return {{"type", "boolean"}};
   }

@@ -46,11 +46,10 @@ constexpr Row kWhen[] = {
     {"{fact: job.host_cout, at_least: 2}",
      "my-rule.yaml:6:14: unknown fact 'job.host_cout' | did you mean 'job.host_count'?"},
     {"{fact: job.host_count}",
-     "my-rule.yaml:6:7: what must the fact job.host_count be? | use equals, in, not, at_least, "
-     "at_most, above, below"},
+     "my-rule.yaml:6:7: what must the fact job.host_count be? | use equals, at_least, at_most"},
     {"{fact: job.host_count, is: true}",
-     "my-rule.yaml:6:30: 'is' does not apply to the fact job.host_count | use equals, in, not, "
-     "at_least, at_most, above, below"},
+     "my-rule.yaml:6:30: 'is' does not apply to the fact job.host_count | use equals, at_least, "
+     "at_most"},
     {"{fact: communicator.nranks, at_least: 2}",
      "my-rule.yaml:6:14: a rule per job cannot ask for communicator.nranks, a fact of each "
      "communicator | per: communicator"},
@@ -67,9 +66,6 @@ constexpr Row kWhen[] = {
      "my-rule.yaml:6:43: the label 'x' stands for lines of two kinds"},
     {"{event: shm_attach_failed, where: {size: {above: 3 apples}}}",
      "my-rule.yaml:6:56: expected a number, found '3 apples'"},
-    {"{event: shm_attach_failed, where: {size: {above: 3 ms}}}",
-     "my-rule.yaml:6:56: the log prints no unit here | give the bare number, in the unit that the "
-     "log means"},
     {"{event: shm_attach_failed, phase: ini}",
      "my-rule.yaml:6:41: unknown phase 'ini' | did you mean 'init'?"},
     {"{sequence: [{event: peer_closed}]}", "my-rule.yaml:6:18: a sequence has two lines at least"},
@@ -92,9 +88,8 @@ constexpr Row kMessages[] = {
     {"{peer_closed.pear}", "unknown field 'pear' of event peer_closed | did you mean 'peer'?"},
     {"{hidden.peer}", "unknown label 'hidden' | known: closed, peer_closed"},
     {"{job.nrank}", "unknown fact 'job.nrank' | did you mean 'job.nranks'?"},
-    {"{count peers}", "unknown thing to count 'peers' | known: ranks, hosts, closed, peer_closed"},
-    {"{hosts|one}", "'hosts|one' is no plural | {hosts|one host|# hosts}"},
-    {"{job.has_nccl_lines|a|b}", "the fact job.has_nccl_lines is no number"},
+    {"{peers|one|#}", "unknown label 'peers' | known: closed, peer_closed"},
+    {"{closed|one}", "'closed|one' is no plural | {LABEL|one line|# lines}"},
     {"{subject", "a brace of the message has no partner | write {{ and }} for braces"},
     {"subject}", "a brace of the message has no partner | write {{ and }} for braces"},
 };
