@@ -130,12 +130,11 @@ TEST(BuildFinding, InstancesOfOneRuleAreOneFinding) {
 }
 
 TEST(BuildFinding, ACommunicatorIsTheSubjectOfItsRules) {
-  const Finding finding =
-      finding_of(sample_rule("r", "{fact: communicator.nranks, at_least: 2}", "per: communicator\n",
-                             "communicator {communicator} of {communicator.nranks}"),
-                 kJob);
+  const Finding finding = finding_of(
+      sample_rule("r", "{event: comm_init}", "per: communicator\n", "communicator {communicator}"),
+      kJob);
   EXPECT_EQ(finding.subject.communicator, "0x9c");
-  EXPECT_EQ(finding.message, "communicator 0x9c of 4");
+  EXPECT_EQ(finding.message, "communicator 0x9c");
   EXPECT_EQ(who(finding), "0-3 on n1,n2");
 }
 

@@ -33,9 +33,9 @@ struct Row {
 constexpr Row kRows[] = {
     {"{event: peer_closed}", "", Standing::Found},
     {"{event: connect_failed}", "", Standing::DoesNotHold},
-    {"{fact: job.nranks, at_least: 9}", "", Standing::Undecided},
+    {"{fact: job.all_roce, is: true}", "", Standing::Undecided},
     {"{event: peer_closed}", "needs: [versions]\n", Standing::NotJudged},
-    {"{fact: communicator.nranks, at_least: 2}", "per: communicator\n", Standing::DoesNotHold},
+    {"{fact: communicator.few_channels, is: true}", "per: communicator\n", Standing::DoesNotHold},
 };
 
 TEST(Explain, SaysWhatBecameOfTheRule) {

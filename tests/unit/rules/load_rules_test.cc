@@ -50,8 +50,8 @@ constexpr Row kWhen[] = {
     {"{fact: job.host_count, is: true}",
      "my-rule.yaml:6:30: 'is' does not apply to the fact job.host_count | use equals, at_least, "
      "at_most"},
-    {"{fact: communicator.nranks, at_least: 2}",
-     "my-rule.yaml:6:14: a rule per job cannot ask for communicator.nranks, a fact of each "
+    {"{fact: communicator.few_channels, is: true}",
+     "my-rule.yaml:6:14: a rule per job cannot ask for communicator.few_channels, a fact of each "
      "communicator | per: communicator"},
     {"{line: '['}", "my-rule.yaml:6:14: not a regular expression of RE2: missing ]: ["},
     {"{evnt: shm_attach_failed}",
@@ -69,7 +69,7 @@ constexpr Row kWhen[] = {
     {"{event: shm_attach_failed, phase: ini}",
      "my-rule.yaml:6:41: unknown phase 'ini' | did you mean 'init'?"},
     {"{sequence: [{event: peer_closed}]}", "my-rule.yaml:6:18: a sequence has two lines at least"},
-    {"{sequence: [{event: peer_closed}, {fact: job.nranks, at_least: 2}]}",
+    {"{sequence: [{event: peer_closed}, {fact: job.host_count, at_least: 2}]}",
      "my-rule.yaml:6:41: a sequence is made of lines | use event or line"},
     {"{sequence: [{event: peer_closed, in: job}, {event: peer_closed}]}",
      "my-rule.yaml:6:40: unknown key 'in' | known: event, where, phase, as"},
@@ -87,7 +87,7 @@ constexpr Row kMessages[] = {
     {"{nobody}", "unknown placeholder 'nobody' | known: subject, ranks, hosts, communicator"},
     {"{peer_closed.pear}", "unknown field 'pear' of event peer_closed | did you mean 'peer'?"},
     {"{hidden.peer}", "unknown label 'hidden' | known: closed, peer_closed"},
-    {"{job.nrank}", "unknown fact 'job.nrank' | did you mean 'job.nranks'?"},
+    {"{job.host_cout}", "unknown fact 'job.host_cout' | did you mean 'job.host_count'?"},
     {"{peers|one|#}", "unknown label 'peers' | known: closed, peer_closed"},
     {"{closed|one}", "'closed|one' is no plural | {LABEL|one line|# lines}"},
     {"{subject", "a brace of the message has no partner | write {{ and }} for braces"},

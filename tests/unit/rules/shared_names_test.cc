@@ -81,8 +81,8 @@ constexpr Row kWrongFiles[] = {
     {"lists: {a: [[b]]}", "lists.yaml:1:13: expected a value, found a list"},
     {"conditions: {a: {event: peer_close}}",
      "lists.yaml:1:25: unknown event 'peer_close' | did you mean 'peer_closed'?"},
-    {"conditions: {a: {all: [{fact: communicator.nranks, at_least: 2}, {evnt: peer_closed}]}}",
-     "lists.yaml:1:67: unknown condition 'evnt' | did you mean 'event'?"},
+    {"conditions: {a: {all: [{fact: communicator.few_channels, is: true}, {evnt: peer_closed}]}}",
+     "lists.yaml:1:70: unknown condition 'evnt' | did you mean 'event'?"},
     {"lists: {a: [b]}\nrules: {}",
      "lists.yaml:2:1: unknown key 'rules' | known: lists, conditions"},
 };
