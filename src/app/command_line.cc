@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "log/known_messages.h"
-#include "log/message_file.h"
+#include "log/wording/message_file.h"
 
 namespace ncclog {
 namespace {

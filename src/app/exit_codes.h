@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "base/input_status.h"
+#include "base/loss_table.h"
 #include "report/report.h"
 
 namespace ncclog {

@@ -1,7 +1,4 @@
-// What of the input was lost or misread, counted: the tool says what it did not see.
-//
-// Law: lines = recognised + unrecognised + foreign + unreadable. Rows name particular ways of loss.
-// Adding tables is associative and commutative, so separately read stretches give the same totals.
+// What of the input was not used, and how the input ended.
 
 #pragma once
 
@@ -12,6 +9,36 @@
 #include <string_view>
 
 namespace ncclog {
+
+// How much of an input could be read: the reader finds out, the job keeps it, the report says it.
+
+/// Ordered from best to worst: an input read in several stretches is as bad as its worst one.
+enum class InputStatus {
+  Whole,       ///< All of it.
+  Skipped,     ///< Nothing, on purpose: it is not a text log.
+  Cut,         ///< What could be had; it ends early, is damaged, or expands past the limit.
+  Unreadable,  ///< Nothing: it could not be opened or decoded.
+};
+
+/// "whole", "cut": lower case, stable, for reports.
+constexpr std::string_view to_string(InputStatus status) {
+  switch (status) {
+    case InputStatus::Whole:
+      return "whole";
+    case InputStatus::Skipped:
+      return "skipped";
+    case InputStatus::Cut:
+      return "cut";
+    case InputStatus::Unreadable:
+      return "unreadable";
+  }
+  return "whole";
+}
+
+// What of the input was lost or misread, counted: the tool says what it did not see.
+//
+// Law: lines = recognised + unrecognised + foreign + unreadable. Rows name particular ways of loss.
+// Adding tables is associative and commutative, so separately read stretches give the same totals.
 
 /// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.
 enum class Loss {

@@ -64,4 +64,19 @@ std::string to_valid_utf8(std::string_view bytes);
 /// bidirectional overrides are written as \xNN or \u{NNNN}; a tab becomes a blank.
 std::string printable(std::string_view bytes);
 
+// Letters and digits of ASCII, whatever the locale is.
+
+constexpr bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
+
+constexpr char lower_case(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// `text` with the letters of ASCII in lower case; all other bytes stay.
+inline std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = lower_case(c);
+  return result;
+}
+
 }  // namespace ncclog

@@ -15,7 +15,7 @@
 #include "diagnose/fact_answers.h"
 #include "diagnose/fact_tables.h"
 #include "diagnose/interface_classes.h"
-#include "log/bus_id.h"
+#include "log/address.h"
 #include "model/connections.h"
 
 namespace ncclog {

@@ -21,7 +21,7 @@
 #include "diagnose/hca_lists.h"
 #include "diagnose/nvswitch.h"
 #include "diagnose/within_runs.h"
-#include "log/device_list.h"
+#include "log/address.h"
 
 namespace ncclog {
 namespace {

@@ -13,8 +13,8 @@
 #include "diagnose/first_exception.h"
 #include "diagnose/first_warning.h"
 #include "diagnose/outcome/silence.h"
-#include "log/header.h"
-#include "log/line_time.h"
+#include "log/line/header.h"
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

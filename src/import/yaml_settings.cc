@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/shell_settings.h"
+#include "log/settings.h"
 
 namespace ncclog {
 namespace {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "log/setting.h"
+#include "log/settings.h"
 
 namespace ncclog {
 

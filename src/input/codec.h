@@ -12,7 +12,7 @@
 #include <functional>
 #include <string_view>
 
-#include "input/input_format.h"
+#include "input/find_inputs.h"
 
 namespace ncclog {
 

@@ -1,13 +1,323 @@
 #include "input/input_walk.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>
 
 #include <algorithm>
-#include <utility>
+#include <cstdio>
+#include <cstring>
+#include <unordered_set>
 
-#include "input/input_format.h"
+#include "input/find_inputs.h"
 
 namespace ncclog {
+namespace {
+
+constexpr size_t kArchiveBlockBytes = size_t{128} << 10;
+constexpr size_t kMaxNameBytes = 4096;
+constexpr size_t kMaxAllNameBytes = size_t{16} << 20;
+constexpr std::string_view kZipEnd = "PK\x05\x06";
+constexpr std::string_view kNoName = "(no name)";
+
+/// libarchive translates names to the thread's locale and drops those it cannot translate; in this
+/// one every name can be. Where the C library does not have it, names may be missing.
+class Utf8Locale {
+ public:
+  Utf8Locale() : ours_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (ours_ != nullptr) before_ = uselocale(ours_);
+  }
+  ~Utf8Locale() {
+    if (ours_ == nullptr) return;
+    uselocale(before_);
+    freelocale(ours_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  locale_t ours_;
+  locale_t before_ = nullptr;
+};
+
+std::string clean_name(std::string_view name) {
+  while (name.starts_with('/') || name.starts_with("./")) {
+    name.remove_prefix(name.starts_with('/') ? 1 : 2);
+  }
+  return std::string(name.empty() ? kNoName : name.substr(0, kMaxNameBytes));
+}
+
+std::string name_of(archive_entry* entry) {
+  const char* name = archive_entry_pathname(entry);
+  if (name == nullptr) name = archive_entry_pathname_utf8(entry);
+  return clean_name(name == nullptr ? "" : name);
+}
+
+/// A part of the path starts with a dot and is not a step.
+bool is_hidden(std::string_view name) {
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('/'));
+    if (part.starts_with('.') && part != "." && part != "..") return true;
+    name.remove_prefix(std::min(part.size() + 1, name.size()));
+  }
+  return false;
+}
+
+bool is_folder(archive_entry* entry) { return archive_entry_filetype(entry) == AE_IFDIR; }
+
+/// Why an entry has no bytes that can be read; empty if it has some.
+std::string_view reason_to_skip(archive_entry* entry) {
+  const auto type = archive_entry_filetype(entry);
+  if (type == AE_IFLNK || archive_entry_hardlink(entry) != nullptr) {
+    return "A link; links in archives are not followed.";
+  }
+  if (type != AE_IFREG && type != 0) return "A device or pipe, not a file.";
+  if (archive_entry_is_data_encrypted(entry) != 0) {
+    return "Encrypted; unpack it to have it read.";
+  }
+  return {};
+}
+
+std::string_view format_of(std::string_view head) {
+  if (head.starts_with("PK")) return "zip";
+  return head.starts_with("7z") ? "7z" : "tar";
+}
+
+}  // namespace
+
+/// Invariants: `reading` is what `open` made; `unpacked` <= `limits.bytes` while not `is_over`;
+/// after `is_over` libarchive is not asked any more.
+struct ArchiveReader::Stream {
+  ByteSource& bytes;
+  ArchiveLimits limits;
+  archive* reading = archive_read_new();
+  std::vector<char> block = std::vector<char>(kArchiveBlockBytes);
+  bool is_zip = format_of(bytes.head()) == "zip";
+  uint64_t position = 0;  ///< In `bytes`, behind `block`; where they can be sought.
+  uint64_t entries = 0;
+  uint64_t unpacked = 0;
+  const char* data = nullptr;  ///< libarchive's, till it is asked again: from byte `data_begin` of
+  size_t data_size = 0;        ///< the member on. Before it, holes are zeros.
+  uint64_t data_begin = 0;
+  uint64_t given = 0;                     ///< Bytes of the member that were delivered.
+  std::unordered_set<std::string> names;  ///< Of the files so far.
+  size_t name_bytes = 0;                  ///< Of all members so far.
+  bool is_open = false;
+  bool has_end = false;    ///< The record with which zip files end was met.
+  std::string last_bytes;  ///< Of the block before; such a record may begin in them.
+  bool is_member_over = true;
+  bool is_over = false;
+  std::string read_error;
+  SourceState state = SourceState::Good;
+  std::string note;
+
+  Stream(ByteSource& from, const ArchiveLimits& most) : bytes(from), limits(most) { open(); }
+  ~Stream() { archive_read_free(reading); }
+
+  size_t next_block();
+  bool ends_as_zip();
+  static la_ssize_t give_block(archive*, void* self, const void** buffer);
+  static la_int64_t seek(archive*, void* self, la_int64_t offset, int whence);
+
+  void open();
+  archive_entry* next_entry();
+  void start_member();
+  bool fetch();
+  size_t give(char* buffer, size_t capacity);
+  void drain();
+  void end(SourceState how, std::string why);
+  void end_at(int result);
+  void stop_member(std::string why);
+};
+
+size_t ArchiveReader::Stream::next_block() {
+  const size_t count = bytes.read(block.data(), block.size());
+  position += count;
+  if (has_end || !is_zip) return count;
+  const std::string_view now(block.data(), count);
+  constexpr size_t kRest = kZipEnd.size() - 1;
+  last_bytes += now.substr(0, kRest);
+  has_end = now.find(kZipEnd) != now.npos || last_bytes.find(kZipEnd) != last_bytes.npos;
+  if (count > kRest) last_bytes = now.substr(count - kRest);
+  last_bytes.erase(0, last_bytes.size() - std::min(last_bytes.size(), kRest));
+  return count;
+}
+
+/// libarchive is content when the list of files begins, or when the bytes end where it could.
+bool ArchiveReader::Stream::ends_as_zip() {
+  while (!has_end && next_block() > 0) {
+  }
+  return has_end;
+}
+
+la_ssize_t ArchiveReader::Stream::give_block(archive*, void* self, const void** buffer) {
+  auto& stream = *static_cast<Stream*>(self);
+  *buffer = stream.block.data();
+  return static_cast<la_ssize_t>(stream.next_block());
+}
+
+la_int64_t ArchiveReader::Stream::seek(archive*, void* self, la_int64_t offset, int whence) {
+  auto& stream = *static_cast<Stream*>(self);
+  const auto size = static_cast<la_int64_t>(stream.bytes.regular_size());
+  la_int64_t base = 0;
+  if (whence == SEEK_CUR) base = static_cast<la_int64_t>(stream.position);
+  if (whence == SEEK_END) base = size;
+  // No sum of a hostile offset and a file's size may overflow.
+  const la_int64_t wanted = base + std::clamp(offset, -base, size - base);
+  stream.position = static_cast<uint64_t>(wanted);
+  stream.bytes.seek(stream.position);
+  return wanted;
+}
+
+void ArchiveReader::Stream::open() {
+  archive_read_support_format_tar(reading);
+  archive_read_support_format_zip(reading);
+  archive_read_support_format_7zip(reading);
+  archive_read_set_callback_data(reading, this);
+  archive_read_set_read_callback(reading, give_block);
+  if (bytes.can_seek()) archive_read_set_seek_callback(reading, seek);
+  is_open = archive_read_open1(reading) >= ARCHIVE_WARN;
+  if (!is_open) end_at(ARCHIVE_FATAL);
+}
+
+void ArchiveReader::Stream::end(SourceState how, std::string why) {
+  is_over = is_member_over = true;
+  state = how;
+  note = std::move(why);
+}
+
+/// What lies below the archive knows best why it ends early.
+void ArchiveReader::Stream::end_at(int result) {
+  const bool is_whole = result == ARCHIVE_EOF && (!is_zip || ends_as_zip());
+  if (bytes.state() != SourceState::Good) return end(bytes.state(), bytes.note());
+  if (is_whole) return end(SourceState::Good, bytes.note());
+  if (entries > 0) {
+    return end(SourceState::Cut,
+               "The archive ends early or is damaged; what came before was read.");
+  }
+  // libarchive may be asked only about what it could open.
+  const bool encrypted = is_open && archive_read_has_encrypted_entries(reading) == 1;
+  end(SourceState::Unreadable,
+      encrypted ? "The archive's list of files is encrypted." : "The archive cannot be unpacked.");
+}
+
+/// Where nothing can be sought, moving on means unpacking what is left, and that has its limit.
+void ArchiveReader::Stream::drain() {
+  while (!is_member_over && !bytes.can_seek() && fetch()) {
+    unpacked += data_size;
+    if (unpacked > limits.bytes) stop_member({});
+  }
+  is_member_over = true;
+}
+
+void ArchiveReader::Stream::stop_member(std::string why) {
+  end(SourceState::SizeLimit,
+      fmt::format("Expands past the limit of {} bytes; read up to there.", limits.bytes));
+  read_error = std::move(why);
+}
+
+void ArchiveReader::Stream::start_member() {
+  is_member_over = false;
+  read_error.clear();
+  data_size = 0;
+  data_begin = given = 0;
+}
+
+/// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
+/// what it has.
+bool ArchiveReader::Stream::fetch() {
+  const void* piece = nullptr;
+  la_int64_t offset = 0;
+  data_size = 0;
+  const int result = archive_read_data_block(reading, &piece, &data_size, &offset);
+  data = static_cast<const char*>(piece);
+  data_begin = offset < 0 ? given : std::max(given, static_cast<uint64_t>(offset));
+  if (result == ARCHIVE_OK) return true;
+  is_member_over = true;
+  data_size = 0;
+  if (result != ARCHIVE_EOF) read_error = "the archive ends early or is damaged";
+  return false;
+}
+
+/// Zeros up to the piece at hand, else bytes of it.
+size_t ArchiveReader::Stream::give(char* buffer, size_t capacity) {
+  const uint64_t hole = data_begin - given;
+  const auto count = static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size));
+  if (hole > 0) {
+    std::memset(buffer, 0, count);
+  } else {
+    std::memcpy(buffer, data, count);
+    data += count;
+    data_size -= count;
+    data_begin += count;
+  }
+  given += count;
+  return count;
+}
+
+archive_entry* ArchiveReader::Stream::next_entry() {
+  drain();
+  if (is_over) return nullptr;
+  archive_entry* entry = nullptr;
+  const int result = archive_read_next_header(reading, &entry);
+  if (result == ARCHIVE_EOF || result < ARCHIVE_WARN) {
+    end_at(result);
+    return nullptr;
+  }
+  if (++entries > limits.entries || name_bytes > kMaxAllNameBytes) {
+    end(SourceState::SizeLimit,
+        fmt::format("Holds more than {} files; the others were left out.", entries - 1));
+    return nullptr;
+  }
+  return entry;
+}
+
+ArchiveReader::ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits) {
+  const Utf8Locale names;
+  stream_ = std::make_unique<Stream>(bytes, limits);
+}
+
+ArchiveReader::~ArchiveReader() = default;
+
+bool ArchiveReader::next(ArchiveMember& member) {
+  const Utf8Locale names;
+  Stream& stream = *stream_;
+  while (archive_entry* entry = stream.next_entry()) {
+    member.name = name_of(entry);
+    if (is_folder(entry) || is_hidden(member.name)) continue;
+    stream.name_bytes += member.name.size();
+    member.skip = reason_to_skip(entry);
+    // Unpacked, the last one would stay; but the first one's lines cannot be taken back.
+    if (member.skip.empty() && !stream.names.insert(member.name).second) {
+      member.skip = "Another file of this name came before it and was read.";
+    }
+    stream.start_member();
+    return true;
+  }
+  return false;
+}
+
+size_t ArchiveReader::read(char* buffer, size_t capacity) {
+  Stream& stream = *stream_;
+  while (!stream.is_member_over && stream.data_size == 0 && stream.fetch()) {
+  }
+  if (stream.is_member_over) return 0;
+  const uint64_t room = stream.limits.bytes - stream.unpacked;
+  if (room == 0) {
+    stream.stop_member("the archive expands past the limit");
+    return 0;
+  }
+  const size_t count = stream.give(buffer, std::min<uint64_t>(capacity, room));
+  stream.unpacked += count;
+  return count;
+}
+
+const std::string& ArchiveReader::read_error() const { return stream_->read_error; }
+std::string_view ArchiveReader::format() const { return format_of(stream_->bytes.head()); }
+SourceState ArchiveReader::state() const { return stream_->state; }
+const std::string& ArchiveReader::note() const { return stream_->note; }
+
 namespace {
 
 /// An archive, and one in it. More is for mischief.

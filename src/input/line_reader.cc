@@ -1,10 +1,13 @@
 #include "input/line_reader.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 #include "base/odd_bytes.h"
+#include "base/text.h"
+#include "input/find_inputs.h"
+#include "input/byte_source.h"
 
 namespace ncclog {
 namespace {
@@ -151,6 +154,273 @@ void LineReader::consume(size_t piece_end) {
   begin_ = piece_end + 1;
   is_after_cr_ = !ends_line;
   if (ends_line) ++number_;
+}
+
+namespace {
+
+constexpr uint64_t kSearchBytes = uint64_t{1} << 20;
+
+/// The size of a file that may be cut; 0 if it may not.
+uint64_t cuttable_size(const std::string& path, uint64_t unit_bytes) {
+  // Pipes are not even opened: what is read from them is gone for the unit itself.
+  struct stat file {};
+  if (path == kStdinPath || stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode)) return 0;
+  if (static_cast<uint64_t>(file.st_size) <= unit_bytes) return 0;
+  const ByteSource source(path);
+  const bool is_plain_log =
+      source.compression() == Compression::None && sniff_content(source.head()) == Content::Text;
+  return is_plain_log ? source.regular_size() : 0;
+}
+
+/// The first start of a line at or after `wanted` that may start a unit. `wanted` > 0.
+std::optional<uint64_t> find_start(const std::string& path, uint64_t wanted,
+                                   const CutOptions& options) {
+  // From one byte before: if that is a line end, `wanted` itself is the start of a line.
+  // A line of gigabytes is not worth reading here; each line that counts is seen as far as it is
+  // kept.
+  RawFile file(path, wanted - 1, wanted + kSearchBytes + kMaxLineBytes + 1);
+  LineReader lines([&](char* to, size_t size) { return file.read(to, size); }, wanted - 1);
+  uint64_t last_number = 1;
+  for (Line line; lines.next(line) && line.offset < wanted + kSearchBytes;) {
+    const bool starts_line = line.number != last_number;
+    last_number = line.number;
+    if (!starts_line) continue;
+    if (!options.may_start_unit || options.may_start_unit(line.text)) return line.offset;
+  }
+  return std::nullopt;
+}
+
+/// Where the units of one file begin, 0 first.
+std::vector<uint64_t> find_starts(const std::string& path, const CutOptions& options) {
+  const uint64_t step = std::max<uint64_t>(1, options.unit_bytes);
+  const uint64_t size = cuttable_size(path, step);
+  std::vector<uint64_t> starts = {0};
+  for (uint64_t wanted = step; wanted < size;) {
+    const std::optional<uint64_t> start = find_start(path, wanted, options);
+    if (start && *start < size) {
+      starts.push_back(*start);
+      wanted = *start;
+    }
+    wanted = step < size - wanted ? wanted + step : size;
+  }
+  if (starts.size() > 1) starts.push_back(size);
+  return starts;
+}
+
+}  // namespace
+
+std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOptions& options) {
+  std::vector<Unit> units;
+  for (uint32_t input = 0; input < inputs.size(); ++input) {
+    const auto index = [&] { return static_cast<uint32_t>(units.size()); };
+    const std::vector<uint64_t> starts = find_starts(inputs[input], options);
+    if (starts.size() == 1) units.push_back({.index = index(), .input = input});
+    for (size_t i = 0; i + 1 < starts.size(); ++i) {
+      units.push_back({index(), input, starts[i], starts[i + 1], false});
+    }
+  }
+  return units;
+}
+
+namespace {
+
+SourceOptions source_options(const Unit& unit, const ReadOptions& options) {
+  SourceOptions source{.max_expanded = options.max_expanded};
+  if (unit.whole) return source;
+  source.begin = unit.begin;
+  source.end = unit.end;
+  return source;
+}
+
+/// Only plain text is cut; a stretch that happens to start like something else is text all the
+/// same.
+UnitResult start_result(const Unit& unit, const ByteSource& source) {
+  UnitResult result;
+  result.compression = source.compression();
+  result.bytes_on_disk = source.regular_size();
+  result.content = unit.whole ? sniff_content(source.head()) : Content::Text;
+  return result;
+}
+
+bool has_nul(std::string_view bytes) { return bytes.find('\0') != bytes.npos; }
+
+/// Without the beginning of a character at the end, where cutting the line left it.
+std::string_view without_partial_character(std::string_view text) {
+  constexpr size_t kLongestTail = 3;
+  for (size_t i = 1; i <= kLongestTail && i <= text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - i]);
+    if (byte >= 0xC0) return text.substr(0, text.size() - i);
+    if (byte < 0x80) break;
+  }
+  return text;
+}
+
+bool is_utf8(const Line& line) {
+  if (is_valid_utf8(line.text)) return true;
+  return line.cut && is_valid_utf8(without_partial_character(line.text));
+}
+
+}  // namespace
+
+void add_state(SourceState state, UnitResult& result) {
+  switch (state) {
+    case SourceState::Good:
+      return;
+    case SourceState::Cut:
+      result.status = InputStatus::Cut;
+      return result.losses.add(Loss::InputCut);
+    case SourceState::SizeLimit:
+      result.status = InputStatus::Cut;
+      return result.losses.add(Loss::SizeLimit);
+    case SourceState::Unreadable:
+      result.status = InputStatus::Unreadable;
+      return result.losses.add(Loss::InputUnreadable);
+  }
+}
+
+ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOptions& options) {
+  return ByteSource(path, source_options(unit, options));
+}
+
+void LineCounts::add_losses(const Line& line) {
+  if (line.cut) losses.add(Loss::LineCut);
+  if (line.has_control && has_nul(line.text)) losses.add(Loss::NulBytes);
+  if (line.has_high && !is_utf8(line)) losses.add(Loss::InvalidUtf8);
+}
+
+void LineCounts::add_whole(std::string_view text, uint64_t count, bool is_ascii) {
+  lines += count;
+  if (is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
+  while (!text.empty()) {
+    const size_t size = text.find('\n');
+    if (!is_valid_utf8(text.substr(0, size))) losses.add(Loss::InvalidUtf8);
+    text.remove_prefix(size + 1);
+  }
+}
+
+UnitReader::UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory)
+    : source_(source), result_(start_result(unit, source_)), offset_(unit.begin), memory_(memory) {}
+
+void UnitReader::start_lines() {
+  const auto read = [this](char* buffer, size_t capacity) { return read_block(buffer, capacity); };
+  if (memory_.empty()) {
+    lines_.emplace(read, offset_);
+  } else {
+    lines_.emplace(read, memory_.first(std::min(memory_.size(), kMaxLineBytes + kBlockBytes)),
+                   LinePlace{.offset = offset_});
+  }
+}
+
+size_t UnitReader::read_block(char* buffer, size_t capacity) {
+  if (!is_log(result_.content)) return 0;
+  const size_t count = source_.read(buffer, capacity);
+  result_.bytes += count;
+  return count;
+}
+
+void UnitReader::add(const LineCounts& counts, uint64_t newlines) {
+  counts_.lines += counts.lines;
+  counts_.losses += counts.losses;
+  result_.newlines += newlines;
+}
+
+size_t UnitReader::read(char* buffer, size_t capacity) {
+  is_read_ = true;
+  const size_t count = source_.read(buffer, capacity);
+  result_.bytes += count;
+  return count;
+}
+
+void UnitReader::refuse(std::string why) { refusal_ = std::move(why); }
+
+UnitResult UnitReader::finish() {
+  if (lines_) result_.newlines += lines_->newlines();
+  result_.lines = counts_.lines;
+  result_.losses += counts_.losses;
+  result_.note = source_.note();
+  add_state(source_.state(), result_);
+  if (!refusal_.empty()) {
+    result_.status = InputStatus::Unreadable;
+    result_.note = result_.note.empty() ? refusal_ : refusal_ + " " + result_.note;
+    result_.losses = {};
+    result_.losses.add(Loss::InputUnreadable);
+  } else if (!is_log(result_.content) && !is_read_) {
+    result_.status = InputStatus::Skipped;
+    result_.note = content_note(result_.content);
+    result_.losses = {};
+    result_.losses.add(Loss::InputSkipped);
+  }
+  return std::move(result_);
+}
+
+namespace {
+
+/// What of a line may start a stretch is judged by: its first piece, as far as it is kept.
+std::string_view first_piece(std::string_view line) {
+  return line.substr(0, std::min(line.find('\r'), kMaxLineBytes));
+}
+
+}  // namespace
+
+LineStream::LineStream(UnitReader& input, MayStart may_start)
+    : input_(input), may_start_(std::move(may_start)) {}
+
+/// The last whole line of `block` that may start a stretch; 0 if none in its last quarter may.
+size_t LineStream::find_boundary(std::string_view block) const {
+  const size_t least = block.size() - block.size() / 4;
+  size_t end = block.rfind('\n');
+  while (end != block.npos && end > least) {
+    const size_t before = block.rfind('\n', end - 1);
+    if (before == block.npos || before < least) return 0;
+    const size_t begin = before + 1;
+    if (may_start_(first_piece(block.substr(begin, end - begin)))) return begin;
+    end = before;
+  }
+  return 0;
+}
+
+/// Reads until the buffer is full or the input ends.
+size_t LineStream::fill(char* buffer, size_t capacity) {
+  size_t size = carry_.copy(buffer, capacity);
+  carry_.clear();
+  while (size < capacity) {
+    const size_t count = input_.read_block(buffer + size, capacity - size);
+    if (count == 0) break;
+    size += count;
+  }
+  return size;
+}
+
+Stretch::Stretch(LineStream& stream, std::span<char> memory)
+    : stream_(stream),
+      turn_(stream.turn_),
+      block_bytes_(memory.size() - kMaxLineBytes),
+      is_none_(stream.is_over_),
+      index_(is_none_ ? stream.stretches_ : stream.stretches_++),
+      lines_([this](char* buffer, size_t) { return read_block(buffer); }, memory, stream.next_) {}
+
+/// With the turn: bytes of the stream up to the end of the stretch, or a block in which it does not
+/// end. Without: nothing more.
+size_t Stretch::read_block(char* buffer) {
+  if (!turn_.owns_lock() || is_none_) return 0;
+  const size_t size = stream_.fill(buffer, block_bytes_);
+  is_last_ = stream_.is_over_ = size < block_bytes_;
+  const std::string_view block(buffer, size);
+  const size_t boundary = is_last_ ? 0 : stream_.find_boundary(block);
+  const std::string_view own = boundary == 0 ? block : block.substr(0, boundary);
+  stream_.carry_ = block.substr(own.size());
+  stream_.next_.offset += own.size();
+  stream_.next_.number += count_newlines(own);
+  if (is_last_ || boundary > 0) turn_.unlock();
+  return own.size();
+}
+
+/// What could not be read to its end is not gone on with.
+Stretch::~Stretch() {
+  if (turn_.owns_lock()) stream_.is_over_ = true;
+  if (is_none_) return;
+  const std::lock_guard lock(stream_.counting_);
+  stream_.input_.add(counts_, lines_.newlines());
 }
 
 }  // namespace ncclog

@@ -1,3 +1,65 @@
+// From the bytes of an input to its lines, in units that are read at the same time.
+//
+// units        what is read at once: a whole input, or a part of a large plain file
+// LineReader   cuts bytes into lines
+// read_unit    the lines of a unit, and what became of its input
+// LineStream   the same for an input that still grows
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/loss_table.h"
+#include "base/line.h"
+#include "input/byte_source.h"
+#include "input/find_inputs.h"
+
+namespace ncclog {
+
+// Into which stretches is a run's input cut, so that they can be read in parallel?
+//
+//   logs/a.txt   100 MiB  -> unit 0 [0, 33554519)  unit 1 [33554519, 67109001)  unit 2 ...
+//   logs/b.gz             -> unit 3, whole
+//
+// All boundaries are found before anything is read, so neighbours cannot disagree: a line belongs
+// to the unit in which it starts, and every boundary is the start of a line.
+
+/// A whole input, or a stretch of a large plain file.
+struct Unit {
+  uint32_t index = 0;  ///< Its place in the run, over all inputs: SourceRef::unit.
+  uint32_t input = 0;  ///< Index of its input.
+  uint64_t begin = 0;  ///< First byte.
+  uint64_t end = 0;    ///< One past its last byte, if not `whole`; else unused and 0.
+  bool whole = true;   ///< The input is this unit; it is read to its end, wherever that is.
+
+  bool operator==(const Unit&) const = default;
+};
+
+struct CutOptions {
+  /// Files larger than this are cut, into stretches of at least this many bytes; at least 1.
+  uint64_t unit_bytes = uint64_t{32} << 20;
+
+  /// Whether a unit may start with this line, given without its line end. Empty: any line will do.
+  std::function<bool(std::string_view line)> may_start_unit = {};
+};
+
+/// The units of `inputs` (paths as find_inputs returns them), in input order, indexed from 0.
+///
+/// Only plain regular text files are cut; the last stretch of one ends where the file ended now.
+/// Where no line may start a unit within 1 MiB, the stretch is made longer instead.
+std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOptions& options);
+
 // Blocks of bytes in, lines out, in bounded memory, whatever the bytes are.
 //
 //   "a\n"  "b\r\n"  "10%\r20%\r\n"  "\n"  "last"
@@ -7,20 +69,6 @@
 // end. Lines are numbered as grep and editors do, by "\n" alone, because people jump to what the
 // report cites: pieces between lone "\r" share their line's number and differ by offset. Empty
 // pieces and lines are delivered. A UTF-8 byte order mark at the start of the input is left out.
-
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-
-#include "base/line.h"
-
-namespace ncclog {
 
 /// Of a longer piece only this many bytes are delivered, as one line with `cut` set.
 inline constexpr size_t kMaxLineBytes = size_t{64} << 10;
@@ -146,6 +194,221 @@ class LineReader {
   bool is_after_cr_ = false;  ///< The byte before begin_ is "\r"; a "\n" at begin_ belongs to it.
   bool is_cut_piece_ =
       false;  ///< [begin_, end_) starts the piece delivered last, its end not seen.
+};
+
+// One unit, read line by line, and what became of it.
+//
+//   Unit{input: "logs/node1.log.gz", whole}
+//   -> each line to the callback, then {Cut, gzip, text, 81234 bytes, 911 lines, "The gzip data
+//      ends early; what could be unpacked was read."} and one InputCut in its loss table
+//
+// Nothing here throws for what an input holds or lacks, and nothing reads the lines: that is the
+// log layer's work.
+
+struct ReadOptions {
+  /// Bytes that a compressed input, or all members of an archive together, may expand to.
+  uint64_t max_expanded = uint64_t{64} << 30;
+  /// Of a LineBuffer, for the lines of one unit at a time; empty: each reader has memory of its
+  /// own.
+  std::span<char> memory = {};
+};
+
+/// What became of the lines that one reader delivered.
+struct LineCounts {
+  uint64_t lines = 0;
+  LossTable losses;
+
+  void add(const Line& line) {
+    ++lines;
+    if (line.cut || line.has_control || line.has_high) add_losses(line);
+  }
+
+  /// Adds `count` whole lines without control codes: those of `text`, which ends with "\n". Their
+  /// bytes are looked at only if they may not be ASCII.
+  void add_whole(std::string_view text, uint64_t count, bool is_ascii);
+
+ private:
+  void add_losses(const Line& line);
+};
+
+/// What reading a unit came to.
+struct UnitResult {
+  InputStatus status = InputStatus::Whole;
+  Compression compression = Compression::None;
+  Content content = Content::Empty;
+  uint64_t bytes = 0;          ///< Decompressed bytes read.
+  uint64_t bytes_on_disk = 0;  ///< Of the whole file, if it is a regular one.
+  uint64_t newlines = 0;  ///< Line number of the next unit's first line, less 1, within the input.
+  uint64_t lines = 0;     ///< Calls of the callback; pieces between lone "\r" count one by one.
+  std::string note;       ///< One sentence on what is missing and why; empty if nothing is.
+  LossTable losses;       ///< Only the rows of losses; lines by fate are for others to count.
+};
+
+/// Opens the stretch of the file at `path` that is `unit`.
+ByteSource open_unit(const Unit& unit, const std::string& path, const ReadOptions& options);
+
+/// Adds to `result` how reading its bytes ended.
+void add_state(SourceState state, UnitResult& result);
+
+/// A unit being read, as lines or, where its content is none, as bytes. Invariants: line counts are
+/// of the lines that `next` has delivered; `next` reads nothing of an input that is not a log.
+class UnitReader {
+ public:
+  /// `source` holds the bytes of `unit` and must outlive the reader.
+  UnitReader(const Unit& unit, ByteSource& source, std::span<char> memory = {});
+  UnitReader(const UnitReader&) = delete;
+  UnitReader& operator=(const UnitReader&) = delete;
+
+  Content content() const { return result_.content; }
+
+  /// Whether its bytes can be had only one after the other, so that several threads have to take
+  /// turns (input/line_reader.h) if they are many: of all but plain files on the disk.
+  bool is_stream() const { return source_.is_stream(); }
+
+  /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.
+  bool next(Line& line) {
+    if (!lines_) start_lines();
+    if (!lines_->next(line)) return false;
+    counts_.add(line);
+    return true;
+  }
+
+  /// As LineReader's. `is_ascii`: the lines that are skipped are known to be ASCII.
+  std::string_view ahead() const { return lines_ ? lines_->ahead() : std::string_view(); }
+  bool will_refill() const { return !lines_ || lines_->will_refill(); }
+  uint64_t next_number() const { return lines_ ? lines_->next_number() : 1; }
+  void skip(size_t bytes, uint64_t lines, bool is_ascii = false) {
+    counts_.add_whole(ahead().substr(0, bytes), lines, is_ascii);
+    lines_->skip(bytes, lines);
+  }
+
+  /// Bytes of a log for those who cut its lines themselves; 0 at its end.
+  size_t read_block(char* buffer, size_t capacity);
+
+  /// Adds what became of such lines.
+  void add(const LineCounts& counts, uint64_t newlines);
+
+  /// At most `capacity` > 0 bytes of an input that is not read as lines; 0 at its end. From the
+  /// first call on it counts as read, not as skipped.
+  size_t read(char* buffer, size_t capacity);
+
+  /// States that what `read` gave could not be understood, and why, in one sentence.
+  void refuse(std::string why);
+
+  /// What became of the unit; to be asked once `next` has returned false.
+  UnitResult finish();
+
+ private:
+  void start_lines();
+
+  ByteSource& source_;
+  UnitResult result_;
+  LineCounts counts_;
+  bool is_read_ = false;  ///< Its bytes were asked for though they are no lines.
+  std::string refusal_;   ///< Empty: not refused.
+  uint64_t offset_;       ///< Place in the input of its first byte.
+  std::span<char> memory_;
+  std::optional<LineReader> lines_;  ///< Once lines were asked for.
+};
+
+/// Reads `unit` of the input at `path` and gives each line to `on_line(const Line&)`.
+template <typename OnLine>
+UnitResult read_unit(const Unit& unit, const std::string& path, const ReadOptions& options,
+                     OnLine&& on_line) {
+  ByteSource source = open_unit(unit, path, options);
+  UnitReader reader(unit, source, options.memory);
+  for (Line line; reader.next(line);) on_line(std::as_const(line));
+  return reader.finish();
+}
+
+// How do several threads read one stream that only one of them can unpack at a time?
+//
+//   logs.txt.gz   thread 1   unpacks [0, 4190022)        then reads its lines
+//                 thread 2         waits   unpacks [4190022, 8383901)   then reads its lines
+//                 thread 1                          waits   unpacks [8383901, …
+//
+// The threads take turns: whoever has the turn unpacks a stretch into memory of its own and passes
+// the turn on before it looks at the lines. Nothing is copied between threads, and no thread waits
+// unless unpacking alone is what takes the time. Stretches are cut at lines that may start a unit,
+// at places that depend on the bytes only; offsets and line numbers are those of the whole stream.
+
+/// A stream of lines from which stretches are taken. Invariant: whoever holds `turn_` may change
+/// the rest and read from `input_`; between turns, `next_` is the place of `carry_`'s first byte,
+/// and what is in `carry_` was read from `input_` but belongs to the next stretch.
+class LineStream {
+ public:
+  /// Whether a stretch may start with this line, given without its line end.
+  using MayStart = std::function<bool(std::string_view line)>;
+
+  /// `input` must be a log of which nothing was read; it must outlive the stream.
+  LineStream(UnitReader& input, MayStart may_start);
+  LineStream(const LineStream&) = delete;
+  LineStream& operator=(const LineStream&) = delete;
+
+ private:
+  friend class Stretch;
+
+  size_t find_boundary(std::string_view block) const;
+  size_t fill(char* buffer, size_t capacity);
+
+  UnitReader& input_;
+  MayStart may_start_;
+  std::mutex turn_;
+  std::mutex
+      counting_;  ///< For what `input_` is told of lines: nobody waits for the turn to do that.
+  std::string carry_;
+  LinePlace next_;
+  uint32_t stretches_ = 0;  ///< Taken so far.
+  bool is_over_ = false;    ///< The last stretch was taken.
+};
+
+/// One stretch, from when its thread gets the turn until its lines are read.
+class Stretch {
+ public:
+  /// Waits for the turn. The lines will lie in `memory`, more than kMaxLineBytes of it; all threads
+  /// must give the same amount.
+  Stretch(LineStream& stream, std::span<char> memory);
+  ~Stretch();
+  Stretch(const Stretch&) = delete;
+  Stretch& operator=(const Stretch&) = delete;
+
+  /// The stream was at its end before this stretch.
+  bool is_none() const { return is_none_; }
+
+  /// Whether the stream ends with this stretch, as far as its thread has read: certain once the
+  /// turn was passed on.
+  bool is_last() const { return is_last_; }
+
+  /// 0, 1, … in the order of the stream.
+  uint32_t index() const { return index_; }
+
+  /// Fetches the next line; false at the end of the stretch. `line.text` lives until the next call.
+  bool next(Line& line) {
+    if (!lines_.next(line)) return false;
+    counts_.add(line);
+    return true;
+  }
+
+  /// As LineReader's. `is_ascii`: the lines that are skipped are known to be ASCII.
+  std::string_view ahead() const { return lines_.ahead(); }
+  bool will_refill() const { return lines_.will_refill(); }
+  uint64_t next_number() const { return lines_.next_number(); }
+  void skip(size_t bytes, uint64_t lines, bool is_ascii = false) {
+    counts_.add_whole(ahead().substr(0, bytes), lines, is_ascii);
+    lines_.skip(bytes, lines);
+  }
+
+ private:
+  size_t read_block(char* buffer);
+
+  LineStream& stream_;
+  std::unique_lock<std::mutex> turn_;
+  size_t block_bytes_;  ///< Read at a time, whatever room there is: stretches depend on it.
+  bool is_none_;
+  bool is_last_ = false;
+  uint32_t index_ = 0;
+  LineCounts counts_;
+  LineReader lines_;  ///< Reads when it is made, and is last for that.
 };
 
 }  // namespace ncclog

@@ -1,17 +1,20 @@
-// Which host is "172.17.0.1<34599>", and can another host reach it?
-//
-//   10.1.2.3<41822>   fe80::1%ib0<41822>   node09.cluster<41822>   eth0:10.1.2.3<0>   ::1<28028>
-//
-// Addresses of a loopback, of a container bridge or of the link-local range look valid on the host
-// that announces them and lead nowhere from any other.
+// Addresses, bus ids and lists of devices, as NCCL prints them.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace ncclog {
+
+// Which host is "172.17.0.1<34599>", and can another host reach it?
+//
+//   10.1.2.3<41822>   fe80::1%ib0<41822>   node09.cluster<41822>   eth0:10.1.2.3<0>   ::1<28028>
+//
+// Addresses of a loopback, of a container bridge or of the link-local range look valid on the host
+// that announces them and lead nowhere from any other.
 
 /// A socket address as NCCL prints it. Views point into the text it was parsed from.
 struct Address {
@@ -42,5 +45,41 @@ bool is_bridge_interface(std::string_view name);
 
 /// True if both are IPv4 addresses that agree in their first `prefix_length` bits (0 to 32).
 bool same_subnet(std::string_view a, std::string_view b, int prefix_length);
+
+// One name for a PCI address that NCCL, the kernel and nccl-tests each write in their own way.
+//
+//   busId 1b000   PCI:0000:1b:00   0000:1b:00.0   → 0x1b000
+//
+// NCCL prints domain, bus, device and function as one hexadecimal number without leading zeros
+// (utils.cc, every release).
+
+/// The address as NCCL counts it. A missing function is 0; nullopt for anything else, and for
+/// nccl-tests' "0x1b", which is a bus only.
+std::optional<uint64_t> bus_number(std::string_view printed);
+
+// Which devices does a network or the bootstrap name?
+//
+//   [0]mlx5_0:1/IB [1]={[0] mlx5_1:1/IB,[1] mlx5_2:1/IB}    NET/IB, the second is a fused NIC
+//   [0]mlx5_0:1:0:1/RoCE                                     with rail and plane (2.30.7)
+//   [0]eth0:10.2.2.3<0> [1]ib0:fe80::1%ib0<0>                NET/Socket
+//   ib0:10.1.2.3<0>                                          bootstrap, out-of-band interface
+//
+// NCCL cuts long lists at its buffer's size, so the last entry may be incomplete ("mlx5_7:1/I").
+
+/// One entry of a device list. Views point into the list.
+struct NetDevice {
+  int index = -1;            ///< NCCL's number of the device; -1 where the list has none.
+  std::string_view name;     ///< "mlx5_0", "eth0".
+  int port = -1;             ///< Port of an RDMA device; -1 for interfaces.
+  std::string_view link;     ///< "IB" or "RoCE"; empty for interfaces and where it was cut off.
+  std::string_view address;  ///< "10.2.2.3", "fe80::1"; empty for RDMA devices.
+  int socket_port = -1;      ///< Port in "<…>", normally 0; -1 for RDMA devices.
+
+  bool operator==(const NetDevice&) const = default;
+};
+
+/// The devices of `devices` in their order; the members of a fused NIC each with the index of the
+/// fused one. Tolerates any text: what has no name is left out.
+std::vector<NetDevice> parse_device_list(std::string_view devices);
 
 }  // namespace ncclog

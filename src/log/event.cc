@@ -1,7 +1,15 @@
 #include "log/event.h"
 
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
 #include "base/text.h"
-#include "log/known_messages.h"
+#include "log/wording/other_programs.h"
+#include "log/messages.h"
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
 
 namespace ncclog {
 namespace {
@@ -91,6 +99,528 @@ Event moved(const Event& event, std::string_view from, std::string_view to) {
 bool may_start_unit(std::string_view line) {
   const auto header = parse_nccl_header(line);
   return header && header->level == Level::Info && !header->host.empty();
+}
+
+namespace {
+
+/// A number follows, or a signal's name; 0 is no error.
+constexpr std::string_view kEnds[] = {
+    "xited with exit code",  // srun, mpirun, Docker; "Exited" and "exited"
+    "xited with code",        "xited with status",  "xited with error",     "xited on signal",
+    "returned non-zero exit", "non-zero exit code", "non-zero exit status", "died from signal",
+    "died with signal",       "illed by signal",    "erminated by signal",  "xited by signal",
+};
+
+/// Enough by themselves.
+constexpr std::string_view kFailures[] = {
+    "NCCL WARN ",
+    "NCCL ERROR ",
+    "ncclUnhandledCudaError",
+    "ncclSystemError",
+    "ncclInternalError",
+    "ncclInvalidArgument",
+    "ncclInvalidUsage",
+    "ncclRemoteError",
+    "rcclUnhandledHipError",
+    "unhandled cuda error",
+    "unhandled system error",
+    "gai error:",
+    "NCCL error",
+    "NCCL failure",
+    "NET/OFI Unable",
+    "NET/OFI Failed",
+    "(core dumped)",
+    "dumped core",
+};
+
+constexpr size_t kNeedles = std::size(kEnds) + std::size(kFailures);
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// "exited with exit code 0": the number right behind the words is zero.
+bool is_zero(std::string_view behind) {
+  const size_t at = behind.find_first_not_of(" :=(");
+  if (at == behind.npos || behind[at] != '0') return false;
+  return at + 1 == behind.size() || !(is_digit(behind[at + 1]) || behind[at + 1] == 'x');
+}
+
+bool reports_end(std::string_view line, std::string_view words) {
+  const size_t at = line.find(words);
+  return at != line.npos && !is_zero(line.substr(at + words.size()));
+}
+
+/// Source code in a traceback, and text that explains an error, name it without reporting one.
+bool is_mention(std::string_view line) {
+  constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
+  const std::string_view text = trim(line);
+  return std::any_of(std::begin(kCode), std::end(kCode),
+                     [&](std::string_view begin) { return text.starts_with(begin); });
+}
+
+}  // namespace
+
+std::span<const std::string_view> error_needles() {
+  static const auto needles = [] {
+    std::array<std::string_view, kNeedles> all{};
+    const auto end = std::copy(std::begin(kEnds), std::end(kEnds), all.begin());
+    std::copy(std::begin(kFailures), std::end(kFailures), end);
+    return all;
+  }();
+  return needles;
+}
+
+bool looks_like_error(std::string_view line) {
+  const bool holds =
+      std::any_of(std::begin(kFailures), std::end(kFailures),
+                  [&](std::string_view words) { return line.find(words) != line.npos; }) ||
+      std::any_of(std::begin(kEnds), std::end(kEnds),
+                  [&](std::string_view words) { return reports_end(line, words); });
+  return holds && !is_mention(line);
+}
+
+namespace {
+
+constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
+
+/// Where the digits that begin at `from` end.
+size_t digits_end(std::string_view text, size_t from) {
+  while (from < text.size() && is_digit(text[from])) ++from;
+  return from;
+}
+
+/// ":4121:4188 [3" at `at`.
+bool names_process(std::string_view text, size_t at) {
+  const size_t pid = digits_end(text, at + 1);
+  if (pid == at + 1 || pid == text.size() || text[pid] != ':') return false;
+  const size_t tid = digits_end(text, pid + 1);
+  return tid > pid + 1 && text.substr(tid).starts_with(" [") && digits_end(text, tid + 2) > tid + 2;
+}
+
+}  // namespace
+
+bool holds_process(std::string_view text) {
+  for (size_t at = text.find(':'); at != text.npos; at = text.find(':', at + 1)) {
+    if (at > 0 && is_host_char(text[at - 1]) && names_process(text, at)) return true;
+  }
+  return false;
+}
+
+bool is_header_beginning(std::string_view text) {
+  size_t host = 0;
+  while (host < text.size() && is_host_char(text[host])) ++host;
+  if (host == 0 || host == text.size() || !names_process(text, host)) return false;
+  const size_t close = text.find(']', host);
+  if (close == text.npos) return digits_end(text, text.rfind('[') + 1) == text.size();
+  const std::string_view rest = trim(text.substr(close + 1));
+  constexpr std::string_view kAnchors[] = {"NCCL INFO", "NCCL WARN"};
+  return std::any_of(std::begin(kAnchors), std::end(kAnchors),
+                     [&](std::string_view anchor) { return anchor.starts_with(rest); });
+}
+
+size_t find_task_tag(std::string_view text, bool from_begin) {
+  for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
+       at = text.find('[', at + 1)) {
+    // Behind a blank or a mark it may follow a launcher's own prefix.
+    const bool is_glued =
+        at == 0 || is_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == '.';
+    size_t number = at + 1;
+    while (number < text.size() && is_alpha(text[number])) ++number;
+    const size_t end = digits_end(text, number);
+    if (is_glued && number > at + 1 && end > number && text.substr(end).starts_with("]:")) {
+      return at;
+    }
+  }
+  return text.npos;
+}
+
+bool is_interrupted(std::string_view host, std::string_view known) {
+  if (host.size() <= known.size()) return false;
+  size_t same = 0;
+  while (same < known.size() && host[same] == known[same]) ++same;
+  if (same == 0 || same == known.size() || !host.ends_with(known.substr(same))) return false;
+  const std::string_view inside = host.substr(same, host.size() - known.size());
+  const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
+  return in_word || std::any_of(inside.begin(), inside.end(), is_alpha);
+}
+
+namespace {
+
+constexpr size_t kMaxJoinedBytes = 4096;  ///< A wrapped record is a paragraph, not a page.
+constexpr int kMaxPieces = 4;
+constexpr size_t kLongestStub = 512;
+
+/// "… 'ulimit -l'" at the end of a quoted command line: its answer is the next
+/// line.
+bool asks_for_memlock(std::string_view line) {
+  line = trim(line);
+  while (!line.empty() && (line.back() == '\'' || line.back() == '"')) line.remove_suffix(1);
+  return line.ends_with(kMemlockQuestion[0]);
+}
+
+bool is_memlock_answer(std::string_view line) {
+  line = trim(line);
+  return line == "unlimited" || parse_int(line).has_value();
+}
+
+bool is_understood(std::string_view record) {
+  return parse_event(record, all_wordings()).message.kind != nullptr;
+}
+
+/// A record of PyTorch's C++ side, as wide as a terminal, whose message says nothing so far. Few
+/// lines begin like that, so it may be read twice.
+bool may_be_wrapped(std::string_view line) {
+  constexpr size_t kNarrowest = 60;
+  constexpr size_t kWidest = 300;
+  if (line.size() < kNarrowest || line.size() > kWidest || line[0] != '[') return false;
+  if (line.substr(0, kNarrowest + 20).find(".cpp:") == line.npos) return false;
+  return parse_header(line).level == Level::Framework && !is_understood(line);
+}
+
+bool is_same_voice(const Prefix& a, const Prefix& b) {
+  return std::tie(a.rank, a.local_rank, a.host, a.address, a.pid) ==
+         std::tie(b.rank, b.local_rank, b.host, b.address, b.pid);
+}
+
+}  // namespace
+
+std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun) {
+  if (is_header_stub(line)) return std::nullopt;
+  const Header header = parse_header(line);
+  if (header.level == Level::Framework || !header.host.empty()) return std::nullopt;
+  const size_t prefix = header.prefix.length;
+  if (prefix > 0 && !is_same_voice(header.prefix, parse_header(begun).prefix)) return std::nullopt;
+  const std::string_view rest = trim(line.substr(prefix));
+  return rest.empty() ? std::nullopt : std::optional(rest);
+}
+
+/// True if held_ and `text` are a header that neither is alone.
+bool RecordJoiner::completes_header(std::string_view text) const {
+  const auto header = parse_nccl_header(std::string(trim(held_)) + ' ' + std::string(text));
+  return header && !header->host.empty() && !header->message.empty();
+}
+
+/// Takes the line in if held_ and it are a message that neither is alone. A terminal cuts words
+/// where its width ends; the blank that stood there may be gone.
+bool RecordJoiner::add_wrapped(const Line& line, int lines) {
+  const auto rest = rest_of_record(line.text, held_);
+  if (!rest || line.text.size() > held_.size() + 1 || is_understood(line.text)) return false;
+  for (const std::string_view between : {"", " "}) {
+    std::string joined = held_ + std::string(between) + std::string(trim(line.text));
+    if (!is_understood(joined)) continue;
+    held_ = std::move(joined);
+    ++pieces_;
+    lines_ += lines;
+    finish();
+    return true;
+  }
+  return false;
+}
+
+void RecordJoiner::add(const Line& line, int lines) {
+  switch (waiting_) {
+    case Waiting::Nothing:
+      break;
+    case Waiting::ForLevel:
+      if (const auto rest = rest_of_record(line.text, held_); rest && completes_header(*rest))
+        return append(*rest, lines, Waiting::ForRest);
+      break;
+    case Waiting::ForRest:
+      if (const auto rest = rest_of_record(line.text, held_);
+          rest && parse_header(line.text).level == Level::None)
+        return append(*rest, lines, Waiting::ForRest);
+      break;
+    case Waiting::ForAnswer:
+      if (const auto rest = rest_of_record(line.text, held_); rest && is_memlock_answer(*rest))
+        return append(*rest, lines, Waiting::Nothing);
+      break;
+    case Waiting::ForMessage:
+      if (add_wrapped(line, lines)) return;
+      break;
+  }
+  finish();
+  if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
+  if (line.text.size() < kLongestStub && is_header_stub(line.text))
+    return hold(line, lines, Waiting::ForLevel);
+  if (may_be_wrapped(line.text)) return hold(line, lines, Waiting::ForMessage);
+  receive_(line, lines);
+}
+
+void RecordJoiner::finish() {
+  if (pieces_ == 0) return;
+  Line record = first_;
+  record.text = held_;
+  record.has_control = record.has_high = true;
+  waiting_ = Waiting::Nothing;
+  pieces_ = 0;
+  receive_(record, lines_);
+}
+
+void RecordJoiner::hold(const Line& line, int lines, Waiting waiting) {
+  held_.assign(line.text.substr(0, kMaxJoinedBytes));
+  first_ = line;
+  pieces_ = 1;
+  lines_ = lines;
+  waiting_ = waiting;
+}
+
+void RecordJoiner::append(std::string_view text, int lines, Waiting waiting) {
+  while (!held_.empty() && is_blank(held_.back())) held_.pop_back();
+  held_ += ' ';
+  held_ += trim(text).substr(0, kMaxJoinedBytes);
+  ++pieces_;
+  lines_ += lines;
+  waiting_ = waiting;
+  if (waiting == Waiting::Nothing || pieces_ >= kMaxPieces) finish();
+}
+
+namespace {
+
+constexpr size_t kMostPieces = 4;
+constexpr size_t kLongestPiece =
+    1024;                          ///< Of NCCL's own buffer: no line of a broken one is longer.
+constexpr size_t kNarrowest = 40;  ///< Columns; nothing breaks shorter lines.
+
+/// "[rank1]: Last error:": the WARN that an exception of PyTorch quotes is on the next line.
+bool is_label(const Event& event) {
+  return event.message.kind != nullptr && event.message.kind->index == kKindIndex<LastErrorLabel>;
+}
+
+/// No wording fits, or only one for what a page or a collector cut: the rest may be on the next
+/// line.
+bool may_be_cut(const Event& event) {
+  if (event.fate == LineFate::Unrecognised) return true;
+  return event.message.wording != nullptr && event.message.wording->general &&
+         event.message.kind->index == kKindIndex<IbCompletion>;
+}
+
+}  // namespace
+
+void BrokenMessage::add(const Line& line, int lines) {
+  if (held_ > 0 && join(line, lines)) return;
+  finish();
+  const Event event = parse_event(line.text, wordings_);
+  const bool is_open = may_be_cut(event) && !event.header.torn && line.text.size() >= kNarrowest;
+  const bool may_go_on = (is_open || is_label(event)) && line.text.size() <= kLongestPiece;
+  if (may_go_on) return hold(line, lines);
+  receive_(line, event, lines);
+}
+
+void BrokenMessage::finish() {
+  for (size_t i = 0; i < held_; ++i) {
+    const Piece& piece = pieces_[i];
+    Line line = piece.place;
+    line.text = piece.text;
+    receive_(line, parse_event(line.text, wordings_), piece.lines);
+  }
+  held_ = 0;
+}
+
+void BrokenMessage::hold(const Line& line, int lines) {
+  if (held_ == pieces_.size()) pieces_.emplace_back();
+  pieces_[held_].text.assign(line.text);
+  pieces_[held_].place = line;
+  pieces_[held_].lines = lines;
+  ++held_;
+}
+
+/// True if `line` goes on with what is held: it was handed on with it, or is held too.
+bool BrokenMessage::join(const Line& line, int lines) {
+  if (line.text.size() > kLongestPiece) return false;
+  const auto rest = rest_of_record(line.text, pieces_[0].text);
+  const Event event = parse_event(line.text, wordings_);
+  if (!rest || event.header.level != Level::None || event.fate != LineFate::Foreign) return false;
+  hold(line, lines);
+  if (is_label(parse_event(pieces_[0].text, wordings_))) {
+    // A text that is no known WARN stays a line of its own.
+    if (!hand_on_joined(" ")) finish();
+    held_ = 0;
+    return true;
+  }
+  if (hand_on_joined(" ") || hand_on_joined("")) {
+    held_ = 0;
+    return true;
+  }
+  if (held_ == kMostPieces) finish();
+  return true;
+}
+
+/// Hands the pieces on as one record if a wording fits them, put together with `separator`.
+bool BrokenMessage::hand_on_joined(std::string_view separator) {
+  joined_.clear();
+  int lines = 0;
+  for (size_t i = 0; i < held_; ++i) {
+    const std::string_view text = pieces_[i].text;
+    joined_ += i == 0
+                   ? trim(text)
+                   : std::string(separator) + std::string(*rest_of_record(text, pieces_[0].text));
+    lines += pieces_[i].lines;
+  }
+  const Event event = parse_event(joined_, wordings_);
+  if (event.fate != LineFate::Recognised || may_be_cut(event)) return false;
+  Line record = pieces_[0].place;
+  record.text = joined_;
+  record.has_control = record.has_high = true;
+  receive_(record, event, lines);
+  return true;
+}
+
+EventReader::EventReader(Receiver receive)
+    : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
+      joiner_([this](const Line& record, int lines) { messages_.add(record, lines); }),
+      messages_(all_wordings(), std::move(receive)) {}
+
+void EventReader::add(const Line& line) {
+  Line plain = line;
+  plain.text = strip_ansi(line.text, plain_);
+  if (unwrapper_.concerns(plain.text)) return unwrapper_.add(plain);
+  joiner_.add(plain);
+}
+
+void EventReader::finish() {
+  unwrapper_.finish();
+  joiner_.finish();
+  messages_.finish();
+}
+
+namespace {
+
+constexpr size_t kLongestHead = 256;
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kDay = 24 * 3600 * kSecond;
+
+/// Days before the first of `month`, which is 1 to 12, in a leap year.
+int64_t days_before(int month) {
+  constexpr std::array<int, 12> kBefore = {0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335};
+  return kBefore[static_cast<size_t>(month - 1)];
+}
+
+int two_digits(std::string_view text) { return (text[0] - '0') * 10 + (text[1] - '0'); }
+
+/// Nanoseconds of a fraction's digits.
+int64_t fraction(std::string_view digits) {
+  int64_t value = 0;
+  for (size_t i = 0; i < 9; ++i) value = value * 10 + (i < digits.size() ? digits[i] - '0' : 0);
+  return value;
+}
+
+/// "12:00:00.25+02:00", checked by clock_length.
+void read_clock(std::string_view clock, LineTime& time) {
+  time.nanoseconds += ((two_digits(clock) * 60 + two_digits(clock.substr(3))) * int64_t{60} +
+                       two_digits(clock.substr(6))) *
+                      kSecond;
+  Scanner rest(clock.substr(8));
+  if (rest.skip('.') || rest.skip(',')) time.nanoseconds += fraction(rest.take_while(is_digit));
+  if (rest.done()) return;
+  time.has_zone = true;
+  if (rest.skip('Z')) return;
+  const int64_t sign = rest.peek() == '-' ? -1 : 1;
+  rest.skip(rest.peek());
+  const int hours = two_digits(rest.rest());
+  const std::string_view minutes = rest.rest().substr(rest.rest().size() - 2);
+  time.nanoseconds -= sign * (hours * 60 + two_digits(minutes)) * 60 * kSecond;
+}
+
+/// Month and day, if they can be ones.
+bool set_date(int year, int month, int day, LineTime& time) {
+  if (month < 1 || month > 12 || day < 1 || day > 31) return false;
+  time.year = year;
+  time.nanoseconds = (days_before(month) + day - 1) * kDay;
+  return true;
+}
+
+/// "2026-02-03 04:05:06".
+bool read_iso(std::string_view text, LineTime& time) {
+  const size_t length = iso_stamp_length(text);
+  if (length == 0) return false;
+  const int year = two_digits(text) * 100 + two_digits(text.substr(2));
+  if (!set_date(year, two_digits(text.substr(5)), two_digits(text.substr(8)), time)) return false;
+  read_clock(text.substr(11, length - 11), time);
+  time.text = text.substr(0, length);
+  return true;
+}
+
+/// "Jan  5 12:00:00", as syslog and the kernel's log write it.
+bool read_month(std::string_view text, LineTime& time) {
+  constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
+  const size_t length = month_stamp_length(text);
+  if (length == 0) return false;
+  const size_t clock = text.substr(0, length).find(':') - 2;
+  std::string_view date = text.substr(0, clock);
+  if (kMonths.find(date.substr(0, 3)) == kMonths.npos) date.remove_prefix(4);  // Day of the week.
+  const size_t month = kMonths.find(date.substr(0, 3));
+  const auto day = parse_int(trim(date.substr(3)));
+  if (month == kMonths.npos || !day) return false;
+  if (!set_date(0, static_cast<int>(month / 3) + 1, static_cast<int>(*day), time)) return false;
+  read_clock(text.substr(clock, clock_length(text.substr(clock))), time);
+  time.text = text.substr(0, length);
+  return true;
+}
+
+/// "11-22 08:26:08" behind a level, as vLLM's logger prints it: "INFO 11-22 08:26:08 [core.py:58]
+/// …".
+bool read_month_and_day(std::string_view before, std::string_view text, LineTime& time) {
+  constexpr std::string_view kLevels[] = {"INFO ", "WARNING ", "ERROR ", "DEBUG ", "CRITICAL "};
+  Scanner scan(text);
+  if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return false;
+  const size_t length = clock_length(scan.rest());
+  const bool has_level = std::any_of(std::begin(kLevels), std::end(kLevels),
+                                     [&](auto level) { return before.ends_with(level); });
+  if (length == 0 || !has_level) return false;
+  if (!set_date(0, two_digits(text), two_digits(text.substr(3)), time)) return false;
+  read_clock(scan.rest().substr(0, length), time);
+  time.text = text.substr(0, scan.taken() + length);
+  return true;
+}
+
+/// "E717 13:20:49.4", "I20260105 12:00:00.5": a severity, month and day, then the clock.
+bool read_glog(std::string_view text, LineTime& time) {
+  constexpr std::string_view kSeverities = "EWIFV";
+  if (kSeverities.find(text.front()) == kSeverities.npos) return false;
+  Scanner scan(text.substr(1));
+  std::string_view date = scan.take_while(is_digit, 9);
+  if ((date.size() != 3 && date.size() != 4 && date.size() != 8) || !scan.skip(' ')) return false;
+  const size_t length = clock_length(scan.rest());
+  if (length == 0) return false;
+  int year = 0;
+  if (date.size() == 8) {
+    year = two_digits(date) * 100 + two_digits(date.substr(2));
+    date.remove_prefix(4);
+  }
+  const std::string_view day = date.substr(date.size() - 2);
+  const auto month = parse_int(date.substr(0, date.size() - 2));
+  if (!set_date(year, static_cast<int>(*month), two_digits(day), time)) return false;
+  read_clock(scan.rest().substr(0, length), time);
+  time.text = text.substr(1, scan.taken() + length);
+  return true;
+}
+
+}  // namespace
+
+LineTime find_line_time(std::string_view head) {
+  head = head.substr(0, kLongestHead);
+  for (size_t i = 0; i + 8 < head.size(); ++i) {
+    if (i > 0 && is_word(head[i - 1])) continue;
+    LineTime time;
+    const std::string_view text = head.substr(i);
+    if (read_iso(text, time) || read_month(text, time) || read_glog(text, time) ||
+        read_month_and_day(head.substr(0, i), text, time)) {
+      return time;
+    }
+  }
+  return {};
+}
+
+LineTime time_before(std::string_view line, std::string_view message) {
+  message = trim(message);
+  const std::less_equal<const char*> not_behind;
+  const bool inside = !message.empty() && not_behind(line.data(), message.data()) &&
+                      not_behind(message.data(), line.data() + line.size());
+  if (!inside) return {};
+  return find_line_time(line.substr(0, static_cast<size_t>(message.data() - line.data())));
+}
+
+LineTime time_of_line(std::string_view line) {
+  return time_before(line, parse_header(line).message);
 }
 
 }  // namespace ncclog

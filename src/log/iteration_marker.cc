@@ -8,13 +8,12 @@
 #include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "log/foreign_lines.h"
+#include "log/wording/other_programs.h"
 #include "log/needle_filter.h"
-#include "log/prefix.h"
+#include "log/line/prefix.h"
 
 namespace ncclog {
 namespace {
@@ -354,6 +353,20 @@ bool MarkerFinder::find(std::string_view line, Marker& marker) const {
     if (read_marker(wording, line, marker)) return true;
   }
   return false;
+}
+
+std::vector<std::string> marker_needles(const MarkerFinder& finder) {
+  if (finder.wants_all_lines()) return {""};
+  std::vector<std::string> needles;
+  for (const IterationWording& wording : iteration_wordings()) {
+    Marker found;
+    if (!wording.by_name_only) needles.emplace_back(wording.needle);
+    // Only a finder that was made for it finds its example.
+    if (wording.by_name_only && finder.find(wording.example, found)) return {""};
+  }
+  std::sort(needles.begin(), needles.end());
+  needles.erase(std::unique(needles.begin(), needles.end()), needles.end());
+  return needles;
 }
 
 }  // namespace ncclog

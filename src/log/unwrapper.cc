@@ -1,13 +1,311 @@
 #include "log/unwrapper.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 
 #include "log/event.h"
-#include "log/prefix.h"
-#include "log/scanner.h"
-#include "log/time_stamp.h"
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
 
 namespace ncclog {
+namespace {
+
+constexpr int kDeepest = 8;           ///< Objects in objects that are looked into.
+constexpr size_t kLongestTime = 40;   ///< Of a stamp that is put in front.
+constexpr size_t kLongestName = 253;  ///< Of a pod or a host (RFC 1123).
+
+/// What the members of one record said; texts as they stand in the JSON, escapes and all.
+struct Members {
+  std::string_view message;
+  int message_place = -1;  ///< Of its key in kMessageKeys: earlier ones win. -1: none seen.
+  bool is_bytes = false;   ///< `message` is a list of byte numbers.
+  std::string_view time;
+  std::string_view stream;
+  std::string_view pod;
+  std::string_view container;
+  std::string_view host;
+  std::string_view program;
+  std::string_view pid;
+  std::string_view microseconds;  ///< Since 1970.
+  bool is_partial = false;        ///< The collector says so.
+  bool only_docker_keys = true;   ///< No key but those of docker's own files.
+};
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+/// Place of the key in kMessageKeys; -1: another one.
+int message_place_of(std::string_view key) {
+  const auto is_it = [&](std::string_view quoted) {
+    return quoted.substr(1, quoted.size() - 2) == key;
+  };
+  const auto found = std::find_if(std::begin(kMessageKeys), std::end(kMessageKeys), is_it);
+  return found == std::end(kMessageKeys) ? -1 : static_cast<int>(found - std::begin(kMessageKeys));
+}
+
+/// Objects whose members count as if they stood outside: Google Cloud's, Elasticsearch's.
+bool is_envelope(std::string_view parent) {
+  return parent.empty() || parent == "jsonPayload" || parent == "_source";
+}
+
+void note_message(std::string_view key, std::string_view value, bool is_bytes, Members& members) {
+  const int place = message_place_of(key);
+  if (place < 0 || (members.message_place >= 0 && members.message_place <= place)) return;
+  members.message = value;
+  members.message_place = place;
+  members.is_bytes = is_bytes;
+}
+
+/// Members of the outer object, or of one that only wraps it.
+void note_outer(std::string_view key, std::string_view value, Members& members) {
+  constexpr std::string_view kTimes[] = {"time", "timestamp", "@timestamp", "ts"};
+  constexpr std::string_view kDocker[] = {"log", "stream", "time", "attrs"};
+  if (!is_one_of(key, kDocker)) members.only_docker_keys = false;
+  note_message(key, value, false, members);
+  if (is_one_of(key, kTimes)) members.time = value;
+  if (key == "stream") members.stream = value;
+  if (key == "_HOSTNAME") members.host = value;
+  if (key == "SYSLOG_IDENTIFIER") members.program = value;
+  if (key == "_PID") members.pid = value;
+  if (key == "__REALTIME_TIMESTAMP") members.microseconds = value;
+  if (key == "logtag") members.is_partial |= value == "P";
+  if (key == "partial_message") members.is_partial |= value == "true";
+}
+
+void note_string(std::string_view parent, std::string_view key, std::string_view value,
+                 Members& members) {
+  if (is_envelope(parent)) note_outer(key, value, members);
+  if (parent != "kubernetes" && parent != "labels") return;
+  if (key == "pod_name" || key == "pod") members.pod = value;
+  if (key == "container_name" || key == "container") members.container = value;
+}
+
+void skip_space(Scanner& scan) {
+  scan.take_while([](char c) { return is_blank(c) || c == '\r'; });
+}
+
+/// A string's text as it stands between its quotes.
+bool read_string(Scanner& scan, std::string_view& text) {
+  if (!scan.skip('"')) return false;
+  const std::string_view rest = scan.rest();
+  size_t end = 0;
+  while (end < rest.size() && rest[end] != '"') end += rest[end] == '\\' ? 2 : 1;
+  if (end >= rest.size()) return false;
+  text = rest.substr(0, end);
+  return scan.skip(text) && scan.skip('"');
+}
+
+/// A list, without looking into it, from bracket to bracket.
+bool skip_list(Scanner& scan, std::string_view& text) {
+  const std::string_view rest = scan.rest();
+  int depth = 0;
+  std::string_view ignored;
+  do {
+    if (scan.peek() == '"') {
+      if (!read_string(scan, ignored)) return false;
+      continue;
+    }
+    depth += scan.peek() == '[' ? 1 : scan.peek() == ']' ? -1 : 0;
+    if (!scan.skip(scan.peek())) return false;
+  } while (depth > 0);
+  text = rest.substr(0, rest.size() - scan.rest().size());
+  return true;
+}
+
+bool read_object(Scanner& scan, std::string_view parent, int depth, Members& members);
+
+bool read_value(Scanner& scan, std::string_view parent, std::string_view key, int depth,
+                Members& members) {
+  std::string_view value;
+  switch (scan.peek()) {
+    case '"':
+      if (!read_string(scan, value)) return false;
+      note_string(parent, key, value, members);
+      return true;
+    case '{':
+      if (is_envelope(parent) && key != "attrs") members.only_docker_keys = false;
+      return read_object(scan, key, depth + 1, members);
+    case '[':
+      if (!skip_list(scan, value)) return false;
+      if (key == "MESSAGE" && is_envelope(parent)) note_message(key, value, true, members);
+      return true;
+    default:
+      return !scan.take_while([](char c) { return c != ',' && c != '}' && c != ']'; }).empty();
+  }
+}
+
+bool read_object(Scanner& scan, std::string_view parent, int depth, Members& members) {
+  if (depth > kDeepest || !scan.skip('{')) return false;
+  for (skip_space(scan); !scan.skip('}'); skip_space(scan)) {
+    std::string_view key;
+    if (!read_string(scan, key)) return false;
+    skip_space(scan);
+    if (!scan.skip(':')) return false;
+    skip_space(scan);
+    if (!read_value(scan, parent, key, depth, members)) return false;
+    skip_space(scan);
+    if (!scan.skip(',') && scan.peek() != '}') return false;
+  }
+  return true;
+}
+
+/// A member on a line of its own, as journalctl -o json-pretty prints: "\t"MESSAGE" : "text",".
+bool read_lone_member(Scanner& scan, Members& members) {
+  std::string_view key;
+  if (!read_string(scan, key) || message_place_of(key) < 0) return false;
+  skip_space(scan);
+  if (!scan.skip(':')) return false;
+  skip_space(scan);
+  return scan.peek() == '"' && read_value(scan, {}, key, 0, members);
+}
+
+void append_utf8(uint32_t code, std::string& text) {
+  const auto put = [&text](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | (code >> 6));
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | (code >> 12));
+    put(0x80 | ((code >> 6) & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | (code >> 18));
+    put(0x80 | ((code >> 12) & 0x3F));
+    put(0x80 | ((code >> 6) & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+/// "00e9" behind "\u"; 0xFFFD where four hexadecimal digits are not there.
+uint32_t take_code_unit(Scanner& scan) {
+  constexpr uint32_t kReplacement = 0xFFFD;
+  const std::string_view digits = scan.rest().substr(0, 4);
+  if (digits.size() < 4 || !std::all_of(digits.begin(), digits.end(), is_hex_digit))
+    return kReplacement;
+  scan.skip(digits);
+  return static_cast<uint32_t>(*parse_hex(digits));
+}
+
+void append_code_point(Scanner& scan, std::string& text) {
+  uint32_t code = take_code_unit(scan);
+  if (code >= 0xD800 && code < 0xDC00 && scan.rest().starts_with("\\u")) {
+    Scanner second = scan;
+    second.skip("\\u");
+    const uint32_t low = take_code_unit(second);
+    if (low >= 0xDC00 && low < 0xE000) {
+      code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+      scan = second;
+    }
+  }
+  append_utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, text);
+}
+
+void append_unescaped(std::string_view raw, std::string& text) {
+  constexpr std::string_view kNames = "nrtbf";
+  constexpr std::string_view kBytes = "\n\r\t\b\f";
+  Scanner scan(raw);
+  while (!scan.done()) {
+    text += scan.take_while([](char c) { return c != '\\'; });
+    if (!scan.skip('\\')) continue;
+    if (scan.skip('u')) {
+      append_code_point(scan, text);
+      continue;
+    }
+    const size_t name = scan.done() ? kNames.npos : kNames.find(scan.peek());
+    if (!scan.done()) text.push_back(name == kNames.npos ? scan.peek() : kBytes[name]);
+    scan.skip(scan.peek());
+  }
+}
+
+/// "[104, 105]": journald's form of a text that holds control characters.
+void append_bytes(std::string_view list, std::string& text) {
+  Scanner scan(list);
+  while (!scan.done()) {
+    int byte = -1;
+    scan.take_while([](char c) { return !is_digit(c); });
+    if (!scan.number(byte)) return;
+    if (byte <= 255) text.push_back(static_cast<char>(byte));
+  }
+}
+
+/// "2026-01-05T12:00:00.000001Z"; empty if the number is none.
+std::string stamp_of(std::string_view microseconds) {
+  constexpr int64_t kYear3000 = 32503680000;
+  const auto since_1970 = parse_int(microseconds);
+  if (!since_1970 || *since_1970 < 0 || *since_1970 / 1'000'000 > kYear3000) return {};
+  const std::chrono::sys_seconds time{std::chrono::seconds(*since_1970 / 1'000'000)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const int64_t seconds = (time - day).count();
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", int{date.year()},
+                     unsigned{date.month()}, unsigned{date.day()}, seconds / 3600,
+                     seconds / 60 % 60, seconds % 60, *since_1970 % 1'000'000);
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kLongestName &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_word(c) || c == '-' || c == '.'; });
+}
+
+/// "2026-… node07 kernel: " of journald's own members; empty where they do not say enough.
+std::string journal_prefix(const Members& members) {
+  const std::string stamp = stamp_of(members.microseconds);
+  if (stamp.empty()) return {};
+  if (!is_name(members.host) || !is_name(members.program)) return stamp + " ";
+  if (members.program == "kernel") return fmt::format("{} {} kernel: ", stamp, members.host);
+  if (!parse_int(members.pid)) return stamp + " ";
+  return fmt::format("{} {} {}[{}]: ", stamp, members.host, members.program, members.pid);
+}
+
+std::string prefix_of(const Members& members) {
+  std::string prefix = journal_prefix(members);
+  if (prefix.empty() && members.time.size() <= kLongestTime && !members.time.empty() &&
+      iso_stamp_length(members.time) == members.time.size()) {
+    const bool named = members.stream == "stdout" || members.stream == "stderr";
+    prefix = named ? fmt::format("{} {} F ", members.time, members.stream)
+                   : fmt::format("{} ", members.time);
+  }
+  if (is_name(members.pod)) {
+    prefix += fmt::format("[pod/{}/{}] ", members.pod,
+                          is_name(members.container) ? members.container : "container");
+  }
+  return prefix;
+}
+
+}  // namespace
+
+bool read_collector_json(std::string_view line, CollectorLine& record) {
+  Members members;
+  Scanner scan(line);
+  skip_space(scan);
+  const bool is_whole = scan.peek() == '{';
+  if (is_whole ? !read_object(scan, {}, 0, members) : !read_lone_member(scan, members))
+    return false;
+  skip_space(scan);
+  scan.skip(',');
+  skip_space(scan);
+  if (!scan.done() || members.message_place < 0) return false;
+  record.prefix = prefix_of(members);
+  record.text.clear();
+  if (members.is_bytes) {
+    append_bytes(members.message, record.text);
+  } else {
+    append_unescaped(members.message, record.text);
+  }
+  const bool is_docker = is_whole && members.only_docker_keys && !members.stream.empty() &&
+                         members.message_place == message_place_of("log");
+  record.is_partial = members.is_partial || (is_docker && !record.text.ends_with('\n'));
+  return true;
+}
+
 namespace {
 
 constexpr size_t kMaxJoinedBytes = size_t{64} << 10;  ///< As long as a line may be anywhere.

@@ -7,7 +7,6 @@
 
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "log/read_message.h"
 #include "model/flight_recorder.h"
 
 namespace ncclog {

@@ -5,7 +5,7 @@
 
 #include "log/messages.h"
 #include "log/nccl_names.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "log/event.h"
 
 namespace ncclog {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "model/calls.h"
 
 namespace ncclog {

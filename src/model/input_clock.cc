@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/varint.h"
-#include "log/line_time.h"
+#include "log/event.h"
 
 namespace ncclog {
 

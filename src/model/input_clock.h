@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "log/iteration_marker.h"
 
 namespace ncclog {

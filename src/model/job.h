@@ -22,9 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/input_status.h"
 #include "base/loss_table.h"
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
 #include "model/input_clock.h"

@@ -25,7 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "model/call_tape.h"
 #include "model/calls.h"
 #include "model/init_section.h"

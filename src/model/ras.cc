@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

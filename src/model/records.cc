@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "log/message_shape.h"
+#include "log/known_messages.h"
 #include "log/messages.h"
 
 namespace ncclog {

@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "base/line.h"
-#include "base/source_ref.h"
 #include "log/event.h"
 
 namespace ncclog {
@@ -213,7 +212,7 @@ struct KeptLines {
 };
 
 // NCCL lines that no wording fits, and lines of others that report an error in unknown words
-// (log/error_line.h), by shape, so that a user can report them.
+// (log/event.h), by shape, so that a user can report them.
 //
 //   NET/IB: Frobnicated #:#   ×812, INFO, first: node07:41:42 [3] NCCL INFO NET/IB: Frobnicated …
 //

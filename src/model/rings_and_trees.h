@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "model/init_section.h"
 
 namespace ncclog {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/line_time.h"
+#include "log/event.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

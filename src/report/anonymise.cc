@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/letters.h"
 #include "base/text.h"
 #include "report/identity_values.h"
 #include "report/known_names.h"

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 
 namespace ncclog {
 namespace {

@@ -19,7 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/letters.h"
 #include "base/text.h"
 #include "report/identity_scan.h"
 

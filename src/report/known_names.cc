@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "base/letters.h"
 #include "base/text.h"
 
 namespace ncclog {

@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/letters.h"
 #include "base/text.h"
 #include "report/address_map.h"
 

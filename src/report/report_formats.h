@@ -40,7 +40,7 @@ std::string write_text(const Report& report, const TextStyle& style);
 std::string write_verdict(const Report& report, const TextStyle& style);
 
 /// For an issue (report/markdown/write_markdown.cc). Its first line, which nobody sees, keeps it
-/// from being read as a log where it lies beside logs (input/input_format.h).
+/// from being read as a log where it lies beside logs (input/find_inputs.h).
 std::string write_markdown(const Report& report);
 
 /// Bytes of that, so never fewer than characters. GitHub refuses issues of more than 65,536

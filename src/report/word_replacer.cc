@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/letters.h"
 #include "base/text.h"
 
 namespace ncclog {

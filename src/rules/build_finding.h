@@ -1,12 +1,22 @@
-// From the instances in which a rule holds to its one finding: whom it names, what shows it.
+// From instances that answered yes to one finding: whom it names, what it says, what shows it.
 
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "rules/judge.h"
 
 namespace ncclog {
+
+// Advice is written for NVIDIA's tools; over an RCCL job it names AMD's.
+//
+//   nvidia-smi topo -m    →   rocm-smi --showtopo
+
+/// Turns the names of tools and variables in each text into AMD's.
+void use_amd_words(std::vector<std::string>& texts);
+
+// From the instances in which a rule holds to its one finding: whom it names, what shows it.
 
 /// An instance that answered yes, and by what.
 struct Firing {

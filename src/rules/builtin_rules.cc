@@ -1,15 +1,15 @@
-// The rules that the executable brings along. On its own, because the tool that embeds them is
-// linked without any.
+#include "rules/builtin_rules.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "rules/embedded_rules.h"
 #include "rules/load_rules.h"
-#include "rules/rule_set.h"
 
 namespace ncclog {
+// The rules that the executable brings along. On its own, because the tool that embeds them is
+// linked without any.
+
 namespace {
 
 constexpr std::string_view kLists = "lists.yaml";

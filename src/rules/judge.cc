@@ -2,9 +2,107 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "diagnose/facts/line_evidence.h"
 
 namespace ncclog {
+/// Lines that a process printed. Events are large and thousands of processes print the same, so
+/// room is made for as many as there are.
+size_t JobView::count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const {
+  size_t count = 0;
+  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
+    const RecordList* list = (job_.logs[log].*lists).find(key);
+    if (list != nullptr) count += list->kept.size();
+  }
+  return count;
+}
+
+RecordsOf JobView::read(std::span<const int> processes, uint16_t key,
+                        RecordLists SpeakerLog::*lists) const {
+  RecordsOf result;
+  size_t total = 0;
+  for (const int process : processes) total += count(process, key, lists);
+  result.records.reserve(total);
+  for (const int process : processes) read(process, key, lists, result);
+  return result;
+}
+
+/// Adds what `process` printed.
+void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
+                   RecordsOf& result) const {
+  bool full = false;
+  bool repeated = false;
+  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
+    const RecordList* list = (job_.logs[log].*lists).find(key);
+    if (list == nullptr) continue;
+    full |= list->full;
+    repeated |= list->total > list->kept.size();
+    for (const Record& record : list->kept) {
+      result.records.push_back({process, &record, parse_record(record).message});
+    }
+  }
+  if (full) result.full.push_back(process);
+  if (repeated) result.repeated.push_back(process);
+}
+
+const RecordsOf& JobView::records(const Kind& kind) {
+  const auto [known, is_new] = by_kind_.try_emplace(kind.index);
+  if (!is_new || job_.processes_by_kind.empty()) return known->second;
+  known->second = read(job_.processes_by_kind[kind.index], kind.index, &SpeakerLog::records);
+  return known->second;
+}
+
+const RecordsOf& JobView::line_matches(int pattern) {
+  const auto [known, is_new] = by_pattern_.try_emplace(pattern);
+  if (!is_new) return known->second;
+  std::vector<int> all(job_.processes.size());
+  std::iota(all.begin(), all.end(), 0);
+  known->second = read(all, static_cast<uint16_t>(pattern), &SpeakerLog::line_matches);
+  return known->second;
+}
+
+const std::vector<Instance>& JobView::instances(Scope scope) {
+  const auto known = instances_.find(scope);
+  if (known != instances_.end()) return known->second;
+  return instances_.emplace(scope, instances_of(job_, scope)).first->second;
+}
+
+const std::vector<int>& JobView::instance_by_process(Scope scope) {
+  std::vector<int>& result = instance_by_process_[scope];
+  if (!result.empty()) return result;
+  result.assign(job_.processes.size(), -1);
+  const std::vector<Instance>& all = instances(scope);
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (const int process : all[i].processes) {
+      result[static_cast<size_t>(process)] = static_cast<int>(i);
+    }
+  }
+  return result;
+}
+
+const Instance* JobView::instance_around(std::span<const int> processes, Scope scope) {
+  const std::vector<Instance>& all = instances(scope);
+  if (scope == Scope::Job) return &all.front();
+  const bool splits_processes =
+      scope == Scope::Host || scope == Scope::Process || scope == Scope::Rank;
+  if (!splits_processes || processes.empty()) return nullptr;
+  const std::vector<int>& by_process = instance_by_process(scope);
+  const int first = by_process[static_cast<size_t>(processes.front())];
+  const bool same = std::all_of(processes.begin(), processes.end(), [&](int process) {
+    return by_process[static_cast<size_t>(process)] == first;
+  });
+  return same && first >= 0 ? &all[static_cast<size_t>(first)] : nullptr;
+}
+
+const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
+  const auto key = std::make_pair(&fact, &instance);
+  const auto known = facts_.find(key);
+  if (known != facts_.end()) return known->second;
+  return facts_.emplace(key, fact.derive(job_, instance)).first->second;
+}
+
 namespace {
 
 bool needs_a_line(const CountTest& count) {
@@ -108,6 +206,300 @@ Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
   if (found == findings_.end()) return Answer::No;
   hits.push_back({.finding = &found->second});
   return Answer::Yes;
+}
+
+// Conditions about lines.
+
+namespace {
+
+/// The matches that the instance's processes printed. Both are sorted by process.
+std::vector<const ReadRecord*> of_instance(const std::vector<const ReadRecord*>& records,
+                                           const Instance& instance) {
+  if (instance.scope == Scope::Job) return records;
+  std::vector<const ReadRecord*> result;
+  for (const int process : instance.processes) {
+    const auto own = of_process(records, process);
+    result.insert(result.end(), own.begin(), own.end());
+  }
+  return result;
+}
+
+bool any_torn(const Job& job, const Instance& instance) {
+  return std::any_of(instance.processes.begin(), instance.processes.end(),
+                     [&](int process) { return job.processes[static_cast<size_t>(process)].torn; });
+}
+
+bool any_open(const std::vector<int>& open, const Instance& instance) {
+  return std::any_of(open.begin(), open.end(),
+                     [&](int process) { return holds(instance.processes, process); });
+}
+
+/// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
+Answer judge_count(const CountTest& count, int64_t found, bool exact) {
+  const auto at_least = [&](int64_t n) {
+    return found >= n ? Answer::Yes : exact ? Answer::No : Answer::Unknown;
+  };
+  const auto at_most = [&](int64_t n) {
+    return found > n ? Answer::No : exact ? Answer::Yes : Answer::Unknown;
+  };
+  if (!count.at_least && !count.at_most && !count.equals) return at_least(1);
+  Answer answer = Answer::Yes;
+  if (count.at_least) answer = std::min(answer, at_least(*count.at_least));
+  if (count.at_most) answer = std::min(answer, at_most(*count.at_most));
+  if (count.equals) answer = std::min({answer, at_least(*count.equals), at_most(*count.equals)});
+  return answer;
+}
+
+}  // namespace
+
+std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,
+                                              int process) {
+  const auto begin =
+      std::lower_bound(records.begin(), records.end(), process,
+                       [](const ReadRecord* read, int wanted) { return read->process < wanted; });
+  const auto end =
+      std::upper_bound(begin, records.end(), process,
+                       [](int wanted, const ReadRecord* read) { return wanted < read->process; });
+  return {begin, end};
+}
+
+RuleJudge::Matches RuleJudge::matching(const RecordsOf& all, const std::vector<FieldTest>& where,
+                                       std::optional<LifePhase> phase) {
+  Matches result;
+  std::set<int> open(all.full.begin(), all.full.end());
+  const Job& job = view_.job();
+  for (const ReadRecord& read : all.records) {
+    if (!passes(job, read, where)) continue;
+    if (phase) {
+      const Evidence line{read.record->where, read.record->text};
+      const auto inside = is_in_phase(job, read.process, line, *phase);
+      // It may have been printed again in that phase.
+      if (!inside || (!*inside && holds(all.repeated, read.process))) open.insert(read.process);
+      if (inside != true) continue;
+    }
+    result.records.push_back(&read);
+  }
+  result.open.assign(open.begin(), open.end());
+  result.repeated = all.repeated;
+  return result;
+}
+
+const RuleJudge::Matches& RuleJudge::matches(const EventCondition& event) {
+  const auto known = matches_.find(&event);
+  if (known != matches_.end()) return known->second;
+  return matches_.emplace(&event, matching(view_.records(*event.kind), event.where, event.phase))
+      .first->second;
+}
+
+const RuleJudge::Matches& RuleJudge::matches(const LineCondition& line) {
+  const auto known = matches_.find(&line);
+  if (known != matches_.end()) return known->second;
+  return matches_.emplace(&line, matching(view_.line_matches(line.number), {}, line.phase))
+      .first->second;
+}
+
+const RuleJudge::Matches& RuleJudge::matches(const Condition& line) {
+  if (const auto* event = std::get_if<EventCondition>(&line.what)) return matches(*event);
+  return matches(std::get<LineCondition>(line.what));
+}
+
+std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
+  if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
+  if (any_open(found.open, where)) {
+    return "more different lines of this sort were printed than are kept, or their phase is not "
+           "known";
+  }
+  return "the log lacks lines that the rule needs";
+}
+
+Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reach reach,
+                              std::string_view label, const Instance& instance,
+                              std::vector<Hit>& hits) {
+  const Instance* where = reached(instance, reach);
+  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
+  std::vector<const ReadRecord*> records = of_instance(found.records, *where);
+  const bool exact =
+      !any_open(found.open, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
+  const Answer answer = judge_count(count, static_cast<int64_t>(records.size()), exact);
+  if (answer == Answer::Unknown) {
+    return unknown_because([&] { return doubt_phrase(found, *where); });
+  }
+  if (answer == Answer::Yes && !records.empty()) {
+    const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
+    hits.push_back({.label = label, .records = std::move(records), .inside = inside});
+  }
+  return answer;
+}
+
+Answer RuleJudge::judge(const EventCondition& event, const Instance& instance,
+                        std::vector<Hit>& hits) {
+  return judge_lines(matches(event), event.count, event.reach, event.label, instance, hits);
+}
+
+Answer RuleJudge::judge(const LineCondition& line, const Instance& instance,
+                        std::vector<Hit>& hits) {
+  return judge_lines(matches(line), line.count, line.reach, line.label, instance, hits);
+}
+
+// Did one process print these lines in this order?
+//
+//   sequence: [retry, failed], unless: done       n1:7:7   retry  failed           yes
+//                                                 n1:8:8   retry  done  failed     no
+//                                                 n1:9:9   failed  retry           no
+//
+// Lines of one process are ordered where they stand in one input. Of equal lines only the first is
+// kept: where some were printed again, an order that the first ones do not show is unknown, not no.
+
+namespace {
+
+/// Lines of one process that one element lets through.
+struct Lines {
+  std::vector<const ReadRecord*> records;  ///< In log order.
+  bool open = false;                       ///< There may be more.
+  bool repeated = false;                   ///< Some came again, later.
+  std::string_view label;
+};
+
+using Chain = std::vector<const ReadRecord*>;  ///< One line of each element, in order.
+
+bool is_before(const Job& job, const ReadRecord& a, const ReadRecord& b) {
+  return a.record->where < b.record->where && are_ordered(job, a.record->where, b.record->where);
+}
+
+/// The chain that ends with `last` and begins as late as it can; empty: there is none.
+Chain latest_chain(const Job& job, const std::vector<Lines>& elements, const ReadRecord& last) {
+  Chain chain(elements.size());
+  chain.back() = &last;
+  for (size_t i = elements.size() - 1; i-- > 0;) {
+    const auto& records = elements[i].records;
+    const auto found = std::find_if(records.rbegin(), records.rend(), [&](const ReadRecord* read) {
+      return is_before(job, *read, *chain[i + 1]);
+    });
+    if (found == records.rend()) return {};
+    chain[i] = *found;
+  }
+  return chain;
+}
+
+/// True if the lines can have come in this order, counting those that came again.
+bool may_be_in_order(const Job& job, const std::vector<Lines>& elements) {
+  const ReadRecord* before = nullptr;
+  for (const Lines& lines : elements) {
+    if (lines.open) continue;
+    if (lines.records.empty()) return false;
+    const auto next =
+        std::find_if(lines.records.begin(), lines.records.end(), [&](const ReadRecord* read) {
+          return before == nullptr || before->record->where < read->record->where ||
+                 !are_ordered(job, before->record->where, read->record->where);
+        });
+    if (next != lines.records.end()) {
+      before = *next;
+    } else if (!lines.repeated) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether no line of `stops` stands between the ends of the chain.
+Answer is_undisturbed(const Job& job, const Chain& chain, const Lines& stops) {
+  bool may_be_between = stops.open;
+  for (const ReadRecord* stop : stops.records) {
+    const bool after_first = is_before(job, *chain.front(), *stop);
+    if (after_first && is_before(job, *stop, *chain.back())) return Answer::No;
+    const bool ordered = are_ordered(job, stop->record->where, chain.back()->record->where);
+    may_be_between |= !ordered || (stops.repeated && !after_first);
+  }
+  return may_be_between ? Answer::Unknown : Answer::Yes;
+}
+
+Answer is_within(const Job& job, const Chain& chain, const Window& window) {
+  const ReadRecord& first = *chain.front();
+  const ReadRecord& last = *chain.back();
+  if (window.calls) {
+    const auto calls = calls_between(job, first.process, first.record->where, last.record->where);
+    if (!calls || (calls->at_least <= *window.calls && calls->at_most > *window.calls)) {
+      return Answer::Unknown;
+    }
+    return calls->at_most <= *window.calls ? Answer::Yes : Answer::No;
+  }
+  if (window.nanoseconds) {
+    const auto distance = nanoseconds_between(first.record->text, last.record->text);
+    if (!distance) return Answer::Unknown;
+    return *distance <= *window.nanoseconds ? Answer::Yes : Answer::No;
+  }
+  return Answer::Yes;
+}
+
+/// Label of an event or a line.
+std::string_view label_of(const Condition& line) {
+  if (const auto* event = std::get_if<EventCondition>(&line.what)) return event->label;
+  return std::get<LineCondition>(line.what).label;
+}
+
+}  // namespace
+
+Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
+                                 std::vector<Hit>& hits) {
+  const Job& job = view_.job();
+  const bool torn = job.processes[static_cast<size_t>(process)].torn;
+  const auto lines_of = [&](const Condition& condition) {
+    const Matches& found = matches(condition);
+    Lines lines;
+    lines.open = torn || holds(found.open, process);
+    lines.repeated = holds(found.repeated, process);
+    lines.label = label_of(condition);
+    const auto own = of_process(found.records, process);
+    lines.records.assign(own.begin(), own.end());
+    std::sort(lines.records.begin(), lines.records.end(),
+              [](const auto* a, const auto* b) { return a->record->where < b->record->where; });
+    return lines;
+  };
+  std::vector<Lines> elements;
+  for (const Condition& element : sequence.of) {
+    elements.push_back(lines_of(element));
+    if (elements.back().records.empty() && !elements.back().open) return Answer::No;
+  }
+  Lines stops;
+  if (!sequence.unless.empty()) stops = lines_of(sequence.unless.front());
+  Answer best = Answer::No;
+  for (const ReadRecord* last : elements.back().records) {
+    const Chain chain = latest_chain(job, elements, *last);
+    if (chain.empty()) continue;
+    best = std::max(
+        best, std::min(is_undisturbed(job, chain, stops), is_within(job, chain, sequence.within)));
+    if (best != Answer::Yes) continue;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      hits.push_back({.label = elements[i].label, .records = {chain[i]}});
+    }
+    return best;
+  }
+  const bool more = std::any_of(elements.begin(), elements.end(),
+                                [](const Lines& lines) { return lines.open || lines.repeated; });
+  const bool unordered = std::any_of(elements.begin(), elements.end(), [&](const Lines& lines) {
+    return !lines.records.empty() && !elements.back().records.empty() &&
+           !are_ordered(job, lines.records.front()->record->where,
+                        elements.back().records.back()->record->where);
+  });
+  if ((more || unordered) && may_be_in_order(job, elements)) best = std::max(best, Answer::Unknown);
+  return best;
+}
+
+Answer RuleJudge::judge(const SequenceCondition& sequence, const Instance& instance,
+                        std::vector<Hit>& hits) {
+  const Instance* where = reached(instance, sequence.reach);
+  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
+  const size_t before = hits.size();
+  Answer answer = absence_is_unknown_ ? Answer::Unknown : Answer::No;
+  for (const int process : where->processes) {
+    answer = std::max(answer, judge_sequence(sequence, process, hits));
+  }
+  const bool inside = sequence.reach == Reach::Instance || instance.scope == Scope::Job;
+  for (size_t i = before; i < hits.size(); ++i) hits[i].inside = inside;
+  if (answer == Answer::Unknown) {
+    return unknown_because([] { return "the order or the distance of the lines is not known"; });
+  }
+  return answer;
 }
 
 }  // namespace ncclog

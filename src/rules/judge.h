@@ -1,12 +1,4 @@
-// Does a rule's `when` hold for an instance? Yes, no, or unknown.
-//
-//   all      no if one is no, else unknown if one is unknown, else yes
-//   any      yes if one is yes, else unknown if one is unknown, else no
-//   none     no if one is yes, else unknown if one is unknown, else yes
-//   event    no if no kept line matches; unknown if there were more lines than are kept
-//   sequence yes if one process certainly printed the lines in that order
-//
-// Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
+// Does a rule's `when` hold for an instance?
 
 #pragma once
 
@@ -16,13 +8,76 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "diagnose/facts/fact.h"
+#include "model/job.h"
+#include "rules/pattern.h"
 #include "rules/finding.h"
-#include "rules/job_view.h"
 #include "rules/rule.h"
 
 namespace ncclog {
+
+// The job as rules ask about it: each kept line is parsed once, each fact is derived once.
+
+/// Kept lines of one sort, by process, in log order within one.
+struct RecordsOf {
+  std::vector<ReadRecord> records;
+  std::vector<int> full;  ///< Processes that printed more different lines than are kept; ascending.
+  /// Processes that printed some of the lines more than once: of those only the first is kept.
+  std::vector<int> repeated;
+};
+
+/// Invariant: answers about a job that outlives the view, computed at most once. References that it
+/// returns stay valid as long as the view does. For one thread.
+class JobView {
+ public:
+  explicit JobView(const Job& job) : job_(job) {}
+  JobView(const JobView&) = delete;
+  JobView& operator=(const JobView&) = delete;
+
+  const Job& job() const { return job_; }
+
+  const RecordsOf& records(const Kind& kind);
+
+  /// Lines that match the rulebook's line pattern of that number.
+  const RecordsOf& line_matches(int pattern);
+
+  /// Instances of a scope, as instances_of gives them.
+  const std::vector<Instance>& instances(Scope scope);
+
+  /// The instance of `scope` to which all of the processes belong; nullptr if there is none. The
+  /// job is the instance around any processes.
+  const Instance* instance_around(std::span<const int> processes, Scope scope);
+
+  /// The fact for one of the instances that this view returned.
+  const FactValue& fact(const Fact& fact, const Instance& instance);
+
+ private:
+  size_t count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const;
+  RecordsOf read(std::span<const int> processes, uint16_t key,
+                 RecordLists SpeakerLog::*lists) const;
+  void read(int process, uint16_t key, RecordLists SpeakerLog::*lists, RecordsOf& result) const;
+  const std::vector<int>& instance_by_process(Scope scope);
+
+  const Job& job_;
+  std::map<int, RecordsOf> by_kind_;
+  std::map<int, RecordsOf> by_pattern_;
+  std::map<Scope, std::vector<Instance>> instances_;
+  std::map<Scope, std::vector<int>> instance_by_process_;
+  std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
+};
+
+// Does a rule's `when` hold for an instance? Yes, no, or unknown.
+//
+//   all      no if one is no, else unknown if one is unknown, else yes
+//   any      yes if one is yes, else unknown if one is unknown, else no
+//   none     no if one is yes, else unknown if one is unknown, else yes
+//   event    no if no kept line matches; unknown if there were more lines than are kept
+//   sequence yes if one process certainly printed the lines in that order
+//
+// Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
 
 enum class Answer { No, Unknown, Yes };
 

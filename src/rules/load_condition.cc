@@ -1,14 +1,390 @@
 #include "rules/load_condition.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "base/text.h"
+#include "diagnose/instance.h"
 #include "log/known_messages.h"
-#include "rules/condition_keys.h"
-#include "rules/load_lines.h"
-#include "rules/load_tests.h"
-#include "rules/node_reader.h"
+#include "log/messages.h"
+#include "rules/pattern.h"
 
 namespace ncclog {
+std::span<const ConditionKeys> condition_keys() {
+  static const ConditionKeys kKeys[] = {
+      {"event", {"where", "phase", "in", "count", "as"}},
+      {"fact", {"is", "equals", "at_least", "at_most", "contains"}},
+      {"line", {"phase", "in", "count", "as"}},
+      {"finding", {}},
+      {"sequence", {"unless", "within", "in"}},
+      {"all", {}},
+      {"any", {}},
+      {"none", {}},
+  };
+  return kKeys;
+}
+
+std::vector<std::string_view> keys_of_condition(std::string_view name) {
+  std::vector<std::string_view> keys = {name};
+  for (const ConditionKeys& condition : condition_keys()) {
+    if (condition.name != name) continue;
+    keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
+  }
+  return keys;
+}
+
+std::vector<KindNames> kind_names() {
+  std::vector<KindNames> kinds;
+  for (const Kind& kind : all_kinds()) {
+    KindNames& names = kinds.emplace_back(KindNames{kind.name, {}});
+    for (const Field& field : kind.fields) names.fields.push_back(field.name);
+    for (const std::string_view field : header_field_names()) names.fields.push_back(field);
+  }
+  return kinds;
+}
+
+std::span<const std::string_view> comparison_names() {
+  static constexpr std::string_view kNames[] = {"not",     "contains", "starts_with", "ends_with",
+                                                "matches", "at_least", "at_most",     "above",
+                                                "below",   "empty",    "field"};
+  return kNames;
+}
+
+std::span<const std::string_view> per_names() {
+  return scope_names().first(static_cast<size_t>(Scope::RankPair) + 1);
+}
+
+std::span<const std::string_view> reach_names() {
+  static constexpr std::string_view kNames[] = {"job", "host"};
+  return kNames;
+}
+
+namespace {
+
+const Names kOperators(comparison_names().begin(), comparison_names().end());
+
+bool is_value(FieldType type, std::string_view text) {
+  if (type == FieldType::Integer) return parse_int(text).has_value();
+  if (type == FieldType::Hex) return parse_hex(text).has_value();
+  return true;
+}
+
+/// The values that a field is compared with; numbers where the field is one.
+std::vector<std::string> values_of(const RuleFile& file, const RuleNode& node, FieldType type) {
+  std::vector<std::string> values = scalars_of(file, node, "a value or a list of values");
+  for (const std::string& value : values) {
+    if (is_value(type, value)) continue;
+    fail_at(file, node.place, fmt::format("expected a number, found '{}'", value));
+  }
+  return values;
+}
+
+ValueTest with_values(Operator op, std::vector<std::string> values) {
+  ValueTest test;
+  test.op = op;
+  test.values = std::move(values);
+  return test;
+}
+
+/// at_least: 4
+ValueTest with_bound(const RuleFile& file, const RuleNode& node, Operator op) {
+  ValueTest test;
+  test.op = op;
+  test.number = number_of(file, node);
+  return test;
+}
+
+ValueTest load_operator(const RuleFile& file, const RuleNode::Entry& entry, FieldType type) {
+  const std::string& name = entry.key;
+  const RuleNode& value = entry.value;
+  if (name == "equals") return with_values(Operator::Equals, values_of(file, value, type));
+  if (name == "not") return with_values(Operator::Not, values_of(file, value, type));
+  if (name == "at_least") return with_bound(file, value, Operator::AtLeast);
+  if (name == "at_most") return with_bound(file, value, Operator::AtMost);
+  if (name == "above") return with_bound(file, value, Operator::Above);
+  if (name == "below") return with_bound(file, value, Operator::Below);
+  if (name == "contains" || name == "starts_with" || name == "ends_with") {
+    const Operator op = name == "contains"      ? Operator::Contains
+                        : name == "starts_with" ? Operator::StartsWith
+                                                : Operator::EndsWith;
+    return with_values(op, scalars_of(file, value, "a text or a list of texts"));
+  }
+  ValueTest test;
+  if (name == "matches") {
+    test.op = Operator::Matches;
+    test.pattern = load_pattern(file, value);
+  } else {
+    test.op = bool_of(file, value) ? Operator::Empty : Operator::NotEmpty;
+  }
+  return test;
+}
+
+FieldTest load_field_test(const RuleFile& file, const RuleNode::Entry& entry, const Kind& kind) {
+  FieldTest test;
+  test.field = load_field(file, entry.place, kind, entry.key);
+  if (entry.value.type != RuleNode::Type::Map) {
+    test.tests.push_back(
+        with_values(Operator::Equals, values_of(file, entry.value, test.field.type)));
+    return test;
+  }
+  only_keys(file, entry.value, kOperators);
+  for (const RuleNode::Entry& demand : entries_of(file, entry.value, "a comparison")) {
+    if (demand.key == "field") {
+      ValueTest same;
+      same.op = Operator::SameAs;
+      same.other = load_field(file, demand.value.place, kind,
+                              scalar_of(file, demand.value, "the name of a field"));
+      test.tests.push_back(std::move(same));
+    } else {
+      test.tests.push_back(load_operator(file, demand, test.field.type));
+    }
+  }
+  return test;
+}
+
+/// Comparisons that make sense for a fact's type, besides `fact` itself.
+Names comparisons_of(FactType type) {
+  switch (type) {
+    case FactType::Bool:
+      return {"is"};
+    case FactType::Integer:
+      return {"equals", "at_least", "at_most"};
+    case FactType::Text:
+      return {"equals", "contains"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind) {
+  std::vector<FieldTest> tests;
+  for (const RuleNode::Entry& entry : entries_of(file, node, "a map of fields")) {
+    tests.push_back(load_field_test(file, entry, kind));
+  }
+  return tests;
+}
+
+std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
+                                        FieldType type) {
+  std::vector<ValueTest> tests;
+  if (node.type != RuleNode::Type::Map) {
+    tests.push_back(with_values(Operator::Equals, values_of(file, node, type)));
+    return tests;
+  }
+  Names known = kOperators;
+  std::erase(known, "field");
+  only_keys(file, node, known);
+  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
+    tests.push_back(load_operator(file, demand, type));
+  }
+  return tests;
+}
+
+std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
+                                       const Fact& fact) {
+  only_keys(file, condition, keys_of_condition("fact"));
+  const Names known = comparisons_of(fact.type);
+  const FieldType type = fact.type == FactType::Integer ? FieldType::Integer : FieldType::Text;
+  std::vector<ValueTest> tests;
+  for (const RuleNode::Entry& entry : condition.entries) {
+    if (entry.key == "fact") continue;
+    if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+      fail_at(file, entry.place,
+              fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
+              fmt::format("use {}", fmt::join(known, ", ")));
+    }
+    tests.push_back(entry.key == "is" ? with_values(Operator::Equals,
+                                                    {bool_of(file, entry.value) ? "true" : "false"})
+                                      : load_operator(file, entry, type));
+  }
+  if (tests.empty()) {
+    fail_at(file, condition.place, fmt::format("what must the fact {} be?", fact.name),
+            fmt::format("use {}", fmt::join(known, ", ")));
+  }
+  return tests;
+}
+
+CountTest load_count(const RuleFile& file, const RuleNode& node) {
+  CountTest count;
+  entries_of(file, node, "a count: {at_least: 2}");
+  only_keys(file, node, {"at_least", "at_most", "equals"});
+  if (const RuleNode* n = node.find("at_least")) count.at_least = number_of(file, *n);
+  if (const RuleNode* n = node.find("at_most")) count.at_most = number_of(file, *n);
+  if (const RuleNode* n = node.find("equals")) count.equals = number_of(file, *n);
+  return count;
+}
+
+Pattern load_pattern(const RuleFile& file, const RuleNode& node) {
+  Pattern pattern(scalar_of(file, node, "a regular expression"));
+  if (file.builtin) return pattern;
+  if (const std::string error = pattern.error(); !error.empty()) {
+    fail_at(file, node.place, fmt::format("not a regular expression of RE2: {}", error));
+  }
+  return pattern;
+}
+
+namespace {
+
+const Names kReaches(reach_names().begin(), reach_names().end());
+
+/// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
+bool is_summed_up(const Kind& kind) {
+  return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
+}
+
+CountTest load_count_of(const RuleFile& file, const RuleNode& condition) {
+  const RuleNode* count = condition.find("count");
+  return count != nullptr ? load_count(file, *count) : CountTest{};
+}
+
+std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condition) {
+  const RuleNode* phase = condition.find("phase");
+  if (phase == nullptr) return std::nullopt;
+  const Names known(life_phase_names().begin(), life_phase_names().end());
+  return static_cast<LifePhase>(word_of(file, *phase, "phase", known));
+}
+
+/// "20 s", "500 ms"
+std::optional<double> parse_seconds(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double seconds;
+  };
+  constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = parse_decimal(text.substr(0, end));
+  const std::string_view name = trim(text.substr(end));
+  for (const Unit& unit : kUnits) {
+    if (number && unit.name == name) return *number * unit.seconds;
+  }
+  return std::nullopt;
+}
+
+/// "3 calls", "20 s"
+Window load_window(const RuleFile& file, const RuleNode& node) {
+  const std::string& text = scalar_of(file, node, "a distance: 3 calls, 20 s");
+  const auto words = split_blanks(text);
+  Window window;
+  if (words.size() == 2 && (words[1] == "calls" || words[1] == "call")) {
+    const auto calls = parse_int(words[0]);
+    if (calls && *calls >= 0) {
+      window.calls = static_cast<uint64_t>(*calls);
+      return window;
+    }
+  }
+  constexpr double kMostSeconds = 366.0 * 24 * 3600;
+  const auto seconds = parse_seconds(text);
+  if (!seconds || *seconds > kMostSeconds) {
+    fail_at(file, node.place, fmt::format("'{}' is no distance", text), "3 calls, 20 s, 500 ms");
+  }
+  window.nanoseconds = static_cast<int64_t>(*seconds * 1e9);
+  return window;
+}
+
+Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+  entries_of(file, node, "a condition");
+  Condition condition;
+  if (node.find("event") != nullptr) {
+    condition.what = load_event(file, node, names, {"event", "where", "phase", "as"});
+  } else if (node.find("line") != nullptr) {
+    condition.what = load_line(file, node, names, {"line", "phase", "as"});
+  } else {
+    fail_at(file, node.place, "a sequence is made of lines", "use event or line");
+  }
+  condition.place = node.place;
+  condition.text = flow_text(node);
+  return condition;
+}
+
+}  // namespace
+
+const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
+  const Kind* kind = find_kind(name);
+  if (kind == nullptr) {
+    Names known;
+    for (const Kind& candidate : all_kinds()) known.push_back(candidate.name);
+    fail_unknown(file, place, "event '{}'", name, known);
+  }
+  if (is_summed_up(*kind)) {
+    fail_at(file, place, fmt::format("single lines of {} are not kept", name),
+            "ask a fact about them");
+  }
+  return *kind;
+}
+
+void add_label(const RuleFile& file, Place place, const std::string& label, LabelMeaning meaning,
+               ConditionNames& names) {
+  const auto [known, is_new] = names.labels.try_emplace(label, meaning);
+  if (is_new) return;
+  LabelMeaning& earlier = known->second;
+  if (earlier.kind != meaning.kind) {
+    fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
+  }
+  std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
+}
+
+std::string load_label(const RuleFile& file, const RuleNode& condition,
+                       std::string_view otherwise) {
+  const RuleNode* as = condition.find("as");
+  return as != nullptr ? scalar_of(file, *as, "a label") : std::string(otherwise);
+}
+
+Reach load_reach(const RuleFile& file, const RuleNode& condition) {
+  const RuleNode* in = condition.find("in");
+  if (in == nullptr) return Reach::Instance;
+  return static_cast<Reach>(word_of(file, *in, "reach", kReaches));
+}
+
+EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                          const Names& keys) {
+  only_keys(file, node, keys);
+  EventCondition event;
+  const RuleNode& name = required(file, node, "event");
+  event.kind = &load_kind(file, name.place, scalar_of(file, name, "the name of a message kind"));
+  if (const RuleNode* where = node.find("where"))
+    event.where = load_where(file, *where, *event.kind);
+  event.phase = load_phase(file, node);
+  event.reach = load_reach(file, node);
+  event.count = load_count_of(file, node);
+  event.label = load_label(file, node, event.kind->name);
+  const LabelMeaning meaning{event.kind, {}};
+  add_label(file, node.place, event.label, meaning, names);
+  add_label(file, node.place, std::string(event.kind->name), meaning, names);
+  return event;
+}
+
+LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                        const Names& keys) {
+  only_keys(file, node, keys);
+  LineCondition line;
+  line.pattern = load_pattern(file, required(file, node, "line"));
+  line.phase = load_phase(file, node);
+  line.reach = load_reach(file, node);
+  line.count = load_count_of(file, node);
+  line.label = load_label(file, node, "line");
+  add_label(file, node.place, line.label, {nullptr, {line.pattern}}, names);
+  return line;
+}
+
+SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+  only_keys(file, node, keys_of_condition("sequence"));
+  SequenceCondition sequence;
+  const RuleNode& list = *node.find("sequence");
+  for (const RuleNode& item : items_of(file, list, "a list of conditions")) {
+    sequence.of.push_back(load_line_of_sequence(file, item, names));
+  }
+  if (sequence.of.size() < 2) fail_at(file, list.place, "a sequence has two lines at least");
+  if (const RuleNode* unless = node.find("unless")) {
+    ConditionNames hidden{names.per, {}};
+    sequence.unless.push_back(load_line_of_sequence(file, *unless, hidden));
+  }
+  if (const RuleNode* within = node.find("within")) sequence.within = load_window(file, *within);
+  sequence.reach = load_reach(file, node);
+  return sequence;
+}
+
 namespace {
 
 FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Scope per) {
@@ -174,6 +550,118 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
     return {std::string(label), load_field(file, place, *meaning.kind, name)};
   }
   return {std::string(label), load_capture(file, place, meaning, name)};
+}
+
+// Messages: which placeholder stands for what.
+
+namespace {
+
+struct NamedPart {
+  std::string_view name;
+  MessagePart::Type type;
+};
+
+constexpr NamedPart kNamedParts[] = {
+    {"subject", MessagePart::Type::Subject},
+    {"ranks", MessagePart::Type::Ranks},
+    {"hosts", MessagePart::Type::Hosts},
+    {"communicator", MessagePart::Type::Communicator},
+};
+
+std::optional<MessagePart> named_part(std::string_view name) {
+  for (const NamedPart& part : kNamedParts) {
+    if (part.name != name) continue;
+    MessagePart result;
+    result.type = part.type;
+    return result;
+  }
+  return std::nullopt;
+}
+
+/// "job.rdma_evidence" and "job.rdma_evidence.what"; nullopt if a label must be meant.
+std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::string_view name,
+                                     const ConditionNames& names) {
+  const std::string_view scope = name.substr(0, name.find('.'));
+  if (!parse_scope(scope) || names.labels.contains(scope)) return std::nullopt;
+  constexpr std::string_view kWhat = ".what";
+  MessagePart part;
+  part.type = MessagePart::Type::Fact;
+  if (name.ends_with(kWhat)) {
+    part.type = MessagePart::Type::FactWhat;
+    name.remove_suffix(kWhat.size());
+  }
+  part.fact = &load_fact(file, place, name, names.per);
+  return part;
+}
+
+/// "end|one process|# processes": the first form for one line of the label, else the second.
+MessagePart load_plural(const RuleFile& file, Place place, std::string_view text,
+                        const ConditionNames& names) {
+  const auto forms = split(text, '|');
+  if (forms.size() != 3) {
+    fail_at(file, place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
+  }
+  if (!names.labels.contains(forms[0])) {
+    Names known;
+    for (const auto& [label, meaning] : names.labels) known.push_back(label);
+    fail_unknown(file, place, "label '{}'", forms[0], known);
+  }
+  MessagePart part;
+  part.type = MessagePart::Type::Plural;
+  part.text = forms[0];
+  part.one = forms[1];
+  part.many = forms[2];
+  return part;
+}
+
+MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view name,
+                             const ConditionNames& names) {
+  if (auto part = named_part(name)) return *part;
+  if (name.find('|') != name.npos) return load_plural(file, place, name, names);
+  if (auto part = fact_part(file, place, name, names)) return *part;
+  if (name.find('.') == name.npos) {
+    fail_unknown(file, place, "placeholder '{}'", name,
+                 {"subject", "ranks", "hosts", "communicator"});
+  }
+  LabelledField field = load_labelled_field(file, place, name, names);
+  MessagePart part;
+  part.type = MessagePart::Type::Field;
+  part.text = std::move(field.label);
+  part.field = field.field;
+  return part;
+}
+
+void add_text(std::vector<MessagePart>& parts, std::string_view text) {
+  if (text.empty()) return;
+  if (parts.empty() || parts.back().type != MessagePart::Type::Text) parts.emplace_back();
+  parts.back().text += text;
+}
+
+}  // namespace
+
+std::vector<MessagePart> load_message(const RuleFile& file, const RuleNode& node,
+                                      const ConditionNames& names) {
+  std::string_view rest = scalar_of(file, node, "a message");
+  std::vector<MessagePart> parts;
+  while (!rest.empty()) {
+    const size_t brace = std::min(rest.find_first_of("{}"), rest.size());
+    add_text(parts, rest.substr(0, brace));
+    rest.remove_prefix(brace);
+    if (rest.empty()) break;
+    if (rest.starts_with("{{") || rest.starts_with("}}")) {
+      add_text(parts, rest.substr(0, 1));
+      rest.remove_prefix(2);
+      continue;
+    }
+    const size_t end = rest.find('}');
+    if (rest.front() == '}' || end == rest.npos) {
+      fail_at(file, node.place, "a brace of the message has no partner",
+              "write {{ and }} for braces");
+    }
+    parts.push_back(load_placeholder(file, node.place, rest.substr(1, end - 1), names));
+    rest.remove_prefix(end + 1);
+  }
+  return parts;
 }
 
 }  // namespace ncclog

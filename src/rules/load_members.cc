@@ -5,10 +5,8 @@
 
 #include "diagnose/settings/nccl_variables.h"
 #include "log/messages.h"
-#include "rules/condition_keys.h"
-#include "rules/load_lines.h"
-#include "rules/load_tests.h"
-#include "rules/node_reader.h"
+#include "rules/load_condition.h"
+#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {

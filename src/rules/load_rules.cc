@@ -1,12 +1,125 @@
 #include "rules/load_rules.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
 
-#include "rules/condition_keys.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "log/known_messages.h"
 #include "rules/load_condition.h"
-#include "rules/node_reader.h"
 
 namespace ncclog {
+namespace {
+
+std::string_view name_of(RuleNode::Type type) {
+  switch (type) {
+    case RuleNode::Type::Null:
+      return "nothing";
+    case RuleNode::Type::Scalar:
+      return "a text";
+    case RuleNode::Type::Sequence:
+      return "a list";
+    case RuleNode::Type::Map:
+      return "a map";
+  }
+  return "";
+}
+
+[[noreturn]] void fail_type(const RuleFile& file, const RuleNode& node, std::string_view what) {
+  const bool colon = node.type == RuleNode::Type::Map && node.entries.size() == 1;
+  fail_at(file, node.place, fmt::format("expected {}, found {}", what, name_of(node.type)),
+          colon ? "quote a text that holds ': ', else YAML reads a map" : "");
+}
+
+}  // namespace
+
+void fail_at(const RuleFile& file, Place place, const std::string& what, const std::string& hint) {
+  throw Error(what, fmt::format("{}:{}:{}", file.path, place.line, place.column), hint);
+}
+
+void fail_unknown(const RuleFile& file, Place place, std::string_view what, std::string_view name,
+                  const Names& known) {
+  constexpr size_t kFew = 16;
+  std::string hint;
+  if (const auto near = nearest_name(name, known)) {
+    hint = fmt::format("did you mean '{}'?", *near);
+  } else if (!known.empty() && known.size() <= kFew) {
+    hint = fmt::format("known: {}", fmt::join(known, ", "));
+  }
+  fail_at(file, place, fmt::format("unknown {}", fmt::format(fmt::runtime(what), name)), hint);
+}
+
+const std::string& scalar_of(const RuleFile& file, const RuleNode& node, std::string_view what) {
+  if (node.type != RuleNode::Type::Scalar) fail_type(file, node, what);
+  return node.text;
+}
+
+std::vector<std::string> scalars_of(const RuleFile& file, const RuleNode& node,
+                                    std::string_view what) {
+  if (node.type == RuleNode::Type::Scalar) return {node.text};
+  std::vector<std::string> texts;
+  for (const RuleNode& item : items_of(file, node, what)) {
+    texts.push_back(scalar_of(file, item, "a text"));
+  }
+  return texts;
+}
+
+int64_t number_of(const RuleFile& file, const RuleNode& node) {
+  const std::string& text = scalar_of(file, node, "a number");
+  const auto number = parse_int(text);
+  if (!number) fail_at(file, node.place, fmt::format("expected a number, found '{}'", text));
+  return *number;
+}
+
+bool bool_of(const RuleFile& file, const RuleNode& node) {
+  const std::string& text = scalar_of(file, node, "true or false");
+  if (text != "true" && text != "false") {
+    fail_at(file, node.place, fmt::format("expected true or false, found '{}'", text));
+  }
+  return text == "true";
+}
+
+const std::vector<RuleNode>& items_of(const RuleFile& file, const RuleNode& node,
+                                      std::string_view what) {
+  if (node.type != RuleNode::Type::Sequence) fail_type(file, node, what);
+  if (node.items.empty()) fail_at(file, node.place, fmt::format("expected {}, found none", what));
+  return node.items;
+}
+
+const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleNode& node,
+                                               std::string_view what) {
+  if (node.type != RuleNode::Type::Map) fail_type(file, node, what);
+  if (node.entries.empty()) fail_at(file, node.place, fmt::format("expected {}, found none", what));
+  return node.entries;
+}
+
+void only_keys(const RuleFile& file, const RuleNode& map, const Names& known) {
+  for (const RuleNode::Entry& entry : map.entries) {
+    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    fail_unknown(file, entry.place, "key '{}'", entry.key, known);
+  }
+}
+
+const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_view key) {
+  const RuleNode* node = map.find(key);
+  if (node == nullptr) fail_at(file, map.place, fmt::format("the key '{}' is missing", key));
+  return *node;
+}
+
+size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
+               const Names& names) {
+  const std::string& text = scalar_of(file, node, what);
+  const auto found = std::find(names.begin(), names.end(), text);
+  if (found == names.end()) {
+    fail_unknown(file, node.place, fmt::format("{} '{{}}'", what), text, names);
+  }
+  return static_cast<size_t>(found - names.begin());
+}
+
 namespace {
 
 const Names kKeys = {"id",
@@ -216,6 +329,411 @@ Rule load_rule(const RuleFile& file) {
 
 Rule load_rule(std::string_view yaml, const std::string& path) {
   return load_rule(RuleFile{path, read_yaml(yaml, path), false});
+}
+
+// Rule files on disk and in the executable.
+
+namespace {
+
+bool is_rule_file(const std::filesystem::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
+}  // namespace
+
+std::vector<std::string> find_rule_files(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return {path};
+  if (!fs::is_directory(path, error)) throw Error("no such file or folder of rules", path);
+  std::vector<std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
+    if (entry.is_regular_file() && is_rule_file(entry.path())) files.push_back(entry.path());
+  }
+  if (files.empty()) throw Error("no rule file (*.yaml) in this folder", path);
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+RuleFile read_rule_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw Error("cannot be read", path);
+  const std::string yaml{std::istreambuf_iterator<char>(stream), {}};
+  return {path, read_yaml(yaml, path), false};
+}
+
+namespace {
+
+/// Names of names grow by powers, so a short file could ask for more than there is memory.
+constexpr size_t kMostNodes = 20'000;
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// "x" of the scalar $x; empty: it is none.
+std::string_view list_name(const RuleNode& node) {
+  const std::string_view text = node.text;
+  if (node.type != RuleNode::Type::Scalar || !text.starts_with('$')) return {};
+  return is_name(text.substr(1)) ? text.substr(1) : std::string_view();
+}
+
+size_t count_nodes(const RuleNode& node) {
+  size_t nodes = 1;
+  for (const RuleNode& item : node.items) nodes += count_nodes(item);
+  for (const RuleNode::Entry& entry : node.entries) nodes += count_nodes(entry.value);
+  return nodes;
+}
+
+void move_to(RuleNode& node, Place place) {
+  node.place = place;
+  for (RuleNode& item : node.items) move_to(item, place);
+  for (RuleNode::Entry& entry : node.entries) {
+    entry.place = place;
+    move_to(entry.value, place);
+  }
+}
+
+using NodesByName = std::map<std::string, RuleNode, std::less<>>;
+
+const RuleNode& find_named(const RuleFile& file, Place place, const NodesByName& nodes,
+                           std::string_view what, std::string_view name) {
+  const auto found = nodes.find(name);
+  if (found != nodes.end()) return found->second;
+  Names known;
+  for (const auto& [other, node] : nodes) known.push_back(other);
+  fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, known);
+}
+
+/// Replaces names below nodes of `file`, by at most kMostNodes nodes in all.
+class Replacement {
+ public:
+  Replacement(const RuleFile& file, const SharedNames& names) : file_(file), names_(names) {}
+
+  void operator()(RuleNode& node, bool holds_conditions) {
+    if (!list_name(node).empty()) node = list_of(node);
+    if (holds_conditions && is_use(node)) node = condition_of(node);
+    std::vector<RuleNode> items;
+    for (RuleNode& item : node.items) {
+      if (list_name(item).empty()) {
+        (*this)(item, holds_conditions);
+        items.push_back(std::move(item));
+      } else {
+        RuleNode list = list_of(item);
+        std::move(list.items.begin(), list.items.end(), std::back_inserter(items));
+      }
+    }
+    node.items = std::move(items);
+    for (RuleNode::Entry& entry : node.entries) {
+      (*this)(entry.value, holds_conditions && entry.key != "where");
+    }
+  }
+
+ private:
+  static bool is_use(const RuleNode& node) { return node.find("use") != nullptr; }
+
+  RuleNode list_of(const RuleNode& node) {
+    return copy(find_named(file_, node.place, names_.lists, "list", list_name(node)), node.place);
+  }
+
+  RuleNode condition_of(const RuleNode& node) {
+    only_keys(file_, node, {"use"});
+    const RuleNode& name = *node.find("use");
+    return copy(find_named(file_, name.place, names_.conditions, "condition",
+                           scalar_of(file_, name, "the name of a condition")),
+                name.place);
+  }
+
+  RuleNode copy(const RuleNode& named, Place place) {
+    nodes_ += count_nodes(named);
+    if (nodes_ > kMostNodes) {
+      fail_at(file_, place, fmt::format("names stand for more than {} values here", kMostNodes),
+              "let names stand for fewer values, or for fewer other names");
+    }
+    RuleNode result = named;
+    move_to(result, place);
+    return result;
+  }
+
+  const RuleFile& file_;
+  const SharedNames& names_;
+  size_t nodes_ = 0;  ///< Put in for names so far.
+};
+
+void require_name(const RuleFile& file, const RuleNode::Entry& entry) {
+  if (is_name(entry.key)) return;
+  fail_at(file, entry.place, fmt::format("'{}' is no name", entry.key),
+          "names are words in lower case, joined by '_'");
+}
+
+/// Where in the file the mistake is, as the error says it.
+Place place_of(const RuleFile& file, const Error& error) {
+  const auto parts = split(std::string_view(error.where()).substr(file.path.size()), ':');
+  if (parts.size() != 3) return {};
+  return {static_cast<uint32_t>(parse_int(parts[1]).value_or(0)),
+          static_cast<uint32_t>(parse_int(parts[2]).value_or(0))};
+}
+
+bool is_before(Place a, Place b) {
+  return std::pair(a.line, a.column) < std::pair(b.line, b.column);
+}
+
+/// A condition must fit rules of some scope. Which facts it may ask for depends on the scope, so
+/// the mistake is the one that is found last in the file.
+void require_condition(const RuleFile& file, const RuleNode& node) {
+  std::optional<Error> latest;
+  for (size_t scope = 0; scope < per_names().size(); ++scope) {
+    try {
+      ConditionNames names{static_cast<Scope>(scope), {}};
+      load_condition(file, node, names);
+      return;
+    } catch (const Error& error) {
+      if (!latest || is_before(place_of(file, *latest), place_of(file, error))) latest = error;
+    }
+  }
+  throw Error(*latest);
+}
+
+void load_list(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
+               SharedNames& names) {
+  require_name(file, entry);
+  RuleNode list = entry.value;
+  replace(list, false);
+  for (const RuleNode& item : items_of(file, list, "a list of values")) {
+    scalar_of(file, item, "a value");
+  }
+  names.lists.insert_or_assign(entry.key, std::move(list));
+}
+
+void load_named_condition(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
+                          SharedNames& names) {
+  require_name(file, entry);
+  RuleNode condition = entry.value;
+  replace(condition, true);
+  require_condition(file, condition);
+  names.conditions.insert_or_assign(entry.key, std::move(condition));
+}
+
+}  // namespace
+
+bool is_shared_names(const RuleNode& root) {
+  return root.find("lists") != nullptr || root.find("conditions") != nullptr;
+}
+
+void load_shared_names(const RuleFile& file, SharedNames& names) {
+  only_keys(file, file.root, {"lists", "conditions"});
+  Replacement replace(file, names);
+  if (const RuleNode* lists = file.root.find("lists")) {
+    for (const RuleNode::Entry& entry : entries_of(file, *lists, "lists by name")) {
+      load_list(file, entry, replace, names);
+    }
+  }
+  if (const RuleNode* conditions = file.root.find("conditions")) {
+    for (const RuleNode::Entry& entry : entries_of(file, *conditions, "conditions by name")) {
+      load_named_condition(file, entry, replace, names);
+    }
+  }
+}
+
+void replace_shared_names(RuleFile& file, const SharedNames& names) {
+  Replacement replace(file, names);
+  for (RuleNode::Entry& entry : file.root.entries) {
+    if (entry.key == "message" || entry.key == "examples") continue;
+    replace(entry.value, entry.key == "when");
+  }
+}
+
+namespace {
+
+/// Calls `load`; its Error goes to `on_error`.
+template <typename Load>
+void attempt(const OnRuleError& on_error, Load&& load) {
+  try {
+    load();
+  } catch (const Error& error) {
+    on_error(error);
+  }
+}
+
+std::vector<std::string> files_of(const std::vector<std::string>& paths) {
+  std::vector<std::string> files;
+  for (const std::string& path : paths) {
+    for (std::string& file : find_rule_files(path)) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+}  // namespace
+
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
+                      const OnRuleError& on_error) {
+  RuleSet set;
+  std::vector<RuleFile> rules;
+  for (const std::string& path : files_of(paths)) {
+    ++set.files;
+    attempt(on_error, [&] {
+      RuleFile file = read_rule_file(path);
+      if (is_shared_names(file.root)) {
+        load_shared_names(file, shared);
+      } else if (is_overlay_file(file.root)) {
+        std::vector<Overlay> overlays = load_overlays(file);
+        std::move(overlays.begin(), overlays.end(), std::back_inserter(set.overlays));
+      } else {
+        rules.push_back(std::move(file));
+      }
+    });
+  }
+  for (RuleFile& file : rules) {
+    attempt(on_error, [&] {
+      replace_shared_names(file, shared);
+      set.rules.push_back(load_rule(file));
+    });
+  }
+  return set;
+}
+
+// Rules joined to a rulebook: which one counts, in which order they are judged, what they share.
+
+namespace {
+
+using RulesById = std::map<std::string, Rule, std::less<>>;
+
+[[noreturn]] void fail_at(const Rule& rule, Place place, const std::string& what,
+                          const std::string& hint = {}) {
+  throw Error(what, fmt::format("{}:{}:{}", rule.path, place.line, place.column), hint);
+}
+
+RulesById by_id(std::vector<Rule>&& rules) {
+  RulesById result;
+  for (Rule& rule : rules) {
+    const auto known = result.find(rule.id);
+    if (known != result.end() && known->second.builtin == rule.builtin) {
+      throw Error(fmt::format("the id '{}' stands twice", rule.id), rule.path,
+                  fmt::format("it is also in {}", known->second.path));
+    }
+    std::string id = rule.id;
+    result.insert_or_assign(std::move(id), std::move(rule));
+  }
+  return result;
+}
+
+/// Calls `use` for every condition of type T below `condition`, itself included.
+template <typename T, typename Node>
+void for_each_condition(Node& condition, const std::function<void(T&)>& use) {
+  if (auto* found = std::get_if<std::remove_const_t<T>>(&condition.what)) use(*found);
+  for_each_member(condition, [&](auto& inner) { for_each_condition<T>(inner, use); });
+}
+
+void require_id(const RulesById& rules, const Rule& rule, Place place, const std::string& id) {
+  if (rules.contains(id)) return;
+  std::vector<std::string_view> known;
+  for (const auto& [name, other] : rules) known.push_back(name);
+  const auto near = nearest_name(id, known);
+  fail_at(rule, place, fmt::format("unknown rule '{}'", id),
+          near ? fmt::format("did you mean '{}'?", *near) : "");
+}
+
+void require_ids(const RulesById& rules, const Rule& rule) {
+  for (const std::string& id : rule.explains) require_id(rules, rule, rule.explains_place, id);
+  for (const std::string& id : rule.explains_same_ranks) {
+    require_id(rules, rule, rule.explains_same_ranks_place, id);
+  }
+  for (const std::string& id : rule.related) require_id(rules, rule, rule.related_place, id);
+  for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
+    require_id(rules, rule, asked.place, asked.rule);
+  });
+}
+
+/// Puts rules behind those whose findings they ask for.
+class EvaluationOrder {
+ public:
+  explicit EvaluationOrder(RulesById& rules) : rules_(rules) {}
+
+  std::vector<Rule> take() {
+    for (auto& [id, rule] : rules_) place(id, rule);
+    std::vector<Rule> result;
+    for (const std::string& id : order_) result.push_back(std::move(rules_.at(id)));
+    return result;
+  }
+
+ private:
+  enum class State { Open, Begun, Placed };
+
+  void place(const std::string& id, const Rule& rule) {
+    State& state = states_[id];
+    if (state == State::Placed) return;
+    state = State::Begun;
+    for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
+      if (states_[asked.rule] == State::Begun) {
+        fail_at(rule, asked.place,
+                fmt::format("'{}' and '{}' each ask for the other's finding", id, asked.rule));
+      }
+      place(asked.rule, rules_.at(asked.rule));
+    });
+    states_[id] = State::Placed;
+    order_.push_back(id);
+  }
+
+  RulesById& rules_;
+  std::map<std::string, State> states_;
+  std::vector<std::string> order_;
+};
+
+std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
+  std::vector<std::string> patterns;
+  for (Rule& rule : rules) {
+    for_each_condition<LineCondition>(rule.when, [&](LineCondition& line) {
+      line.number = static_cast<int>(patterns.size());
+      patterns.push_back(line.pattern.text());
+    });
+  }
+  return patterns;
+}
+
+std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays) {
+  uint64_t hash = kFnvBasis;
+  for (const auto& [id, rule] : rules) hash = fnv_step(hash, rule.hash);
+  for (const Overlay& overlay : overlays) {
+    for (const std::string& text : {overlay.rule, overlay.text}) hash = fnv_text(hash, text);
+  }
+  if (const uint64_t added = added_messages_hash(); added != 0) hash = fnv_step(hash, added);
+  return fmt::format("{:016x}", hash);
+}
+
+void require_rules(const RulesById& rules, const std::vector<Overlay>& overlays) {
+  for (const Overlay& overlay : overlays) {
+    Rule place;
+    place.path = overlay.path;
+    require_id(rules, place, overlay.place, overlay.rule);
+  }
+}
+
+}  // namespace
+
+Rulebook make_rulebook(std::vector<Rule> rules) {
+  return make_rulebook(std::move(rules), {}, Date{});
+}
+
+Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today) {
+  RulesById unique = by_id(std::move(rules));
+  for (const auto& [id, rule] : unique) require_ids(unique, rule);
+  require_rules(unique, overlays);
+  Rulebook rulebook;
+  for (Overlay& overlay : overlays) {
+    (overlay.until < today ? rulebook.ended : rulebook.overlays).push_back(std::move(overlay));
+  }
+  rulebook.hash = hash_of(unique, rulebook.overlays);
+  rulebook.rules = EvaluationOrder(unique).take();
+  rulebook.line_patterns = number_line_patterns(rulebook.rules);
+  return rulebook;
+}
+
+const Rule* find_rule(const Rulebook& rulebook, std::string_view id) {
+  const auto found = std::find_if(rulebook.rules.begin(), rulebook.rules.end(),
+                                  [&](const Rule& rule) { return rule.id == id; });
+  return found == rulebook.rules.end() ? nullptr : &*found;
 }
 
 }  // namespace ncclog

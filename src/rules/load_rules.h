@@ -1,20 +1,33 @@
-// From rule files to a rulebook. Strict: whatever the program does not know is an error with its
-// place and the nearest name that it does know.
+// From rule files to a rulebook.
 //
-//   ncclog: rules/shm/shm-no-space.yaml:7:28: unknown field 'sizes' of event shm_create_failed
-//     hint: did you mean 'size'?
+// rule_files      finds and reads files
+// shared_names    lists and conditions that several rules share
+// load_rule       one rule, strictly: an unknown word is an error with its place
+// make_rulebook   all rules together, in the order in which they are judged
 
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "rules/rule.h"
-#include "rules/rule_node.h"
+#include "rules/rule_yaml.h"
 
 namespace ncclog {
+
+// From rule files to a rulebook. Strict: whatever the program does not know is an error with its
+// place and the nearest name that it does know.
+//
+//   ncclog: rules/shm/shm-no-space.yaml:7:28: unknown field 'sizes' of event shm_create_failed
+//     hint: did you mean 'size'?
 
 /// A rule file's tree with the path that messages name.
 struct RuleFile {
@@ -56,5 +69,95 @@ Rulebook load_rulebook();
 /// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
 /// folders. Without a day no overlay has ended. Throws Error.
 Rulebook load_rulebook(const std::vector<std::string>& paths, Date today = {});
+
+// Words for reading a rule file's tree strictly: what is not expected is an error with its place.
+
+using Names = std::vector<std::string_view>;
+
+/// Throws Error at a place of the file.
+[[noreturn]] void fail_at(const RuleFile& file, Place place, const std::string& what,
+                          const std::string& hint = {});
+
+/// Throws Error: `name` is none of the `known` ones. The hint names the nearest, or all if few.
+[[noreturn]] void fail_unknown(const RuleFile& file, Place place, std::string_view what,
+                               std::string_view name, const Names& known);
+
+/// The scalar's text; `what` says in messages what is expected: "an id".
+const std::string& scalar_of(const RuleFile& file, const RuleNode& node, std::string_view what);
+
+/// A sequence of scalars; a single scalar stands for a sequence of one.
+std::vector<std::string> scalars_of(const RuleFile& file, const RuleNode& node,
+                                    std::string_view what);
+
+int64_t number_of(const RuleFile& file, const RuleNode& node);
+bool bool_of(const RuleFile& file, const RuleNode& node);
+
+/// Throws Error unless the node is a sequence, or a map, with something in it.
+const std::vector<RuleNode>& items_of(const RuleFile& file, const RuleNode& node,
+                                      std::string_view what);
+const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleNode& node,
+                                               std::string_view what);
+
+/// Throws Error for a key of the map that is not among `known`.
+void only_keys(const RuleFile& file, const RuleNode& map, const Names& known);
+
+/// The value of a key that must be there.
+const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_view key);
+
+/// A word out of a closed list, as the position of its name: severity: error.
+size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
+               const Names& names);
+
+// Lists and conditions that several rule files share by name.
+//
+//   lists:
+//     container_interfaces: [docker0, podman0, cni0]
+//   conditions:
+//     rdma_present: {fact: job.rdma_evidence, is: true}
+//
+// A rule writes `{name: $container_interfaces}` or `[eth0, $container_interfaces]`, and
+// `{use: rdma_present}` where a condition may stand. Names are replaced before a rule is loaded, so
+// the rest of the program knows rules without any; what replaced a name has the name's place.
+
+/// Invariant: no name stands inside the nodes any more.
+struct SharedNames {
+  std::map<std::string, RuleNode, std::less<>> lists;       ///< Sequences of scalars.
+  std::map<std::string, RuleNode, std::less<>> conditions;  ///< As under `when`.
+};
+
+/// True if the tree is a file of shared names, and no rule.
+bool is_shared_names(const RuleNode& root);
+
+/// Adds the names of a file; what has the name already is replaced. A list or condition may use
+/// what stands above it or is in `names`. Throws Error, also for conditions that fit no rule, and
+/// for names of names that stand for too much.
+void load_shared_names(const RuleFile& file, SharedNames& names);
+
+/// Replaces the names in a rule, outside of its message and examples. Throws Error for a name that
+/// is not there, and for names that stand for too much.
+void replace_shared_names(RuleFile& file, const SharedNames& names);
+
+// What a group of YAML files says together: rules, the names that they share, and overlays.
+//
+//   site-rules/lists.yaml          names for the rules of this group
+//   site-rules/net/our-rail.yaml   a rule
+//   site-rules/known.yaml          an overlay
+
+struct RuleSet {
+  std::vector<Rule> rules;
+  std::vector<Overlay> overlays;
+  size_t files = 0;  ///< That were read, right or wrong.
+};
+
+/// Told of each file that is wrong; what it throws ends the reading.
+using OnRuleError = std::function<void(const Error& error)>;
+
+/// Reads all files that `paths` name. Their rules may use the names that some of them define, and
+/// those in `shared`. A file that is wrong is left out.
+RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
+                      const OnRuleError& on_error);
+
+/// Names for all rules: those of rules/lists.yaml.
+SharedNames builtin_shared_names();
 
 }  // namespace ncclog

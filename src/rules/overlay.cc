@@ -5,8 +5,7 @@
 
 #include "base/text.h"
 #include "rules/load_rules.h"
-#include "rules/load_tests.h"
-#include "rules/node_reader.h"
+#include "rules/load_condition.h"
 
 namespace ncclog {
 namespace {

@@ -15,9 +15,9 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/field_test.h"
+#include "rules/pattern.h"
 #include "rules/finding.h"
-#include "rules/rule_node.h"
+#include "rules/rule_yaml.h"
 
 namespace ncclog {
 

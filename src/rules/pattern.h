@@ -1,5 +1,5 @@
-// A regular expression of a rule (RE2 syntax), compiled when it is first used: most are never
-// needed, and compiling them all would take longer than reading the rules.
+// What a rule demands of a text: regular expressions, comparisons of fields, and the patterns that
+// every line is held against while a log is read.
 
 #pragma once
 
@@ -9,7 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/facts/fact.h"
+#include "log/event.h"
+
 namespace ncclog {
+
+// A regular expression of a rule (RE2 syntax), compiled when it is first used: most are never
+// needed, and compiling them all would take longer than reading the rules.
 
 /// Invariant: the expression is compiled at most once, by whichever thread needs it first. Copies
 /// share it.
@@ -40,5 +46,94 @@ class Pattern {
   struct Lazy;
   std::shared_ptr<Lazy> lazy_;
 };
+
+// A text that every match of a regular expression contains, found without compiling it.
+//
+//   "NCCL WARN .*Cannot get incoming CPU"  →  "Cannot get incoming CPU"
+
+/// The longest run of ordinary characters that no match of `pattern` can be without; empty where
+/// the pattern's form does not show one (alternatives, flags, groups are not looked into).
+std::string required_literal(std::string_view pattern);
+
+// What a rule demands of one value of an event or a fact.
+//
+//   where: {size: 0, error: {contains: No such file}, level: [WARN, ABORT]}
+//          └ number ┘└ text ────────────────────────┘└ header field ─────┘
+
+/// Fields that every line has, whatever its kind.
+enum class HeaderField { None, Level, File, Host, Rank, Pid };
+
+/// The header field of that name in rule files ("level"); None if there is none.
+HeaderField parse_header_field(std::string_view name);
+
+/// Names of all header fields, for messages.
+std::vector<std::string_view> header_field_names();
+
+/// A field of a kind, of the header where `header` is set, or what a line pattern captures.
+struct FieldRef {
+  size_t index = 0;  ///< Into Kind::fields.
+  HeaderField header = HeaderField::None;
+  FieldType type = FieldType::Text;
+  std::string group = {};              ///< Name of a capturing group; empty: it is a field.
+  std::vector<Pattern> patterns = {};  ///< That have this group; the first that matches counts.
+
+  bool operator==(const FieldRef&) const = default;
+};
+
+/// What to do with a value.
+enum class Operator {
+  Equals,    ///< Equals one of the values.
+  Not,       ///< Equals none of them.
+  Contains,  ///< Contains one of them; the same for StartsWith and EndsWith.
+  StartsWith,
+  EndsWith,
+  Matches,  ///< A part of it matches the pattern.
+  AtLeast,  ///< Is a number and at least `number`.
+  AtMost,
+  Above,
+  Below,
+  Empty,  ///< Is empty or not printed.
+  NotEmpty,
+  SameAs,  ///< Equals another field of the same event.
+};
+
+/// One demand.
+struct ValueTest {
+  Operator op = Operator::Equals;
+  std::vector<std::string> values;
+  int64_t number = 0;  ///< Of a comparison with a bound.
+  Pattern pattern;
+  FieldRef other;
+
+  bool operator==(const ValueTest&) const = default;
+};
+
+/// All demands on one field.
+struct FieldTest {
+  FieldRef field;
+  std::vector<ValueTest> tests;
+
+  bool operator==(const FieldTest&) const = default;
+};
+
+/// A kept line as rules see it. A large job has hundreds of thousands of them, so its header is
+/// read again by those few who ask for it.
+struct ReadRecord {
+  int process = -1;  ///< Into Job::processes.
+  const Record* record = nullptr;
+  Message message;  ///< Views into `record->text`; kind is nullptr for a line that is no message.
+
+  Header header() const { return parse_record(*record).header; }
+};
+
+/// The field's text: as printed, or for header fields as the process is known where the line itself
+/// does not name it. Empty: not printed, unknown.
+std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field);
+
+/// True if the event meets every demand.
+bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests);
+
+/// True if a known value meets every demand; "true" and "false" stand for a Bool's values.
+bool passes(const FactValue& value, const std::vector<ValueTest>& tests);
 
 }  // namespace ncclog

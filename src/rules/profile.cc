@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "rules/node_reader.h"
+#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {

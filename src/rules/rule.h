@@ -1,7 +1,9 @@
-// A rule as a value: when it holds, whom it names, what it says.
+// The message of a rule: text with places that the evidence fills.
 //
-// Made from a rule file by rules/load_rules.h, which has checked every name in it; rules/README.md
-// explains the language with an example of each feature.
+//   "{subject} attached to {attach.name} of size 0; {job.container.what}"
+//
+// {{ and }} stand for braces. Every other pair of braces must name something that the rule can
+// know: the loader refuses the rest.
 
 #pragma once
 
@@ -13,15 +15,41 @@
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/line_evidence.h"
-#include "log/message_kind.h"
-#include "rules/field_test.h"
-#include "rules/finding.h"
-#include "rules/message_template.h"
-#include "rules/overlay.h"
+#include "log/wording/message_kind.h"
 #include "rules/pattern.h"
-#include "rules/rule_node.h"
+#include "rules/finding.h"
+#include "rules/overlay.h"
+#include "rules/rule_yaml.h"
 
 namespace ncclog {
+
+/// A stretch of literal text, or what is put in its place.
+struct MessagePart {
+  enum class Type {
+    Text,
+    Subject,
+    Ranks,
+    Hosts,
+    Communicator,
+    Field,
+    Fact,
+    FactWhat,
+    Plural,  ///< {LABEL|one line|# lines}.
+  };
+  Type type = Type::Text;
+  std::string text;            ///< Of Text: the text. Of Field, Plural: the label or kind.
+  FieldRef field;              ///< Of Field.
+  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
+  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
+  std::string many;            ///< The same for every other number.
+
+  bool operator==(const MessagePart&) const = default;
+};
+
+// A rule as a value: when it holds, whom it names, what it says.
+//
+// Made from a rule file by rules/load_rules.h, which has checked every name in it; rules/README.md
+// explains the language with an example of each feature.
 
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
@@ -142,10 +170,10 @@ struct Rule {
   Role role = Role::Advice;
   Scope per = Scope::Job;
   bool last_resort = false;  ///< Judged after the others, unless it `stands_back`.
-  /// As advice, it stays a warning on a job that finished (rules/end_of_work.h).
+  /// As advice, it stays a warning on a job that finished (rules/evaluate.cc).
   bool halves_bandwidth = false;
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
-  /// within each (rules/judge_runs.h).
+  /// within each (rules/evaluate.h).
   bool of_all_runs = false;
   std::vector<const CoverageQuestion*> needs;
   Condition when;

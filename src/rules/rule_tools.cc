@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "log/known_messages.h"
+#include "rules/evaluate.h"
 #include "rules/load_rules.h"
-#include "rules/rule_set.h"
 
 namespace ncclog {
 namespace {
@@ -111,6 +118,454 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
     result.problems.push_back(problem_of(error));
   }
   return result;
+}
+
+namespace {
+
+std::string process_name(const Job& job, int index) {
+  const Process& process = job.processes[static_cast<size_t>(index)];
+  std::string name = process.rank >= 0 ? fmt::format("rank {}", process.rank) : "a process";
+  if (!process.host.empty()) name += " on " + process.host;
+  return process.pid >= 0 ? fmt::format("{} (pid {})", name, process.pid) : name;
+}
+
+std::string instance_name(const Job& job, const Instance& instance) {
+  if (instance.scope == Scope::Job) return "the job";
+  const bool is_process = instance.scope == Scope::Process && instance.processes.size() == 1;
+  return is_process ? process_name(job, instance.processes.front()) : name_of(job, instance);
+}
+
+/// What the fact is for the instance; empty: unknown.
+std::string value_of(const FactCondition& condition, const Instance& instance, JobView& view) {
+  const Fact& fact = *condition.fact;
+  const Instance* about = fact.scope == instance.scope
+                              ? &instance
+                              : view.instance_around(instance.processes, fact.scope);
+  if (about == nullptr) return {};
+  const FactValue& value = view.fact(fact, *about);
+  if (!value.known()) return {};
+  return value.what.empty() ? fact_text(value)
+                            : fmt::format("{}: {}", fact_text(value), value.what);
+}
+
+ExplainedStep step_of(const JudgedCondition& judged, const Instance& instance, JobView& view) {
+  ExplainedStep step{judged.depth, judged.condition->text, judged.answer, judged.reason, {}, {}, 0};
+  if (const auto* fact = std::get_if<FactCondition>(&judged.condition->what)) {
+    step.value = value_of(*fact, instance, view);
+  }
+  for (const Hit& hit : judged.hits) {
+    for (const ReadRecord* read : hit.records) {
+      ++step.lines;
+      if (step.evidence.size() < ExplainedStep::kMostLines) {
+        step.evidence.push_back({read->record->where, read->record->text});
+      }
+    }
+  }
+  return step;
+}
+
+ExplainedInstances explain_instance(const Rule& rule, const Instance& instance, JobView& view,
+                                    RuleJudge& judge) {
+  ExplainedInstances explained;
+  JudgedConditions steps;
+  std::vector<Hit> hits;
+  judge.record_in(&steps);
+  explained.answer = judge.judge(rule.when, instance, hits);
+  judge.record_in(nullptr);
+  explained.names = {instance_name(view.job(), instance)};
+  for (const JudgedCondition& judged : steps) {
+    explained.steps.push_back(step_of(judged, instance, view));
+  }
+  return explained;
+}
+
+/// True if two instances are told as one: the lines that show the answers may differ.
+bool is_alike(const ExplainedInstances& a, const ExplainedInstances& b) {
+  const auto same_step = [](const ExplainedStep& x, const ExplainedStep& y) {
+    return std::tie(x.condition, x.answer, x.reason, x.value) ==
+           std::tie(y.condition, y.answer, y.reason, y.value);
+  };
+  return a.answer == b.answer &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same_step);
+}
+
+/// How far an instance came: its answer, then how many of its conditions hold.
+std::pair<Answer, int64_t> progress(const ExplainedInstances& instances) {
+  const auto yes =
+      std::count_if(instances.steps.begin(), instances.steps.end(),
+                    [](const ExplainedStep& step) { return step.answer == Answer::Yes; });
+  return {instances.answer, yes};
+}
+
+std::vector<ExplainedInstances> explain_instances(const Rule& rule, JobView& view,
+                                                  const FindingsById& findings) {
+  RuleJudge judge(view, findings);
+  std::vector<ExplainedInstances> groups;
+  for (const Instance& instance : view.instances(rule.per)) {
+    ExplainedInstances explained = explain_instance(rule, instance, view, judge);
+    const auto alike =
+        std::find_if(groups.begin(), groups.end(),
+                     [&](const ExplainedInstances& group) { return is_alike(group, explained); });
+    if (alike == groups.end()) {
+      groups.push_back(std::move(explained));
+    } else {
+      alike->names.push_back(std::move(explained.names.front()));
+    }
+  }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const auto& a, const auto& b) { return progress(a) > progress(b); });
+  return groups;
+}
+
+bool any_instance(const Explanation& explanation, Answer answer) {
+  return std::any_of(explanation.instances.begin(), explanation.instances.end(),
+                     [&](const ExplainedInstances& one) { return one.answer == answer; });
+}
+
+std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
+                                            const Found& found) {
+  const auto finding = found.findings.find(rule.id);
+  if (found.suppressed.contains(rule.id)) {
+    return {Standing::Suppressed, "It holds, and an overlay suppresses it."};
+  }
+  if (finding != found.findings.end()) return {Standing::Found, finding->second.message};
+  if (!explanation.open_needs.empty()) {
+    return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
+  }
+  // A rule that holds and found nothing was not asked.
+  if (any_instance(explanation, Answer::Yes)) {
+    return {Standing::NotJudged, "It is a last resort, and other rules found something."};
+  }
+  if (any_instance(explanation, Answer::Unknown)) {
+    return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
+  }
+  return {Standing::DoesNotHold, "It does not hold."};
+}
+
+std::vector<std::string> explained_by(const Found& found, const std::string& id) {
+  std::vector<std::string> ids;
+  for (const auto& [other, finding] : found.findings) {
+    const auto& explains = finding.explains;
+    if (std::find(explains.begin(), explains.end(), id) != explains.end()) ids.push_back(other);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string_view to_string(Standing outcome) {
+  constexpr std::string_view kNames[] = {"found", "suppressed", "not_judged", "undecided",
+                                         "does_not_hold"};
+  return kNames[static_cast<size_t>(outcome)];
+}
+
+Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
+  const Rule& rule = required_rule(rulebook, id);
+  JobView view(job);
+  Coverage coverage(job);
+  const Found found = find_all(rulebook, view, coverage);
+  Explanation explanation;
+  explanation.id = rule.id;
+  explanation.title = rule.title;
+  explanation.path = rule.path;
+  for (const CoverageQuestion* need : coverage.open_needs(rule)) {
+    explanation.open_needs.push_back(
+        {std::string(need->question), coverage.answer(*need).reason, need->how_to_capture(job)});
+  }
+  if (found.findings.contains(rule.id)) explanation.explained_by = explained_by(found, rule.id);
+  std::copy_if(found.overlays.begin(), found.overlays.end(),
+               std::back_inserter(explanation.overlays),
+               [&](const OverlayEffect& effect) { return effect.finding.id == rule.id; });
+  explanation.instances = explain_instances(rule, view, found.findings);
+  std::tie(explanation.outcome, explanation.sentence) = outcome_of(rule, explanation, found);
+  return explanation;
+}
+
+namespace {
+
+// Is a firing example worth its lines? Two trials that every one must pass.
+//
+//   mutation     without its essential lines the rule is quiet, so the example does show the rule
+//   cross-talk   no other rule raises an error or a warning on it, except related ones
+//
+// An essential line is one whose loss alone silences the rule. Where several lines say the same
+// thing none is essential alone, but all lines of the finding's evidence are together.
+
+bool contains(const std::vector<std::string>& ids, const std::string& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+bool asks_for(const Condition& condition, const std::string& id) {
+  if (const auto* asked = std::get_if<FindingCondition>(&condition.what)) return asked->rule == id;
+  bool any = false;
+  for_each_member(condition, [&](const Condition& inner) { any |= asks_for(inner, id); });
+  return any;
+}
+
+bool names(const Rule& rule, const std::string& id) {
+  return contains(rule.explains, id) || contains(rule.explains_same_ranks, id) ||
+         contains(rule.related, id) || asks_for(rule.when, id);
+}
+
+const Finding* finding_of(const Diagnosis& diagnosis, std::string_view id) {
+  const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                  [&](const Finding& finding) { return finding.id == id; });
+  return found == diagnosis.findings.end() ? nullptr : &*found;
+}
+
+std::string without(const std::vector<std::string_view>& lines, const std::set<size_t>& dropped) {
+  std::string log;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (dropped.contains(i)) continue;
+    log += lines[i];
+    log += '\n';
+  }
+  return log;
+}
+
+std::set<size_t> quoted_lines(const Finding& finding, size_t lines) {
+  std::set<size_t> quoted;
+  for (const Evidence& evidence : finding.evidence) {
+    if (evidence.where.line >= 1 && evidence.where.line <= lines) {
+      quoted.insert(evidence.where.line - 1);
+    }
+  }
+  return quoted;
+}
+
+/// Ids of the errors and warnings in `found` that nothing ties to `rule`: neither `explains` or
+/// `related` on either side, nor a finding that one of them asks for. A rule that a user added may
+/// sharpen what a built-in one says, so built-in rules count for each other only. In the order of
+/// `found`.
+std::vector<std::string> unrelated_findings(const Rulebook& rulebook, const Rule& rule,
+                                            const Diagnosis& found) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : found.findings) {
+    if (finding.severity == Severity::Info || finding.id == rule.id) continue;
+    const Rule* other = find_rule(rulebook, finding.id);
+    const bool sharpens = other->builtin && !rule.builtin;
+    if (sharpens || names(rule, finding.id) || names(*other, rule.id)) continue;
+    ids.push_back(finding.id);
+  }
+  return ids;
+}
+
+/// True if the rule still fires on `log` whichever line is left out, and without all the lines that
+/// its finding in `found` quotes: nothing in the example is what the rule is about.
+bool fires_without_evidence(const Rulebook& rulebook, const Rule& rule, std::string_view log,
+                            const Diagnosis& found, const ExampleReader& reader,
+                            const LineMatcher& matcher) {
+  const std::vector<std::string_view> lines = split(log, '\n');
+  const auto fires = [&](const std::set<size_t>& dropped) {
+    const Diagnosis rest = evaluate(rulebook, reader(without(lines, dropped), matcher));
+    return finding_of(rest, rule.id) != nullptr;
+  };
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!fires({i})) return false;
+  }
+  const Finding* finding = finding_of(found, rule.id);
+  return finding != nullptr && fires(quoted_lines(*finding, lines.size()));
+}
+
+}  // namespace
+
+// Every rule carries logs on which it must fire and near misses on which it must not. Here they are
+// judged like any other log.
+
+namespace {
+
+std::string where_of(const Rule& rule, const Example& example) {
+  return fmt::format("{}:{}:{}", rule.path, example.place.line, example.place.column);
+}
+
+std::string ids_of(const Diagnosis& diagnosis) {
+  std::vector<std::string> ids;
+  for (const Finding& finding : diagnosis.findings) ids.push_back(finding.id);
+  return ids.empty() ? "nothing" : join(ids, ", ");
+}
+
+/// How the lines of the example were understood, for whoever has to find out why.
+std::string kinds_of(const Job& job) {
+  std::vector<std::string> kinds;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) kinds.emplace_back(all_kinds()[kind].name);
+  }
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  return kinds.empty() ? "no line recognised" : "events: " + join(kinds, ", ");
+}
+
+/// What is wrong with an example on which the rule fires as it must.
+void try_example(const Rulebook& rulebook, const Rule& rule, const Example& example,
+                 const Diagnosis& found, const ExampleReader& reader, const LineMatcher& matcher,
+                 const std::function<void(std::string)>& fail) {
+  const std::vector<std::string> others = unrelated_findings(rulebook, rule, found);
+  if (!others.empty()) {
+    fail(fmt::format("fires here, but not alone: {}; name them in 'related' if they belong to it",
+                     join(others, ", ")));
+  }
+  if (fires_without_evidence(rulebook, rule, example.log, found, reader, matcher)) {
+    fail("fires here even without the lines that it quotes");
+  }
+}
+
+}  // namespace
+
+RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader) {
+  const LineMatcher matcher = make_line_matcher(rulebook);
+  RuleTest result;
+  const auto run = [&](const Rule& rule, const Example& example, bool must_fire) {
+    ++result.examples;
+    const Job job = reader(example.log, matcher);
+    const Diagnosis diagnosis = evaluate(rulebook, job);
+    const bool fires = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
+                                   [&](const Finding& finding) { return finding.id == rule.id; });
+    const auto fail = [&](std::string what) {
+      result.failures.push_back({where_of(rule, example), fmt::format("{} {}", rule.id, what)});
+    };
+    if (fires != must_fire) {
+      fail(fmt::format("{}; found: {}; {}",
+                       must_fire ? "must fire here, but stays quiet" : "must stay quiet, but fires",
+                       ids_of(diagnosis), kinds_of(job)));
+    } else if (must_fire) {
+      try_example(rulebook, rule, example, diagnosis, reader, matcher, fail);
+    }
+  };
+  for (const Rule& rule : rulebook.rules) {
+    if (only_added && rule.builtin) continue;
+    ++result.rules;
+    for (const Example& example : rule.fires) run(rule, example, true);
+    for (const Example& example : rule.quiet) run(rule, example, false);
+  }
+  return result;
+}
+
+namespace {
+
+std::string yaml_text(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : to_valid_utf8(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+      out += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+/// The first line of the job whose kind rules can ask for; nullptr: no line is understood.
+const Record* first_record(const Job& job) {
+  const Record* first = nullptr;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [kind, list] : log.records) {
+      for (const Record& record : list.kept) {
+        if (first == nullptr || record.where < first->where) first = &record;
+      }
+    }
+  }
+  return first;
+}
+
+std::string event_condition(const Record& record) {
+  const Event event = parse_record(record);
+  const Kind& kind = *event.message.kind;
+  std::string texts;
+  std::string numbers;
+  for (size_t i = 0; i < kind.fields.size(); ++i) {
+    const std::string_view value = event.message.fields[i];
+    if (value.empty()) continue;
+    const Field& field = kind.fields[i];
+    if (field.type == FieldType::Text) {
+      texts += fmt::format("        {}: {}\n", field.name, yaml_text(value));
+    } else {
+      numbers += fmt::format("        # {}: {}\n", field.name, printable(value));
+    }
+  }
+  std::string out = fmt::format("    - event: {}\n", kind.name);
+  if (texts.empty()) return out + (numbers.empty() ? "" : "      # where:\n" + numbers);
+  return out + "      where:  # Keep what makes this fault; drop what only this line says.\n" +
+         texts + numbers;
+}
+
+/// The message as an expression that other numbers and addresses match too.
+std::string pattern_of(std::string_view line) {
+  const size_t nccl = line.find("NCCL ");
+  std::string_view rest = line.substr(nccl == line.npos ? 0 : nccl);
+  std::string out;
+  while (!rest.empty()) {
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    if (digits > 0) {
+      out += "[0-9]+";
+      rest.remove_prefix(digits);
+      continue;
+    }
+    const char c = rest.front();
+    if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+    rest.remove_prefix(1);
+  }
+  return out;
+}
+
+std::string condition_of(std::string_view line, const Job& job) {
+  if (line.empty()) return "    - {line: 'NCCL WARN the words of the line'}\n";
+  if (const Record* record = first_record(job)) return event_condition(*record);
+  return fmt::format("    - line: {}\n", yaml_text(pattern_of(line)));
+}
+
+void require_no_rule(const Rulebook& rulebook, const std::string& id) {
+  const Rule* rule = find_rule(rulebook, id);
+  if (rule == nullptr) return;
+  throw Error(
+      fmt::format("there is a rule '{}'", id), "rules new",
+      fmt::format("it is in {}; choose another id, or see 'ncclog rules show {}'", rule->path, id));
+}
+
+}  // namespace
+
+std::string new_rule_text(std::string_view id, std::string_view line, const Job& job) {
+  if (!is_rule_id(id)) {
+    throw Error(fmt::format("'{}' is no id", printable(id)), "rules new",
+                "ids are words in lower case, joined by '-'");
+  }
+  const std::string_view fires = line.empty() ? "NCCL WARN the words of the line" : line;
+  return fmt::format(
+      "id: {}\n"
+      "title: What is wrong, in a few words\n"
+      "severity: warning      # error, warning, info\n"
+      "confidence: possible   # certain, likely, possible\n"
+      "role: advice           # cause, symptom, advice\n"
+      "when:\n"
+      "  all:\n"
+      "{}"
+      "message: \"{{subject}}: what happened, in one sentence.\"\n"
+      "why: The mechanism, in one or two sentences.\n"
+      "check: [\"a command that changes nothing\"]\n"
+      "fix: [What to change.]\n"
+      "do_not: [\"What makes it worse: the reason.\"]\n"
+      "references: [Where this is known from]\n"
+      "examples:\n"
+      "  fires:   # logs on which the rule must fire\n"
+      "    - {}\n"
+      "  quiet:   # near misses on which it must not; 'rules test' fails until this is one\n"
+      "    - {}\n",
+      id, condition_of(line, job), yaml_text(fires), yaml_text(fires));
+}
+
+std::string write_new_rule(const Rulebook& rulebook, const std::string& id, const std::string& area,
+                           const std::string& text) {
+  namespace fs = std::filesystem;
+  require_no_rule(rulebook, id);
+  const fs::path path = fs::path(area) / (id + ".yaml");
+  std::error_code error;
+  if (fs::exists(path, error)) throw Error("the file is there already", path.string());
+  if (!area.empty()) fs::create_directories(area, error);
+  std::ofstream stream(path, std::ios::binary);
+  stream << text;
+  if (!stream.flush()) throw Error("cannot be written", path.string());
+  return path.string();
 }
 
 }  // namespace ncclog

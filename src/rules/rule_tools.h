@@ -1,4 +1,4 @@
-// What people who write rules need: list, show, check, test.
+// What people who write rules need: list, show, check, test, explain, and the start of a new rule.
 
 #pragma once
 
@@ -9,9 +9,13 @@
 
 #include "model/job.h"
 #include "model/records.h"
+#include "rules/finding.h"
+#include "rules/judge.h"
 #include "rules/rule.h"
 
 namespace ncclog {
+
+// What people who write rules need: list, show, check, test.
 
 /// One line per rule, by id: id, severity, confidence, role, title.
 std::string list_rules(const Rulebook& rulebook);
@@ -55,5 +59,73 @@ using ExampleReader = std::function<Job(std::string_view example, const LineMatc
 /// Runs the examples of the rules, or only of those that are not built in. Each example is read by
 /// `reader` and judged by the whole rulebook.
 RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleReader& reader);
+
+// Why did a rule fire here, or why not?
+//
+//   yes      rank 3 on a07
+//     yes      all
+//     yes        {event: peer_closed}               nccl.a07.log:812: …
+//     unknown    {event: connect_failed, in: host}  lines near a tear were not used
+//
+// Every instance of the rule's scope is judged with all its conditions, none of them skipped.
+// Instances whose answers are alike are told as one; those that came furthest stand first.
+
+/// One condition and its answer, for the first of the instances that are told as one.
+struct ExplainedStep {
+  int depth = 0;  ///< Of the condition in `when`, which has 0.
+  std::string condition;
+  Answer answer = Answer::Unknown;
+  std::string reason;              ///< Why it is unknown; empty: its members say it.
+  std::string value;               ///< Of a fact, if it is known.
+  std::vector<Evidence> evidence;  ///< Lines that show it, the first kMostLines.
+  size_t lines = 0;                ///< All lines that show it.
+
+  static constexpr size_t kMostLines = 3;
+};
+
+/// Instances that answer alike.
+struct ExplainedInstances {
+  std::vector<std::string> names;  ///< "rank 3 on a07", in the order of the scope.
+  Answer answer = Answer::Unknown;
+  std::vector<ExplainedStep> steps;
+};
+
+enum class Standing { Found, Suppressed, NotJudged, Undecided, DoesNotHold };
+
+/// "found", "suppressed", "not_judged", …
+std::string_view to_string(Standing outcome);
+
+struct Explanation {
+  std::string id;
+  std::string title;
+  std::string path;  ///< The rule's file.
+  Standing outcome = Standing::DoesNotHold;
+  std::string sentence;               ///< The outcome in words.
+  std::vector<NotJudged> open_needs;  ///< Questions that the rule needs and the log leaves open.
+  std::vector<std::string> explained_by;  ///< Findings of this job that explain the rule's own.
+  std::vector<OverlayEffect> overlays;    ///< On the rule's findings.
+  std::vector<ExplainedInstances> instances;
+};
+
+/// Judges the job by all rules, and tells about one. Throws Error with the nearest id if there is
+/// none of that id.
+Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id);
+
+// The beginning of a rule file, for somebody who has a line in hand and wants a rule.
+//
+//   ncclog rules new nic-down --area network --from 'n1:7:9 [0] … NCCL WARN NET/IB : Got async
+//   event'
+//
+// The file loads as it is; its texts say what to put in their place.
+
+/// The file's text. `line` is a log line that the rule is about, or empty; `job` is that line,
+/// read. A line whose kind is known gives an event condition with its text fields, numbers as
+/// comments; another one a pattern. Throws Error if the id is none.
+std::string new_rule_text(std::string_view id, std::string_view line, const Job& job);
+
+/// Writes the text to AREA/ID.yaml below the working directory, or to ID.yaml without an area; the
+/// file's path. Throws Error if the file is there already, or a rule of the rulebook has the id.
+std::string write_new_rule(const Rulebook& rulebook, const std::string& id, const std::string& area,
+                           const std::string& text);
 
 }  // namespace ncclog

@@ -1,13 +1,16 @@
-// The one sentence that somebody at three in the morning reads first.
+// Findings in the order of their causes, the verdict over them, and how two runs differ in them.
 
 #pragma once
 
 #include <vector>
 
+#include "diagnose/compare/run_difference.h"
 #include "model/job.h"
 #include "rules/finding.h"
 
 namespace ncclog {
+
+// The one sentence that somebody at three in the morning reads first.
 
 /// The verdict over findings in causal order: an error makes a problem, a warning makes the job
 /// suspicious. Without either, the job is clean if it evidently finished; else nothing was found in
@@ -16,5 +19,24 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job);
 
 /// The first sentence of a message: up to a full stop before a blank and an upper-case letter.
 std::string first_sentence(std::string_view message);
+
+// Which finding comes first? A cause stands above what follows from it.
+
+/// Orders findings: errors before warnings before info, where a cause counts as severe as what it
+/// explains; causes before advice before symptoms; certain before possible; then by id. What a
+/// present finding explains, directly or not, stands below it. Adds to `explains` what of
+/// `explains_same_ranks` names no other ranks, and trims it to the findings that are present. Same
+/// set, same order.
+std::vector<Finding> order_by_cause(std::vector<Finding> findings);
+
+// The findings of a run as traits, so that two runs' findings are compared like everything else.
+//
+//   shm-no-space   "error: Rank 1 on node-a could not … (ranks 1,3)"
+//
+// Findings are alike if they have the same id, severity and ranks; words, hosts and confidence
+// depend on what was logged.
+
+/// One trait for each finding, by id. Those of severity info are notes.
+std::vector<Trait> finding_traits(const Diagnosis& diagnosis, const Job& job);
 
 }  // namespace ncclog

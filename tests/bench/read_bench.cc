@@ -9,7 +9,7 @@
 
 #include "base/odd_bytes.h"
 #include "bench/log_generator.h"
-#include "input/read_unit.h"
+#include "input/line_reader.h"
 #include "support/compressed.h"
 #include "support/temp_dir.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "log/device_list.h"
+#include "log/address.h"
 #include "log/event.h"
 
 namespace {

@@ -23,16 +23,16 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    {"log/header.cc", "#include \"base/text.h\"\n#include <string>\n", ""},
-    {"log/header.cc", "#include \"log/header.h\"\n#include <re2/re2.h>\n", ""},
+    {"log/line/header.cc", "#include \"base/text.h\"\n#include <string>\n", ""},
+    {"log/line/header.cc", "#include \"log/line/header.h\"\n#include <re2/re2.h>\n", ""},
     {"log/messages/net.h", "#include \"log/event.h\"\n", ""},
     {"main.cc", "#include \"app/options.h\"\n#include <unistd.h>\n", ""},
     {"base/text.h", "#pragma once\n\n#include \"log/event.h\"\n",
      "base/text.h:3: base may not include log/event.h"},
-    {"log/header.cc", "#include \"input/units.h\"\n",
-     "log/header.cc:1: log may not include input/units.h"},
-    {"input/units.cc", "#include \"log/header.h\"\n",
-     "input/units.cc:1: input may not include log/header.h"},
+    {"log/line/header.cc", "#include \"input/line_reader.h\"\n",
+     "log/line/header.cc:1: log may not include input/line_reader.h"},
+    {"input/line_reader.cc", "#include \"log/line/header.h\"\n",
+     "input/line_reader.cc:1: input may not include log/line/header.h"},
     {"model/job.cc", "  #  include \"diagnose/facts/coverage.h\"\n",
      "model/job.cc:1: model may not include diagnose/facts/coverage.h"},
     {"model/build/runs.cc", "#include \"model/job.h\"\n#include \"model/shard/shard.h\"\n", ""},
@@ -42,8 +42,8 @@ constexpr Row kRows[] = {
      "model/shard/shard.h:1: model/shard may not include model/build/build_job.h"},
     {"diagnose/facts.cc", "#include \"model/shard/shard.h\"\n",
      "diagnose/facts.cc:1: diagnose may not include model/shard/shard.h"},
-    {"rules/rulebook.cc", "#include \"report/report.h\"\n",
-     "rules/rulebook.cc:1: rules may not include report/report.h"},
+    {"rules/load_rules.cc", "#include \"report/report.h\"\n",
+     "rules/load_rules.cc:1: rules may not include report/report.h"},
     {"model/job.cc", "#include <re2/re2.h>\n", "model/job.cc:1: model may not include re2/re2.h"},
     {"model/job.cc", "#include \"re2/re2.h\"\n", "model/job.cc:1: model may not include re2/re2.h"},
     {"report/text.cc", "#include <yaml-cpp/yaml.h>\n",
@@ -101,7 +101,7 @@ TEST(Layering, FindsSourcesThatTheBuildForgot) {
   TempDir tree;
   tree.add("CMakeLists.txt", "add_library(all\n  log/event.cc\n  log/catalog/header.cc)\n");
   tree.add("log/event.cc", "");
-  tree.add("log/header.cc", "");
+  tree.add("log/line/header.cc", "");
   tree.add("event.cc", "");
   tree.add("fuzz/CMakeLists.txt", "foreach(source fuzz_event.cc fuzz_rules.cc)");
   tree.add("fuzz/fuzz_event.cc", "");

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "log/event.h"
-#include "log/prefix.h"
+#include "log/line/prefix.h"
 #include "model/build/build_job.h"
 #include "model/shard/read_log.h"
 #include "support/describe_job.h"

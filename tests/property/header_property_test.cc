@@ -1,4 +1,4 @@
-// Nearly every NCCL line is read by a short way (log/header.cc). It gives what the long way gives.
+// Nearly every NCCL line is read by a short way (log/line/header.cc). It gives what the long way gives.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "log/header.h"
+#include "log/line/header.h"
 #include "support/paths.h"
 
 namespace ncclog {

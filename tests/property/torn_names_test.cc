@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "log/message_words.h"
+#include "log/known_messages.h"
 #include "report/anonymise.h"
 #include "report/leak_check.h"
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "input/find_inputs.h"
-#include "input/read_unit.h"
+#include "input/line_reader.h"
 #include "log/known_messages.h"
-#include "log/prefix.h"
-#include "log/prefix_forms.h"
+#include "log/line/prefix.h"
+#include "log/line/launcher_prefixes.h"
 #include "model/build/build_job.h"
 #include "support/launcher_wraps.h"
 #include "support/paths.h"

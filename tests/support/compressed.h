@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "input/input_format.h"
+#include "input/find_inputs.h"
 
 namespace ncclog::testing {
 

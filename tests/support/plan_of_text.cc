@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "log/event_reader.h"
+#include "log/event.h"
 #include "model/build/build_job.h"
 #include "replay/plan/recorded_calls.h"
 #include "replay/plan/clean_run.h"

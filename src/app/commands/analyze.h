@@ -15,7 +15,7 @@
 
 #include "app/options.h"
 #include "app/output.h"
-#include "input/units.h"
+#include "input/line_reader.h"
 #include "model/job.h"
 #include "report/report.h"
 #include "rules/overlay.h"

@@ -25,9 +25,8 @@
 #include "diagnose/settings/job_settings.h"
 #include "diagnose/facts/job_facts.h"
 #include "import/yaml_settings.h"
-#include "input/raw_file.h"
-#include "log/conf_settings.h"
-#include "log/shell_settings.h"
+#include "input/byte_source.h"
+#include "log/settings.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

@@ -12,8 +12,8 @@
 #include "base/json_text.h"
 #include "base/text.h"
 #include "input/input_walk.h"
-#include "input/units.h"
-#include "log/event_reader.h"
+#include "input/line_reader.h"
+#include "log/event.h"
 #include "log/messages.h"
 #include "report/sql/sql_tables.h"
 

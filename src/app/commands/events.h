@@ -15,7 +15,6 @@
 #include "app/exit_codes.h"
 #include "app/output.h"
 #include "log/event.h"
-#include "log/line_time.h"
 #include "model/flight_recorder.h"
 #include "report/tables/table.h"
 

@@ -17,7 +17,7 @@
 #include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "input/raw_file.h"
+#include "input/byte_source.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/dump_plan.h"
 #include "replay/plan/plan_json.h"

@@ -17,14 +17,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
-#include "log/message_text.h"
 #include "model/build/build_job.h"
 #include "report/json/rule_schema.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"
-#include "rules/new_rule.h"
-#include "rules/profile.h"
 #include "rules/rule_tools.h"
+#include "rules/profile.h"
 
 namespace ncclog {
 namespace {

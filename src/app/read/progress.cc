@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "base/text.h"
-#include "input/bytes_read.h"
+#include "input/byte_source.h"
 #include "report/text_layout.h"
 
 namespace ncclog {

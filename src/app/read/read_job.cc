@@ -19,7 +19,6 @@
 #include "import/ras.h"
 #include "import/topology_xml.h"
 #include "log/event.h"
-#include "log/event_reader.h"
 #include "model/build/build_job.h"
 #include "model/call_coverage.h"
 #include "model/calls.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "input/input_walk.h"
-#include "input/units.h"
+#include "input/line_reader.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
 #include "model/shard/shard.h"

@@ -22,7 +22,7 @@
 
 #include "app/read/read_job.h"
 #include "input/input_walk.h"
-#include "input/line_stream.h"
+#include "input/line_reader.h"
 #include "model/shard/read_log.h"
 #include "model/shard/shard.h"
 

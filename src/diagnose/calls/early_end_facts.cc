@@ -21,9 +21,9 @@
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
-#include "log/foreign_lines.h"
-#include "log/header.h"
-#include "log/line_time.h"
+#include "log/wording/other_programs.h"
+#include "log/line/header.h"
+#include "log/event.h"
 #include "log/messages.h"
 
 namespace ncclog {

@@ -36,7 +36,7 @@
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/line_time.h"
+#include "log/event.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "log/line_time.h"
+#include "log/event.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"
 

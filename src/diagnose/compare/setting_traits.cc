@@ -16,7 +16,6 @@
 #include "diagnose/network/interfaces.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/address.h"
-#include "log/device_list.h"
 #include "log/messages.h"
 
 namespace ncclog {

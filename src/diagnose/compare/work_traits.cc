@@ -17,7 +17,7 @@
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/first_failure.h"
-#include "log/message_shape.h"
+#include "log/known_messages.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 
 namespace ncclog {
 

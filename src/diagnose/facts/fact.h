@@ -22,9 +22,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/source_ref.h"
+#include "base/line.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/job.h"
 
 namespace ncclog {

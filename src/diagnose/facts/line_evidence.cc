@@ -8,9 +8,9 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "log/foreign_lines.h"
+#include "log/wording/other_programs.h"
 #include "log/known_messages.h"
-#include "log/line_time.h"
+#include "log/event.h"
 #include "log/messages.h"
 
 namespace ncclog {

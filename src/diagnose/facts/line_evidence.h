@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "log/message_kind.h"
+#include "log/wording/message_kind.h"
 #include "model/job.h"
 
 namespace ncclog {

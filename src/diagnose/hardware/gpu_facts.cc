@@ -19,8 +19,8 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/hardware/odd_ones.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/bus_id.h"
-#include "log/header.h"
+#include "log/address.h"
+#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/job.h"
 

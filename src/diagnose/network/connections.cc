@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
-#include "log/device_list.h"
+#include "log/address.h"
 #include "log/messages.h"
 
 namespace ncclog {

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "log/address.h"
-#include "log/device_list.h"
 #include "log/messages.h"
 
 namespace ncclog {

@@ -14,7 +14,6 @@
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
-#include "log/bus_id.h"
 #include "log/messages.h"
 #include "model/process_log.h"
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "log/line_time.h"
+#include "log/event.h"
 #include "log/messages.h"
 
 namespace ncclog {

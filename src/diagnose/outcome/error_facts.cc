@@ -21,7 +21,7 @@
 #include "diagnose/outcome/outcome.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
-#include "log/task_label.h"
+#include "log/line/prefix.h"
 
 namespace ncclog {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "log/warning.h"
+#include "log/wording/message_kind.h"
 
 namespace ncclog {
 

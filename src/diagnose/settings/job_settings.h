@@ -16,7 +16,7 @@
 
 #include "diagnose/facts/fact.h"
 #include "diagnose/settings/lint.h"
-#include "log/shell_settings.h"
+#include "log/settings.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -18,8 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "log/build_messages.h"
-#include "log/foreign_needs.h"
+#include "log/wording/message_file.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -106,7 +106,7 @@ std::string header_of(const std::vector<KindText>& kinds) {
       "// Made of src/log/messages/ by the build.\n\n#pragma once\n\n#include <array>\n#include "
       "<cstddef>\n#include "
       "<cstdint>\n#include <string_view>\n\n#include \"log/known_messages.h\"\n#include "
-      "\"log/read_message.h\"\n\nnamespace ncclog {\n";
+      "\"log/known_messages.h\"\n\nnamespace ncclog {\n";
   for (const KindText& kind : kinds) {
     if (kind.typed) write_struct(out, kind);
   }
@@ -157,9 +157,9 @@ class TableWriter {
     const std::string nccl = dispatch("Nccl", owned_.table.nccl);
     const std::string foreign = dispatch("Foreign", owned_.table.foreign);
     std::string out =
-        "// Made of src/log/messages/ by the build.\n\n#include \"log/foreign_lines.h\"\n#include "
-        "\"log/known_messages.h\"\n#include \"log/nccl_tests_lines.h\"\n#include "
-        "\"log/pasted_lines.h\"\n\nnamespace ncclog {\nnamespace {\n\n";
+        "// Made of src/log/messages/ by the build.\n\n#include \"log/wording/other_programs.h\"\n#include "
+        "\"log/known_messages.h\"\n#include \"log/wording/other_programs.h\"\n#include "
+        "\"log/wording/other_programs.h\"\n\nnamespace ncclog {\nnamespace {\n\n";
     out += "extern const Kind kKinds[];\nextern const Wording kWordings[];\n\n";
     out += "constexpr Field kFields[] = {\n" + fields + "};\n\n";
     out += "constexpr std::string_view kChoices[] = {\n" + choices + "    {},\n};\n\n";

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "log/messages.h"
-#include "log/record_marks.h"
+#include "log/event.h"
 #include "model/call_coverage.h"
 #include "model/ras.h"
 #include "model/shard/read_log.h"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "log/header.h"
+#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/job.h"

@@ -14,10 +14,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/bus_id.h"
-#include "log/device_list.h"
+#include "log/address.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/build/build_job.h"
 #include "model/job.h"
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <utility>
 
-#include "log/line_time.h"
+#include "log/event.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "log/header.h"
-#include "log/line_time.h"
+#include "log/line/header.h"
+#include "log/event.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/build/processes.h"

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/build/build_job.h"
 #include "model/job.h"
 

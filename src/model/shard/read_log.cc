@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/marker_needles.h"
+#include "log/iteration_marker.h"
 
 namespace ncclog {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/line.h"
-#include "log/event_reader.h"
-#include "log/foreign_filter.h"
+#include "log/event.h"
+#include "log/other_programs_filter.h"
 #include "log/iteration_marker.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/shard.h"

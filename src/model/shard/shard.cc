@@ -4,9 +4,9 @@
 #include <iterator>
 #include <utility>
 
-#include "log/error_line.h"
+#include "log/event.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/calls.h"
 #include "model/shard/known_calls.h"
 

@@ -52,7 +52,7 @@ struct StretchPulse {
 };
 
 /// Lines of other programs, one behind the other, that mean nothing to anybody
-/// (log/foreign_filter.h): whole ones, each with its line end. Views bytes of whoever reads the
+/// (log/other_programs_filter.h): whole ones, each with its line end. Views bytes of whoever reads the
 /// input.
 struct ForeignRun {
   std::string_view text;

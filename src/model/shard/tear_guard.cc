@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "log/framework_header.h"
+#include "log/line/header.h"
 #include "log/messages.h"
-#include "log/read_message.h"
-#include "log/record_marks.h"
+#include "log/known_messages.h"
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

@@ -1,7 +1,7 @@
 #include "replay/plan/plan_json.h"
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 
 namespace ncclog {
 namespace {

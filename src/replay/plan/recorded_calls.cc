@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "log/messages.h"
-#include "log/read_message.h"
+#include "log/known_messages.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
 #include "replay/plan/plan.h"

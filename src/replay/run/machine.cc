@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/letters.h"
 #include "base/text.h"
 #include "log/nccl_names.h"
 #include "replay/run/gpus.h"

@@ -13,7 +13,7 @@
 #include "model/job.h"
 #include "report/markdown/markdown_text.h"
 #include "report/text_layout.h"
-#include "rules/finding_traits.h"
+#include "rules/verdict.h"
 
 namespace ncclog {
 namespace {

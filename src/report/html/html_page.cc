@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/sha256.h"
+#include "base/hash.h"
 
 namespace ncclog {
 namespace {

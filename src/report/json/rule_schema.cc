@@ -6,7 +6,7 @@
 
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
-#include "rules/condition_keys.h"
+#include "rules/load_condition.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/letters.h"
 #include "base/text.h"
 #include "diagnose/iterations/call_counts.h"
 #include "report/tables/count_table.h"

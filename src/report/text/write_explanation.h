@@ -1,4 +1,4 @@
-// An explanation (rules/explain.h) for people, at most a screen, and for scripts, whole.
+// An explanation (rules/rule_tools.h) for people, at most a screen, and for scripts, whole.
 
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "model/job.h"
 #include "report/text_layout.h"
-#include "rules/explain.h"
+#include "rules/rule_tools.h"
 
 namespace ncclog {
 

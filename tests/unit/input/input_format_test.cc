@@ -1,4 +1,4 @@
-#include "input/input_format.h"
+#include "input/find_inputs.h"
 
 #include <gtest/gtest.h>
 

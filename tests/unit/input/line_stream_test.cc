@@ -1,4 +1,4 @@
-#include "input/line_stream.h"
+#include "input/line_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "input/read_unit.h"
+#include "input/line_reader.h"
 
 #include <gtest/gtest.h>
 

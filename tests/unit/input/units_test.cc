@@ -1,4 +1,4 @@
-#include "input/units.h"
+#include "input/line_reader.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,7 +6,6 @@
 #include <string>
 #include <tuple>
 
-#include "input/read_unit.h"
 #include "support/compressed.h"
 #include "support/temp_dir.h"
 

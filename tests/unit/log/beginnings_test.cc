@@ -1,4 +1,4 @@
-#include "log/beginnings.h"
+#include "log/other_programs_filter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/broken_message.h"
+#include "log/event.h"
 
 #include <gtest/gtest.h>
 

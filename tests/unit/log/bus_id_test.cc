@@ -1,4 +1,4 @@
-#include "log/bus_id.h"
+#include "log/address.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/collector_json.h"
+#include "log/unwrapper.h"
 
 #include <gtest/gtest.h>
 

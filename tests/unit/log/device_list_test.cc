@@ -1,4 +1,4 @@
-#include "log/device_list.h"
+#include "log/address.h"
 
 #include <gtest/gtest.h>
 

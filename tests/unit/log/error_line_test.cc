@@ -1,4 +1,4 @@
-#include "log/error_line.h"
+#include "log/event.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/foreign_filter.h"
+#include "log/other_programs_filter.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "log/marker_needles.h"
+#include "log/iteration_marker.h"
 
 namespace ncclog {
 namespace {

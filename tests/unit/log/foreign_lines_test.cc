@@ -1,10 +1,9 @@
-#include "log/foreign_lines.h"
+#include "log/wording/other_programs.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "log/pasted_lines.h"
 #include "unit/log/event_text.h"
 
 namespace ncclog {

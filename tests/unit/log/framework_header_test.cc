@@ -1,4 +1,4 @@
-#include "log/framework_header.h"
+#include "log/line/header.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/header.h"
+#include "log/line/header.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/line_time.h"
+#include "log/event.h"
 
 #include <gtest/gtest.h>
 

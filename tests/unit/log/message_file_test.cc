@@ -1,10 +1,9 @@
-#include "log/message_file.h"
+#include "log/wording/message_file.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "log/build_messages.h"
 #include "log/messages.h"
 
 namespace ncclog {

@@ -1,4 +1,4 @@
-#include "log/message_shape.h"
+#include "log/known_messages.h"
 
 #include <gtest/gtest.h>
 

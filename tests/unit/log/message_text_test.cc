@@ -1,9 +1,8 @@
-#include "log/message_text.h"
+#include "log/known_messages.h"
 
 #include <gtest/gtest.h>
 
-#include "log/build_messages.h"
-#include "log/known_messages.h"
+#include "log/wording/message_file.h"
 
 namespace ncclog {
 namespace {

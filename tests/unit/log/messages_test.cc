@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "log/event.h"
-#include "log/message_file.h"
+#include "log/wording/message_file.h"
 #include "support/paths.h"
 
 namespace ncclog {

@@ -1,6 +1,6 @@
 // Rows and headings of nccl-tests, release by release.
 
-#include "log/nccl_tests_lines.h"
+#include "log/wording/other_programs.h"
 
 #include <gtest/gtest.h>
 

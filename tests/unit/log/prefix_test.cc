@@ -1,4 +1,4 @@
-#include "log/prefix.h"
+#include "log/line/prefix.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/record_joiner.h"
+#include "log/event.h"
 
 #include <gtest/gtest.h>
 

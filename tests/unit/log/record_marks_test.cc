@@ -1,4 +1,4 @@
-#include "log/record_marks.h"
+#include "log/event.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,9 @@
-#include "log/shell_settings.h"
+#include "log/settings.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "log/conf_settings.h"
-#include "log/shell_words.h"
 
 namespace ncclog {
 namespace {

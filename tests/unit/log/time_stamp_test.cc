@@ -1,4 +1,4 @@
-#include "log/time_stamp.h"
+#include "log/line/scanner.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Every WARN says what it means, and means it in every shape in which a release prints it.
 
-#include "log/warning.h"
+#include "log/wording/message_kind.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "log/event_reader.h"
+#include "log/event.h"
 #include "log/known_messages.h"
 #include "support/paths.h"
 

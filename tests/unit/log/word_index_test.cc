@@ -1,4 +1,4 @@
-#include "log/word_index.h"
+#include "log/wording/wording_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "log/wording_pattern.h"
+#include "log/wording/wording_table.h"
 
 #include <gtest/gtest.h>
 

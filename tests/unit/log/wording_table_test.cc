@@ -1,4 +1,4 @@
-#include "log/wording_table.h"
+#include "log/wording/wording_table.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "log/known_messages.h"
-#include "log/wording_pattern.h"
 
 namespace ncclog::testing {
 namespace {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "model/build/build_job.h"
 #include "report/html/html_page.h"
 #include "report/report_formats.h"

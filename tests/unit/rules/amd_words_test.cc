@@ -1,4 +1,4 @@
-#include "rules/amd_words.h"
+#include "rules/build_finding.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rules/causal_order.h"
+#include "rules/verdict.h"
 
 #include <gtest/gtest.h>
 

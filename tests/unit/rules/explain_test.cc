@@ -1,4 +1,4 @@
-#include "rules/explain.h"
+#include "rules/rule_tools.h"
 
 #include <gtest/gtest.h>
 

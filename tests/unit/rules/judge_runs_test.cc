@@ -1,6 +1,6 @@
 // What is said of several runs together, and what of each.
 
-#include "rules/judge_runs.h"
+#include "rules/evaluate.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "rules/required_literal.h"
+#include "rules/pattern.h"
 
 #include <gtest/gtest.h>
 

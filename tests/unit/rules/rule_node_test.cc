@@ -1,4 +1,4 @@
-#include "rules/rule_node.h"
+#include "rules/rule_yaml.h"
 
 #include <gtest/gtest.h>
 

@@ -8,10 +8,9 @@
 
 #include "app/read/read_job.h"
 #include "base/text.h"
-#include "rules/embedded_rules.h"
+#include "rules/builtin_rules.h"
 #include "rules/load_rules.h"
-#include "rules/required_literal.h"
-#include "rules/rule_set.h"
+#include "rules/pattern.h"
 #include "rules/rule_tools.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

@@ -1,9 +1,8 @@
-#include "rules/shared_names.h"
+#include "rules/load_rules.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "rules/rule_set.h"
 #include "rules/rule_tools.h"
 #include "support/temp_dir.h"
 #include "unit/rules/sample_rules.h"

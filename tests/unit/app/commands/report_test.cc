@@ -11,7 +11,7 @@
 
 #include "app/commands/analyze.h"
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/hash.h"
 #include "report/bundle_archive.h"
 #include "support/archives.h"
 #include "support/paths.h"

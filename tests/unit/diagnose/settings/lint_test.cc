@@ -6,7 +6,7 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/settings/job_settings.h"
 #include "diagnose/settings/nccl_variables.h"
-#include "log/shell_settings.h"
+#include "log/settings.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

@@ -1,0 +1,83 @@
+// The forms of prefixes: one function each for what a launcher, a collector, a logger or a person who
+// copies lines puts in front of them.
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
+
+namespace ncclog {
+
+// The shapes of single prefixes, which log/line/prefix.cc takes off one after the other.
+//
+//   [1,3]<stdout>:        launchers       (log/line/launcher_prefixes.cc)
+//   [pod/w-3/pytorch]     collectors      (log/line/launcher_prefixes.cc)
+//   [titan] 2026-01-05 …  loggers         (log/line/launcher_prefixes.cc)
+//   >  12 |               pasted text     (log/line/launcher_prefixes.cc)
+//
+// A form answers for one prefix at the start of a text. Nothing here keeps state between lines.
+
+/// No launcher prints a longer name.
+inline constexpr size_t kLongestPrefixName = 200;
+
+/// What the forms know besides the prefix itself.
+struct PrefixReading {
+  Prefix prefix;
+  bool rank_is_global = false;  ///< The framework said so; a launcher's number does not replace it.
+  int task = -1;                ///< The number that a launcher gives its task.
+  bool after_stamp = false;     ///< The piece before was a time: a logger's own words may follow.
+};
+
+/// The shape of one prefix.
+struct PrefixForm {
+  /// Bytes of which the prefix begins with one; empty: it may begin with any.
+  std::string_view first_bytes;
+
+  /// Takes the prefix off `scan`. Where it answers false the caller forgets what was taken; then
+  /// nothing is noted in `reading`.
+  bool (*recognise)(Scanner& scan, PrefixReading& reading);
+
+  enum class After { Nothing, Stamp };
+  After leaves = After::Nothing;  ///< Whether a logger's own words may follow.
+
+  /// Ordinary output has this shape too: it counts only in front of what begins a record.
+  bool needs_record = false;
+
+  /// A byte that stands in the first word of every text with such a prefix, or begins the second
+  /// one; NUL: none is known. Most lines are let go by it, without a closer look.
+  char mark = '\0';
+
+  /// It counts only behind a time.
+  bool needs_stamp = false;
+};
+
+inline constexpr std::string_view kWordBytes =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
+
+/// Notes the number that a launcher gives its task.
+void note_task(PrefixReading& reading, int task);
+
+/// Notes the rank that a framework states.
+void note_global_rank(PrefixReading& reading, int rank);
+
+/// "<stdout>:", "<stderr>:", "<stddiag>:" and the blank that some releases put behind it.
+bool skip_stream_tag(Scanner& scan, PrefixReading& reading);
+
+/// Text that begins a record of its own, so that whatever stands before it is a prefix. True for no
+/// text at all: NCCL's own header, cut off by the caller, begins there.
+bool begins_record(std::string_view text);
+
+/// "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL": the levels of Python's loggers.
+bool is_logger_level(std::string_view word);
+
+std::span<const PrefixForm> launcher_prefixes();
+std::span<const PrefixForm> collector_prefixes();
+std::span<const PrefixForm> logger_prefixes();
+std::span<const PrefixForm> pasted_prefixes();
+
+}  // namespace ncclog

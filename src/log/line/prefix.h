@@ -1,0 +1,73 @@
+// What launchers, terminals and collectors put in front of a line.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ncclog {
+
+// What number does a launcher put in front of a line, and what rank does the framework?
+//
+//   3: node-a:41:42 [3] NCCL INFO …       task 3 of srun: a rank, or a node that runs eight of them
+//   [1,3]<stdout>:[rank7]: Traceback …    task 3 of Open MPI; rank 7, as PyTorch says itself
+
+struct TaskLabel {
+  int task = -1;  ///< As the launcher numbers its tasks; -1: it prints no number.
+  int rank = -1;  ///< As the framework states it; -1: it does not.
+};
+
+/// What stands in front of `line`.
+TaskLabel task_label(std::string_view line);
+
+// Can a line have a prefix (log/line/prefix.h) at all? Most have none, and tell by a byte or a word.
+
+/// False if parse_prefix finds nothing in front of `line` for certain, but for a progress bar:
+/// those hold "%|".
+bool may_have_prefix(std::string_view line);
+
+// What launchers and log collectors put in front of every line.
+//
+//   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242, ip=10.0.0.7) …
+//
+// Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
+// shape that ordinary output has too ("name: ", "> ", "[3] ") counts only where it cannot mean
+// anything else, or where being wrong costs nothing. The shapes are listed in log/line/launcher_prefixes.h.
+
+/// What stands in front of a line, added up over nested prefixes.
+struct Prefix {
+  size_t length = 0;  ///< Bytes of the line that are prefix.
+  /// Global rank as the framework states it ("[rank3]: "), else as the launcher numbers its tasks
+  /// ("[1,3]<stdout>:", "3: "); -1 if none. Task numbers equal ranks with one task per GPU.
+  int rank = -1;
+  int local_rank = -1;       ///< torchrun's "[default3]:"; -1 if none.
+  std::string_view host;     ///< "nodea: ", "[pod/worker-3/pytorch] "; empty if none.
+  std::string_view address;  ///< Ray's "ip=" of a remote node; empty if none.
+  int64_t pid = -1;          ///< Ray's and vLLM's "pid="; -1 if none.
+  std::string_view time;     ///< The innermost stamp, as printed; empty if none.
+  std::string_view stream;   ///< "stdout", "stderr", "stddiag"; empty if none says.
+  /// Title of the tqdm bar that stands, without newline, before the rest of the line: "Validation".
+  std::string_view progress_title;
+};
+
+/// The prefixes at the start of `line`; length 0 if there are none. Views point into `line`.
+Prefix parse_prefix(std::string_view line);
+
+/// Removes ANSI escape sequences and, where they are certain, their remnants without ESC ("[36m").
+/// `buffer` holds the result. Returns `line` itself if it has none.
+std::string_view strip_ansi(std::string_view line, std::string& buffer);
+
+/// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
+struct TqdmBar {
+  size_t length = 0;       ///< Bytes up to and with the closing bracket; 0: no bar.
+  std::string_view title;  ///< Before the percentage, without ": "; may be empty.
+  std::string_view percent;
+  std::string_view done;
+  std::string_view total;  ///< Empty where tqdm does not know it.
+};
+
+/// The bar with which `text` begins; length 0 if it does not.
+TqdmBar parse_progress_bar(std::string_view text);
+
+}  // namespace ncclog

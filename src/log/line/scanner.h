@@ -1,0 +1,102 @@
+// Reading a line from left to right, and the time stamps that stand in it.
+
+#pragma once
+
+#include <string_view>
+
+#include "base/text.h"
+
+namespace ncclog {
+
+// Reading a line from left to right, for shapes that a wording cannot express.
+//
+//   [1,3]<stdout>:          Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
+//
+// Every step either takes what it names and says true, or takes nothing and says false.
+
+/// A position in a text. The text must outlive it.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  /// Bytes taken so far.
+  size_t taken() const { return at_; }
+  bool done() const { return at_ == text_.size(); }
+  std::string_view rest() const { return text_.substr(at_); }
+  /// The next byte; NUL at the end.
+  char peek() const { return done() ? '\0' : text_[at_]; }
+
+  bool skip(char c) {
+    if (done() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool skip(std::string_view literal) {
+    if (!rest().starts_with(literal)) return false;
+    at_ += literal.size();
+    return true;
+  }
+
+  /// Takes blanks; how many.
+  size_t blanks() { return take_while(is_blank).size(); }
+
+  /// The bytes for which `accept` holds, `most` at most; may be empty.
+  template <typename Accept>
+  std::string_view take_while(Accept accept, size_t most = std::string_view::npos) {
+    const size_t begin = at_;
+    while (!done() && at_ - begin < most && accept(text_[at_])) ++at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  /// Exactly `count` digits.
+  bool digits(size_t count) {
+    const size_t begin = at_;
+    if (take_while(is_digit, count).size() == count) return true;
+    at_ = begin;
+    return false;
+  }
+
+  /// A decimal number of at most 18 digits, without sign.
+  template <typename Number>
+  bool number(Number& value) {
+    const size_t begin = at_;
+    const auto parsed = parse_int(take_while(is_digit, 18));
+    if (!parsed || is_digit(peek()) || static_cast<Number>(*parsed) != *parsed) {
+      at_ = begin;
+      return false;
+    }
+    value = static_cast<Number>(*parsed);
+    return true;
+  }
+
+  /// Text up to the next `end`, which is taken too; false if there is none within `most` bytes.
+  bool until(char end, std::string_view& taken, size_t most = std::string_view::npos) {
+    const size_t length = rest().substr(0, most).find(end);
+    if (length == std::string_view::npos) return false;
+    taken = text_.substr(at_, length);
+    at_ += length + 1;
+    return true;
+  }
+
+ private:
+  std::string_view text_;
+  size_t at_ = 0;  ///< At most text_.size().
+};
+
+// The time stamps that collectors, loggers and kernels write in front of a line.
+//
+//   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026
+//
+// Only their length matters here: nothing orders lines by them.
+
+/// Length of "12:00:00", with fraction and zone if there are any; 0 if `text` does not begin so.
+size_t clock_length(std::string_view text);
+
+/// Length of an ISO 8601 date and time, "T" or a blank between them; 0 if there is none.
+size_t iso_stamp_length(std::string_view text);
+
+/// Length of "Jan  5 12:00:00" or "Mon Jan  5 12:00:00 2026"; 0 if there is none.
+size_t month_stamp_length(std::string_view text);
+
+}  // namespace ncclog

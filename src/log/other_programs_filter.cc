@@ -1,0 +1,325 @@
+#include "log/other_programs_filter.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "log/unwrapper.h"
+#include "log/event.h"
+#include "log/wording/other_programs.h"
+#include "log/line/header.h"
+#include "log/known_messages.h"
+#include "log/line/prefix.h"
+
+namespace ncclog {
+namespace {
+
+/// The first `length` bytes, zeros behind them.
+uint64_t first_bytes(std::string_view text, size_t length) {
+  uint64_t bytes = 0;
+  std::memcpy(&bytes, text.data(), length);
+  return bytes;
+}
+
+}  // namespace
+
+size_t Beginnings::hash_of(uint64_t bytes, size_t length) {
+  return (bytes + length) * 0x9e3779b97f4a7c15U >> 50;
+}
+
+void Beginnings::add(std::string_view text) {
+  const size_t length = std::min(text.size(), kMost);
+  auto& lengths = lengths_[static_cast<unsigned char>(text[0])];
+  lengths = static_cast<uint8_t>(lengths | 1U << (length - 1));
+  hashes_.set(hash_of(first_bytes(text, length), length));
+}
+
+bool Beginnings::may_begin(std::string_view text) const {
+  if (text.empty()) return false;
+  for (unsigned lengths = lengths_[static_cast<unsigned char>(text[0])]; lengths != 0;
+       lengths &= lengths - 1) {
+    const auto length = static_cast<size_t>(std::countr_zero(lengths)) + 1;
+    if (length > text.size()) return false;
+    if (hashes_.test(hash_of(first_bytes(text, length), length))) return true;
+  }
+  return false;
+}
+
+namespace {
+
+/// Longer lines are read one by one: they may be cut.
+constexpr size_t kLongest = 4096;
+
+bool holds_record(std::string_view line, std::string_view) {
+  return parse_framework_header(line).has_value();
+}
+bool holds_process_mark(std::string_view line, std::string_view) { return holds_process(line); }
+bool holds_task(std::string_view line, std::string_view) {
+  return find_task_tag(line) != line.npos;
+}
+bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
+bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
+bool is_message(std::string_view, std::string_view message) {
+  return all_wordings().parse_foreign(message).kind != nullptr;
+}
+
+struct KnownNeedle {
+  std::string_view text;
+  bool (*question)(std::string_view line, std::string_view message) = nullptr;
+};
+
+/// What no table lists: headers, marks of tearing, escape sequences, bytes that are no text.
+constexpr KnownNeedle kNeedles[] = {
+    {kAnchor},
+    {kCppRecordBegins[0], holds_record},
+    {kCppRecordBegins[1], holds_record},
+    {kProcessMark, holds_process_mark},
+    {kTaskTagMark, holds_task},
+    {kRepetitionEnd},
+    {kMemlockQuestion[0]},
+    {"[0m"},
+    {"[0;0m"},
+    {"\x1b"},
+    {{"\0", 1}},
+    {"\r"},
+};
+
+/// Texts one of which stands in everything that fits: its rarest literal, or the words of a choice.
+std::vector<std::string_view> needles_of(const Wording& wording) {
+  std::vector<std::string_view> best;
+  int64_t least = INT64_MAX;
+  const auto offer = [&](std::vector<std::string_view> texts) {
+    int64_t sum = 0;
+    for (const std::string_view text : texts) sum += NeedleFilter::commonness(text);
+    if (sum < least) best = std::move(texts);
+    least = std::min(least, sum);
+  };
+  for (const PatternStep& step : wording.steps) {
+    // The last literal may be printed without its blanks.
+    if (!trim(step.literal).empty()) offer({trim(step.literal)});
+    if (!step.choices.empty()) offer({step.choices.begin(), step.choices.end()});
+  }
+  return best;
+}
+
+/// With what everything begins that fits; empty: with anything.
+std::vector<std::string> beginnings_of(const Wording& wording) {
+  const PatternStep& first = wording.steps.front();
+  const bool is_last = wording.steps.size() == 1;
+  const auto without_end_blanks = [](std::string_view text) {
+    return std::string(text.substr(0, text.find_last_not_of(" \t") + 1));
+  };
+  if (first.hole == HoleType::None) return {without_end_blanks(first.literal)};
+  if (first.hole != HoleType::Choice) {
+    if (first.literal.empty()) return {};
+    return {std::string(first.literal)};
+  }
+  const std::string_view next = is_last ? std::string_view{} : wording.steps[1].literal;
+  std::vector<std::string> beginnings;
+  for (const std::string_view choice : first.choices) {
+    beginnings.push_back(
+        without_end_blanks(std::string(first.literal) + std::string(choice) + std::string(next)));
+  }
+  return beginnings;
+}
+
+/// What stands behind the first blank of everything that fits; empty: that differs.
+std::string_view behind_first_blank(const Wording& wording) {
+  for (const PatternStep& step : wording.steps) {
+    const size_t blank = step.literal.find_first_of(" \t");
+    if (blank != step.literal.npos) {
+      const std::string_view rest = step.literal.substr(blank + 1);
+      return rest.substr(0, rest.find_last_not_of(" \t") + 1);
+    }
+    const bool without_blanks =
+        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+    if (!without_blanks) return {};
+  }
+  return {};
+}
+
+bool names_somebody(const Prefix& prefix) {
+  return prefix.rank >= 0 || prefix.local_rank >= 0 || prefix.pid >= 0 || !prefix.host.empty() ||
+         !prefix.address.empty() || !prefix.stream.empty() || !prefix.progress_title.empty();
+}
+
+/// A colour whose ESC is lost begins the line.
+bool begins_with_remnant(std::string_view line) {
+  if (line.size() < 2 || line[0] != '[' || !is_digit(line[1])) return false;
+  std::string ignored;
+  return strip_ansi(line, ignored).data() != line.data();
+}
+
+}  // namespace
+
+ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) {
+  for (const KnownNeedle& needle : kNeedles) add(needle.text, needle.question);
+  for (const std::string_view key : kMessageKeys) add(key, is_json);
+  for (const std::string_view words : error_needles()) add(words, is_error);
+  for (const std::string& text : wanted) {
+    wants_all_ |= text.empty();
+    if (!text.empty()) add(text, nullptr);
+  }
+  for (const Kind& kind : all_kinds()) {
+    for (const Wording& wording : kind.wordings) {
+      if (kind.source == Source::Nccl && !wording.quotable) continue;
+      add_wording(wording);
+    }
+  }
+  drop_longer_needles();
+  std::vector<std::string> texts;
+  for (auto& [text, questions] : needles_) {
+    texts.push_back(text);
+    questions_.push_back(std::move(questions));
+  }
+  filter_ = NeedleFilter(texts);
+}
+
+void ForeignFilter::add(std::string_view needle, Question question) {
+  needles_.try_emplace(std::string(needle)).first->second.push_back(question);
+}
+
+/// Enters by what a message of this wording is told best: its beginning, unless that is a byte or
+/// two, what stands behind its first blank, or a needle.
+void ForeignFilter::add_wording(const Wording& wording) {
+  constexpr size_t kCertain = 3;
+  if (wording.recognise != nullptr) return add_recogniser(wording);
+  const auto holds_certain_needle = [&](const PatternStep& step) {
+    return std::ranges::any_of(needles_, [&](const auto& needle) {
+      return needle.second.front() == nullptr &&
+             trim(step.literal).find(needle.first) != std::string_view::npos;
+    });
+  };
+  if (std::ranges::any_of(wording.steps, holds_certain_needle)) return;
+  const std::vector<std::string> beginnings = beginnings_of(wording);
+  const std::string_view second = behind_first_blank(wording);
+  const bool is_long =
+      !beginnings.empty() &&
+      std::ranges::all_of(beginnings, [&](const auto& text) { return text.size() >= kCertain; });
+  if (!is_long && !second.empty()) return second_beginnings_.add(second);
+  for (const std::string& text : beginnings) beginnings_.add(text);
+  if (!beginnings.empty()) return;
+  const std::vector<std::string_view> needles = needles_of(wording);
+  for (const std::string_view needle : needles) add(needle, is_message);
+  wants_all_ |= needles.empty();
+}
+
+/// A recogniser that says nothing of its needs is asked by the first word of its text, or by the
+/// first byte, as log/wording/wording_table.h does.
+void ForeignFilter::add_recogniser(const Wording& wording) {
+  const auto needs =
+      std::ranges::find(known_recognisers(), wording.recognise, &KnownRecogniser::recognise);
+  if (!needs->needles.empty() || !needs->begins.empty()) {
+    for (const std::string_view needle : needs->needles) add(needle, is_message);
+    for (const std::string_view text : needs->begins) beginnings_.add(text);
+    return;
+  }
+  const PatternStep& first = wording.steps.front();
+  const size_t word = first.literal.find_first_of(" \t");
+  if (!first.literal.empty()) {
+    beginnings_.add(first.literal.substr(0, word == first.literal.npos ? 1 : word));
+  }
+  for (const std::string_view choice : first.choices) {
+    if (first.literal.empty()) beginnings_.add(choice);
+  }
+  wants_all_ |= first.literal.empty() && first.choices.empty();
+}
+
+/// Where one needle stands in another, it is enough to look for it alone.
+void ForeignFilter::drop_longer_needles() {
+  for (auto longer = needles_.begin(); longer != needles_.end();) {
+    const auto shorter = std::find_if(needles_.begin(), needles_.end(), [&](const auto& other) {
+      return other.first.size() < longer->first.size() &&
+             longer->first.find(other.first) != std::string::npos;
+    });
+    if (shorter == needles_.end()) {
+      ++longer;
+      continue;
+    }
+    auto& [text, questions] = *shorter;
+    questions.insert(questions.end(), longer->second.begin(), longer->second.end());
+    longer = needles_.erase(longer);
+  }
+}
+
+/// True if what the line begins with matters; if not, `message` is what stands behind it, without
+/// blanks at its ends.
+bool ForeignFilter::matters_by_start(std::string_view line, std::string_view& message) const {
+  message = trim(line);
+  if (message.empty()) return false;
+  if (may_have_prefix(line)) {
+    const Prefix prefix = parse_prefix(line);
+    const bool is_all = prefix.length > 0 && prefix.length == line.size();
+    if (is_all || names_somebody(prefix) || begins_with_remnant(line)) return true;
+    if (may_begin_python_record(line, prefix.length) && parse_framework_header(line)) return true;
+    message = trim(line.substr(prefix.length));
+  } else if (may_begin_python_record(message, 0) && parse_framework_header(line)) {
+    return true;
+  }
+  const auto blank = std::ranges::find_if(message, is_blank);
+  const std::string_view behind(blank == message.end() ? blank : blank + 1, message.end());
+  const bool may_be_known = beginnings_.may_begin(message) || second_beginnings_.may_begin(behind);
+  if (may_be_known && is_message(line, message)) return true;
+  return may_be_header_stub(line) && is_header_stub(line);
+}
+
+/// True if the line holds a needle that needs no closer look; none has its place before `from`.
+bool ForeignFilter::holds_certain_needle(std::string_view line, size_t from) const {
+  return filter_.any_from(line, from, [&](size_t needle) {
+    return std::ranges::find(questions_[needle], nullptr) != questions_[needle].end();
+  });
+}
+
+/// True if the line holds a needle and a closer look finds what it stands for; no needle has its
+/// place before `from`.
+bool ForeignFilter::holds_needle(std::string_view line, std::string_view message,
+                                 size_t from) const {
+  return filter_.any_from(line, from, [&](size_t needle) {
+    return std::ranges::any_of(questions_[needle], [&](Question question) {
+      return question == nullptr || question(line, message);
+    });
+  });
+}
+
+bool ForeignFilter::can_matter(std::string_view line) const {
+  std::string_view message;
+  return wants_all_ || matters_by_start(line, message) || holds_needle(line, message, 0);
+}
+
+BoringLines ForeignFilter::boring_lines(std::string_view block) const {
+  BoringLines boring;
+  if (wants_all_) return boring;
+  // Needles are looked for a little ahead, and twice as far each time: a block may be long, hold
+  // none, and be asked about again behind each line that matters for another reason.
+  std::string_view searched;
+  size_t needle = 0;  // The next one in `searched`, if it is not in an earlier line.
+  while (boring.bytes < block.size()) {
+    const size_t begin = boring.bytes;
+    const void* newline = std::memchr(block.data() + begin, '\n', block.size() - begin);
+    if (newline == nullptr) break;
+    const auto end = static_cast<size_t>(static_cast<const char*>(newline) - block.data());
+    const std::string_view line = block.substr(begin, end - begin);
+    const bool is_passed = needle < begin || needle >= searched.size();
+    if (is_passed && end > searched.size()) {
+      const size_t ahead = block.find('\n', std::min(2 * end, block.size()));
+      searched = block.substr(0, ahead);
+      needle = filter_.next(searched, begin);
+    } else if (needle < begin) {
+      needle = filter_.next(searched, begin);
+    }
+    if (line.size() > kLongest || (needle < end && holds_certain_needle(line, needle - begin))) {
+      break;
+    }
+    std::string_view message;
+    if (matters_by_start(line, message)) break;
+    if (needle < end && holds_needle(line, message, needle - begin)) break;
+    boring.bytes = end + 1;
+    ++boring.lines;
+    boring.empty += line.empty() ? 1 : 0;
+  }
+  return boring;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,103 @@
+// The filter for lines of other programs: which lines need no reading?
+
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log/needle_filter.h"
+#include "log/wording/wording_table.h"
+
+namespace ncclog {
+
+// Does a text begin with one of many others?
+//
+//   {"rank ", "Segmentation fault", "#"}     "rank 3 died" yes, "ranking" no
+//
+// Answered from the first eight bytes, by hash: a yes may be wrong now and then, a no never is.
+
+/// Filled once, then only read: any number of threads may ask.
+class Beginnings {
+ public:
+  /// `text` must not be empty.
+  void add(std::string_view text);
+
+  /// False if `text` begins with none of those that were added.
+  bool may_begin(std::string_view text) const;
+
+ private:
+  static constexpr size_t kMost = 8;  ///< Bytes that are looked at.
+
+  static size_t hash_of(uint64_t bytes, size_t length);
+
+  std::array<uint8_t, 256> lengths_{};  ///< By first byte: bit n - 1 says that one has n bytes.
+  std::bitset<1 << 14> hashes_;
+};
+
+// Which lines of other programs can mean nothing to anybody?
+//
+//   step=283 tokens_per_second=123490 mfu=0.401                                  nothing
+//   2026-11-20 00:00:00,575 - data.loader - INFO - worker 3 fetched shard 533    nothing
+//   RuntimeError: NCCL communicator was aborted on rank 3                        matters
+//   [default3]:loading the tokenizer                                             matters: who says
+//   it
+//
+// Most of a training log is lines of the first two kinds. What a line must hold to matter is
+// gathered from the tables that give it a meaning: wordings, prefixes, markers of iterations, line
+// patterns of rules. So whatever is added to one of those is looked for here too.
+//
+// Invariant: where `can_matter` is false, the line read on its own is foreign, without message and
+// level, spoken by nobody whom a prefix names, no part of a record that spans lines, no sign of
+// torn records, and holds nothing of `wanted`. It may have a time and a logger's name in front.
+
+/// Whole lines, one behind the other, that cannot matter.
+struct BoringLines {
+  size_t bytes = 0;    ///< With their line ends.
+  uint64_t lines = 0;  ///< Empty ones too.
+  uint64_t empty = 0;  ///< Lines of no bytes.
+};
+
+/// Built once, then only read: any number of threads may use one filter.
+class ForeignFilter {
+ public:
+  /// `wanted` are texts one of which stands in every line that matters to somebody else; an empty
+  /// one says that any line may.
+  explicit ForeignFilter(std::span<const std::string> wanted);
+
+  /// False if the line means nothing, whatever stands around it. `line` has no line end; it may
+  /// hold any bytes.
+  bool can_matter(std::string_view line) const;
+
+  /// The lines with which `block` begins that cannot matter. `block` begins where a line does. Only
+  /// lines that end with "\n" inside the block count, and none that holds "\r" or is very long.
+  BoringLines boring_lines(std::string_view block) const;
+
+ private:
+  /// Looks closer at a line that holds a needle; nullptr: the line matters.
+  using Question = bool (*)(std::string_view line, std::string_view message);
+  using Questions = std::vector<Question>;
+
+  void add(std::string_view needle, Question question);
+  void add_wording(const Wording& wording);
+  void add_recogniser(const Wording& wording);
+  void drop_longer_needles();
+  bool matters_by_start(std::string_view line, std::string_view& message) const;
+  bool holds_certain_needle(std::string_view line, size_t from) const;
+  bool holds_needle(std::string_view line, std::string_view message, size_t from) const;
+
+  bool wants_all_ = false;
+  std::map<std::string, Questions, std::less<>> needles_;
+  std::vector<Questions> questions_;  ///< By number of the needle.
+  NeedleFilter filter_;
+  Beginnings beginnings_;         ///< Of the messages of known wordings,
+  Beginnings second_beginnings_;  ///< and of what stands in them behind the first blank.
+};
+
+}  // namespace ncclog

@@ -1,0 +1,435 @@
+#include "log/settings.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ncclog {
+std::vector<Setting> read_conf_settings(std::string_view text) {
+  std::vector<Setting> settings;
+  uint64_t number = 0;
+  for (std::string_view line : split(text, '\n')) {
+    ++number;
+    const size_t equals = line.find('=');
+    if (line.starts_with('#') || equals == line.npos) continue;
+    Setting setting;
+    setting.name = line.substr(0, equals);
+    setting.value = line.substr(equals + 1);
+    setting.line = number;
+    settings.push_back(std::move(setting));
+  }
+  return settings;
+}
+
+namespace {
+
+/// Comments that schedulers read: Slurm, PBS, LSF, Grid Engine.
+constexpr std::string_view kDirectives[] = {"#SBATCH", "#PBS", "#BSUB", "#$"};
+
+/// Cuts a script into commands. Invariant: `at_` is at most the length of `text_`.
+class WordReader {
+ public:
+  WordReader(std::string_view text, const std::function<void(const ShellCommandWords&)>& use)
+      : text_(text), use_(use) {}
+
+  void read() {
+    while (at_ < text_.size()) step();
+    end_command();
+  }
+
+ private:
+  char here() const { return text_[at_]; }
+  bool is(char c) const { return at_ < text_.size() && text_[at_] == c; }
+
+  void step() {
+    const char c = here();
+    if (c == ';' && text_.substr(at_, 2) == ";;") {
+      end_command();
+      use_({{";;", line_, false}});
+      at_ += 2;
+    } else if (c == '\n' || c == ';' || c == '|' || c == '&' || c == '(' || c == ')') {
+      end_command();
+      next();
+    } else if (is_blank(c) || c == '\r') {
+      end_word();
+      next();
+    } else if (c == '#' && !in_word_) {
+      comment();
+    } else {
+      begin_word();
+      part_of_word(c);
+    }
+  }
+
+  void part_of_word(char c) {
+    if (c == '\\') return escaped();
+    if (c == '\'') return single_quoted();
+    if (c == '"') return double_quoted();
+    if (c == '$' || c == '`') return expansion();
+    word_.text += c;
+    next();
+  }
+
+  void escaped() {
+    next();
+    if (at_ >= text_.size()) return;
+    if (is('\r') && at_ + 1 < text_.size() && text_[at_ + 1] == '\n') next();
+    if (!is('\n')) {
+      word_.text += here();
+    } else if (word_.text.empty()) {
+      in_word_ = false;  // A line that goes on with blanks begins no word.
+    }
+    next();
+  }
+
+  void single_quoted() {
+    next();
+    while (at_ < text_.size() && here() != '\'') keep();
+    next();
+  }
+
+  void double_quoted() {
+    next();
+    while (at_ < text_.size() && here() != '"') {
+      if (here() == '\\' && at_ + 1 < text_.size()) {
+        next();
+        if (here() == '\n') {
+          next();
+          continue;
+        }
+      } else if (here() == '$' || here() == '`') {
+        word_.expands = true;
+      }
+      keep();
+    }
+    next();
+  }
+
+  /// "$NAME", "${NAME:-x}", "$(command)", "`command`": kept as it stands.
+  void expansion() {
+    word_.expands = true;
+    const bool command = here() == '`';
+    keep();
+    if (command) return keep_to('`');
+    if (is('{')) return keep_to('}');
+    if (is('(')) return keep_parentheses();
+  }
+
+  void keep_to(char close) {
+    while (at_ < text_.size() && here() != close && here() != '\n') keep();
+    if (is(close)) keep();
+  }
+
+  void keep_parentheses() {
+    int open = 0;
+    while (at_ < text_.size() && here() != '\n') {
+      if (here() == '(') ++open;
+      if (here() == ')') --open;
+      keep();
+      if (open == 0) return;
+    }
+  }
+
+  void comment() {
+    const size_t end = text_.find('\n', at_);
+    const std::string_view rest = text_.substr(at_, end - at_);
+    for (const std::string_view directive : kDirectives) {
+      if (!words_.empty() || !rest.starts_with(directive)) continue;
+      if (rest.size() > directive.size() && !is_blank(rest[directive.size()])) continue;
+      begin_word();
+      word_.text = directive;
+      at_ += directive.size();
+      return end_word();
+    }
+    at_ = end == text_.npos ? text_.size() : end;
+  }
+
+  void begin_word() {
+    if (in_word_) return;
+    word_ = {{}, line_, false};
+    in_word_ = true;
+  }
+
+  void end_word() {
+    if (in_word_) words_.push_back(std::move(word_));
+    in_word_ = false;
+  }
+
+  void end_command() {
+    end_word();
+    if (!words_.empty()) use_(words_);
+    words_.clear();
+  }
+
+  void keep() {
+    word_.text += here();
+    next();
+  }
+
+  void next() {
+    if (at_ >= text_.size()) return;
+    if (text_[at_] == '\n') ++line_;
+    ++at_;
+  }
+
+  std::string_view text_;
+  const std::function<void(const ShellCommandWords&)>& use_;
+  size_t at_ = 0;
+  uint64_t line_ = 1;
+  bool in_word_ = false;
+  ShellWord word_;
+  ShellCommandWords words_;
+};
+
+}  // namespace
+
+void for_each_command(std::string_view script,
+                      const std::function<void(const ShellCommandWords& words)>& use) {
+  WordReader(script, use).read();
+}
+
+namespace {
+
+/// Commands quoted in commands are read this deep: ssh host 'bash -c "export A=b"'.
+constexpr int kMaxDepth = 3;
+
+struct Assignment {
+  std::string_view name;
+  std::string_view value;
+};
+
+std::optional<Assignment> parse_assignment(std::string_view text) {
+  const size_t equals = text.find('=');
+  if (equals == text.npos || !is_variable_name(text.substr(0, equals))) return std::nullopt;
+  return Assignment{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+/// Words before a command proper that change nothing about its settings.
+bool is_opening(std::string_view word) {
+  constexpr std::string_view kWords[] = {"then", "else",  "do",   "{",       "!",
+                                         "time", "nohup", "exec", "command", "sudo"};
+  return is_one_of(word, kWords);
+}
+
+/// "-x NAME=value" of mpirun, "-e" of docker, "--env" of many.
+bool takes_setting(std::string_view word) {
+  constexpr std::string_view kFlags[] = {"-x", "-e", "--env", "-env", "--export", "-v", "-E"};
+  return is_one_of(word, kFlags);
+}
+
+/// "-genv NAME value" of MPICH and Intel MPI.
+bool takes_name_and_value(std::string_view word) {
+  constexpr std::string_view kFlags[] = {"-genv", "-env", "--genv"};
+  return is_one_of(word, kFlags);
+}
+
+/// Gathers what the commands of one script set.
+class SettingReader {
+ public:
+  SettingReader(ShellSettings& out, uint64_t first_line, int depth, int& scopes)
+      : out_(out), first_line_(first_line), depth_(depth), scopes_(scopes) {}
+
+  void read(std::string_view script, int scope) {
+    base_scope_ = scope;
+    for_each_command(script, [&](const ShellCommandWords& words) { command(words); });
+    mark_earlier();
+  }
+
+ private:
+  void command(const ShellCommandWords& words) {
+    size_t at = 0;
+    follow_branches(words.front().text);
+    if (words.front().text == ";;") return;
+    while (at < words.size() && is_opening(words[at].text)) ++at;
+    const size_t first = at;
+    while (at < words.size() && parse_assignment(words[at].text)) ++at;
+    if (at == words.size()) return plain_assignments(words, first);
+    const bool for_itself = at > first;
+    const int scope = for_itself ? ++scopes_ : base_scope_;
+    for (size_t i = first; i < at; ++i) add(words[i], scope, true);
+    named_command(words, at, scope);
+  }
+
+  /// A script's own variables: NAME=value without a command.
+  void plain_assignments(const ShellCommandWords& words, size_t first) {
+    for (size_t i = first; i < words.size(); ++i) add(words[i], base_scope_, all_exported_);
+  }
+
+  void named_command(const ShellCommandWords& words, size_t at, int scope) {
+    constexpr std::string_view kExports[] = {"export", "declare", "typeset", "readonly", "local"};
+    const std::string_view name = words[at].text;
+    if (is_one_of(name, kExports)) return exports(words, at + 1, name);
+    if (name == "set") return set_flags(words, at + 1);
+    if (name == "unset" || name == "unsetenv") return unsets(words, at + 1);
+    if (name == "setenv" && at + 2 < words.size()) return pair(words[at + 1], words[at + 2], scope);
+    if (name == "echo" || name == "printf") return;
+    program(words, at, scope);
+  }
+
+  void exports(const ShellCommandWords& words, size_t at, std::string_view how) {
+    bool exported = how == "export";
+    for (; at < words.size(); ++at) {
+      const std::string_view word = words[at].text;
+      if (word == "-n") return;
+      if (word.starts_with('-')) {
+        exported = exported || word.find('x') != word.npos;
+      } else if (parse_assignment(word)) {
+        add(words[at], base_scope_, exported || all_exported_);
+      } else if (exported) {
+        exported_names_.emplace(word);
+      }
+    }
+  }
+
+  void set_flags(const ShellCommandWords& words, size_t at) {
+    for (; at < words.size(); ++at) {
+      const std::string_view word = words[at].text;
+      if (word == "-o") all_exported_ = next_is_all(words, at);
+      // "-a" and "-eua", but not "--", behind which words are no flags.
+      if (word == "--") return;
+      if (word.starts_with('-') && word.find('a') != word.npos) all_exported_ = true;
+      if (word == "+a") all_exported_ = false;
+    }
+  }
+
+  bool next_is_all(const ShellCommandWords& words, size_t at) const {
+    return all_exported_ || (at + 1 < words.size() && words[at + 1].text == "allexport");
+  }
+
+  void unsets(const ShellCommandWords& words, size_t at) {
+    for (; at < words.size(); ++at) unset_before_[words[at].text] = out_.settings.size();
+  }
+
+  /// Any other program: env, srun, mpirun, docker, ssh, bash -c …
+  void program(const ShellCommandWords& words, size_t at, int scope) {
+    if (scope == base_scope_ && !words[at].text.starts_with('#')) scope = ++scopes_;
+    for (++at; at < words.size(); ++at) {
+      const ShellWord& word = words[at];
+      const bool has_next = at + 1 < words.size();
+      if (takes_name_and_value(word.text) && at + 2 < words.size() &&
+          is_variable_name(words[at + 1].text)) {
+        pair(words[at + 1], words[at + 2], scope);
+        at += 2;
+      } else if (takes_setting(word.text) && has_next) {
+        ++at;
+        listed(words[at], words[at].text, scope);
+      } else {
+        argument(word, scope);
+      }
+    }
+  }
+
+  void argument(const ShellWord& word, int scope) {
+    constexpr std::string_view kLists[] = {"--export=", "--env=", "-v", "-e", "-x"};
+    for (const std::string_view flag : kLists) {
+      if (word.text.starts_with(flag)) {
+        return listed(word, std::string_view(word.text).substr(flag.size()), scope);
+      }
+    }
+    if (parse_assignment(word.text)) return add(word, scope, true);
+    const bool is_command = word.text.find("NCCL") != word.text.npos &&
+                            word.text.find_first_of(" \t\n;") != word.text.npos;
+    if (is_command && depth_ < kMaxDepth) {
+      SettingReader inner(out_, first_line_ + word.line - 1, depth_ + 1, scopes_);
+      inner.read(word.text, scope);
+    }
+  }
+
+  /// "A=b", "A" and "ALL,A=b,C=d"; a comma before a name that is set ends a value.
+  void listed(const ShellWord& word, std::string_view list, int scope) {
+    std::string_view rest = list;
+    while (!rest.empty()) {
+      size_t end = rest.find(',');
+      while (end != rest.npos && !starts_item(rest.substr(end + 1))) end = rest.find(',', end + 1);
+      const std::string_view item = rest.substr(0, end);
+      if (const auto assignment = parse_assignment(item)) {
+        add(word, *assignment, scope, true);
+      } else if (is_variable_name(item) && item != "ALL" && item != "NONE") {
+        out_.handed_on.push_back({std::string(item), first_line_ + word.line - 1});
+      }
+      rest = end == rest.npos ? std::string_view() : rest.substr(end + 1);
+    }
+  }
+
+  static bool starts_item(std::string_view text) {
+    const std::string_view item = text.substr(0, text.find(','));
+    constexpr std::string_view kNames = "NCCL_";
+    return parse_assignment(item).has_value() || item.find(kNames) != item.npos;
+  }
+
+  void pair(const ShellWord& name, const ShellWord& value, int scope) {
+    if (!is_variable_name(name.text)) return;
+    ShellWord word = value;
+    word.line = name.line;
+    add(word, Assignment{name.text, value.text}, scope, true);
+  }
+
+  void add(const ShellWord& word, int scope, bool exported) {
+    if (const auto assignment = parse_assignment(word.text))
+      add(word, *assignment, scope, exported);
+  }
+
+  void add(const ShellWord& word, Assignment assignment, int scope, bool exported) {
+    const bool literal = !word.expands || assignment.value.find_first_of("$`") == std::string::npos;
+    out_.settings.push_back({std::string(assignment.name), std::string(assignment.value),
+                             first_line_ + word.line - 1, literal, exported, scope,
+                             branches_.empty() ? 0 : branches_.back(), false});
+  }
+
+  /// if, for, while and case open a branch; else and ";;" begin the next one.
+  void follow_branches(std::string_view word) {
+    constexpr std::string_view kOpen[] = {"if", "for", "while", "until", "case"};
+    constexpr std::string_view kNext[] = {"elif", "else", ";;"};
+    constexpr std::string_view kClose[] = {"fi", "done", "esac"};
+    if (is_one_of(word, kOpen)) branches_.push_back(++last_branch_);
+    if (branches_.empty()) return;
+    if (is_one_of(word, kNext)) branches_.back() = ++last_branch_;
+    if (is_one_of(word, kClose)) branches_.pop_back();
+  }
+
+  /// "A=b" and further down "export A" or "unset A".
+  void mark_earlier() {
+    if (exported_names_.empty() && unset_before_.empty()) return;
+    for (size_t i = 0; i < out_.settings.size(); ++i) {
+      Setting& setting = out_.settings[i];
+      if (exported_names_.contains(setting.name)) setting.exported = true;
+      if (setting.scope != base_scope_) continue;
+      const auto unset = unset_before_.find(setting.name);
+      if (unset != unset_before_.end() && i < unset->second) setting.unset = true;
+    }
+  }
+
+  ShellSettings& out_;
+  uint64_t first_line_;
+  int depth_;
+  int& scopes_;
+  int base_scope_ = 0;
+  bool all_exported_ = false;
+  int last_branch_ = 0;
+  std::vector<int> branches_;
+  std::set<std::string, std::less<>> exported_names_;
+  std::map<std::string, size_t> unset_before_;  ///< Settings of that name before that place.
+};
+
+}  // namespace
+
+bool is_variable_name(std::string_view text) {
+  return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), is_word);
+}
+
+ShellSettings read_shell_settings(std::string_view script, uint64_t first_line) {
+  ShellSettings found;
+  int scopes = 0;
+  SettingReader(found, first_line, 0, scopes).read(script, 0);
+  return found;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,638 @@
+#include "log/wording/other_programs.h"
+
+#include <cstddef>
+
+#include "base/text.h"
+#include "log/line/prefix.h"
+#include "log/line/scanner.h"
+
+namespace ncclog {
+namespace {
+
+// The columns of a row of blanks and tabs, taken apart without allocating.
+//
+//   mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a78:021f
+//   → 4 cells, the second "1"
+
+/// The cells of a row; views into it.
+struct Columns {
+  static constexpr size_t kMost = 32;  ///< More than the tables have, but for large GPU hosts.
+
+  std::array<std::string_view, kMost> cells{};
+  size_t count = 0;  ///< At most kMost; further columns are dropped.
+
+  /// The cell, empty behind the last one.
+  std::string_view operator[](size_t i) const { return i < count ? cells[i] : std::string_view{}; }
+};
+
+/// The columns of `text`, whatever it is.
+inline Columns columns_of(std::string_view text) {
+  Columns columns;
+  Scanner scan(text);
+  for (scan.blanks(); !scan.done() && columns.count < Columns::kMost; scan.blanks())
+    columns.cells[columns.count++] = scan.take_while([](char c) { return !is_blank(c); });
+  return columns;
+}
+
+
+template <size_t N>
+bool starts_with_any(std::string_view text, const std::string_view (&starts)[N]) {
+  return std::any_of(std::begin(starts), std::end(starts),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
+/// Messages of exceptions that other kinds take apart.
+constexpr std::string_view kClaimedMessages[] = {
+    "NCCL error in: ",
+    "NCCL Error ",
+    "NCCL error: ",
+    "NCCL timeout in: ",
+    "NCCL communicator was aborted on rank ",
+    "NCCL communicator encountered error set by ",
+    "CUDA out of memory",
+    "CUDA error: out of memory",
+    "wait timeout after ",
+    "Timeout waiting for key: ",
+    "Socket Timeout",
+    "Timed out after ",
+    "Timed out initializing process group in store based barrier",
+    "The client socket has timed out after ",
+    "The server socket has failed to ",
+    "Detected mismatch between collectives on ranks.",
+    "Expected all tensors to be on the same device",
+    "Work WorkNCCL(",
+    "ProcessGroupWrapper: Monitored Barrier encountered error",
+    "Rank 0 timed out in monitoredBarrier after ",
+};
+
+bool is_claimed(std::string_view base, std::string_view message) {
+  if (base == "ChildFailedError" || base == "SignalException") return true;
+  if (starts_with_any(message, kClaimedMessages)) return true;
+  if (message.starts_with("DataLoader worker (pid"))
+    return message.find("is killed by signal") != message.npos;
+  if (message.starts_with("Rank "))
+    return message.find(" successfully reached monitoredBarrier, but ") != message.npos;
+  return message.starts_with('[') &&
+         (message.find("] is setting up NCCL communicator") != message.npos ||
+          message.find("Caught collective operation timeout: ") != message.npos ||
+          message.find("] Work WorkNCCL(") != message.npos ||
+          message.find("failed to pass monitoredBarrier in ") != message.npos);
+}
+
+/// Python's class names: "RuntimeError", "SystemExit"; not "Error", nor NCCL's "ncclSystemError".
+bool is_exception_name(std::string_view base) {
+  if (base.empty() || base == "Error" || (base[0] >= 'a' && base[0] <= 'z') || is_digit(base[0]))
+    return false;
+  return std::any_of(std::begin(kExceptionEnds), std::end(kExceptionEnds),
+                     [&](std::string_view end) { return base.ends_with(end); });
+}
+
+/// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
+std::string_view take_status(Scanner& scan) {
+  for (const std::string_view status : kProcessEnds) {
+    if (!scan.skip(status)) continue;
+    Scanner behind = scan;
+    behind.blanks();
+    if (behind.skip("(core dumped)")) scan = behind;
+    return status;
+  }
+  return {};
+}
+
+/// The number in "env RANK=3 LOCAL_RANK=3 python3 train.py"; empty if the command sets none.
+std::string_view rank_in_command(std::string_view command) {
+  constexpr std::string_view kAssignment = "RANK=";
+  size_t at = command.find(kAssignment);
+  while (at != command.npos && at > 0 && !is_blank(command[at - 1]))
+    at = command.find(kAssignment, at + 1);
+  if (at == command.npos) return {};
+  Scanner scan(command.substr(at + kAssignment.size()));
+  return scan.take_while(is_digit, 9);
+}
+
+/// True if one of `words`, which are lower-case letters, stands in `text` in any case.
+bool holds_one_of(std::string_view text, std::span<const std::string_view> words) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto letter = [](char c) { return c >= 'a' && c <= 'z' ? 1U << (c - 'a') : 0U; };
+  unsigned begins = 0;
+  for (const std::string_view word : words) begins |= letter(word.front());
+  for (size_t at = 0; at < text.size(); ++at) {
+    if ((begins & letter(lower(text[at]))) == 0) continue;
+    const std::string_view rest = text.substr(at);
+    const bool holds = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return rest.size() >= word.size() &&
+             std::equal(word.begin(), word.end(), rest.begin(),
+                        [&](char wanted, char c) { return wanted == lower(c); });
+    });
+    if (holds) return true;
+  }
+  return false;
+}
+
+/// `text` behind what a logger puts in front: "2026-01-05 12:00:00,123 - INFO - ",
+/// "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> ". The text itself if there is nothing.
+std::string_view behind_logger(std::string_view text) {
+  constexpr size_t kLongest = 100;
+  constexpr std::string_view kEnds[] = {" - ", "] ", " >> ", "INFO: "};
+  if (text.empty() ||
+      !(is_digit(text[0]) || text[0] == '[' || text[0] == '-' || text.starts_with("INFO"))) {
+    return text;
+  }
+  const std::string_view start = text.substr(0, kLongest);
+  size_t at = 0;
+  for (const std::string_view end : kEnds) {
+    const size_t found = start.rfind(end);
+    if (found != start.npos) at = std::max(at, found + end.size());
+  }
+  return text.substr(at);
+}
+
+bool holds_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return text.find(word) != text.npos; });
+}
+
+}  // namespace
+
+bool recognise_python_exception(std::string_view text, Message& message) {
+  if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return false;
+  Scanner scan(text);
+  const auto in_name = [](char c) { return is_word(c) || c == '.'; };
+  const std::string_view name = scan.take_while(in_name, 200);
+  const std::string_view base = name.substr(name.rfind('.') + 1);
+  if (!is_exception_name(base)) return false;
+  std::string_view inner;
+  if (scan.skip('(') && !scan.until(')', inner, 100)) return false;
+  const std::string_view type = text.substr(0, scan.taken());
+  if (!scan.done() && !scan.skip(": ") && scan.rest() != ":") return false;
+  const std::string_view said = scan.rest() == ":" ? std::string_view{} : trim(scan.rest());
+  if (is_claimed(base, said)) return false;
+  message.set("type", type);
+  message.set("message", said);
+  return true;
+}
+
+bool recognise_process_end(std::string_view text, Message& message) {
+  Scanner whole(text);
+  std::string_view status = take_status(whole);
+  if (!status.empty() && whole.done()) {
+    message.set("status", status);
+    return true;
+  }
+  const size_t at = text.substr(0, 300).find(kShellPlace[0]);
+  if (at == text.npos) return false;
+  Scanner scan(text.substr(at + 7));
+  int line = 0;
+  if (!scan.number(line) || !scan.skip(':')) return false;
+  scan.blanks();
+  const std::string_view pid = scan.take_while(is_digit, 18);
+  if (pid.empty() || scan.blanks() == 0) return false;
+  status = take_status(scan);
+  if (status.empty()) return false;
+  message.set("pid", pid);
+  message.set("status", status);
+  message.set("command", trim(scan.rest()));
+  message.set("rank", rank_in_command(trim(scan.rest())));
+  return true;
+}
+
+bool recognise_failure_time(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!scan.skip("time:")) return false;
+  scan.blanks();
+  const std::string_view time = scan.rest();
+  const bool stamp = scan.digits(4) && scan.skip('-') && scan.digits(2) && scan.skip('-') &&
+                     scan.digits(2) && scan.skip('_') && clock_length(scan.rest()) > 0;
+  if (!stamp || time.find(' ') != time.npos) return false;
+  message.set("time", time);
+  return true;
+}
+
+bool is_eval_title(std::string_view title) {
+  constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
+                                         "generat", "sampling", "checkpoint", "infer"};
+  constexpr std::string_view kReading[] = {"load"};
+  return holds_one_of(title, kWords) && !holds_one_of(title, kReading);
+}
+
+bool recognise_progress_bar(std::string_view text, Message& message) {
+  const TqdmBar bar = parse_progress_bar(text);
+  if (bar.length == 0 || is_eval_title(bar.title)) return false;
+  message.set("title", bar.title);
+  message.set("percent", bar.percent);
+  message.set("done", bar.done);
+  message.set("total", bar.total);
+  return true;
+}
+
+bool recognise_eval_progress(std::string_view text, Message& message) {
+  const TqdmBar bar = parse_progress_bar(text);
+  const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
+                                         : starts_with_any(behind_logger(text), kEvalPrints) ||
+                                               starts_with_any(text, kEvalPrints);
+  if (about_eval) message.set("text", text);
+  return about_eval;
+}
+
+std::string_view rank_named_in(std::string_view text) {
+  for (size_t at = text.find("ank"); at != text.npos; at = text.find("ank", at + 3)) {
+    const bool begins = at > 0 && (text[at - 1] == 'r' || text[at - 1] == 'R') &&
+                        (at == 1 || !is_word(text[at - 2]));
+    if (!begins) continue;
+    Scanner scan(text.substr(at + 3));
+    scan.skip(':') || scan.skip('=') || scan.skip('_');
+    scan.blanks();
+    const std::string_view rank = scan.take_while(is_digit, 7);
+    if (!rank.empty()) return rank;
+  }
+  return {};
+}
+
+bool recognise_rank_leaves(std::string_view text, Message& message) {
+  constexpr size_t kMost = 256;
+  if (text.size() > kMost || !holds_any(text, kLeavingWords)) return false;
+  const std::string_view rank = rank_named_in(text);
+  // "exiting" alone is what programs print of all that they do.
+  constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
+  if (rank.empty() && holds_any(text, kPlain)) return false;
+  // NCCL's words for ncclRemoteError are about another process.
+  if (text.find("remote process exiting") != text.npos) return false;
+  message.set("rank", rank);
+  message.set("text", text);
+  return true;
+}
+
+bool recognise_megatron_step(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!scan.skip("iteration ")) return false;
+  scan.blanks();
+  const std::string_view step = scan.take_while(is_digit, 18);
+  if (step.empty() || !scan.skip('/')) return false;
+  scan.blanks();
+  const std::string_view total = scan.take_while(is_digit, 18);
+  if (total.empty() || !scan.skip(" |")) return false;
+  message.set("iteration", step);
+  message.set("total", total);
+  return true;
+}
+
+bool recognise_titan_step(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!scan.skip("step:") || scan.blanks() == 0) return false;
+  const std::string_view step = scan.take_while(is_digit, 18);
+  if (step.empty() || scan.blanks() == 0 || !scan.skip("loss:")) return false;
+  message.set("iteration", step);
+  return true;
+}
+
+namespace {
+
+constexpr size_t kLongestRow = 400;
+
+/// "12.5", "2e-07", "N/A", "inf": a measured value.
+bool is_measure(std::string_view cell) {
+  const auto in_number = [](char c) {
+    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+';
+  };
+  if (cell == "N/A" || cell == "inf" || cell == "nan" || cell == "-nan") return true;
+  return !cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
+         std::all_of(cell.begin(), cell.end(), in_number);
+}
+
+bool is_datatype(std::string_view cell) {
+  constexpr std::string_view kTypes[] = {"int8",    "char",     "uint8",   "int32",    "int",
+                                         "uint32",  "int64",    "half",    "float16",  "float",
+                                         "float32", "double",   "uint64",  "bfloat16", "f8e4m3",
+                                         "f8e5m2",  "fp8_e4m3", "fp8_e5m2"};
+  return std::find(std::begin(kTypes), std::end(kTypes), cell) != std::end(kTypes);
+}
+
+/// "2026-01-05" before "12:00:00": the stamp that nccl-tests puts behind a row on request.
+bool is_stamp(std::string_view date, std::string_view clock) {
+  return date.size() == 10 && date[4] == '-' && date[7] == '-' && clock.size() == 8 &&
+         clock[2] == ':';
+}
+
+/// Where the values of a row stand. Four belong together: time, algbw, busbw, wrong.
+struct RowShape {
+  size_t out_of_place = 0;  ///< Index of its time; 0: not printed.
+  size_t in_place = 0;      ///< 0: this is no row.
+  size_t root = 0;          ///< 0: not printed.
+};
+
+/// The shape that so many values, from column `first` on, can only have.
+RowShape shape_of(size_t first, size_t values) {
+  constexpr size_t kPlain = 8;
+  constexpr size_t kPerIteration = 16;  ///< Four more values behind each four.
+  constexpr size_t kInPlaceOnly = 4;
+  RowShape shape;
+  if (values % 2 == 1) shape.root = first++;
+  values -= values % 2;
+  if (values == kPlain || values == kPerIteration) {
+    shape.out_of_place = first;
+    shape.in_place = first + values / 2;
+  } else if (values == kInPlaceOnly) {
+    shape.in_place = first;
+  }
+  return shape;
+}
+
+constexpr std::string_view kOutOfPlace[] = {"time", "algbw", "busbw", "wrong"};
+constexpr std::string_view kInPlace[] = {"time_in_place", "algbw_in_place", "busbw_in_place",
+                                         "wrong_in_place"};
+
+void set_values(const Columns& row, size_t first, const std::string_view (&names)[4],
+                Message& message) {
+  for (size_t i = 0; i < 4 && first > 0; ++i) message.set(names[i], row[first + i]);
+}
+
+}  // namespace
+
+bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
+  if (!text.starts_with("#  ")) return false;
+  const Columns row = columns_of(text);
+  if (row[1] != "Rank") return false;
+  const size_t pid = row[3] == "Group" ? 5 : 3;
+  if (row[pid] != "Pid" || row[pid + 2] != "on" || row[pid + 4] != "device") return false;
+  const std::string_view bus_id = row[pid + 6];
+  if (!bus_id.starts_with('[') || !bus_id.ends_with(']')) return false;
+  message.set("rank", row[2]);
+  message.set("pid", row[pid + 1]);
+  message.set("host", row[pid + 3]);
+  message.set("device", row[pid + 5]);
+  message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
+  const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
+  message.set("gpu", trim(text.substr(gpu)));
+  return true;
+}
+
+bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
+  if (!text.starts_with('#') || text.size() > kLongestRow) return false;
+  const Columns row = columns_of(text.substr(1));
+  if (row[0] == "out-of-place") return row[1] == "in-place" || row[1] == "(+";
+  if (row[0] == "(B)") return row[1] == "(elements)";
+  if (row[0] != "size" || row[1] != "count" || row[2] != "type") return false;
+  message.set("columns", trim(text.substr(1)));
+  return true;
+}
+
+bool recognise_nccl_tests_result(std::string_view text, Message& message) {
+  if (text.empty() || !is_digit(text[0]) || text.size() > kLongestRow) return false;
+  Columns row = columns_of(text);
+  if (row.count < 7 || !parse_int(row[0]) || !parse_int(row[1]) || !is_alpha(row[2].front()))
+    return false;
+  if (is_stamp(row[row.count - 2], row[row.count - 1])) row.count -= 2;
+  const bool has_redop = is_alpha(row[3].front()) && row[3] != "N/A";
+  const size_t first = has_redop ? 4 : 3;
+  size_t end = first;
+  while (end < row.count && is_measure(row[end])) ++end;
+  const RowShape shape = shape_of(first, end - first);
+  if (shape.in_place == 0 || (shape.out_of_place == 0 && !is_datatype(row[2]))) return false;
+  if (shape.root > 0 && !parse_int(row[shape.root])) return false;
+  message.set("size", row[0]);
+  message.set("count", row[1]);
+  message.set("datatype", row[2]);
+  if (has_redop) message.set("redop", row[3]);
+  if (shape.root > 0) message.set("root", row[shape.root]);
+  set_values(row, shape.out_of_place, kOutOfPlace, message);
+  set_values(row, shape.in_place, kInPlace, message);
+  return true;
+}
+
+namespace {
+
+template <size_t N>
+bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
+  return std::find(std::begin(words), std::end(words), word) != std::end(words);
+}
+
+/// "GPU3" → "3"; empty for anything else.
+std::string_view gpu_number(std::string_view cell) {
+  if (!cell.starts_with("GPU") || !parse_int(cell.substr(3))) return {};
+  return cell.substr(3);
+}
+
+bool is_p2p_state(std::string_view cell) {
+  constexpr std::string_view kStates[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
+  return is_one_of(cell, kStates);
+}
+
+bool is_link(std::string_view cell) {
+  constexpr std::string_view kLinks[] = {"PIX", "PXB", "PHB", "NODE", "SYS", "SOC", "PSB"};
+  return is_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
+}
+
+/// Sets gpu and cells from a matrix row with at least one cell that is `known`; the row's own cell
+/// is "X". Cells from the first unknown column on (affinities) do not belong to the matrix.
+bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Message& message) {
+  if (!text.starts_with("GPU")) return false;
+  const Columns row = columns_of(text);
+  const std::string_view gpu = gpu_number(row[0]);
+  if (gpu.empty()) return false;
+  size_t end = 1;
+  bool any = false;
+  for (; end < row.count && (row[end] == "X" || known(row[end])); ++end) any |= row[end] != "X";
+  if (!any) return false;
+  message.set("gpu", gpu);
+  const char* first = row[1].data();
+  const char* last = row[end - 1].data() + row[end - 1].size();
+  message.set("cells", {first, static_cast<size_t>(last - first)});
+  return true;
+}
+
+/// "ulimit -l' 8192": the answer behind the command that asked for it.
+std::string_view memlock_answer(std::string_view text) {
+  if (text.empty() || !(is_digit(text.back()) || text.back() == 'd')) return {};
+  const size_t at = text.find(kMemlockQuestion[0]);
+  if (at == text.npos) return {};
+  std::string_view rest = text.substr(at + kMemlockQuestion[0].size());
+  while (!rest.empty() && (rest.front() == '\'' || rest.front() == '"')) rest.remove_prefix(1);
+  rest = trim(rest);
+  return rest == "unlimited" || parse_int(rest) ? rest : std::string_view{};
+}
+
+bool is_gid(std::string_view cell) {
+  return cell.size() >= 15 && std::count(cell.begin(), cell.end(), ':') == 7 &&
+         std::all_of(cell.begin(), cell.end(), [](char c) { return is_hex_digit(c) || c == ':'; });
+}
+
+/// Takes a prompt off the start; false if there is none.
+bool skip_prompt(Scanner& scan) {
+  if (scan.skip("$ ")) return true;
+  std::string_view inside;
+  if (scan.skip('[')) {
+    if (!scan.until(']', inside, 80) || inside.find_first_of(" @") == inside.npos) return false;
+  } else {
+    if (scan.peek() == '(' && scan.until(')', inside, 60)) scan.skip(' ');
+    const size_t at =
+        scan.take_while([](char c) { return is_word(c) || c == '-' || c == '.'; }).size();
+    if (at == 0 || !scan.skip('@')) return false;
+    const std::string_view place =
+        scan.take_while([](char c) { return !is_blank(c) && c != '$' && c != '#'; });
+    if (place.find(':') == place.npos) return false;
+  }
+  return (scan.skip('$') || scan.skip('#')) && scan.skip(' ');
+}
+
+/// "8" or "4-8".
+bool is_count_or_range(std::string_view cell) {
+  const size_t dash = std::min(cell.find('-'), cell.size());
+  const bool has_end = dash == cell.size() || parse_int(cell.substr(dash + 1)).has_value();
+  return parse_int(cell.substr(0, dash)) && has_end;
+}
+
+/// "OK" or a list of what is wrong: "INCOMPLETE,MISMATCH".
+bool is_ras_errors(std::string_view cell) {
+  constexpr std::string_view kErrors[] = {"OK", "INCOMPLETE", "ERROR", "MISMATCH"};
+  for (size_t begin = 0; begin <= cell.size();) {
+    const size_t end = std::min(cell.find(',', begin), cell.size());
+    if (!is_one_of(cell.substr(begin, end - begin), kErrors)) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool recognise_ras_communicator_row(std::string_view text, Message& message) {
+  constexpr std::string_view kFields[] = {"group",  "communicators",  "nodes",  "ranks_per_node",
+                                          "nranks", "ranks_in_group", "status", "errors"};
+  constexpr std::string_view kStatuses[] = {"NOCOMM", "INIT", "RUNNING", "FINALIZE", "ABORT"};
+  if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return false;
+  const Columns row = columns_of(text);
+  if (row.count != std::size(kFields)) return false;
+  if (!is_one_of(row[6], kStatuses) || !is_ras_errors(row[7])) return false;
+  for (size_t i = 0; i < 6; ++i) {
+    if (!is_count_or_range(row[i])) return false;
+  }
+  for (size_t i = 0; i < row.count; ++i) message.set(kFields[i], row[i]);
+  return true;
+}
+
+bool recognise_shm_usage(std::string_view text, Message& message) {
+  if (!text.ends_with(kShmMount[0])) return false;
+  const Columns row = columns_of(text);
+  if (row.count != 6 || row[5] != kShmMount[0] || !row[4].ends_with('%')) return false;
+  message.set("size", row[1]);
+  message.set("used", row[2]);
+  message.set("available", row[3]);
+  message.set("percent", row[4].substr(0, row[4].size() - 1));
+  message.set("mount", row[5]);
+  return true;
+}
+
+bool recognise_memlock_answer(std::string_view text, Message& message) {
+  const std::string_view answer = memlock_answer(text);
+  if (!answer.empty()) message.set("limit", answer);
+  return !answer.empty();
+}
+
+bool recognise_memlock_row(std::string_view text, Message& message) {
+  const Columns row = columns_of(text.substr(0, 120));
+  if (row[1] != "locked" || row[2] != "memory") return false;
+  const bool in_kbytes = row[3] == "(kbytes," && row[4] == "-l)";
+  const std::string_view limit = in_kbytes ? row[5] : row[3];
+  if (limit != "unlimited" && !parse_int(limit)) return false;
+  message.set("limit", limit);
+  message.set("unit", in_kbytes ? row[3].substr(1, 6) : row[5]);
+  return true;
+}
+
+bool recognise_p2p_row(std::string_view text, Message& message) {
+  return take_matrix_row(text, is_p2p_state, message);
+}
+
+bool recognise_topo_row(std::string_view text, Message& message) {
+  return take_matrix_row(text, is_link, message);
+}
+
+bool recognise_gid_row(std::string_view text, Message& message) {
+  Scanner start(text);
+  int number = 0;
+  start.take_while([](char c) { return !is_blank(c); });
+  for (int i = 0; i < 2; ++i) {
+    if (start.blanks() == 0 || !start.number(number)) return false;
+  }
+  const Columns row = columns_of(text.substr(0, 200));
+  if (row.count < 5 || !is_gid(row[3])) return false;
+  const size_t version = row[4] == "v1" || row[4] == "v2" ? 4 : 5;
+  if (row[version] != "v1" && row[version] != "v2") return false;
+  message.set("device", row[0]);
+  message.set("port", row[1]);
+  message.set("index", row[2]);
+  message.set("gid", row[3]);
+  if (version == 5) message.set("address", row[4]);
+  message.set("version", row[version]);
+  message.set("interface", row[version + 1]);
+  return true;
+}
+
+bool recognise_shell_command(std::string_view text, Message& message) {
+  Scanner scan(text);
+  if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
+    return false;
+  message.set("command", trim(scan.rest()));
+  return true;
+}
+
+std::span<const KnownRecogniser> known_recognisers() {
+  static constexpr KnownRecogniser kRecognisers[] = {
+      {"python_exception", recognise_python_exception, kExceptionEnds, {}},
+      {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
+      {"progress_bar", recognise_progress_bar, kBarMark, {}},
+      {"eval_progress", recognise_eval_progress, kBarMark, kEvalBegins},
+      {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
+      {"shm_usage", recognise_shm_usage, kShmMount, {}},
+      {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
+      {"gid_row", recognise_gid_row, kGidVersions, {}},
+      {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
+      {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
+      {"nccl_tests_result", recognise_nccl_tests_result, {}, kDigits},
+      {"nccl_tests_rank", recognise_nccl_tests_rank, {}, {}},
+      {"nccl_tests_columns", recognise_nccl_tests_columns, {}, {}},
+      {"failure_time", recognise_failure_time, {}, {}},
+      {"megatron_step", recognise_megatron_step, {}, {}},
+      {"titan_step", recognise_titan_step, {}, {}},
+      {"memlock_row", recognise_memlock_row, {}, {}},
+      {"p2p_row", recognise_p2p_row, {}, {}},
+      {"topo_row", recognise_topo_row, {}, {}},
+  };
+  return kRecognisers;
+}
+
+// tqdm's default bar_format, "{l_bar}{bar}{r_bar}".
+
+namespace {
+
+constexpr bool is_size_char(char c) { return is_digit(c) || c == '.' || is_alpha(c); }
+
+/// " 4/10 [00:01<00:02,  2.9it/s, loss=0.5]" behind the bar's second "|".
+bool read_counts(Scanner& scan, TqdmBar& bar) {
+  scan.blanks();
+  bar.done = scan.take_while(is_size_char);
+  if (bar.done.empty() || !scan.skip('/')) return false;
+  bar.total = scan.take_while(is_size_char);
+  if (bar.total.empty() || !scan.skip(" [")) return false;
+  std::string_view inside;
+  return scan.until(']', inside) && inside.find('<') != inside.npos;
+}
+
+}  // namespace
+
+TqdmBar parse_progress_bar(std::string_view text) {
+  const size_t mark = text.find("%|");
+  if (mark == text.npos || mark == 0 || !is_digit(text[mark - 1])) return {};
+  size_t begin = mark;
+  while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.')) --begin;
+  TqdmBar bar;
+  bar.percent = text.substr(begin, mark - begin);
+  bar.title = trim(text.substr(0, begin));
+  if (bar.title.ends_with(':')) bar.title.remove_suffix(1);
+  Scanner scan(text.substr(mark + 2));
+  std::string_view drawing;
+  if (!scan.until('|', drawing) || !read_counts(scan, bar)) return {};
+  bar.length = mark + 2 + scan.taken();
+  return bar;
+}
+
+}  // namespace ncclog

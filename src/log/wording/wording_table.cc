@@ -1,0 +1,609 @@
+#include "log/wording/wording_table.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/text.h"
+
+namespace ncclog {
+namespace {
+
+HoleType hole_type_of(FieldType type) {
+  switch (type) {
+    case FieldType::Text:
+      return HoleType::Text;
+    case FieldType::Integer:
+      return HoleType::Integer;
+    case FieldType::Hex:
+      return HoleType::Hex;
+  }
+  return HoleType::Text;
+}
+
+struct HoleName {
+  std::string_view spec;
+  HoleType type;
+};
+constexpr HoleName kHoleNames[] = {{"word", HoleType::Word},
+                                   {"int", HoleType::Integer},
+                                   {"hex", HoleType::Hex},
+                                   {"ints", HoleType::Integers},
+                                   {"number", HoleType::Number}};
+
+/// Compiles one wording from left to right.
+class Compiler {
+ public:
+  Compiler(std::string_view text, std::span<const Field> fields, WordingStore& store)
+      : text_(text), fields_(fields), store_(store) {}
+
+  std::vector<PatternStep> steps() {
+    std::vector<PatternStep> steps;
+    while (at_ < text_.size()) {
+      PatternStep step;
+      step.literal = literal();
+      step.leading = leading_bytes(step.literal);
+      if (at_ < text_.size()) {
+        if (step.literal.empty() && !steps.empty())
+          throw MalformedWording("two holes side by side", at_, "put a literal between them");
+        hole(step);
+      }
+      steps.push_back(step);
+    }
+    if (steps.empty()) throw MalformedWording("the wording is empty", 0);
+    return steps;
+  }
+
+ private:
+  /// Up to the next hole or the end; "{{" and "}}" are braces.
+  std::string_view literal() {
+    const size_t begin = at_;
+    std::string text;
+    bool is_escaped = false;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      const bool is_brace = c == '{' || c == '}';
+      const bool is_double = is_brace && at_ + 1 < text_.size() && text_[at_ + 1] == c;
+      if (c == '{' && !is_double) break;
+      if (is_double) ++at_;
+      is_escaped |= is_double;
+      text += c;
+    }
+    if (!is_escaped) return text_.substr(begin, at_ - begin);
+    return store_.keep(std::move(text));
+  }
+
+  void hole(PatternStep& step) {
+    const size_t close = text_.find('}', at_);
+    if (close == text_.npos) throw MalformedWording("unclosed hole", at_, "write '{{' for a brace");
+    std::string_view inside = text_.substr(at_ + 1, close - at_ - 1);
+    const size_t begin = at_ + 1;
+    at_ = close + 1;
+    step.hole = HoleType::Text;
+    const bool rest = inside.ends_with("...");
+    if (rest) inside.remove_suffix(3);
+    const size_t colon = inside.find(':');
+    const std::string_view name = inside.substr(0, colon);
+    if (!name.empty()) {
+      step.field = field(name, begin);
+      step.hole = hole_type_of(fields_[static_cast<size_t>(step.field)].type);
+    }
+    if (colon != inside.npos) apply(inside.substr(colon + 1), begin + colon + 1, step);
+    if (rest) step.hole = HoleType::Rest;
+  }
+
+  int field(std::string_view name, size_t at) const {
+    std::vector<std::string_view> known;
+    for (size_t i = 0; i < fields_.size(); ++i) {
+      if (fields_[i].name == name) return static_cast<int>(i);
+      known.push_back(fields_[i].name);
+    }
+    const auto near = nearest_name(name, known);
+    throw MalformedWording("unknown field '" + std::string(name) + "'", at,
+                           near ? "did you mean '" + std::string(*near) + "'?"
+                                : "list it, with its type, below the kind's name");
+  }
+
+  void apply(std::string_view spec, size_t at, PatternStep& step) {
+    const auto known = std::ranges::find(kHoleNames, spec, &HoleName::spec);
+    if (known != std::end(kHoleNames)) {
+      step.hole = known->type;
+      return;
+    }
+    step.hole = HoleType::Choice;
+    std::vector<std::string_view>& choices = store_.choices.emplace_back(split(spec, '|'));
+    if (std::ranges::find(choices, "") != choices.end()) throw MalformedWording("empty choice", at);
+    std::ranges::stable_sort(choices, std::ranges::greater(), &std::string_view::size);
+    step.choices = choices;
+  }
+
+  std::string_view text_;
+  std::span<const Field> fields_;
+  WordingStore& store_;
+  size_t at_ = 0;
+};
+
+size_t integer_length(std::string_view text) {
+  size_t n = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  const size_t sign = n;
+  while (n < text.size() && is_digit(text[n])) ++n;
+  return n == sign ? 0 : n;
+}
+
+/// is_hex_digit as a table: pointers are looked at byte by byte.
+constexpr auto kIsHexDigit = [] {
+  std::array<bool, 256> table{};
+  for (size_t c = 0; c < table.size(); ++c) table[c] = is_hex_digit(static_cast<char>(c));
+  return table;
+}();
+
+size_t hex_length(std::string_view text) {
+  if (text.starts_with("(nil)")) return 5;
+  const bool has_prefix = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  const size_t prefix = has_prefix ? 2 : 0;
+  size_t n = prefix;
+  while (n < text.size() && kIsHexDigit[static_cast<unsigned char>(text[n])]) ++n;
+  return n == prefix ? 0 : n;
+}
+
+size_t word_length(std::string_view text, std::string_view next) {
+  size_t n = 0;
+  while (n < text.size() && !is_blank(text[n])) ++n;
+  if (!next.empty()) {
+    const size_t found = text.substr(0, n + next.size()).find(next);
+    if (found != text.npos) n = std::min(n, found);
+  }
+  return n;
+}
+
+/// "2.5", "-1e-05", "inf", "nan": what printf writes for %f and %g.
+size_t number_length(std::string_view text) {
+  size_t n = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+  for (const std::string_view word : {"inf", "nan"}) {
+    if (text.substr(n).starts_with(word)) return n + word.size();
+  }
+  bool any = false;
+  for (; n < text.size() && (is_digit(text[n]) || (text[n] == '.' && any)); ++n) any = true;
+  if (!any) return 0;
+  if (text[n - 1] == '.') return n - 1;
+  if (n < text.size() && text[n] == 'e') {
+    const size_t exponent = integer_length(text.substr(n + 1));
+    if (exponent > 0) n += 1 + exponent;
+  }
+  return n;
+}
+
+/// Numbers separated by blanks, to the end of the text; NCCL ends a list that it cut with dots.
+size_t integers_length(std::string_view text) {
+  bool any = false;
+  for (const char c : text) {
+    if (!is_digit(c) && !is_blank(c) && c != '-' && c != '.') return 0;
+    any |= is_digit(c);
+  }
+  return any ? text.size() : 0;
+}
+
+/// starts_with for words most of which differ in their first byte.
+bool begins_with(std::string_view text, std::string_view word) {
+  return !text.empty() && text.front() == word.front() && text.starts_with(word);
+}
+
+/// True if `text` begins with the step's literal.
+inline bool begins_with_literal(std::string_view text, const PatternStep& step) {
+  if (((bytes_at(text, 0) ^ step.leading.bytes) & step.leading.mask) != 0) return false;
+  const size_t size = step.literal.size();
+  if (size <= sizeof(uint64_t)) return size <= text.size();
+  return text.starts_with(step.literal);
+}
+
+size_t choice_length(std::string_view text, const PatternStep& step) {
+  for (const std::string_view choice : step.choices) {
+    if (begins_with(text, choice)) return choice.size();
+  }
+  return 0;
+}
+
+constexpr size_t kNoMatch = static_cast<size_t>(-1);
+
+/// The text before the last literal reaches to the end, whatever it holds: "'it's'" in quotes.
+size_t length_before_last(std::string_view text, std::string_view last) {
+  while (!last.empty() && is_blank(last.back())) last.remove_suffix(1);
+  return text.ends_with(last) ? text.size() - last.size() : kNoMatch;
+}
+
+/// Where `next` stands first; a long line may have its first byte, a blank, in many places.
+size_t find_literal(std::string_view text, std::string_view next) {
+  constexpr size_t kLong = 128;
+  if (text.size() < kLong) return text.find(next);
+  const void* at = ::memmem(text.data(), text.size(), next.data(), next.size());
+  return at == nullptr ? kNoMatch : static_cast<size_t>(static_cast<const char*>(at) - text.data());
+}
+
+/// Bytes of `text` that the hole takes, or kNoMatch.
+size_t hole_length(const PatternStep& step, std::string_view text) {
+  const std::string_view next = step.next;
+  const auto some = [](size_t n) { return n == 0 ? kNoMatch : n; };
+  switch (step.hole) {
+    case HoleType::None:
+      return 0;
+    case HoleType::Integer:
+      return some(integer_length(text));
+    case HoleType::Hex:
+      return some(hex_length(text));
+    case HoleType::Word:
+      return some(word_length(text, next));
+    case HoleType::Number:
+      return some(number_length(text));
+    case HoleType::Integers:
+      return some(integers_length(text));
+    case HoleType::Choice:
+      return some(choice_length(text, step));
+    case HoleType::Rest:
+      return text.size();
+    case HoleType::Text:
+      if (step.before_last) return length_before_last(text, next);
+      return next.empty() ? text.size() : find_literal(text, next);
+  }
+  return kNoMatch;
+}
+
+/// Takes the wording's steps from `first` on off the front of `text`; true if nothing is left.
+bool take_steps(const Wording& wording, size_t first, std::string_view& text, Message& message,
+                Trail& trail) {
+  const size_t count = wording.steps.size();
+  for (size_t i = first; i < count; ++i) {
+    const PatternStep& step = wording.steps[i];
+    trail.failed = i;
+    if (i < Trail::kLongest) trail.begins[i] = text.data();
+    if (!begins_with_literal(text, step)) {
+      // The last literal may end in blanks that were taken off the text's end.
+      const bool last = i + 1 == count && step.hole == HoleType::None;
+      if (!last || text != trim(step.literal)) return false;
+      text = {};
+      return true;
+    }
+    text.remove_prefix(step.literal.size());
+    const size_t length = hole_length(step, text);
+    if (length == kNoMatch) return false;
+    if (step.field >= 0) {
+      // Some formats have no blank before a text that brings its own: "Bootstrap : Using%s".
+      const bool is_number = step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+      const std::string_view taken = text.substr(0, length);
+      message.fields[static_cast<size_t>(step.field)] = is_number ? taken : trim(taken);
+    }
+    text.remove_prefix(length);
+  }
+  trail.failed = count;
+  if (count < Trail::kLongest) trail.begins[count] = text.data();
+  return text.empty();
+}
+
+/// Clears what the last try read from step `first` on.
+void forget(const Trail& trail, size_t first, Message& message) {
+  if (trail.wording == nullptr) return;
+  const size_t end = std::min(trail.failed, trail.wording->steps.size());
+  for (size_t i = first; i < end; ++i) {
+    const int field = trail.wording->steps[i].field;
+    if (field >= 0) message.fields[static_cast<size_t>(field)] = {};
+  }
+}
+
+/// True if what both take off a text, and what they leave, is the same.
+bool is_same_step(const PatternStep& a, const PatternStep& b) {
+  const bool looks_ahead = a.hole == HoleType::Text || a.hole == HoleType::Word;
+  return a.literal == b.literal && a.hole == b.hole && a.field == b.field &&
+         std::ranges::equal(a.choices, b.choices) &&
+         (!looks_ahead || (a.next == b.next && a.before_last == b.before_last));
+}
+
+}  // namespace
+
+LeadingBytes leading_bytes(std::string_view text) {
+  text = text.substr(0, sizeof(uint64_t));
+  return {bytes_at(text, 0), bytes_at(std::string(text.size(), '\xFF'), 0)};
+}
+
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             WordingStore& store) {
+  std::vector<PatternStep>& steps = store.steps.emplace_back(Compiler(text, fields, store).steps());
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    PatternStep& step = steps[i];
+    const bool is_end = i + 2 == steps.size() && steps[i + 1].hole == HoleType::None;
+    step.next = steps[i + 1].literal;
+    step.before_last = step.hole == HoleType::Text && is_end;
+  }
+  return steps;
+}
+
+size_t shared_steps(const Wording& a, const Wording& b) {
+  if (a.kind != b.kind || a.recognise != nullptr || b.recognise != nullptr) return 0;
+  const auto [end, ignored] = std::ranges::mismatch(a.steps, b.steps, is_same_step);
+  return std::min(static_cast<size_t>(end - a.steps.begin()), Trail::kLongest - 1);
+}
+
+bool match_wording(const Wording& wording, std::string_view text, Message& message) {
+  Trail trail;
+  return match_wording_after(trail, 0, wording, text, message);
+}
+
+bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, std::string_view text,
+                         Message& message) {
+  // What both begin with does not fit: most candidates of a long list end here.
+  if (trail.failed < shared) return false;
+  if (shared > 0) {
+    text = {trail.begins[shared], static_cast<size_t>(trail.end - trail.begins[shared])};
+  } else {
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    const PatternStep& first = wording.steps.front();
+    const bool by_holes = wording.recognise == nullptr && first.hole != HoleType::None;
+    if (by_holes && !begins_with_literal(text, first)) {
+      forget(trail, 0, message);
+      trail.wording = nullptr;
+      trail.failed = 0;
+      return false;
+    }
+    trail.end = text.data() + text.size();
+  }
+  forget(trail, shared, message);
+  if (wording.recognise != nullptr) {
+    message.kind = wording.kind;
+    message.wording = &wording;
+    if (wording.recognise(text, message)) return true;
+    message = {};
+    trail.wording = nullptr;
+    return false;
+  }
+  trail.wording = &wording;
+  if (!take_steps(wording, shared, text, message, trail)) return false;
+  message.kind = wording.kind;
+  message.wording = &wording;
+  return true;
+}
+
+size_t matched_bytes(const Wording& wording, std::string_view text) {
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  const size_t size = text.size();
+  Message ignored;
+  Trail trail;
+  take_steps(wording, 0, text, ignored, trail);
+  return size - text.size();
+}
+
+namespace {
+
+constexpr size_t kBytes = sizeof(uint64_t);
+
+/// Most words differ in their first or last bytes, or in their length.
+uint64_t hash_of(std::string_view word) {
+  const uint64_t last = word.size() > kBytes ? bytes_at(word, word.size() - kBytes) : 0;
+  const uint64_t mixed = (bytes_at(word, 0) ^ (last * 31) ^ word.size()) * 0x9e3779b97f4a7c15u;
+  return mixed >> 32;
+}
+
+}  // namespace
+
+std::string_view first_word(std::string_view text) {
+  size_t n = 0;
+  while (n < text.size() && !is_blank(text[n])) ++n;
+  return text.substr(0, n);
+}
+
+std::span<const Candidate> WordIndex::find(std::string_view word) const {
+  size_t place = hash_of(word) & (slots.size() - 1);
+  while (!slots[place].word.empty() && slots[place].word != word) {
+    place = (place + 1) & (slots.size() - 1);
+  }
+  return slots[place].candidates;
+}
+
+void WordIndexBuilder::add(std::string_view word, const Wording& wording, std::string_view behind) {
+  const auto place_of = [&](std::string_view wanted) {
+    size_t place = hash_of(wanted) & (places_.size() - 1);
+    while (places_[place] != 0 && entries_[places_[place] - 1].word != wanted) {
+      place = (place + 1) & (places_.size() - 1);
+    }
+    return place;
+  };
+  size_t place = place_of(word);
+  if (places_[place] == 0) {
+    entries_.push_back({word, {}});
+    places_[place] = entries_.size();
+    if (2 * entries_.size() > places_.size()) {
+      places_.assign(2 * places_.size(), 0);
+      for (size_t i = 0; i < entries_.size(); ++i) places_[place_of(entries_[i].word)] = i + 1;
+      place = place_of(word);
+    }
+  }
+  std::vector<Candidate>& list = entries_[places_[place] - 1].candidates;
+  const size_t shared = list.empty() ? 0 : shared_steps(*list.back().wording, wording);
+  list.push_back({&wording, leading_bytes(behind), shared});
+}
+
+WordIndex WordIndexBuilder::index() {
+  slots_.assign(places_.size(), {});
+  for (size_t i = 0; i < places_.size(); ++i) {
+    if (places_[i] == 0) continue;
+    const Entry& entry = entries_[places_[i] - 1];
+    slots_[i] = {entry.word, entry.candidates};
+  }
+  return {slots_};
+}
+
+namespace {
+
+/// First words under which texts of this wording are found; empty: they cannot
+/// be listed.
+std::vector<std::string_view> first_words(const Wording& wording) {
+  const PatternStep& step = wording.steps.front();
+  const std::string_view word = first_word(step.literal);
+  const bool complete = word.size() < step.literal.size() || step.hole == HoleType::None;
+  if (!word.empty() && complete) return {word};
+  return {};
+}
+
+/// Words made of a literal and one of the choices behind it: "NET/" + "IB" for " : Using",
+/// "AllReduce" + ":" for ": opCount". Their text is kept in `storage`.
+std::vector<std::string_view> choice_words(const Wording& wording,
+                                           std::deque<std::string>& storage) {
+  const PatternStep& step = wording.steps.front();
+  const bool in_first_word = step.literal.find_first_of(" \t") == std::string_view::npos;
+  if (!in_first_word || step.hole != HoleType::Choice) return {};
+  const bool last = wording.steps.size() == 1;
+  const std::string_view next = last ? std::string_view{} : wording.steps[1].literal;
+  const std::string_view tail = first_word(next);
+  const bool complete = last || tail.size() < next.size() ||
+                        (wording.steps.size() == 2 && wording.steps[1].hole == HoleType::None);
+  std::vector<std::string_view> result;
+  for (const std::string_view choice : step.choices) {
+    const std::string word = std::string(step.literal) + std::string(choice) + std::string(tail);
+    const std::string_view first = first_word(word);
+    if (!complete && first.size() == word.size()) return {};
+    if (std::find(result.begin(), result.end(), first) != result.end()) continue;
+    storage.emplace_back(first);
+    result.push_back(storage.back());
+  }
+  return result;
+}
+
+/// The word behind the first blank of texts of this wording; empty: it is not always the same.
+std::string_view second_word(const Wording& wording) {
+  if (wording.recognise != nullptr) return {};
+  for (const PatternStep& step : wording.steps) {
+    const size_t blank = step.literal.find_first_of(" \t");
+    if (blank != step.literal.npos) {
+      const std::string_view rest = step.literal.substr(blank + 1);
+      const std::string_view word = first_word(rest);
+      return word.size() < rest.size() || step.hole == HoleType::None ? word : std::string_view{};
+    }
+    const bool without_blanks =
+        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+    if (!without_blanks) return {};
+  }
+  return {};
+}
+
+/// Bytes with which texts of this wording begin; empty: any.
+std::string first_bytes(const Wording& wording) {
+  const PatternStep& step = wording.steps.front();
+  if (!step.literal.empty()) return std::string(1, step.literal.front());
+  std::string bytes;
+  for (const std::string_view choice : step.choices) {
+    if (bytes.find(choice.front()) == bytes.npos) bytes.push_back(choice.front());
+  }
+  return bytes;
+}
+
+/// What always stands behind the first word of texts of this wording.
+std::string_view behind_first_word(const Wording& wording) {
+  if (wording.recognise != nullptr) return {};
+  std::string_view literal = wording.steps.front().literal;
+  // Blanks at a text's end are no part of it.
+  while (!literal.empty() && is_blank(literal.back())) literal.remove_suffix(1);
+  return literal.substr(first_word(literal).size());
+}
+
+/// Tries the wordings in turn that may fit; true when one does. `at`: where the word ends by which
+/// they were found.
+bool match_any(std::span<const Candidate> candidates, std::string_view text, size_t at,
+               Trail& trail, Message& message) {
+  if (candidates.empty()) return false;
+  const uint64_t behind = bytes_at(text, at);
+  const Candidate* tried = nullptr;
+  for (const Candidate& candidate : candidates) {
+    if (!candidate.may_fit(behind)) continue;
+    const bool follows = tried != nullptr && tried + 1 == &candidate;
+    const size_t shared = follows ? candidate.shared : 0;
+    if (match_wording_after(trail, shared, *candidate.wording, text, message)) return true;
+    tried = &candidate;
+  }
+  return false;
+}
+
+/// Tries the wordings in turn; true when one fits.
+bool match_any(std::span<const Wording* const> wordings, std::string_view text, Trail& trail,
+               Message& message) {
+  for (const Wording* wording : wordings) {
+    if (match_wording_after(trail, 0, *wording, text, message)) return true;
+  }
+  return false;
+}
+
+bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
+  if (text.empty()) return false;
+  Trail trail;
+  const std::string_view first = first_word(text);
+  if (match_any(dispatch.by_first_word.find(first), text, first.size(), trail, message))
+    return true;
+  const size_t second_at = std::min(first.size() + 1, text.size());
+  const std::string_view second = first_word(text.substr(second_at));
+  if (match_any(dispatch.by_second_word.find(second), text, second_at + second.size(), trail,
+                message))
+    return true;
+  const auto byte = static_cast<unsigned char>(text.front());
+  return match_any(dispatch.by_first_byte[byte], text, trail, message) ||
+         match_any(dispatch.open, text, trail, message);
+}
+
+void read(const Dispatch& dispatch, std::string_view text, Message& message) {
+  if (!find(dispatch, text, message)) message = {};
+}
+
+}  // namespace
+
+void DispatchBuilder::add(const Wording& wording) {
+  std::vector<std::string_view> words = first_words(wording);
+  const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(wording);
+  if (words.empty()) words = choice_words(wording, words_);
+  for (const std::string_view word : words) by_first_word_.add(word, wording, behind);
+  if (!words.empty()) return;
+  const std::string_view second = second_word(wording);
+  if (!second.empty()) return by_second_word_.add(second, wording, {});
+  const std::string bytes = first_bytes(wording);
+  for (const char byte : bytes)
+    by_first_byte_[static_cast<unsigned char>(byte)].push_back(&wording);
+  if (bytes.empty()) open_.push_back(&wording);
+}
+
+Dispatch DispatchBuilder::dispatch() {
+  Dispatch result;
+  result.by_first_word = by_first_word_.index();
+  result.by_second_word = by_second_word_.index();
+  for (size_t i = 0; i < by_first_byte_.size(); ++i) result.by_first_byte[i] = by_first_byte_[i];
+  result.open = open_;
+  return result;
+}
+
+void WordingTable::read_nccl(std::string_view text, Message& message) const {
+  read(nccl, text, message);
+}
+
+void WordingTable::read_foreign(std::string_view text, Message& message) const {
+  read(foreign, text, message);
+}
+
+Message WordingTable::parse_nccl(std::string_view text) const {
+  Message message;
+  read_nccl(text, message);
+  return message;
+}
+
+Message WordingTable::parse_foreign(std::string_view text) const {
+  Message message;
+  read_foreign(text, message);
+  return message;
+}
+
+std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Source source) const {
+  std::vector<const Wording*> matches;
+  for (const Kind& kind : kinds) {
+    for (const Wording& wording : kind.wordings) {
+      const bool is_nccl = kind.source == Source::Nccl;
+      const bool looked_at = source == Source::Nccl ? is_nccl : !is_nccl || wording.quotable;
+      Message message;
+      if (looked_at && match_wording(wording, text, message)) matches.push_back(&wording);
+    }
+  }
+  return matches;
+}
+
+}  // namespace ncclog

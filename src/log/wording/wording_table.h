@@ -1,0 +1,203 @@
+// The wording engine: which wording fits a text, and what do its holes hold?
+//
+// WordingPattern   one wording: literal texts and typed holes
+// WordIndex        the wordings that can begin with the words of a text
+// WordingTable     all wordings, and the one that fits
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log/wording/message_kind.h"
+
+namespace ncclog {
+
+// A wording compiled for matching: literals with typed holes between them, one
+// linear scan.
+//
+//   "comm {comm} rank {rank} nranks {nranks} ... - Init COMPLETE"
+//   → "comm " <hex> " rank " <int> " nranks " <int> ... " - Init COMPLETE"
+//
+// No backtracking: a text hole ends at the first occurrence of the literal
+// after it (before the last literal: at the end), a number hole where the digits end. Matching
+// allocates nothing and touches each byte a constant number of times.
+
+/// Those of `text`.
+LeadingBytes leading_bytes(std::string_view text);
+
+/// The eight bytes of `text` from `at` on, zeros behind its end.
+inline uint64_t bytes_at(std::string_view text, size_t at) {
+  uint64_t bytes = 0;
+  if (at + sizeof(bytes) <= text.size()) {
+    std::memcpy(&bytes, text.data() + at, sizeof(bytes));
+  } else if (at < text.size()) {
+    std::memcpy(&bytes, text.data() + at, text.size() - at);
+  }
+  return bytes;
+}
+
+/// What the views of compiled wordings point into, where they are no constants. Grows only.
+struct WordingStore {
+  std::deque<std::string> texts;
+  std::deque<std::vector<std::string_view>> choices;
+  std::deque<std::vector<PatternStep>> steps;
+
+  std::string_view keep(std::string text) { return texts.emplace_back(std::move(text)); }
+};
+
+/// A wording that cannot be compiled.
+struct MalformedWording : std::runtime_error {
+  MalformedWording(const std::string& what, size_t at, std::string advice = {})
+      : std::runtime_error(what), offset(at), hint(std::move(advice)) {}
+  size_t offset = 0;  ///< Byte of the wording that is to blame.
+  std::string hint;   ///< May be empty.
+};
+
+/// The steps of a wording of a kind with these fields; they live as long as the store. Throws
+/// MalformedWording. The bytes of `text` must outlive the store.
+std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
+                                             WordingStore& store);
+
+/// How far a wording came in a text, for the next one that is tried on it: both may begin with the
+/// same steps.
+struct Trail {
+  static constexpr size_t kLongest = 24;
+  /// Where each step began, down to the one that did not fit.
+  std::array<const char*, kLongest> begins;
+  const char* end = nullptr;         ///< Of the text, without trailing blanks.
+  size_t failed = 0;                 ///< The step that did not fit; as many as it has: too short.
+  const Wording* wording = nullptr;  ///< The one that was tried; nullptr: none.
+};
+
+/// Steps with which both begin, at most Trail::kLongest - 1; 0 unless they are of one kind.
+size_t shared_steps(const Wording& a, const Wording& b);
+
+/// True if all of `text` fits; then `message`, which must be fresh, holds the kind and the captured
+/// fields. `message` is unspecified after false. Trailing blanks of `text` are ignored.
+bool match_wording(const Wording& wording, std::string_view text, Message& message);
+
+/// The same, after the wording of `trail` did not fit `text`: the first steps, as many as both
+/// share, are not taken again. `message` and `trail` are as that try left them, or fresh.
+bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, std::string_view text,
+                         Message& message);
+
+/// How much of `text` the wording takes before it no longer fits: where an example and its wording
+/// part.
+size_t matched_bytes(const Wording& wording, std::string_view text);
+
+// Which wordings can a text have, going by one word of it?
+//
+//   "Connected" → "Connected all rings", "Connected all trees", "Connected to proxy localRank …"
+//
+// Behind the word the next bytes are asked too, so that of dozens of wordings that begin with
+// "NET/IB:" one or two are left to be matched. Order among the wordings of a word is kept.
+
+/// A wording that texts with a certain word may have.
+struct Candidate {
+  const Wording* wording = nullptr;
+  LeadingBytes behind;  ///< What always stands behind the word; may be nothing.
+  size_t shared = 0;    ///< Steps with which the wording before it in the list begins, too.
+
+  /// `bytes`: bytes_at(text, end of the word).
+  bool may_fit(uint64_t bytes) const { return ((bytes ^ behind.bytes) & behind.mask) == 0; }
+};
+
+/// The bytes of `text` up to the first blank.
+std::string_view first_word(std::string_view text);
+
+/// Candidates by word: a hash table that is a constant, or was made by WordIndexBuilder.
+struct WordIndex {
+  struct Slot {
+    std::string_view word;  ///< Empty: a free slot.
+    std::span<const Candidate> candidates;
+  };
+  std::span<const Slot> slots;  ///< A power of two, at most half of them used.
+
+  /// Those of `word`, in their order.
+  std::span<const Candidate> find(std::string_view word) const;
+};
+
+/// Fills an index. What it made views into it and lives as long.
+class WordIndexBuilder {
+ public:
+  /// `behind`: what texts of this wording always have behind the word; may be empty. The bytes of
+  /// `word` must outlive the index.
+  void add(std::string_view word, const Wording& wording, std::string_view behind);
+
+  /// Valid until the next add.
+  WordIndex index();
+
+ private:
+  struct Entry {
+    std::string_view word;
+    std::vector<Candidate> candidates;
+  };
+  std::vector<Entry> entries_;
+  std::vector<size_t> places_ = std::vector<size_t>(16);  ///< In entries_, plus one; 0: free.
+  std::vector<WordIndex::Slot> slots_;
+};
+
+// Which message is this? All wordings of all kinds, found by the first word of
+// the text.
+//
+// Most wordings begin with a word of their own ("Connected all rings"): an index by the text's
+// first word names the few candidates. Wordings that begin with a name ("{name:word} set by
+// environment to {value...}") are found by the second word, those that begin in the middle of a
+// word by their first byte; what remains is tried last.
+
+/// Wordings in the order in which they are tried: under the text's first word, its second word, its
+/// first byte, and those that may begin with anything.
+struct Dispatch {
+  WordIndex by_first_word;
+  WordIndex by_second_word;
+  std::array<std::span<const Wording* const>, 256> by_first_byte;
+  std::span<const Wording* const> open;
+};
+
+/// All kinds and how their wordings are found. The built-in one is a constant that the build makes;
+/// any number of threads may use one table.
+struct WordingTable {
+  std::span<const Kind> kinds;
+  Dispatch nccl;
+  Dispatch foreign;
+
+  /// Reads the message that an NCCL line carries after its header into `message`, which must be
+  /// fresh and stays so, with nullptr as its kind, if no wording fits.
+  void read_nccl(std::string_view text, Message& message) const;
+
+  /// The same for a line without NCCL header: framework, pasted output, or a quoted NCCL text.
+  void read_foreign(std::string_view text, Message& message) const;
+
+  Message parse_nccl(std::string_view text) const;
+  Message parse_foreign(std::string_view text) const;
+
+  /// Every wording that fits `text`, for whoever wants exactly one to fit.
+  std::vector<const Wording*> all_matches(std::string_view text, Source source) const;
+};
+
+/// The lists of a dispatch while it is filled; `dispatch` views into them.
+class DispatchBuilder {
+ public:
+  void add(const Wording& wording);
+
+  /// Valid until the next add, and as long as the builder.
+  Dispatch dispatch();
+
+ private:
+  std::deque<std::string> words_;  ///< Texts of dispatch words that no wording spells whole.
+  WordIndexBuilder by_first_word_;
+  WordIndexBuilder by_second_word_;
+  std::array<std::vector<const Wording*>, 256> by_first_byte_;
+  std::vector<const Wording*> open_;
+};
+
+}  // namespace ncclog
