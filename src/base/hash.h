@@ -1,4 +1,8 @@
-// Hashes: FNV for tables and for telling texts apart, SHA-256 for files that others check.
+// Hashes that are the same on every machine: FNV-1a for ids that reports carry, SHA-256 for what
+// others check.
+//
+//   sha256_hex("abc")      ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c b410ff61 f20015ad
+//   sha256_base64("abc")   ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=
 
 #pragma once
 
@@ -8,8 +12,6 @@
 #include <string_view>
 
 namespace ncclog {
-
-// FNV-1a over texts: a hash that is the same on every machine, for ids that reports carry.
 
 inline constexpr uint64_t kFnvBasis = 0xcbf29ce484222325u;  ///< The hash of nothing.
 
@@ -24,11 +26,7 @@ constexpr uint64_t fnv_text(uint64_t hash, std::string_view text) {
   return fnv_step(hash, 0xFFu);
 }
 
-// The SHA-256 of bytes, as FIPS 180-4 defines it.
-//
-//   sha256_hex("abc")      ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 96177a9c b410ff61 f20015ad
-//   sha256_base64("abc")   ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=
-
+/// As FIPS 180-4 defines it.
 using Sha256 = std::array<uint8_t, 32>;
 
 Sha256 sha256(std::string_view bytes);

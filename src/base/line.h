@@ -1,6 +1,8 @@
-// A line of the input, and where it stands: input, line number.
+// A line of the input, and where it stands.
 //
-// nccl.a07.log:812   n1:7:9 [0] NCCL WARN …
+//   unit 3, line 812   "n1:7:9 [0] include/socket.h:390 NCCL WARN Connect to …"
+//
+// Every claim of a report leads back to such a place.
 
 #pragma once
 
@@ -9,8 +11,6 @@
 #include <string_view>
 
 namespace ncclog {
-
-// Where a fact stands in the input: every claim of a report leads back to one of these.
 
 /// A line of the input, named so that results of separately read stretches can be joined as they
 /// are.
@@ -26,9 +26,7 @@ struct SourceRef {
   auto operator<=>(const SourceRef&) const = default;
 };
 
-// One line of input as the reader hands it over.
-
-/// A line without its line end.
+/// A line as the reader hands it over, without its line end.
 struct Line {
   std::string_view text;  ///< Owned by the reader, valid until its next line is asked for.
   uint64_t number = 0;    ///< 1-based within the unit that is read.

@@ -1,4 +1,10 @@
-// What of the input was not used, and how the input ended.
+// What of the input was lost or misread, counted, and how each input ended: the tool says what it
+// did not see.
+//
+//   7 lines torn: records of two processes in one line; nccl.a07.log.gz: cut
+//
+// Law: lines = recognised + unrecognised + foreign + unreadable. Rows name particular ways of loss.
+// Adding tables is associative and commutative, so separately read stretches give the same totals.
 
 #pragma once
 
@@ -10,8 +16,7 @@
 
 namespace ncclog {
 
-// How much of an input could be read: the reader finds out, the job keeps it, the report says it.
-
+/// How much of an input could be read: the reader finds out, the job keeps it, the report says it.
 /// Ordered from best to worst: an input read in several stretches is as bad as its worst one.
 enum class InputStatus {
   Whole,       ///< All of it.
@@ -34,11 +39,6 @@ constexpr std::string_view to_string(InputStatus status) {
   }
   return "whole";
 }
-
-// What of the input was lost or misread, counted: the tool says what it did not see.
-//
-// Law: lines = recognised + unrecognised + foreign + unreadable. Rows name particular ways of loss.
-// Adding tables is associative and commutative, so separately read stretches give the same totals.
 
 /// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.
 enum class Loss {

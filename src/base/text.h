@@ -64,8 +64,6 @@ std::string to_valid_utf8(std::string_view bytes);
 /// bidirectional overrides are written as \xNN or \u{NNNN}; a tab becomes a blank.
 std::string printable(std::string_view bytes);
 
-// Letters and digits of ASCII, whatever the locale is.
-
 constexpr bool is_alnum(char c) { return is_alpha(c) || is_digit(c); }
 
 constexpr char lower_case(char c) {

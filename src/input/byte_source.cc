@@ -63,6 +63,8 @@ void RawFile::fail() {
   descriptor_ = -1;
 }
 
+// Bytes decompressed.
+
 namespace {
 
 /// What is read of an input before its compression is known, and what is read at a time of one that
@@ -219,6 +221,9 @@ size_t ByteSource::Stream::pull(char* buffer, size_t capacity) {
   return decoder ? pull_decoded(buffer, capacity) : pull_plain(buffer, capacity);
 }
 
+namespace {
+
+/// Bytes [begin, end) of the file. `path` "-" is standard input.
 RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
   const auto file = std::make_shared<RawFile>(path, begin, end);
   RawBytes bytes;
@@ -228,6 +233,8 @@ RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
   bytes.regular_size = file->regular_size();
   return bytes;
 }
+
+}  // namespace
 
 ByteSource::ByteSource(const std::string& path, const SourceOptions& options)
     : ByteSource(open_file(path, options.begin, options.end), options) {}

@@ -1,4 +1,13 @@
-// The bytes of an input, decompressed: from a file, standard input or a member of an archive.
+// The bytes of one input, decompressed, as far as they can be had.
+//
+//   cut.log.gz, 4000 of 9000 bytes   -> the text up to there, then state() == SourceState::Cut,
+//                                       note() == "The gzip data ends early; ..."
+//
+// Where they lie does not matter: in a file, at standard input, or in a member of an archive.
+// Opening and reading never throw for what the file holds or lacks: the state says how it ended.
+//
+//   RawFile      the bytes as they lie on the disk: the one place that talks to the operating
+//   system ByteSource   those of RawFile or of an archive's member, decompressed (input/codec.h)
 
 #pragma once
 
@@ -16,18 +25,13 @@
 
 namespace ncclog {
 
-// How much has this process read so far? For those who show progress.
-//
-// Bytes as they lie on the disk or come through a pipe: packed ones count packed. What is read
-// twice counts twice.
-
+/// How much this process has read so far, for those who show progress: bytes as they lie on the
+/// disk or come through a pipe, so packed ones count packed, and what is read twice counts twice.
 /// Of all threads; it only grows. Added to once a block, so it costs nothing that can be measured.
 inline std::atomic<uint64_t>& bytes_read() {
   static constinit std::atomic<uint64_t> bytes = 0;
   return bytes;
 }
-
-// The bytes of a file as they lie on the disk: the one place that talks to the operating system.
 
 /// A range that ends where the file does.
 inline constexpr uint64_t kToEnd = std::numeric_limits<uint64_t>::max();
@@ -71,15 +75,6 @@ class RawFile {
   std::string error_;
 };
 
-// The bytes of one input, decompressed, as far as they can be had.
-//
-//   cut.log.gz, 4000 of 9000 bytes   -> the text up to there, then state() == SourceState::Cut,
-//                                       note() == "The gzip data ends early; ..."
-//
-// Where they lie does not matter: in a file, or in a member of an archive.
-//
-// Opening and reading never throw for what the file holds or lacks: the state says how it ended.
-
 /// How reading has gone so far.
 enum class SourceState {
   Good,        ///< Nothing is known to be missing; after the end: all of it was read.
@@ -96,9 +91,6 @@ struct RawBytes {
   std::function<void(uint64_t position)> seek;  ///< Goes on at that byte; empty: cannot.
   uint64_t regular_size = 0;                    ///< As ByteSource::regular_size.
 };
-
-/// Bytes [begin, end) of the file. `path` "-" is standard input.
-RawBytes open_file(const std::string& path, uint64_t begin = 0, uint64_t end = kToEnd);
 
 struct SourceOptions {
   /// Bytes [begin, end) of a plain regular file; taken as they are, magic bytes or not.

@@ -196,6 +196,8 @@ std::vector<std::string> find_inputs(std::span<const std::string> arguments) {
   return search.found;
 }
 
+// What is in a file, by its first bytes.
+
 namespace {
 
 using namespace std::string_view_literals;

@@ -1,4 +1,18 @@
-// Which files are read, and what is in each of them: lines, JSON, an archive, compressed bytes?
+// Which files does the user mean, and what is in each of them?
+//
+//   find_inputs({"logs/", "more/*.txt.gz", "-"})
+//   -> {"-", "logs/node1/nccl.4711.log", "logs/node2/nccl.4712.log", "more/a.txt.gz"}
+//
+//   1f 8b 08 ...            gzip, whatever its name says
+//   80 02 7d 28 58 ...      a Flight Recorder dump written by PyTorch, if it names its keys
+//   00 00 00 ... a1:77:77   a log that was truncated under a running job: text
+//
+// The list is sorted by bytes and names each file once, however often and under how many names
+// (links, "./x" and "x") it was given: the order of the arguments never reaches a report. The same
+// file read twice would count every event twice.
+//
+// What is in a file is decided by its first bytes only, never by the name. When in doubt it is
+// text: parsing a binary costs time, refusing a log costs the answer.
 
 #pragma once
 
@@ -9,15 +23,6 @@
 #include <vector>
 
 namespace ncclog {
-
-// Which files does the user mean?
-//
-//   find_inputs({"logs/", "more/*.txt.gz", "-"})
-//   -> {"-", "logs/node1/nccl.4711.log", "logs/node2/nccl.4712.log", "more/a.txt.gz"}
-//
-// The result is sorted by bytes and names each file once, however often and under how many names
-// (links, "./x" and "x") it was given: the order of the arguments never reaches a report. The same
-// file read twice would count every event twice.
 
 /// The argument, and the path in the result, that stands for standard input.
 inline constexpr const char* kStdinPath = "-";
@@ -35,15 +40,6 @@ inline constexpr const char* kStdinPath = "-";
 /// Throws Error (where = the argument) for a path that does not exist, a pattern without match, a
 /// folder that cannot be listed or holds no file; without where if `arguments` is empty.
 std::vector<std::string> find_inputs(std::span<const std::string> arguments);
-
-// What is in this input: which compression, and is it a text log at all?
-//
-//   1f 8b 08 ...            gzip, whatever its name says
-//   80 02 7d 28 58 ...      a Flight Recorder dump written by PyTorch, if it names its keys
-//   00 00 00 ... a1:77:77   a log that was truncated under a running job: text
-//
-// Decided by the first bytes only, never by the name. When in doubt it is text: parsing a binary
-// costs time, refusing a log costs the answer.
 
 /// How an input is compressed.
 enum class Compression { None, Gzip, Bzip2, Xz, Zstd };

@@ -6,10 +6,13 @@
 
 #include "base/odd_bytes.h"
 #include "base/text.h"
-#include "input/find_inputs.h"
 #include "input/byte_source.h"
+#include "input/find_inputs.h"
 
 namespace ncclog {
+
+// Lines out of blocks.
+
 namespace {
 
 /// Bytes that are searched for odd ones at a time: few, for lines may be skipped without a search,
@@ -58,6 +61,7 @@ bool LineReader::next_slowly(Line& line) {
   line.number = number_;
   line.offset = base_ + begin_;
   line.cut = length > kMaxLineBytes;
+  // Behind odd_until_ nothing is odd, so that nothing is searched twice.
   const OddBytes odd = find_odd_bytes(begin_ < odd_until_ ? line.text : std::string_view());
   line.has_control = odd.control;
   line.has_high = odd.high;
@@ -89,6 +93,7 @@ size_t LineReader::find_newline() {
 bool LineReader::refill() {
   if (is_at_end_) return false;
   const bool has_newline = find_newline() < end_;
+  // The line that goes on in the next block must lie in one piece.
   if (begin_ > 0) {
     std::memmove(data_, data_ + begin_, end_ - begin_);
     base_ += begin_;
@@ -101,6 +106,7 @@ bool LineReader::refill() {
   }
   const size_t got = read_block_(data_ + end_, size_ - end_);
   const size_t old_end = std::exchange(end_, end_ + got);
+  // Of a long line only the new bytes are searched, or each block would cost all before it.
   if (!has_newline) newline_ = find('\n', old_end, end_);
   const size_t last = std::string_view(data_ + old_end, got).rfind('\n');
   if (last != std::string_view::npos) whole_until_ = old_end + last + 1;
@@ -156,6 +162,8 @@ void LineReader::consume(size_t piece_end) {
   if (ends_line) ++number_;
 }
 
+// Units.
+
 namespace {
 
 constexpr uint64_t kSearchBytes = uint64_t{1} << 20;
@@ -201,6 +209,7 @@ std::vector<uint64_t> find_starts(const std::string& path, const CutOptions& opt
       starts.push_back(*start);
       wanted = *start;
     }
+    // Without a place to begin, the stretch before goes on through this one.
     wanted = step < size - wanted ? wanted + step : size;
   }
   if (starts.size() > 1) starts.push_back(size);
@@ -221,6 +230,8 @@ std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOption
   }
   return units;
 }
+
+// One unit, and what became of it.
 
 namespace {
 
@@ -290,6 +301,7 @@ void LineCounts::add_losses(const Line& line) {
 
 void LineCounts::add_whole(std::string_view text, uint64_t count, bool is_ascii) {
   lines += count;
+  // The loss counts lines, so those are told apart only where some byte is wrong.
   if (is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
   while (!text.empty()) {
     const size_t size = text.find('\n');
@@ -339,6 +351,7 @@ UnitResult UnitReader::finish() {
   result_.losses += counts_.losses;
   result_.note = source_.note();
   add_state(source_.state(), result_);
+  // Losses of lines say nothing of what was never read as lines.
   if (!refusal_.empty()) {
     result_.status = InputStatus::Unreadable;
     result_.note = result_.note.empty() ? refusal_ : refusal_ + " " + result_.note;
@@ -352,6 +365,8 @@ UnitResult UnitReader::finish() {
   }
   return std::move(result_);
 }
+
+// One stream, read by several threads.
 
 namespace {
 
@@ -411,6 +426,7 @@ size_t Stretch::read_block(char* buffer) {
   stream_.carry_ = block.substr(own.size());
   stream_.next_.offset += own.size();
   stream_.next_.number += count_newlines(own);
+  // All that the next thread needs is set; a stretch without boundary keeps the turn and goes on.
   if (is_last_ || boundary > 0) turn_.unlock();
   return own.size();
 }

@@ -1,9 +1,15 @@
-// From the bytes of an input to its lines, in units that are read at the same time.
+// From the bytes of an input to its lines, in stretches that threads read at the same time.
 //
-// units        what is read at once: a whole input, or a part of a large plain file
-// LineReader   cuts bytes into lines
-// read_unit    the lines of a unit, and what became of its input
-// LineStream   the same for an input that still grows
+//   logs/a.txt   100 MiB  -> unit 0 [0, 33554519)  unit 1 [33554519, 67109001)  unit 2 ...
+//   logs/b.gz             -> unit 3, whole
+//
+//   cut_units    which stretches are read; all boundaries are found before anything is read
+//   LineReader   blocks of bytes in, lines out, in bounded memory, whatever the bytes are
+//   UnitReader   the lines of one unit, and what became of it
+//   LineStream   one packed stream, from which threads take turns to unpack a stretch each
+//
+// Nothing here throws for what an input holds or lacks, and nothing looks at what lines say: that
+// is the log layer's work.
 
 #pragma once
 
@@ -20,20 +26,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/loss_table.h"
 #include "base/line.h"
+#include "base/loss_table.h"
 #include "input/byte_source.h"
 #include "input/find_inputs.h"
 
 namespace ncclog {
-
-// Into which stretches is a run's input cut, so that they can be read in parallel?
-//
-//   logs/a.txt   100 MiB  -> unit 0 [0, 33554519)  unit 1 [33554519, 67109001)  unit 2 ...
-//   logs/b.gz             -> unit 3, whole
-//
-// All boundaries are found before anything is read, so neighbours cannot disagree: a line belongs
-// to the unit in which it starts, and every boundary is the start of a line.
 
 /// A whole input, or a stretch of a large plain file.
 struct Unit {
@@ -56,6 +54,8 @@ struct CutOptions {
 
 /// The units of `inputs` (paths as find_inputs returns them), in input order, indexed from 0.
 ///
+/// Neighbours cannot disagree on a boundary: a line belongs to the unit in which it starts, and
+/// every boundary is the start of a line.
 /// Only plain regular text files are cut; the last stretch of one ends where the file ended now.
 /// Where no line may start a unit within 1 MiB, the stretch is made longer instead.
 std::vector<Unit> cut_units(std::span<const std::string> inputs, const CutOptions& options);
@@ -201,9 +201,6 @@ class LineReader {
 //   Unit{input: "logs/node1.log.gz", whole}
 //   -> each line to the callback, then {Cut, gzip, text, 81234 bytes, 911 lines, "The gzip data
 //      ends early; what could be unpacked was read."} and one InputCut in its loss table
-//
-// Nothing here throws for what an input holds or lacks, and nothing reads the lines: that is the
-// log layer's work.
 
 struct ReadOptions {
   /// Bytes that a compressed input, or all members of an archive together, may expand to.
@@ -262,7 +259,7 @@ class UnitReader {
   Content content() const { return result_.content; }
 
   /// Whether its bytes can be had only one after the other, so that several threads have to take
-  /// turns (input/line_reader.h) if they are many: of all but plain files on the disk.
+  /// turns (LineStream) if they are many: of all but plain files on the disk.
   bool is_stream() const { return source_.is_stream(); }
 
   /// Fetches the next line; false at the end of the unit. `line.text` lives until the next call.

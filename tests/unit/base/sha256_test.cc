@@ -1,6 +1,6 @@
-#include "base/hash.h"
-
 #include <gtest/gtest.h>
+
+#include "base/hash.h"
 
 namespace ncclog {
 namespace {

@@ -1,10 +1,9 @@
-#include "input/find_inputs.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
 
+#include "input/find_inputs.h"
 #include "support/compressed.h"
 
 namespace ncclog {

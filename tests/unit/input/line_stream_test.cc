@@ -1,5 +1,3 @@
-#include "input/line_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "input/line_reader.h"
 #include "support/compressed.h"
 #include "support/temp_dir.h"
 

@@ -1,10 +1,9 @@
-#include "input/line_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
+#include "input/line_reader.h"
 #include "support/compressed.h"
 #include "support/temp_dir.h"
 

@@ -1,11 +1,10 @@
-#include "input/line_reader.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <string>
 #include <tuple>
 
+#include "input/line_reader.h"
 #include "support/compressed.h"
 #include "support/temp_dir.h"
 
