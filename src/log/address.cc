@@ -7,6 +7,9 @@
 #include "log/line/scanner.h"
 
 namespace ncclog {
+
+// Addresses of sockets.
+
 namespace {
 
 constexpr std::string_view kMappedIpv4 = "::ffff:";
@@ -82,6 +85,8 @@ bool same_subnet(std::string_view a, std::string_view b, int prefix_length) {
   return ((*first ^ *second) & mask) == 0;
 }
 
+// Bus ids.
+
 namespace {
 
 /// Takes 1 to `most` hexadecimal digits and adds them behind `number`, `bits` wide.
@@ -111,6 +116,8 @@ std::optional<uint64_t> bus_number(std::string_view printed) {
   }
   return scan.done() ? std::optional(number) : std::nullopt;
 }
+
+// Lists of devices.
 
 namespace {
 

@@ -1,4 +1,10 @@
 // Addresses, bus ids and lists of devices, as NCCL prints them.
+//
+//   10.1.2.3<41822>   fe80::1%ib0<41822>   node09.cluster<41822>   eth0:10.1.2.3<0>   ::1<28028>
+//   busId 1b000   PCI:0000:1b:00   0000:1b:00.0
+//   [0]mlx5_0:1/IB [1]={[0] mlx5_1:1/IB,[1] mlx5_2:1/IB}
+//
+// Nothing here fails: text that is no address or no list comes back as far as it can be read.
 
 #pragma once
 

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/wording/other_programs.h"
-#include "log/messages.h"
+#include "log/line/launcher_prefixes.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
+#include "log/messages.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -59,6 +60,7 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
   } else if (!read_quoted_warning(message, wordings, event)) {
     wordings.read_foreign(message, event.message);
   }
+  // Foreign is the default: an unreadable line is looked for only among those that nobody claims.
   if (event.message.kind != nullptr) {
     event.fate = LineFate::Recognised;
   } else if (nccl) {
@@ -81,6 +83,7 @@ const Warning* warning_of(const Event& event) {
 Event moved(const Event& event, std::string_view from, std::string_view to) {
   Event result = event;
   const auto move = [&](std::string_view& view) {
+    // Empty views and constants, such as a choice's word, do not point into the line.
     const bool inside = view.data() >= from.data() && view.data() <= from.data() + from.size();
     if (inside) view = to.substr(static_cast<size_t>(view.data() - from.data()), view.size());
   };
@@ -98,8 +101,11 @@ Event moved(const Event& event, std::string_view from, std::string_view to) {
 
 bool may_start_unit(std::string_view line) {
   const auto header = parse_nccl_header(line);
+  // Only INFO: a WARN may be the end of a header that was wrapped behind its file and line.
   return header && header->level == Level::Info && !header->host.empty();
 }
+
+// Errors in words that no wording knows.
 
 namespace {
 
@@ -134,8 +140,6 @@ constexpr std::string_view kFailures[] = {
 };
 
 constexpr size_t kNeedles = std::size(kEnds) + std::size(kFailures);
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// "exited with exit code 0": the number right behind the words is zero.
 bool is_zero(std::string_view behind) {
@@ -178,9 +182,9 @@ bool looks_like_error(std::string_view line) {
   return holds && !is_mention(line);
 }
 
-namespace {
+// Beginnings of other processes' records inside a line.
 
-constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
+namespace {
 
 /// Where the digits that begin at `from` end.
 size_t digits_end(std::string_view text, size_t from) {
@@ -238,10 +242,13 @@ bool is_interrupted(std::string_view host, std::string_view known) {
   size_t same = 0;
   while (same < known.size() && host[same] == known[same]) ++same;
   if (same == 0 || same == known.size() || !host.ends_with(known.substr(same))) return false;
+  // Letters on both sides, or letters written between them: "worker-12" is no torn "worker-2".
   const std::string_view inside = host.substr(same, host.size() - known.size());
   const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
   return in_word || std::any_of(inside.begin(), inside.end(), is_alpha);
 }
+
+// Records that span lines.
 
 namespace {
 
@@ -281,8 +288,9 @@ bool is_same_voice(const Prefix& a, const Prefix& b) {
          std::tie(b.rank, b.local_rank, b.host, b.address, b.pid);
 }
 
-}  // namespace
-
+/// `line` without its prefix, if it may go on with a record that begins with the line `begun`: it
+/// has no header of its own, is not blank, and its prefix is either none or names the same process.
+/// A view into `line`.
 std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun) {
   if (is_header_stub(line)) return std::nullopt;
   const Header header = parse_header(line);
@@ -292,6 +300,8 @@ std::optional<std::string_view> rest_of_record(std::string_view line, std::strin
   const std::string_view rest = trim(line.substr(prefix));
   return rest.empty() ? std::nullopt : std::optional(rest);
 }
+
+}  // namespace
 
 /// True if held_ and `text` are a header that neither is alone.
 bool RecordJoiner::completes_header(std::string_view text) const {
@@ -303,6 +313,7 @@ bool RecordJoiner::completes_header(std::string_view text) const {
 /// where its width ends; the blank that stood there may be gone.
 bool RecordJoiner::add_wrapped(const Line& line, int lines) {
   const auto rest = rest_of_record(line.text, held_);
+  // What was wrapped is as wide as the terminal, so the rest is no longer than the line before it.
   if (!rest || line.text.size() > held_.size() + 1 || is_understood(line.text)) return false;
   for (const std::string_view between : {"", " "}) {
     std::string joined = held_ + std::string(between) + std::string(trim(line.text));
@@ -337,6 +348,7 @@ void RecordJoiner::add(const Line& line, int lines) {
       if (add_wrapped(line, lines)) return;
       break;
   }
+  // The line does not go on with what was held, so it may begin a record of its own.
   finish();
   if (asks_for_memlock(line.text)) return hold(line, lines, Waiting::ForAnswer);
   if (line.text.size() < kLongestStub && is_header_stub(line.text))
@@ -372,6 +384,8 @@ void RecordJoiner::append(std::string_view text, int lines, Waiting waiting) {
   waiting_ = waiting;
   if (waiting == Waiting::Nothing || pieces_ >= kMaxPieces) finish();
 }
+
+// NCCL lines whose message was broken.
 
 namespace {
 
@@ -436,6 +450,7 @@ bool BrokenMessage::join(const Line& line, int lines) {
     held_ = 0;
     return true;
   }
+  // A page breaks at blanks and drops them, a terminal breaks anywhere.
   if (hand_on_joined(" ") || hand_on_joined("")) {
     held_ = 0;
     return true;
@@ -456,6 +471,7 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
     lines += pieces_[i].lines;
   }
   const Event event = parse_event(joined_, wordings_);
+  // Nothing fits yet, or only what fits a cut line too: the next line may hold the rest.
   if (event.fate != LineFate::Recognised || may_be_cut(event)) return false;
   Line record = pieces_[0].place;
   record.text = joined_;
@@ -463,6 +479,8 @@ bool BrokenMessage::hand_on_joined(std::string_view separator) {
   receive_(record, event, lines);
   return true;
 }
+
+// All of it, in the order in which lines were changed on their way, last change first.
 
 EventReader::EventReader(Receiver receive)
     : unwrapper_([this](const Line& line, int lines) { joiner_.add(line, lines); }),
@@ -476,11 +494,14 @@ void EventReader::add(const Line& line) {
   joiner_.add(plain);
 }
 
+/// In this order: what one part hands on at its end, the next one may still join.
 void EventReader::finish() {
   unwrapper_.finish();
   joiner_.finish();
   messages_.finish();
 }
+
+// Times of lines.
 
 namespace {
 
@@ -599,7 +620,7 @@ bool read_glog(std::string_view text, LineTime& time) {
 LineTime find_line_time(std::string_view head) {
   head = head.substr(0, kLongestHead);
   for (size_t i = 0; i + 8 < head.size(); ++i) {
-    if (i > 0 && is_word(head[i - 1])) continue;
+    if (i > 0 && is_word(head[i - 1])) continue;  // A stamp begins no word's middle.
     LineTime time;
     const std::string_view text = head.substr(i);
     if (read_iso(text, time) || read_month(text, time) || read_glog(text, time) ||

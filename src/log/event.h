@@ -1,8 +1,16 @@
-// From the lines of an input to events: a header and a message each.
+// From lines to events, a header and a message each: the one path on which every line of every log
+// is understood, whether a job is built from it or it is only exported.
 //
-// EventReader      lines in, events out; joins records, unwraps, mends
-// RecordJoiner     one record that a program printed on several lines
-// broken_message   one message that was cut in two
+//   "\x1b[36mnode07:41:42 [3] NCCL INFO Using network Socket"  →  network_selected{network: Socket}
+//
+//   parse_event     one line on its own
+//   RecordJoiner    records that a terminal or a web page wrapped, or that go on below
+//   BrokenMessage   NCCL lines whose message was broken in the middle
+//   EventReader     all of it: lines of one stretch in, events out
+//   LineTime        when a line was printed, as far as it says
+//
+// Invariant: a line with a whole NCCL INFO header (may_start_unit) is never joined to what stands
+// before it, so a log can be cut there.
 
 #pragma once
 
@@ -15,13 +23,11 @@
 #include <vector>
 
 #include "base/line.h"
-#include "log/line/header.h"
 #include "log/known_messages.h"
+#include "log/line/header.h"
 #include "log/unwrapper.h"
 
 namespace ncclog {
-
-// One line understood on its own: header and message. No state between lines.
 
 /// What became of a line. Every line has exactly one fate; see base/loss_table.h.
 enum class LineFate { Recognised, Unrecognised, Foreign, Unreadable };
@@ -33,7 +39,8 @@ struct Event {
   Message message;  ///< kind is nullptr unless the fate is Recognised.
 };
 
-/// Understands one line whose ANSI codes are already removed. Never throws, whatever the bytes.
+/// Understands one line on its own; its ANSI codes are already removed. Never throws, whatever the
+/// bytes.
 Event parse_event(std::string_view line, const WordingTable& wordings);
 
 /// What a WARN means: of a line at that level, or one that repeats a WARN without its header, as
@@ -93,8 +100,7 @@ size_t find_task_tag(std::string_view text, bool from_begin = false);
 /// beside a number may be another host's: "worker-12" for "worker-2".
 bool is_interrupted(std::string_view host, std::string_view known);
 
-// Records that span lines: a terminal or a web page wrapped them, or a
-// command's answer follows it.
+// Records that span lines: a terminal or a web page wrapped them, or a command's answer follows.
 //
 //   [2025-11-11 16:54:54] node:87133:87286 [1] misc/shmutils.cc:129
 //   NCCL WARN Error while attaching to shared memory segment /dev/shm/nccl-x
@@ -106,14 +112,6 @@ bool is_interrupted(std::string_view host, std::string_view known);
 //
 //   $ mpirun -np 1 bash -c 'ulimit -l'
 //   8192
-//
-// Invariant: a line with a whole NCCL INFO header (may_start_unit) is never
-// joined to what stands before it, so a log can be cut there.
-
-/// `line` without its prefix, if it may go on with a record that begins with the line `begun`: it
-/// has no header of its own, is not blank, and its prefix is either none or names the same process.
-/// A view into `line`.
-std::optional<std::string_view> rest_of_record(std::string_view line, std::string_view begun);
 
 /// Hands lines on, joined where a record was broken over several. One joiner reads one stretch.
 class RecordJoiner {
@@ -143,8 +141,7 @@ class RecordJoiner {
 
   Receiver receive_;
   Waiting waiting_ = Waiting::Nothing;
-  std::string held_;  ///< Text of the record held back; meaningful unless
-                      ///< Waiting::Nothing.
+  std::string held_;  ///< Text of the record held back; meaningful unless Waiting::Nothing.
   Line first_;        ///< Its first line; `text` is unused.
   int pieces_ = 0;    ///< Lines that held_ consists of.
   int lines_ = 0;     ///< Input lines that those stand for.
@@ -157,8 +154,6 @@ class RecordJoiner {
 //
 // The header is whole, so nothing but the message itself tells that it goes on: no wording fits the
 // first line alone, one fits the lines together. Anything less certain stays as it was printed.
-//
-// Invariant: a line that may start a unit (log/event.h) is never joined to what stands before it.
 
 /// Holds an NCCL line that no wording fits until the next lines show whether it goes on.
 class BrokenMessage {
@@ -196,14 +191,9 @@ class BrokenMessage {
   std::string joined_;
 };
 
-// From lines to events: the one path on which every line of every log is understood, whether a job
-// is built from it or it is only exported.
-//
-//   "\x1b[36mnode07:41:42 [3] NCCL INFO Using network Socket"  →  network_selected{network: Socket}
-//
-// Records that were broken over lines arrive once, with the place of their first line; several
-// lines in one record of a collector arrive one by one. Order is kept, but for lines whose end a
-// collector wrote later than whole lines of the other stream.
+// All of the above. Records that were broken over lines arrive once, with the place of their first
+// line; several lines in one record of a collector arrive one by one. Order is kept, but for lines
+// whose end a collector wrote later than whole lines of the other stream.
 
 /// Takes the lines of one stretch in order. Not copyable or movable: its parts call each other.
 class EventReader {

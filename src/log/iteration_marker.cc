@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "log/wording/other_programs.h"
-#include "log/needle_filter.h"
 #include "log/line/prefix.h"
+#include "log/needle_filter.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {

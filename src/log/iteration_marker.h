@@ -1,4 +1,12 @@
-// Which line begins an iteration of the training, and how such lines are found fast.
+// Which step of its training does a line announce?
+//
+//    iteration       10/     500 | consumed samples:         1280 | …     Megatron-LM: step 10
+//   [2026-01-05 12:00:00,123] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=…
+//     1%|1         | 24/1752 [01:08<1:23:01,  2.88s/it]                   a tqdm bar: step 24
+//
+// Frameworks print every n-th step, and each on a rank of its own choice: Megatron on the last one,
+// most on rank 0, OLMo on all. Servers have no step; what they print at intervals is a tick. The
+// line shapes are those of the frameworks' sources; each wording carries one.
 
 #pragma once
 
@@ -10,16 +18,6 @@
 #include <vector>
 
 namespace ncclog {
-
-// Which step of its training does a line announce?
-//
-//    iteration       10/     500 | consumed samples:         1280 | …     Megatron-LM: step 10
-//   [2026-01-05 12:00:00,123] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=…
-//     1%|1         | 24/1752 [01:08<1:23:01,  2.88s/it]                   a tqdm bar: step 24
-//
-// Frameworks print every n-th step, and each on a rank of its own choice: Megatron on the last one,
-// most on rank 0, OLMo on all. Servers have no step; what they print at intervals is a tick. The
-// line shapes are those of the frameworks' sources; each wording carries one.
 
 /// What a wording says of when it is printed.
 enum class MarkerPlace {
@@ -80,13 +78,9 @@ class MarkerFinder {
 /// True if it is the name of a preset.
 bool is_iteration_preset(std::string_view name);
 
-// What must stand in a line before a finder of markers (log/iteration_marker.h) may find one?
-//
-//   MarkerFinder()           "iteration ", ", skipped=", "%|", …
-//   MarkerFinder("step")     nothing is certain
-
-/// Texts one of which stands in every line in which `finder` may find a marker, and perhaps others;
-/// an empty one says that any line may hold a marker.
+/// "iteration ", ", skipped=", "%|", … of MarkerFinder(); of MarkerFinder("step") nothing is
+/// certain. Texts one of which stands in every line in which `finder` may find a marker, and
+/// perhaps others; an empty one says that any line may hold a marker.
 std::vector<std::string> marker_needles(const MarkerFinder& finder);
 
 }  // namespace ncclog

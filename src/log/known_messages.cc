@@ -6,9 +6,9 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "log/line/scanner.h"
 #include "log/wording/message_file.h"
 #include "log/wording/other_programs.h"
-#include "log/line/scanner.h"
 
 namespace ncclog {
 namespace {
@@ -66,6 +66,8 @@ void read_fields(const Message& message, std::span<const FieldPlace> places, voi
     if (text.data() != nullptr) read_field(text, places[i].type, member);
   }
 }
+
+// Kinds written as message files.
 
 namespace {
 
@@ -250,6 +252,8 @@ std::string proposed_messages(const std::vector<UnknownMessage>& messages) {
   return text;
 }
 
+// The words of all messages.
+
 namespace {
 
 constexpr size_t kShortest = 3;
@@ -290,6 +294,8 @@ const std::set<std::string, std::less<>>& message_words() {
   }();
   return kWords;
 }
+
+// Shapes of messages.
 
 namespace {
 

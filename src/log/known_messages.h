@@ -1,4 +1,10 @@
-// The messages that ncclog knows: read into structs, shown to people, and generalised.
+// The messages that ncclog knows: the built-in kinds, and those that files add (--messages).
+//
+//   "node07:41:42 [3] NCCL INFO Using network Socket"
+//     → network_selected{network: Socket}, read into struct NetworkSelected (log/messages.h)
+//
+// Also what follows from knowing them all: a kind as its message file, a first draft of a kind for
+// lines that nothing fits, the shape of such lines, and the words that NCCL prints.
 
 #pragma once
 
@@ -17,8 +23,6 @@
 #include "log/wording/wording_table.h"
 
 namespace ncclog {
-
-// The message kinds that this program knows: the built-in ones, and those that files add.
 
 struct KindText;
 
@@ -140,7 +144,7 @@ std::string proposed_messages(const std::vector<UnknownMessage>& messages);
 //
 //   "{nranks:int} ranks were missing"   ranks, were, missing
 //
-// Those of all wordings (log/wording/message_kind.h), so that they need no list of their own.
+// Those of all wordings, so that they need no list of their own.
 
 /// The words of all messages in lower case, from three letters on; names of holes are none.
 const std::set<std::string, std::less<>>& message_words();

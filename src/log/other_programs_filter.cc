@@ -6,12 +6,12 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/unwrapper.h"
 #include "log/event.h"
-#include "log/wording/other_programs.h"
-#include "log/line/header.h"
 #include "log/known_messages.h"
+#include "log/line/header.h"
 #include "log/line/prefix.h"
+#include "log/unwrapper.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {
@@ -46,6 +46,8 @@ bool Beginnings::may_begin(std::string_view text) const {
   }
   return false;
 }
+
+// What matters, gathered from the tables that give it a meaning.
 
 namespace {
 
@@ -164,10 +166,12 @@ ForeignFilter::ForeignFilter(std::span<const std::string> wanted) : filter_({}) 
   }
   for (const Kind& kind : all_kinds()) {
     for (const Wording& wording : kind.wordings) {
+      // Those stand behind NCCL's anchor only, which is a needle of its own.
       if (kind.source == Source::Nccl && !wording.quotable) continue;
       add_wording(wording);
     }
   }
+  // Few and rare needles are what makes the search quick.
   drop_longer_needles();
   std::vector<std::string> texts;
   for (auto& [text, questions] : needles_) {
@@ -192,6 +196,7 @@ void ForeignFilter::add_wording(const Wording& wording) {
              trim(step.literal).find(needle.first) != std::string_view::npos;
     });
   };
+  // Whatever has this wording is found already.
   if (std::ranges::any_of(wording.steps, holds_certain_needle)) return;
   const std::vector<std::string> beginnings = beginnings_of(wording);
   const std::string_view second = behind_first_blank(wording);

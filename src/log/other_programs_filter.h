@@ -1,4 +1,19 @@
-// The filter for lines of other programs: which lines need no reading?
+// The filter for lines of other programs: which of them can mean nothing to anybody?
+//
+//   step=283 tokens_per_second=123490 mfu=0.401                                  nothing
+//   2026-11-20 00:00:00,575 - data.loader - INFO - worker 3 fetched shard 533    nothing
+//   RuntimeError: NCCL communicator was aborted on rank 3                        matters
+//   [default3]:loading the tokenizer                                             matters: who says
+//   it
+//
+// Most of a training log is lines of the first two kinds. What a line must hold to matter is
+// gathered from the tables that give it a meaning: wordings, prefixes, markers of iterations, line
+// patterns of rules. So whatever is added to one of those is looked for here too.
+//
+// Invariant: where `can_matter` is false, the line read on its own is of another program, without
+// message and level, spoken by nobody whom a prefix names, no part of a record that spans lines, no
+// sign of torn records, and holds nothing of `wanted`. It may have a time and a logger's name in
+// front.
 
 #pragma once
 
@@ -17,12 +32,9 @@
 
 namespace ncclog {
 
-// Does a text begin with one of many others?
-//
-//   {"rank ", "Segmentation fault", "#"}     "rank 3 died" yes, "ranking" no
-//
-// Answered from the first eight bytes, by hash: a yes may be wrong now and then, a no never is.
-
+/// Whether a text begins with one of many others:
+/// {"rank ", "Segmentation fault", "#"}     "rank 3 died" yes, "ranking" no
+/// Answered from the first eight bytes, by hash: a yes may be wrong now and then, a no never is.
 /// Filled once, then only read: any number of threads may ask.
 class Beginnings {
  public:
@@ -40,22 +52,6 @@ class Beginnings {
   std::array<uint8_t, 256> lengths_{};  ///< By first byte: bit n - 1 says that one has n bytes.
   std::bitset<1 << 14> hashes_;
 };
-
-// Which lines of other programs can mean nothing to anybody?
-//
-//   step=283 tokens_per_second=123490 mfu=0.401                                  nothing
-//   2026-11-20 00:00:00,575 - data.loader - INFO - worker 3 fetched shard 533    nothing
-//   RuntimeError: NCCL communicator was aborted on rank 3                        matters
-//   [default3]:loading the tokenizer                                             matters: who says
-//   it
-//
-// Most of a training log is lines of the first two kinds. What a line must hold to matter is
-// gathered from the tables that give it a meaning: wordings, prefixes, markers of iterations, line
-// patterns of rules. So whatever is added to one of those is looked for here too.
-//
-// Invariant: where `can_matter` is false, the line read on its own is foreign, without message and
-// level, spoken by nobody whom a prefix names, no part of a record that spans lines, no sign of
-// torn records, and holds nothing of `wanted`. It may have a time and a logger's name in front.
 
 /// Whole lines, one behind the other, that cannot matter.
 struct BoringLines {

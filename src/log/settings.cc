@@ -1,6 +1,7 @@
 #include "log/settings.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,9 @@
 #include "base/text.h"
 
 namespace ncclog {
+
+// nccl.conf.
+
 std::vector<Setting> read_conf_settings(std::string_view text) {
   std::vector<Setting> settings;
   uint64_t number = 0;
@@ -26,6 +30,23 @@ std::vector<Setting> read_conf_settings(std::string_view text) {
 }
 
 namespace {
+
+// A shell script as simple commands: words without their quotes, and where each stands.
+//
+//   export A="x y" \        → export | A=x y | B=$C (expands)
+//     B=$C   # why          → a comment is none
+//   if a; then b 'c;d'; fi  → if a | then b c;d | fi
+//
+// This is what is needed to see which variables a script sets, no shell: nothing is expanded,
+// nothing is run. Every text is a script; what is never closed ends with the text.
+
+struct ShellWord {
+  std::string text;      ///< Without quotes and backslashes.
+  uint64_t line = 0;     ///< Where it begins, from 1.
+  bool expands = false;  ///< It holds '$' or '`' that a shell would replace.
+};
+
+using ShellCommandWords = std::vector<ShellWord>;
 
 /// Comments that schedulers read: Slurm, PBS, LSF, Grid Engine.
 constexpr std::string_view kDirectives[] = {"#SBATCH", "#PBS", "#BSUB", "#$"};
@@ -185,14 +206,15 @@ class WordReader {
   ShellCommandWords words_;
 };
 
-}  // namespace
-
+/// Calls `use(words)` for each simple command that has words, in order. Commands end at line ends,
+/// ';', '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like
+/// are given as a command whose first word is "#SBATCH", and so is the ";;" of `case`.
 void for_each_command(std::string_view script,
                       const std::function<void(const ShellCommandWords& words)>& use) {
   WordReader(script, use).read();
 }
 
-namespace {
+// What the commands set.
 
 /// Commands quoted in commands are read this deep: ssh host 'bash -c "export A=b"'.
 constexpr int kMaxDepth = 3;

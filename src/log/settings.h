@@ -1,19 +1,18 @@
-// Settings that stand in launch scripts, shells and nccl.conf.
+// Settings as scripts, files and command lines give them: NCCL_IB_HCA=mlx5_0.
+//
+//   train.sh:12   export NCCL_IB_HCA=mlx5_0          → NCCL_IB_HCA, "mlx5_0"
+//   job.yaml:31   - {name: NCCL_DEBUG, value: INFO}  → NCCL_DEBUG, "INFO"
+//
+// Read here: shell scripts and .env files, and NCCL's own nccl.conf. Nothing is expanded or run.
 
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ncclog {
-
-// A variable that somebody sets: in a script, in a file, in the environment, in a log.
-//
-//   train.sh:12   export NCCL_IB_HCA=mlx5_0          → NCCL_IB_HCA, "mlx5_0"
-//   job.yaml:31   - {name: NCCL_DEBUG, value: INFO}  → NCCL_DEBUG, "INFO"
 
 /// One place that gives a variable a value, or the variable as a program finds it.
 struct Setting {
@@ -48,29 +47,6 @@ inline bool concerns_nccl(std::string_view name) {
 
 /// The settings of such a file, in its order, as NCCL takes them: blanks and quotes included.
 std::vector<Setting> read_conf_settings(std::string_view text);
-
-// A shell script as simple commands: words without their quotes, and where each stands.
-//
-//   export A="x y" \        → export | A=x y | B=$C (expands)
-//     B=$C   # why          → a comment is none
-//   if a; then b 'c;d'; fi  → if a | then b c;d | fi
-//
-// This is what is needed to see which variables a script sets, no shell: nothing is expanded,
-// nothing is run. Every text is a script; what is never closed ends with the text.
-
-struct ShellWord {
-  std::string text;      ///< Without quotes and backslashes.
-  uint64_t line = 0;     ///< Where it begins, from 1.
-  bool expands = false;  ///< It holds '$' or '`' that a shell would replace.
-};
-
-using ShellCommandWords = std::vector<ShellWord>;
-
-/// Calls `use(words)` for each simple command that has words, in order. Commands end at line ends,
-/// ';', '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like
-/// are given as a command whose first word is "#SBATCH", and so is the ";;" of `case`.
-void for_each_command(std::string_view script,
-                      const std::function<void(const ShellCommandWords& words)>& use);
 
 // Which variables does a script or a command line set, and for what?
 //

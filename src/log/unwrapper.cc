@@ -11,6 +11,9 @@
 #include "log/line/scanner.h"
 
 namespace ncclog {
+
+// One JSON object of a collector.
+
 namespace {
 
 constexpr int kDeepest = 8;           ///< Objects in objects that are looked into.
@@ -195,6 +198,7 @@ uint32_t take_code_unit(Scanner& scan) {
 
 void append_code_point(Scanner& scan, std::string& text) {
   uint32_t code = take_code_unit(scan);
+  // Two halves of a character beyond U+FFFF.
   if (code >= 0xD800 && code < 0xDC00 && scan.rest().starts_with("\\u")) {
     Scanner second = scan;
     second.skip("\\u");
@@ -300,11 +304,14 @@ bool read_collector_json(std::string_view line, CollectorLine& record) {
   } else {
     append_unescaped(members.message, record.text);
   }
+  // Docker cuts lines at 16 KiB without a word: what was cut off lacks the line end.
   const bool is_docker = is_whole && members.only_docker_keys && !members.stream.empty() &&
                          members.message_place == message_place_of("log");
   record.is_partial = members.is_partial || (is_docker && !record.text.ends_with('\n'));
   return true;
 }
+
+// Lines out of records, and halves of lines joined.
 
 namespace {
 
@@ -329,6 +336,7 @@ std::string_view without_line_end(std::string_view text) {
 }  // namespace
 
 void Unwrapper::add(const Line& line) {
+  // A log may be cut here, and then nobody would know of the half that is held.
   if (is_holding_ && may_start_unit(line.text)) flush();
   if (may_be_collector_json(line.text) && read_json(line.text)) return add_record(line);
   bool is_partial = false;
@@ -400,6 +408,7 @@ void Unwrapper::hand_on(Half& half) {
 }
 
 void Unwrapper::flush() {
+  // As they began: a half whose end never came stands where its first part stood.
   const bool stdout_first = halves_[0].first.offset <= halves_[1].first.offset;
   for (const size_t i : {stdout_first ? 0 : 1, stdout_first ? 1 : 0}) {
     if (halves_[i].held) hand_on(halves_[i]);

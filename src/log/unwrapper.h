@@ -1,4 +1,15 @@
-// What collectors made of a line is undone: JSON around it, several records in one.
+// Takes the lines that processes printed out of what collectors made of them: JSON is undone,
+// halves of long lines are joined.
+//
+//   {"log":"node07:41:42 [3] NCCL INFO Using network
+//   IB\n","stream":"stderr","time":"2026-01-05T…Z"}
+//   {"MESSAGE":"NVRM: Xid …","_HOSTNAME":"node07","SYSLOG_IDENTIFIER":"kernel",…}
+//
+//   2026-01-05T12:00:00.1Z stdout P node07:41:42 [3] NCCL INFO Chan
+//   2026-01-05T12:00:00.1Z stdout F nel 00/0 : 0[0] -> 1[1] via P2P/IPC
+//
+// Invariant: a line that may start a unit (log/event.h) is never joined to what stands before it,
+// so a log can be cut there.
 
 #pragma once
 
@@ -11,16 +22,9 @@
 
 namespace ncclog {
 
-// Lines that a collector wrapped into JSON: what did the process print, when, and where?
-//
-//   {"log":"node07:41:42 [3] NCCL INFO Using network
-//   IB\n","stream":"stderr","time":"2026-01-05T…Z"}
-//   {"MESSAGE":"NVRM: Xid …","_HOSTNAME":"node07","SYSLOG_IDENTIFIER":"kernel",…}
-//   {"jsonPayload":{"message":"…"},"timestamp":"…"}
-//
-// docker json-file, Fluent Bit, Fluentd, Vector, Promtail, logcli, CloudWatch, Google Cloud,
-// journalctl -o json and json-pretty. Any object with a text under a known key counts: what an
-// application logs as JSON is read the same way.
+// JSON of docker json-file, Fluent Bit, Fluentd, Vector, Promtail, logcli, CloudWatch, Google
+// Cloud, journalctl -o json and json-pretty. Any object with a text under a known key counts: what
+// an application logs as JSON is read the same way.
 
 /// A line taken out of its JSON.
 struct CollectorLine {
@@ -45,14 +49,6 @@ inline bool may_be_collector_json(std::string_view line) {
 /// Reads the object with which `line` ends and which begins it; false if it is none or holds no
 /// message. `record` is overwritten; its strings are reused.
 bool read_collector_json(std::string_view line, CollectorLine& record);
-
-// Takes lines out of the records of a collector: JSON is undone, halves of long lines are joined.
-//
-//   2026-01-05T12:00:00.1Z stdout P node07:41:42 [3] NCCL INFO Chan
-//   2026-01-05T12:00:00.1Z stdout F nel 00/0 : 0[0] -> 1[1] via P2P/IPC
-//
-// Invariant: a line that may start a unit (log/event.h) is never joined to what stands before it,
-// so a log can be cut there.
 
 /// Hands on the lines that processes printed. Not copyable: it holds halves of lines.
 class Unwrapper {

@@ -22,6 +22,8 @@ const std::vector<Layer>& layer_table() {
   static const std::vector<Layer> kTable = {
       {"base", {}, {"fmt/"}},
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
+      {"log/line", {"base"}, {}},
+      {"log/wording", {"log/line", "base"}, {}},
       {"log", {"base"}, {"fmt/", "re2/"}},
       // Who reads a job never sees a shard.
       {"model", {"log", "base"}, {"fmt/"}},
@@ -60,8 +62,8 @@ const Layer* find_layer(std::string_view name) {
 }
 
 /// Rooms that may include other things than the folder in which they are.
-constexpr std::string_view kRooms[] = {"model/shard", "model/build", "replay/plan", "replay/judge",
-                                       "replay/run"};
+constexpr std::string_view kRooms[] = {"log/line",    "log/wording",  "model/shard", "model/build",
+                                       "replay/plan", "replay/judge", "replay/run"};
 
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc") return "app";
@@ -98,6 +100,9 @@ bool is_allowed(const Layer& layer, std::string_view include) {
   if (starts_with_any(file, kLibraries)) return starts_with_any(file, layer.libraries);
   if (include[0] == '<') return true;
   std::string_view other = layer_name(file);
+  // Whoever may include log may include its rooms.
+  const bool in_log = layer.name == "log" || contains(layer.layers, "log");
+  if (in_log && other.starts_with("log/")) return true;
   return other == layer.name || contains(layer.layers, other);
 }
 

@@ -8,6 +8,9 @@
 #include "log/line/scanner.h"
 
 namespace ncclog {
+
+// Records of PyTorch's loggers.
+
 namespace {
 
 constexpr size_t kLongestName = 120;  ///< Of a source file or a process group's description.
@@ -220,6 +223,8 @@ std::optional<Header> parse_framework_header(std::string_view line) {
   return find_python_record(line);
 }
 
+// NCCL's headers, from the anchor leftwards.
+
 namespace {
 
 struct LevelWord {
@@ -274,6 +279,7 @@ std::optional<Anchor> find_anchor(std::string_view line) {
   std::optional<Anchor> glued;
   for (size_t at = find_mark(line, 0); at != line.npos; at = find_mark(line, at + 1)) {
     const auto anchor = anchor_at(line, at);
+    // Behind a blank it surely begins a record; glued to a word it may be part of one.
     if (anchor && (at == 0 || is_blank(line[at - 1]))) return anchor;
     if (anchor && !glued) glued = anchor;
   }
@@ -350,6 +356,7 @@ size_t device_length(std::string_view text, Header& header) {
   const size_t close = text.find(']');
   if (close == text.npos) return 0;
   const auto device = parse_int(text.substr(1, close - 1));
+  // NCCL prints -1 where the thread has no device yet; a larger number is somebody else's bracket.
   if (!device || *device < -1 || *device > 1'000'000) return 0;
   header.cuda_dev = static_cast<int>(*device);
   size_t length = close + 1;
@@ -578,6 +585,8 @@ std::string_view to_string(Level level) {
   return "";
 }
 
+// Whole lines.
+
 namespace {
 
 /// The header of a line up to a given anchor.
@@ -609,6 +618,7 @@ std::optional<Header> torn_in_by(Header& header) {
 /// Reads the header of an NCCL line into a fresh `header`; false, and it is as it was, if the line
 /// has no NCCL anchor.
 bool read_nccl_header(std::string_view line, Header& header) {
+  // Nearly every NCCL line is read by the first of the three.
   if (!read_plain_head(line, header)) {
     header = {};
     const auto anchor = find_anchor(line);
@@ -619,6 +629,7 @@ bool read_nccl_header(std::string_view line, Header& header) {
     }
     read_head(line, *anchor, header);
   }
+  // The record that was cut off is lost: its message ends in the other one's header.
   if (auto whole = torn_in_by(header)) {
     header = *whole;
     header.torn = true;

@@ -1,4 +1,15 @@
-// The header of a line: host, process, thread, device, level; NCCL's and those of frameworks.
+// The header grammar: the part of a line before the message. Who printed it, from where, at which
+// level?
+//
+//   [1,3]<stdout>:[2026-02-03 04:05:06] node07:41:42 [3] misc/socket.cc:57 NCCL WARN Connect…
+//   └ launcher ──┘└ time ─────────────┘ host  pid tid dev file         line level    message
+//
+//   [rank6]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [PG ID 0 PG GUID 0(default_pg) Rank
+//   6] …
+//
+// NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after a blank and read
+// leftwards from there, because anything may stand in front of the host. What the parts are is
+// fixed by NCCL's debug.cc, releases 2.4 to 2.31. Views point into the line.
 
 #pragma once
 
@@ -10,8 +21,6 @@
 
 namespace ncclog {
 
-// Texts by which lines with headers are told from all others at a glance (log/other_programs_filter.h).
-
 /// What stands in every line with an NCCL header.
 inline constexpr std::string_view kAnchor = "NCCL ";
 
@@ -19,17 +28,8 @@ inline constexpr std::string_view kAnchor = "NCCL ";
 /// cluster]".
 inline constexpr std::string_view kRepetitionEnd = "x across cluster]";
 
-/// False where is_header_stub (log/line/header.h) is false for certain: a glance at the end of the line.
+/// False where is_header_stub is false for certain: a glance at the end of the line.
 bool may_be_header_stub(std::string_view line);
-
-// The part of a line before the message: who printed it, from where, at which level.
-//
-//   [1,3]<stdout>:[2026-02-03 04:05:06] node07:41:42 [3] misc/socket.cc:57 NCCL WARN Connect…
-//   └ launcher ──┘└ time ─────────────┘ host  pid tid dev file         line level    message
-//
-// NCCL lines are anchored on "NCCL <LEVEL> " at the start of the line or after a blank and read
-// leftwards from there, because anything may stand in front of the host. What the parts are is
-// fixed by NCCL's debug.cc, releases 2.4 to 2.31. Views point into the line.
 
 /// How a line announces itself. Framework and None are not NCCL's words; RCCL's [FATAL ERROR] is
 /// Warn.
@@ -41,12 +41,10 @@ std::string_view to_string(Level level);
 /// A line's header. Fields the line lacks keep their defaults.
 struct Header {
   Level level = Level::None;
-  std::string_view host;  ///< Cut by NCCL at the first dot; empty if the line
-                          ///< does not name it.
+  std::string_view host;  ///< Cut by NCCL at the first dot; empty if the line does not name it.
   int64_t pid = -1;
   int64_t tid = -1;
-  int cuda_dev = -1;      ///< Current device of the calling thread; says nothing
-                          ///< about the rank.
+  int cuda_dev = -1;      ///< Current device of the calling thread; says nothing about the rank.
   std::string_view file;  ///< Source file of a WARN, TRACE or c10d record, as printed.
   int line = -1;          ///< Line in `file`.
   Prefix prefix;          ///< What launchers and collectors put in front.
@@ -74,8 +72,7 @@ struct Header {
 /// Host and pid may be missing: people quote lines without them.
 std::optional<Header> parse_nccl_header(std::string_view line);
 
-/// The header of any line: NCCL, c10d (log/line/header.h), or only a
-/// launcher's prefix.
+/// The header of any line: of NCCL, of c10d, or only a launcher's prefix.
 Header parse_header(std::string_view line);
 
 /// The same into `header`, which must be fresh: a header is large, and this is done for every line.
@@ -87,11 +84,10 @@ void read_header(std::string_view line, Header& header);
 /// True if all of it reads as such a beginning.
 bool is_header_stub(std::string_view line);
 
-// Records of PyTorch's loggers, C++ and Python: who printed them and about which process group.
+// Records of PyTorch's loggers, C++ and Python:
 //
-//   [rank6]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [PG ID 0 PG GUID 0(default_pg) Rank
-//   6] … [E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog … E0105 12:00:00.123000 1400
-//   torch/distributed/elastic/multiprocessing/api.py:826] failed …
+//   … [E ProcessGroupNCCL.cpp:828] [Rank 3] Watchdog …
+//   E0105 12:00:00.123000 1400 torch/distributed/elastic/multiprocessing/api.py:826] failed …
 //
 // A C++ record is searched for anywhere in the line: progress bars without newline stand before it.
 // "[Rank 6]" inside is a rank of the group, possibly of another one: only "[rank6]:" names the

@@ -5,6 +5,72 @@
 #include "log/line/scanner.h"
 
 namespace ncclog {
+
+// What several forms need.
+
+namespace {
+
+/// No launcher prints a longer name.
+constexpr size_t kLongestPrefixName = 200;
+
+constexpr std::string_view kWordBytes =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+/// "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL": the levels of Python's loggers.
+bool is_logger_level(std::string_view word) {
+  constexpr std::string_view kLevels[] = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
+  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
+}
+
+/// Notes the number that a launcher gives its task.
+void note_task(PrefixReading& reading, int task) {
+  if (!reading.rank_is_global) reading.prefix.rank = task;
+  reading.task = task;
+}
+
+/// Notes the rank that a framework states.
+void note_global_rank(PrefixReading& reading, int rank) {
+  reading.prefix.rank = rank;
+  reading.rank_is_global = true;
+}
+
+/// "<stdout>:", "<stderr>:", "<stddiag>:" and the blank that some releases put behind it.
+bool skip_stream_tag(Scanner& scan, PrefixReading& reading) {
+  if (!scan.skip('<')) return false;
+  const std::string_view stream = scan.take_while(is_word, 16);
+  if (stream != "stdout" && stream != "stderr" && stream != "stddiag") return false;
+  if (!scan.skip(">:")) return false;
+  scan.skip(' ');
+  reading.prefix.stream = stream;
+  return true;
+}
+
+/// "[E717 13:20:49", "[E ProcessGroupNCCL.cpp": how records of PyTorch's C++ side begin.
+bool begins_cpp_record(std::string_view text) {
+  constexpr std::string_view kSeverities = "FEWIV";
+  return text.size() > 3 && text[0] == '[' && kSeverities.find(text[1]) != text.npos &&
+         (is_digit(text[2]) || (text[2] == ' ' && text.find(".cpp:") < 40));
+}
+
+}  // namespace
+
+bool begins_record(std::string_view text) {
+  constexpr std::string_view kStarts[] = {"[rank",
+                                          "[default",
+                                          "Traceback (most recent call last)",
+                                          "terminate called after",
+                                          "what():  ",
+                                          "NCCL version ",
+                                          "NCCL INFO",
+                                          "NCCL WARN",
+                                          "NCCL TRACE",
+                                          "NCCL CALL",
+                                          "{\""};
+  if (trim(text).empty() || begins_cpp_record(text)) return true;
+  return std::any_of(std::begin(kStarts), std::end(kStarts),
+                     [&](std::string_view start) { return text.starts_with(start); });
+}
+
 // Prefixes of what starts processes: torchrun, Open MPI, PRRTE, Horovod, srun, pdsh, Ray, vLLM.
 
 namespace {
@@ -441,9 +507,9 @@ bool level_alone(Scanner& scan) {
 }
 
 bool marked_level(Scanner& scan, PrefixReading&) {
-  constexpr bool (*kLoggerForms[])(Scanner&) = {
+  constexpr bool (*kLevelForms[])(Scanner&) = {
       padded_level, [](Scanner& of) { return named_level(of, of.peek()); }, level_alone};
-  for (const auto form : kLoggerForms) {
+  for (const auto form : kLevelForms) {
     Scanner attempt = scan;
     if (!form(attempt)) continue;
     scan = attempt;
@@ -463,13 +529,13 @@ bool info_of_logger(Scanner& scan) {
 
 /// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
 bool plain_level(Scanner& scan, PrefixReading&) {
-  constexpr bool (*kLoggerForms[])(Scanner&) = {[](Scanner& of) {
-                                            return is_absl_severity(of.peek()) &&
-                                                   of.skip(of.peek()) && of.skip(' ') &&
-                                                   skip_location(of);
-                                          },
-                                          level_and_file, info_of_logger};
-  for (const auto form : kLoggerForms) {
+  constexpr bool (*kLevelForms[])(Scanner&) = {[](Scanner& of) {
+                                                 return is_absl_severity(of.peek()) &&
+                                                        of.skip(of.peek()) && of.skip(' ') &&
+                                                        skip_location(of);
+                                               },
+                                               level_and_file, info_of_logger};
+  for (const auto form : kLevelForms) {
     Scanner attempt = scan;
     if (!form(attempt)) continue;
     scan = attempt;
@@ -539,9 +605,8 @@ bool hugging_face_line(Scanner& scan, PrefixReading& reading) {
   return true;
 }
 
-constexpr PrefixForm::After kLoggerStamp = PrefixForm::After::Stamp;
 constexpr PrefixForm kLoggerForms[] = {
-    {.first_bytes = "[", .recognise = bracketed_word, .leaves = kLoggerStamp, .needs_stamp = true},
+    {.first_bytes = "[", .recognise = bracketed_word, .leaves = kStamp, .needs_stamp = true},
     {.first_bytes = "|-", .recognise = marked_level, .needs_stamp = true},
     {.first_bytes = "DIWECF", .recognise = plain_level, .needs_stamp = true},
     {"DIWEC", vllm_line},
@@ -552,11 +617,6 @@ constexpr PrefixForm kLoggerForms[] = {
 };
 
 }  // namespace
-
-bool is_logger_level(std::string_view word) {
-  constexpr std::string_view kLevels[] = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
-  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
-}
 
 std::span<const PrefixForm> logger_prefixes() { return kLoggerForms; }
 

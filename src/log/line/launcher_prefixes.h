@@ -1,5 +1,11 @@
-// The forms of prefixes: one function each for what a launcher, a collector, a logger or a person who
-// copies lines puts in front of them.
+// The shapes of single prefixes, which log/line/prefix.cc takes off one after the other.
+//
+//   [1,3]<stdout>:        launchers: Open MPI, srun, torchrun, Ray
+//   [pod/w-3/pytorch]     collectors: Kubernetes, Loki, syslog, journald
+//   [titan] 2026-01-05 …  loggers: Python's, glog's, vLLM's
+//   >  12 |               pasted text: quotes, line numbers
+//
+// A form answers for one prefix at the start of a text. Nothing here keeps state between lines.
 
 #pragma once
 
@@ -10,18 +16,6 @@
 #include "log/line/scanner.h"
 
 namespace ncclog {
-
-// The shapes of single prefixes, which log/line/prefix.cc takes off one after the other.
-//
-//   [1,3]<stdout>:        launchers       (log/line/launcher_prefixes.cc)
-//   [pod/w-3/pytorch]     collectors      (log/line/launcher_prefixes.cc)
-//   [titan] 2026-01-05 …  loggers         (log/line/launcher_prefixes.cc)
-//   >  12 |               pasted text     (log/line/launcher_prefixes.cc)
-//
-// A form answers for one prefix at the start of a text. Nothing here keeps state between lines.
-
-/// No launcher prints a longer name.
-inline constexpr size_t kLongestPrefixName = 200;
 
 /// What the forms know besides the prefix itself.
 struct PrefixReading {
@@ -54,26 +48,11 @@ struct PrefixForm {
   bool needs_stamp = false;
 };
 
-inline constexpr std::string_view kWordBytes =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
 constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
-
-/// Notes the number that a launcher gives its task.
-void note_task(PrefixReading& reading, int task);
-
-/// Notes the rank that a framework states.
-void note_global_rank(PrefixReading& reading, int rank);
-
-/// "<stdout>:", "<stderr>:", "<stddiag>:" and the blank that some releases put behind it.
-bool skip_stream_tag(Scanner& scan, PrefixReading& reading);
 
 /// Text that begins a record of its own, so that whatever stands before it is a prefix. True for no
 /// text at all: NCCL's own header, cut off by the caller, begins there.
 bool begins_record(std::string_view text);
-
-/// "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL": the levels of Python's loggers.
-bool is_logger_level(std::string_view word);
 
 std::span<const PrefixForm> launcher_prefixes();
 std::span<const PrefixForm> collector_prefixes();

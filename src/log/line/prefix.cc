@@ -36,6 +36,7 @@ using FormsByByte = std::array<FormsOfByte, 256>;
 const FormsByByte& forms_by_byte() {
   static const FormsByByte all = [] {
     FormsByByte forms;
+    // In the order of the tables below, since the first form that fits is taken.
     const auto add = [&](const PrefixForm& form, size_t byte) {
       (form.needs_record ? forms[byte].in_front_of_record : forms[byte].certain).push_back(&form);
     };
@@ -119,51 +120,9 @@ size_t take_indented(std::string_view text, PrefixReading& reading) {
   return blanks + length;
 }
 
-/// "[E717 13:20:49", "[E ProcessGroupNCCL.cpp": how records of PyTorch's C++ side begin.
-bool begins_cpp_record(std::string_view text) {
-  constexpr std::string_view kSeverities = "FEWIV";
-  return text.size() > 3 && text[0] == '[' && kSeverities.find(text[1]) != text.npos &&
-         (is_digit(text[2]) || (text[2] == ' ' && text.find(".cpp:") < 40));
-}
-
 }  // namespace
 
-void note_task(PrefixReading& reading, int task) {
-  if (!reading.rank_is_global) reading.prefix.rank = task;
-  reading.task = task;
-}
-
-void note_global_rank(PrefixReading& reading, int rank) {
-  reading.prefix.rank = rank;
-  reading.rank_is_global = true;
-}
-
-bool skip_stream_tag(Scanner& scan, PrefixReading& reading) {
-  if (!scan.skip('<')) return false;
-  const std::string_view stream = scan.take_while(is_word, 16);
-  if (stream != "stdout" && stream != "stderr" && stream != "stddiag") return false;
-  if (!scan.skip(">:")) return false;
-  scan.skip(' ');
-  reading.prefix.stream = stream;
-  return true;
-}
-
-bool begins_record(std::string_view text) {
-  constexpr std::string_view kStarts[] = {"[rank",
-                                          "[default",
-                                          "Traceback (most recent call last)",
-                                          "terminate called after",
-                                          "what():  ",
-                                          "NCCL version ",
-                                          "NCCL INFO",
-                                          "NCCL WARN",
-                                          "NCCL TRACE",
-                                          "NCCL CALL",
-                                          "{\""};
-  if (trim(text).empty() || begins_cpp_record(text)) return true;
-  return std::any_of(std::begin(kStarts), std::end(kStarts),
-                     [&](std::string_view start) { return text.starts_with(start); });
-}
+// A glance.
 
 namespace {
 
@@ -216,6 +175,7 @@ bool may_have_prefix(std::string_view line) {
   const auto is = [&](uint8_t wanted) {
     return (bits.of_byte[static_cast<unsigned char>(*at)] & wanted) != 0;
   };
+  // The first word is looked through for a mark, and the byte with which the second one begins.
   while (at < end && is(MarkBits::kBlank)) ++at;
   if (at == end) return false;
   const uint8_t marks = bits.by_first[static_cast<unsigned char>(*at)];
@@ -225,12 +185,15 @@ bool may_have_prefix(std::string_view line) {
   return at < end && is(marks);
 }
 
+// All prefixes of a line.
+
 namespace {
 
 PrefixReading read_prefixes(std::string_view line) {
   PrefixReading reading;
   for (int i = 0; i < kMaxPrefixes; ++i) {
     const std::string_view rest = line.substr(reading.prefix.length);
+    // The surest shapes first: the others also fit ordinary output.
     size_t length = take_certain(rest, reading);
     if (length == 0) length = take_indented(rest, reading);
     if (length == 0) length = take_in_front_of_record(rest, reading, kMaxPasted);

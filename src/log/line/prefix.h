@@ -1,4 +1,11 @@
-// What launchers, terminals and collectors put in front of a line.
+// What launchers, collectors, loggers and terminals put in front of every line.
+//
+//   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242, ip=10.0.0.7) …
+//
+// Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
+// shape that ordinary output has too ("name: ", "> ", "[3] ") counts only where it cannot mean
+// anything else, or where being wrong costs nothing. The shapes are listed in
+// log/line/launcher_prefixes.h.
 
 #pragma once
 
@@ -6,13 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "log/line/scanner.h"
+
 namespace ncclog {
 
-// What number does a launcher put in front of a line, and what rank does the framework?
-//
-//   3: node-a:41:42 [3] NCCL INFO …       task 3 of srun: a rank, or a node that runs eight of them
-//   [1,3]<stdout>:[rank7]: Traceback …    task 3 of Open MPI; rank 7, as PyTorch says itself
-
+/// What number a launcher puts in front of a line, and what rank the framework.
+///
+///   3: node-a:41:42 [3] NCCL INFO …       task 3 of srun: a rank, or a node that runs eight of
+///   them [1,3]<stdout>:[rank7]: Traceback …    task 3 of Open MPI; rank 7, as PyTorch says itself
 struct TaskLabel {
   int task = -1;  ///< As the launcher numbers its tasks; -1: it prints no number.
   int rank = -1;  ///< As the framework states it; -1: it does not.
@@ -21,19 +29,10 @@ struct TaskLabel {
 /// What stands in front of `line`.
 TaskLabel task_label(std::string_view line);
 
-// Can a line have a prefix (log/line/prefix.h) at all? Most have none, and tell by a byte or a word.
-
+/// A glance, because most lines have no prefix, and tell by a byte or a word.
 /// False if parse_prefix finds nothing in front of `line` for certain, but for a progress bar:
 /// those hold "%|".
 bool may_have_prefix(std::string_view line);
-
-// What launchers and log collectors put in front of every line.
-//
-//   [1,3]<stdout>:…   3: …   [default3]:[rank3]: …   (TrainWorker pid=4242, ip=10.0.0.7) …
-//
-// Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
-// shape that ordinary output has too ("name: ", "> ", "[3] ") counts only where it cannot mean
-// anything else, or where being wrong costs nothing. The shapes are listed in log/line/launcher_prefixes.h.
 
 /// What stands in front of a line, added up over nested prefixes.
 struct Prefix {
@@ -57,17 +56,5 @@ Prefix parse_prefix(std::string_view line);
 /// Removes ANSI escape sequences and, where they are certain, their remnants without ESC ("[36m").
 /// `buffer` holds the result. Returns `line` itself if it has none.
 std::string_view strip_ansi(std::string_view line, std::string& buffer);
-
-/// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
-struct TqdmBar {
-  size_t length = 0;       ///< Bytes up to and with the closing bracket; 0: no bar.
-  std::string_view title;  ///< Before the percentage, without ": "; may be empty.
-  std::string_view percent;
-  std::string_view done;
-  std::string_view total;  ///< Empty where tqdm does not know it.
-};
-
-/// The bar with which `text` begins; length 0 if it does not.
-TqdmBar parse_progress_bar(std::string_view text);
 
 }  // namespace ncclog

@@ -1,4 +1,12 @@
-// Reading a line from left to right, and the time stamps that stand in it.
+// Reading a line from left to right, for shapes that a wording cannot express; time stamps and
+// progress bars.
+//
+//   [1,3]<stdout>:                   Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
+//   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026
+//    40%|####      | 4/10 [00:01<00:02,  2.9it/s]
+//
+// Every step of a scanner either takes what it names and says true, or takes nothing and says
+// false.
 
 #pragma once
 
@@ -7,12 +15,6 @@
 #include "base/text.h"
 
 namespace ncclog {
-
-// Reading a line from left to right, for shapes that a wording cannot express.
-//
-//   [1,3]<stdout>:          Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
-//
-// Every step either takes what it names and says true, or takes nothing and says false.
 
 /// A position in a text. The text must outlive it.
 class Scanner {
@@ -84,11 +86,7 @@ class Scanner {
   size_t at_ = 0;  ///< At most text_.size().
 };
 
-// The time stamps that collectors, loggers and kernels write in front of a line.
-//
-//   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026
-//
-// Only their length matters here: nothing orders lines by them.
+// Of time stamps only the length matters here: times are read in log/event.h.
 
 /// Length of "12:00:00", with fraction and zone if there are any; 0 if `text` does not begin so.
 size_t clock_length(std::string_view text);
@@ -98,5 +96,17 @@ size_t iso_stamp_length(std::string_view text);
 
 /// Length of "Jan  5 12:00:00" or "Mon Jan  5 12:00:00 2026"; 0 if there is none.
 size_t month_stamp_length(std::string_view text);
+
+/// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
+struct TqdmBar {
+  size_t length = 0;       ///< Bytes up to and with the closing bracket; 0: no bar.
+  std::string_view title;  ///< Before the percentage, without ": "; may be empty.
+  std::string_view percent;
+  std::string_view done;
+  std::string_view total;  ///< Empty where tqdm does not know it.
+};
+
+/// The bar with which `text` begins; length 0 if it does not.
+TqdmBar parse_progress_bar(std::string_view text);
 
 }  // namespace ncclog

@@ -350,6 +350,8 @@ std::vector<KindText> parse_message_file(std::string_view text, const std::strin
   return Parser(file).parse(text);
 }
 
+// From kinds to the table.
+
 namespace {
 
 /// Each example is held against all wordings, so twice as many kinds take four times as long.

@@ -1,4 +1,15 @@
-// From message files (src/log/messages/) to the table of wordings.
+// Message files: what a library prints, as data, and how the table of wordings is built of them.
+//
+//   # The network is chosen, once per communicator.
+//   network_selected  nccl INIT  typed
+//     network:text  "Socket", "IB", or what a plugin calls itself.
+//     ! degraded system  What the wordings below mean at level WARN, until the next of these lines.
+//     = Using network {network...}
+//     @ quotable
+//     > Using network AWS Libfabric
+//
+// src/log/messages/README.md explains each part. A mistake is an Error with file, line and column,
+// and the nearest valid word.
 
 #pragma once
 
@@ -13,19 +24,6 @@
 #include "log/wording/wording_table.h"
 
 namespace ncclog {
-
-// Reads message files: what a library prints, as data.
-//
-//   # The network is chosen, once per communicator.
-//   network_selected  nccl INIT  typed
-//     network:text  "Socket", "IB", or what a plugin calls itself.
-//     ! degraded system  What the wordings below mean at level WARN, until the next of these lines.
-//     = Using network {network...}
-//     @ quotable
-//     > Using network AWS Libfabric
-//
-// src/log/messages/README.md explains each part. A mistake is an Error with file, line and column,
-// and the nearest valid word.
 
 /// Where something stands in a message file; both count from 1.
 struct FilePlace {
@@ -72,7 +70,7 @@ struct KindText {
 };
 
 /// The kinds of one file's text. `file` is its name in messages. Throws Error for a mistake that
-/// the text alone shows; what needs the other kinds is found by log/wording/message_file.h.
+/// the text alone shows; what needs the other kinds is found by build_messages.
 std::vector<KindText> parse_message_file(std::string_view text, const std::string& file);
 
 // From the kinds of message files to the table by which lines are understood.

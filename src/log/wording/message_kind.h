@@ -1,4 +1,14 @@
-// Kinds of messages and their fields; how a WARN is taken apart.
+// What a kind of message is: its fields, its wordings, an example of each, and what its WARNs mean.
+//
+//   network_selected  nccl INIT  typed
+//     network:text  "Socket", "IB", or what a plugin calls itself.
+//     = Using network {network...}
+//     > Using network AWS Libfabric
+//
+// Kinds are data: log/messages/*.messages, which the build turns into one constant table and, for
+// the kinds that code asks for by type, into structs (log/messages.h). The field, the hole in the
+// wording, the name that a rule uses and the JSON key are one word. src/log/messages/README.md has
+// the whole language.
 
 #pragma once
 
@@ -48,18 +58,6 @@ std::string_view to_string(WarnSeverity severity);
 
 /// "system", "user", "internal", "symptom".
 std::string_view to_string(WarnOrigin origin);
-
-// What a kind of message is: its fields, its wordings, an example of each.
-//
-//   network_selected  nccl INIT  typed
-//     network:text  "Socket", "IB", or what a plugin calls itself.
-//     = Using network {network...}
-//     > Using network AWS Libfabric
-//
-// Kinds are data: log/messages/*.messages, which the build turns into one constant table and, for
-// the kinds that code asks for by type, into structs (log/messages.h). The field, the hole in the
-// wording, the name that a rule uses and the JSON key are one word. src/log/messages/README.md has
-// the whole language.
 
 /// Who prints a message.
 enum class Library {
@@ -154,8 +152,9 @@ struct Wording {
   /// Fits what no wording before it in its kind fits, and so also fits their examples: cut lines,
   /// names of plugins that nobody has listed. Nothing else may fit another wording's example.
   bool general = false;
-  /// Matches instead of the holes (log/wording/other_programs.h); `text` then only shows the shape, and its
-  /// first word, if it is a whole one, is what texts are looked up by. nullptr: the holes match.
+  /// Matches instead of the holes (log/wording/other_programs.h); `text` then only shows the shape,
+  /// and its first word, if it is a whole one, is what texts are looked up by. nullptr: the holes
+  /// match.
   Recogniser recognise = nullptr;
   Warning warning{};  ///< What it means at level WARN; severity None: NCCL never warns with it.
   const Kind* kind = nullptr;

@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "base/text.h"
-#include "log/line/prefix.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
@@ -33,7 +32,6 @@ inline Columns columns_of(std::string_view text) {
     columns.cells[columns.count++] = scan.take_while([](char c) { return !is_blank(c); });
   return columns;
 }
-
 
 template <size_t N>
 bool starts_with_any(std::string_view text, const std::string_view (&starts)[N]) {
@@ -285,6 +283,8 @@ bool recognise_titan_step(std::string_view text, Message& message) {
   return true;
 }
 
+// nccl-tests.
+
 namespace {
 
 constexpr size_t kLongestRow = 400;
@@ -398,6 +398,8 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   set_values(row, shape.in_place, kInPlace, message);
   return true;
 }
+
+// Output of other commands.
 
 namespace {
 
@@ -575,6 +577,8 @@ bool recognise_shell_command(std::string_view text, Message& message) {
   return true;
 }
 
+// All of them, by name.
+
 std::span<const KnownRecogniser> known_recognisers() {
   static constexpr KnownRecogniser kRecognisers[] = {
       {"python_exception", recognise_python_exception, kExceptionEnds, {}},
@@ -598,41 +602,6 @@ std::span<const KnownRecogniser> known_recognisers() {
       {"topo_row", recognise_topo_row, {}, {}},
   };
   return kRecognisers;
-}
-
-// tqdm's default bar_format, "{l_bar}{bar}{r_bar}".
-
-namespace {
-
-constexpr bool is_size_char(char c) { return is_digit(c) || c == '.' || is_alpha(c); }
-
-/// " 4/10 [00:01<00:02,  2.9it/s, loss=0.5]" behind the bar's second "|".
-bool read_counts(Scanner& scan, TqdmBar& bar) {
-  scan.blanks();
-  bar.done = scan.take_while(is_size_char);
-  if (bar.done.empty() || !scan.skip('/')) return false;
-  bar.total = scan.take_while(is_size_char);
-  if (bar.total.empty() || !scan.skip(" [")) return false;
-  std::string_view inside;
-  return scan.until(']', inside) && inside.find('<') != inside.npos;
-}
-
-}  // namespace
-
-TqdmBar parse_progress_bar(std::string_view text) {
-  const size_t mark = text.find("%|");
-  if (mark == text.npos || mark == 0 || !is_digit(text[mark - 1])) return {};
-  size_t begin = mark;
-  while (begin > 0 && (is_digit(text[begin - 1]) || text[begin - 1] == '.')) --begin;
-  TqdmBar bar;
-  bar.percent = text.substr(begin, mark - begin);
-  bar.title = trim(text.substr(0, begin));
-  if (bar.title.ends_with(':')) bar.title.remove_suffix(1);
-  Scanner scan(text.substr(mark + 2));
-  std::string_view drawing;
-  if (!scan.until('|', drawing) || !read_counts(scan, bar)) return {};
-  bar.length = mark + 2 + scan.taken();
-  return bar;
 }
 
 }  // namespace ncclog

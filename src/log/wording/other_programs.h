@@ -1,5 +1,15 @@
-// Lines that other programs print and ncclog reads: shells, kernels, launchers, nccl-tests, tables
-// that people paste. Recognised by code, because they are made by no format string.
+// Lines of other programs whose shape holes cannot express: Python's exceptions, progress bars,
+// dying processes, tables that people paste, the rows of nccl-tests.
+//
+//   torch.distributed.DistStoreError: wait timeout after 300000ms, keys: /default_pg/0//cuda//0
+//   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]
+//   bash: line 1:  1021 Killed                  env RANK=3 python3 train.py
+//   shm              64M   64M     0 100% /dev/shm
+//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 …
+//
+// Each recogniser is the `recognise` of one wording in log/messages/. Most lines of a training log
+// are none of these: known_recognisers lists what must stand in a line before a recogniser may
+// accept it, and the filter (log/other_programs_filter.h) lets all others go.
 
 #pragma once
 
@@ -12,15 +22,6 @@
 #include "log/wording/message_kind.h"
 
 namespace ncclog {
-
-// What must stand in a line before a recogniser (log/wording/message_kind.h) of any first word may accept
-// it?
-//
-//   recognise_shm_usage        "/dev/shm"
-//   recognise_process_end      ": line ", or "Killed" and its like at the start
-//
-// Nearly all lines of a training log are let go by these texts, without being shown to the
-// recognisers one after the other (log/other_programs_filter.h).
 
 /// How the names of Python's exceptions end.
 inline constexpr std::string_view kExceptionEnds[] = {"Error", "Exception",      "Interrupt",
@@ -107,15 +108,7 @@ struct KnownRecogniser {
 /// All that there are. Valid for the whole program.
 std::span<const KnownRecogniser> known_recognisers();
 
-// Lines around NCCL whose shape holes cannot express: Python's exceptions, progress bars, dying
-// processes.
-//
-//   torch.distributed.DistStoreError: wait timeout after 300000ms, keys: /default_pg/0//cuda//0
-//   Validation:   1%|          | 2/210 [00:01<02:58,  1.16it/s]
-//   bash: line 1:  1021 Killed                  env RANK=3 python3 train.py
-//
-// Each function is the `recognise` of one wording in log/messages/. Most lines of a training log
-// are none of these, so each looks at a byte or a word first.
+// Python, shells and training loops. Each looks at a byte or a word first.
 
 /// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
 /// Refuses what a kind of its own knows better: NCCL's errors, out of memory, the store's errors.

@@ -1,8 +1,13 @@
-// The wording engine: which wording fits a text, and what do its holes hold?
+// The wording engine: which message is this text, and what do its holes hold?
 //
-// WordingPattern   one wording: literal texts and typed holes
-// WordIndex        the wordings that can begin with the words of a text
-// WordingTable     all wordings, and the one that fits
+//   "comm {comm} rank {rank} nranks {nranks} ... - Init COMPLETE"
+//   → "comm " <hex> " rank " <int> " nranks " <int> ... " - Init COMPLETE"
+//
+//   wordings        compiled to literals with typed holes between them: one linear scan
+//   WordIndex       the few wordings that a text with a certain word can have
+//   WordingTable    all wordings of all kinds, found by the first word of the text
+//
+// Matching allocates nothing and touches each byte a constant number of times.
 
 #pragma once
 

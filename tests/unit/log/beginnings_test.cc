@@ -1,6 +1,6 @@
-#include "log/other_programs_filter.h"
-
 #include <gtest/gtest.h>
+
+#include "log/other_programs_filter.h"
 
 namespace ncclog {
 namespace {

@@ -1,6 +1,6 @@
-#include "log/address.h"
-
 #include <gtest/gtest.h>
+
+#include "log/address.h"
 
 namespace ncclog {
 namespace {

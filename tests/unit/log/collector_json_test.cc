@@ -1,8 +1,8 @@
-#include "log/unwrapper.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "log/unwrapper.h"
 
 namespace ncclog {
 namespace {

@@ -1,10 +1,10 @@
-#include "log/address.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 #include <string_view>
+
+#include "log/address.h"
 
 namespace ncclog {
 namespace {

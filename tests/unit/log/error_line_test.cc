@@ -1,9 +1,9 @@
-#include "log/event.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string_view>
+
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

@@ -1,5 +1,3 @@
-#include "log/other_programs_filter.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "log/iteration_marker.h"
+#include "log/other_programs_filter.h"
 
 namespace ncclog {
 namespace {

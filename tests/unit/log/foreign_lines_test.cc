@@ -1,9 +1,8 @@
-#include "log/wording/other_programs.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "log/wording/other_programs.h"
 #include "unit/log/event_text.h"
 
 namespace ncclog {

@@ -1,9 +1,9 @@
-#include "log/line/header.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "log/line/header.h"
 
 namespace ncclog {
 namespace {

@@ -1,6 +1,6 @@
-#include "log/event.h"
-
 #include <gtest/gtest.h>
+
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

@@ -1,6 +1,6 @@
-#include "log/known_messages.h"
-
 #include <gtest/gtest.h>
+
+#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

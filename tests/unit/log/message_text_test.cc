@@ -1,7 +1,6 @@
-#include "log/known_messages.h"
-
 #include <gtest/gtest.h>
 
+#include "log/known_messages.h"
 #include "log/wording/message_file.h"
 
 namespace ncclog {

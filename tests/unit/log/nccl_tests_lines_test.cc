@@ -1,11 +1,10 @@
 // Rows and headings of nccl-tests, release by release.
 
-#include "log/wording/other_programs.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "log/wording/other_programs.h"
 #include "unit/log/event_text.h"
 
 namespace ncclog {

@@ -1,9 +1,9 @@
-#include "log/event.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

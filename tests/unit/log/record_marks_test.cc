@@ -1,8 +1,8 @@
-#include "log/event.h"
-
 #include <gtest/gtest.h>
 
 #include <string_view>
+
+#include "log/event.h"
 
 namespace ncclog {
 namespace {

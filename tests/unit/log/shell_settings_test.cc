@@ -1,9 +1,8 @@
-#include "log/settings.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "log/settings.h"
 
 namespace ncclog {
 namespace {

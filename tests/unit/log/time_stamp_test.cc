@@ -1,6 +1,6 @@
-#include "log/line/scanner.h"
-
 #include <gtest/gtest.h>
+
+#include "log/line/scanner.h"
 
 namespace ncclog {
 namespace {

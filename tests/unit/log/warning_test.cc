@@ -1,7 +1,5 @@
 // Every WARN says what it means, and means it in every shape in which a release prints it.
 
-#include "log/wording/message_kind.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -12,6 +10,7 @@
 
 #include "log/event.h"
 #include "log/known_messages.h"
+#include "log/wording/message_kind.h"
 #include "support/paths.h"
 
 namespace ncclog {

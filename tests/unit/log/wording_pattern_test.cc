@@ -1,9 +1,9 @@
-#include "log/wording/wording_table.h"
-
 #include <gtest/gtest.h>
 
 #include <iterator>
 #include <string>
+
+#include "log/wording/wording_table.h"
 
 namespace ncclog {
 namespace {
