@@ -8,58 +8,11 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
+#include "model/run_parts.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
 namespace {
-
-// What findings come to on a job that evidently finished.
-//
-//   740 WARN lines of proxies behind "run_stop … success"    → no findings; one info counts them
-//   gdr-distance, advice of severity warning                 → info: the job was slower, not broken
-//   socket-instead-of-ib, which halves the bandwidth         → still a warning
-//
-// Processes leave one after the other and take their sockets down, so NCCL warns of what its peers
-// did. And whoever reads "suspicious" of a job that did its work looks for a fault that is not
-// there.
-
-/// Everything that shows the finding was printed by NCCL after the end of the work.
-bool is_noise(const Job& job, const Finding& finding) {
-  return !finding.evidence.empty() &&
-         std::all_of(finding.evidence.begin(), finding.evidence.end(), [&](const Evidence& line) {
-           const Level level = parse_event(line.text, all_wordings()).header.level;
-           const bool is_nccl = level != Level::None && level != Level::Framework;
-           return is_nccl && is_after_end(job, line);
-         });
-}
-
-/// Advice that costs little, or a failed call that nobody explains and that the job outlived.
-bool matters_little(const Rulebook& rulebook, const Finding& finding) {
-  if (finding.severity == Severity::Info) return false;
-  const Rule* rule = find_rule(rulebook, finding.id);
-  if (rule == nullptr) return false;
-  const bool is_advice = finding.role == Role::Advice && finding.severity == Severity::Warning;
-  return rule->last_resort || (is_advice && !rule->halves_bandwidth);
-}
-
-/// Takes out findings that only NCCL's lines after the end of the work show. Makes an info of
-/// advice, unless its rule says that it costs half of the bandwidth, and of what a last resort
-/// quotes: the job outlived it. Does nothing to other jobs, and leaves severities alone where the
-/// user says something else than that the job finished.
-void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
-  const bool finished = outcome_of(job).job.state == EndState::Finished;
-  if (finished) {
-    std::erase_if(found.findings, [&](const auto& entry) {
-      return entry.second.role != Role::Advice && is_noise(job, entry.second);
-    });
-  }
-  // Who says that it was slow asks for just this advice.
-  if (job.stated ? job.stated != StatedOutcome::Finished : !finished) return;
-  for (auto& [id, finding] : found.findings) {
-    if (matters_little(rulebook, finding)) finding.severity = Severity::Info;
-  }
-}
-
 
 std::vector<Firing> firings_of(const Rule& rule, JobView& view, RuleJudge& judge) {
   std::vector<Firing> firings;
@@ -113,6 +66,8 @@ void suppress(const Rulebook& rulebook, const Rule& rule, JobView& view,
 
 void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
                  std::vector<Firing> firings, Found& found) {
+  // Before overlays take something out, because other rules ask what was found, not what is
+  // reported.
   Finding whole = build_finding(rule, view, firings);
   const size_t total = firings.size();
   suppress(rulebook, rule, view, firings, found);
@@ -128,6 +83,7 @@ void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Covera
                Found& found) {
   const FindingsById others = last_resort ? found.findings : FindingsById{};
   for (const Rule& rule : rulebook.rules) {
+    // `others` is fixed before the first last resort is judged: they do not hold back each other.
     if (rule.last_resort != last_resort || stands_back(rule, others)) continue;
     const auto open = coverage.open_needs(rule);
     if (open.empty()) {
@@ -153,6 +109,53 @@ void change_severities(const Rulebook& rulebook, Found& found) {
     changed.insert(overlay.rule);
     found.overlays.push_back(effect_of(overlay, entry->second));
     entry->second.severity = *overlay.severity;
+  }
+}
+
+// What findings come to on a job that evidently finished.
+//
+//   740 WARN lines of proxies behind "run_stop … success"    → no findings; one info counts them
+//   gdr-distance, advice of severity warning                 → info: the job was slower, not broken
+//   socket-instead-of-ib, which halves the bandwidth         → still a warning
+//
+// Processes leave one after the other and take their sockets down, so NCCL warns of what its peers
+// did. And whoever reads "suspicious" of a job that did its work looks for a fault that is not
+// there.
+
+/// Everything that shows the finding was printed by NCCL after the end of the work.
+bool is_noise(const Job& job, const Finding& finding) {
+  return !finding.evidence.empty() &&
+         std::all_of(finding.evidence.begin(), finding.evidence.end(), [&](const Evidence& line) {
+           const Level level = parse_event(line.text, all_wordings()).header.level;
+           const bool is_nccl = level != Level::None && level != Level::Framework;
+           return is_nccl && is_after_end(job, line);
+         });
+}
+
+/// Advice that costs little, or a failed call that nobody explains and that the job outlived.
+bool matters_little(const Rulebook& rulebook, const Finding& finding) {
+  if (finding.severity == Severity::Info) return false;
+  const Rule* rule = find_rule(rulebook, finding.id);
+  if (rule == nullptr) return false;
+  const bool is_advice = finding.role == Role::Advice && finding.severity == Severity::Warning;
+  return rule->last_resort || (is_advice && !rule->halves_bandwidth);
+}
+
+/// Takes out findings that only NCCL's lines after the end of the work show. Makes an info of
+/// advice, unless its rule says that it costs half of the bandwidth, and of what a last resort
+/// quotes: the job outlived it. Does nothing to other jobs, and leaves severities alone where the
+/// user says something else than that the job finished.
+void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
+  const bool finished = outcome_of(job).job.state == EndState::Finished;
+  if (finished) {
+    std::erase_if(found.findings, [&](const auto& entry) {
+      return entry.second.role != Role::Advice && is_noise(job, entry.second);
+    });
+  }
+  // Who says that it was slow asks for just this advice.
+  if (job.stated ? job.stated != StatedOutcome::Finished : !finished) return;
+  for (auto& [id, finding] : found.findings) {
+    if (matters_little(rulebook, finding)) finding.severity = Severity::Info;
   }
 }
 
@@ -191,6 +194,82 @@ Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage) {
 }
 
 namespace {
+
+/// What the log leaves open: for rules that might apply, or for everybody.
+std::vector<const CoverageQuestion*> open_questions(Coverage& coverage, const Found& found) {
+  std::vector<const CoverageQuestion*> open;
+  for (const CoverageQuestion& question : coverage_questions()) {
+    const CoverageAnswer& answer = coverage.answer(question);
+    if (answer.covered || (!answer.worth_telling && !found.open_needs.contains(&question)))
+      continue;
+    open.push_back(&question);
+  }
+  return open;
+}
+
+void add_open_questions(const Job& job, Coverage& coverage, const Found& found,
+                        Diagnosis& diagnosis) {
+  const auto open = open_questions(coverage, found);
+  for (const CoverageQuestion* question : open) {
+    diagnosis.not_judged.push_back({std::string(question->question),
+                                    coverage.answer(*question).reason,
+                                    question->how_to_capture(job)});
+  }
+  diagnosis.capture = capture_advice(job, open);
+}
+
+std::vector<Finding> told_findings(Found& found) {
+  std::vector<Finding> findings;
+  for (auto& [id, finding] : found.findings) {
+    if (!found.suppressed.contains(id)) findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+std::vector<EndedOverlay> ended_overlays(const Rulebook& rulebook) {
+  std::vector<EndedOverlay> ended;
+  for (const Overlay& overlay : rulebook.ended) {
+    ended.push_back({overlay.rule, overlay.reason, to_string(overlay.until), overlay.where});
+  }
+  return ended;
+}
+
+bool hides_a_fault(const OverlayEffect& effect) {
+  return !effect.severity && effect.finding.severity != Severity::Info;
+}
+
+Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
+  Verdict verdict = make_verdict(diagnosis.findings, job);
+  const bool hidden =
+      std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(), hides_a_fault);
+  const bool silent =
+      verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
+  if (silent && hidden) {
+    verdict.headline = "No problem found but what overlays suppress; see there.";
+  }
+  return verdict;
+}
+
+/// Judges a job as if it were one run.
+Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
+                          std::vector<Finding> further = {}) {
+  JobView view(job);
+  Coverage coverage(job);
+  Found found = find_all(rulebook, view, coverage);
+  Diagnosis diagnosis;
+  std::vector<Finding> findings = told_findings(found);
+  std::move(further.begin(), further.end(), std::back_inserter(findings));
+  diagnosis.findings = order_by_cause(std::move(findings));
+  diagnosis.overlays = std::move(found.overlays);
+  diagnosis.ended_overlays = ended_overlays(rulebook);
+  diagnosis.verdict = verdict_of(diagnosis, job);
+  add_open_questions(job, coverage, found, diagnosis);
+  return diagnosis;
+}
+
+// Several runs.
+//
+//   PROBLEM   Run 1: Rank 3 is missing in a collective: …; run 2: healthy, finished.
 
 /// One run with all that is said of it.
 struct Judged {
@@ -357,8 +436,10 @@ void add_overlays(const std::vector<Judged>& all, Diagnosis& diagnosis) {
   }
 }
 
-}  // namespace
-
+/// Judges each run for itself, where the logs hold several, and joins what is found. The first run
+/// that failed leads. Findings of the others stay, and their messages name the run; of what all
+/// runs have in common nothing is said twice. Nothing is compared across runs.
+/// `whole` is what evaluate_as_one says: of it stays what is about the runs themselves.
 Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& parts,
                      Diagnosis whole) {
   std::vector<Judged> all;
@@ -378,6 +459,7 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
     for (const Finding& finding : one.diagnosis.findings) add(finding, one.run.name, findings);
   }
   diagnosis.verdict = joined_verdict(all, job);
+  // Both may make the verdict worse, never better.
   add_of_whole(rulebook, std::move(whole.findings), findings, diagnosis.verdict);
   add_of_nobody(rulebook, job, parts, findings, diagnosis.verdict);
   diagnosis.findings = order_by_cause(std::move(findings));
@@ -386,84 +468,12 @@ Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& p
   return diagnosis;
 }
 
-namespace {
-
-/// What the log leaves open: for rules that might apply, or for everybody.
-std::vector<const CoverageQuestion*> open_questions(Coverage& coverage, const Found& found) {
-  std::vector<const CoverageQuestion*> open;
-  for (const CoverageQuestion& question : coverage_questions()) {
-    const CoverageAnswer& answer = coverage.answer(question);
-    if (answer.covered || (!answer.worth_telling && !found.open_needs.contains(&question)))
-      continue;
-    open.push_back(&question);
-  }
-  return open;
-}
-
-void add_open_questions(const Job& job, Coverage& coverage, const Found& found,
-                        Diagnosis& diagnosis) {
-  const auto open = open_questions(coverage, found);
-  for (const CoverageQuestion* question : open) {
-    diagnosis.not_judged.push_back({std::string(question->question),
-                                    coverage.answer(*question).reason,
-                                    question->how_to_capture(job)});
-  }
-  diagnosis.capture = capture_advice(job, open);
-}
-
-std::vector<Finding> told_findings(Found& found) {
-  std::vector<Finding> findings;
-  for (auto& [id, finding] : found.findings) {
-    if (!found.suppressed.contains(id)) findings.push_back(std::move(finding));
-  }
-  return findings;
-}
-
-std::vector<EndedOverlay> ended_overlays(const Rulebook& rulebook) {
-  std::vector<EndedOverlay> ended;
-  for (const Overlay& overlay : rulebook.ended) {
-    ended.push_back({overlay.rule, overlay.reason, to_string(overlay.until), overlay.where});
-  }
-  return ended;
-}
-
-bool hides_a_fault(const OverlayEffect& effect) {
-  return !effect.severity && effect.finding.severity != Severity::Info;
-}
-
-Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
-  Verdict verdict = make_verdict(diagnosis.findings, job);
-  const bool hidden =
-      std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(), hides_a_fault);
-  const bool silent =
-      verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
-  if (silent && hidden) {
-    verdict.headline = "No problem found but what overlays suppress; see there.";
-  }
-  return verdict;
-}
-
 }  // namespace
 
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
   const RunParts parts = run_parts(job);
   Diagnosis whole = evaluate_as_one(rulebook, job, std::move(further));
   return parts.runs.empty() ? whole : judge_runs(rulebook, job, parts, std::move(whole));
-}
-
-Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job, std::vector<Finding> further) {
-  JobView view(job);
-  Coverage coverage(job);
-  Found found = find_all(rulebook, view, coverage);
-  Diagnosis diagnosis;
-  std::vector<Finding> findings = told_findings(found);
-  std::move(further.begin(), further.end(), std::back_inserter(findings));
-  diagnosis.findings = order_by_cause(std::move(findings));
-  diagnosis.overlays = std::move(found.overlays);
-  diagnosis.ended_overlays = ended_overlays(rulebook);
-  diagnosis.verdict = verdict_of(diagnosis, job);
-  add_open_questions(job, coverage, found, diagnosis);
-  return diagnosis;
 }
 
 }  // namespace ncclog

@@ -1,4 +1,11 @@
-// Judges a job by a rulebook: all rules, several runs one by one, what nobody could judge.
+// Judges a job by a rulebook.
+//
+// A condition has three answers: yes, no, unknown. A rule finds something only where the answer is
+// yes. What could not be judged because the log lacks it becomes a question of the diagnosis.
+//
+//   PROBLEM   Run 1: Rank 3 is missing in a collective: …; run 2: healthy, finished.
+//
+// Where the logs hold several runs each is judged for itself. The first run that failed leads.
 
 #pragma once
 
@@ -15,8 +22,6 @@
 #include "rules/rule.h"
 
 namespace ncclog {
-
-// What do the rules find in a job, before findings are ordered and told?
 
 /// Answers to the coverage questions, each asked once.
 class Coverage {
@@ -49,33 +54,9 @@ bool stands_back(const Rule& rule, const FindingsById& findings);
 
 Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage);
 
-// Judges each run for itself, where the logs hold several, and joins what is found.
-//
-//   PROBLEM   Run 1: Rank 3 is missing in a collective: …; run 2: healthy, finished.
-//
-// The first run that failed leads. Findings of the others stay, and their messages name the run; of
-// what all runs have in common nothing is said twice. Nothing is compared across runs.
-
-/// Judges a job as if it were one run.
-Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
-                          std::vector<Finding> further = {});
-
-/// `whole` is what evaluate_as_one says: of it stays what is about the runs themselves.
-Diagnosis judge_runs(const Rulebook& rulebook, const Job& job, const RunParts& parts,
-                     Diagnosis whole);
-
-// Judges a job by a rulebook.
-//
-// A condition has three answers: yes, no, unknown. A rule finds something only where the answer is
-// yes. What could not be judged because the log lacks it becomes a question of the diagnosis.
-
 /// Findings ordered by cause, the verdict over them, and what could not be judged. Pure: the same
 /// rulebook and job give the same diagnosis.
 /// `further` are findings that no rule made; they take part in the order and in the verdict.
 Diagnosis evaluate(const Rulebook& rulebook, const Job& job, std::vector<Finding> further = {});
-
-/// Says which line patterns of the rulebook match a line; empty if it has none. May be called from
-/// any thread and outlives the rulebook.
-LineMatcher make_line_matcher(const Rulebook& rulebook);
 
 }  // namespace ncclog

@@ -8,6 +8,9 @@
 #include "diagnose/facts/line_evidence.h"
 
 namespace ncclog {
+
+// The job as rules ask about it.
+
 /// Lines that a process printed. Events are large and thousands of processes print the same, so
 /// room is made for as many as there are.
 size_t JobView::count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const {
@@ -103,6 +106,8 @@ const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
   return facts_.emplace(key, fact.derive(job_, instance)).first->second;
 }
 
+// Conditions that are made of others, facts, findings.
+
 namespace {
 
 bool needs_a_line(const CountTest& count) {
@@ -113,6 +118,8 @@ bool needs_a_line(const CountTest& count) {
 }  // namespace
 
 bool RuleJudge::is_possible(const Condition& condition) {
+  // Lines are looked up once for all instances, so most rules end here, before any instance is
+  // made.
   const auto any_line = [&](const auto& lines) {
     const Matches& found = matches(lines);
     return absence_is_unknown_ || !found.records.empty() || !found.open.empty() ||
@@ -148,6 +155,7 @@ Answer RuleJudge::judge_what(const Condition& condition, const Instance& instanc
 Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
                         std::vector<Hit>& hits) {
   if (steps_ == nullptr) return judge_what(condition, instance, hits);
+  // By number: members of the condition are appended behind it, which moves what is there.
   const size_t step = steps_->size();
   const size_t before = hits.size();
   steps_->push_back({&condition, depth_});
@@ -168,6 +176,7 @@ Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
 Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
                         std::vector<Hit>& hits) {
   const size_t before = hits.size();
+  // No < Unknown < Yes: `all` is the lowest answer of its members, `any` the highest.
   Answer lowest = Answer::Yes;
   Answer highest = Answer::No;
   for (const Condition& inner : group.of) {
@@ -182,6 +191,7 @@ Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
                                      : Answer::Unknown;
     hits.resize(before);
   }
+  // What a member found shows nothing where the group does not hold.
   if (answer != Answer::Yes) hits.resize(before);
   return answer;
 }
@@ -189,6 +199,7 @@ Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
 Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance,
                         std::vector<Hit>& hits) {
   const Fact& fact = *condition.fact;
+  // A fact of the job may be asked of a rank, one of a host of its ranks.
   const Instance* about = fact.scope == instance.scope
                               ? &instance
                               : view_.instance_around(instance.processes, fact.scope);
@@ -211,6 +222,23 @@ Answer RuleJudge::judge(const FindingCondition& condition, const Instance&,
 // Conditions about lines.
 
 namespace {
+
+/// Those of one process; `records` is sorted by process.
+std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,
+                                              int process) {
+  const auto begin =
+      std::lower_bound(records.begin(), records.end(), process,
+                       [](const ReadRecord* read, int wanted) { return read->process < wanted; });
+  const auto end =
+      std::upper_bound(begin, records.end(), process,
+                       [](int wanted, const ReadRecord* read) { return wanted < read->process; });
+  return {begin, end};
+}
+
+/// True if the sorted list has the process.
+bool holds(const std::vector<int>& sorted, int process) {
+  return std::binary_search(sorted.begin(), sorted.end(), process);
+}
 
 /// The matches that the instance's processes printed. Both are sorted by process.
 std::vector<const ReadRecord*> of_instance(const std::vector<const ReadRecord*>& records,
@@ -251,17 +279,6 @@ Answer judge_count(const CountTest& count, int64_t found, bool exact) {
 }
 
 }  // namespace
-
-std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,
-                                              int process) {
-  const auto begin =
-      std::lower_bound(records.begin(), records.end(), process,
-                       [](const ReadRecord* read, int wanted) { return read->process < wanted; });
-  const auto end =
-      std::upper_bound(begin, records.end(), process,
-                       [](int wanted, const ReadRecord* read) { return wanted < read->process; });
-  return {begin, end};
-}
 
 RuleJudge::Matches RuleJudge::matching(const RecordsOf& all, const std::vector<FieldTest>& where,
                                        std::optional<LifePhase> phase) {
@@ -318,6 +335,7 @@ Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reac
   const Instance* where = reached(instance, reach);
   if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
+  // A line that is not there may have been lost in a tear, or among those that are not kept.
   const bool exact =
       !any_open(found.open, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
   const Answer answer = judge_count(count, static_cast<int64_t>(records.size()), exact);
@@ -325,6 +343,7 @@ Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reac
     return unknown_because([&] { return doubt_phrase(found, *where); });
   }
   if (answer == Answer::Yes && !records.empty()) {
+    // Lines from around the instance are evidence, but name nobody.
     const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
     hits.push_back({.label = label, .records = std::move(records), .inside = inside});
   }
@@ -370,6 +389,7 @@ bool is_before(const Job& job, const ReadRecord& a, const ReadRecord& b) {
 Chain latest_chain(const Job& job, const std::vector<Lines>& elements, const ReadRecord& last) {
   Chain chain(elements.size());
   chain.back() = &last;
+  // Backwards, the latest line that fits each time: if this chain is too long, all others are.
   for (size_t i = elements.size() - 1; i-- > 0;) {
     const auto& records = elements[i].records;
     const auto found = std::find_if(records.rbegin(), records.rend(), [&](const ReadRecord* read) {
@@ -408,6 +428,7 @@ Answer is_undisturbed(const Job& job, const Chain& chain, const Lines& stops) {
     const bool after_first = is_before(job, *chain.front(), *stop);
     if (after_first && is_before(job, *stop, *chain.back())) return Answer::No;
     const bool ordered = are_ordered(job, stop->record->where, chain.back()->record->where);
+    // One that came before the chain may have come again inside it.
     may_be_between |= !ordered || (stops.repeated && !after_first);
   }
   return may_be_between ? Answer::Unknown : Answer::Yes;
@@ -458,6 +479,7 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
   std::vector<Lines> elements;
   for (const Condition& element : sequence.of) {
     elements.push_back(lines_of(element));
+    // Provably no such line, so there is no chain whatever the others did.
     if (elements.back().records.empty() && !elements.back().open) return Answer::No;
   }
   Lines stops;

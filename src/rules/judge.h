@@ -1,4 +1,12 @@
-// Does a rule's `when` hold for an instance?
+// Does a rule's `when` hold for an instance? Yes, no, or unknown.
+//
+//   all      no if one is no, else unknown if one is unknown, else yes
+//   any      yes if one is yes, else unknown if one is unknown, else no
+//   none     no if one is yes, else unknown if one is unknown, else yes
+//   event    no if no kept line matches; unknown if there were more lines than are kept
+//   sequence yes if one process certainly printed the lines in that order
+//
+// Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
 
 #pragma once
 
@@ -13,13 +21,11 @@
 
 #include "diagnose/facts/fact.h"
 #include "model/job.h"
-#include "rules/pattern.h"
 #include "rules/finding.h"
+#include "rules/pattern.h"
 #include "rules/rule.h"
 
 namespace ncclog {
-
-// The job as rules ask about it: each kept line is parsed once, each fact is derived once.
 
 /// Kept lines of one sort, by process, in log order within one.
 struct RecordsOf {
@@ -29,6 +35,7 @@ struct RecordsOf {
   std::vector<int> repeated;
 };
 
+/// The job as rules ask about it: each kept line is parsed once, each fact is derived once.
 /// Invariant: answers about a job that outlives the view, computed at most once. References that it
 /// returns stay valid as long as the view does. For one thread.
 class JobView {
@@ -68,16 +75,6 @@ class JobView {
   std::map<Scope, std::vector<int>> instance_by_process_;
   std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
 };
-
-// Does a rule's `when` hold for an instance? Yes, no, or unknown.
-//
-//   all      no if one is no, else unknown if one is unknown, else yes
-//   any      yes if one is yes, else unknown if one is unknown, else no
-//   none     no if one is yes, else unknown if one is unknown, else yes
-//   event    no if no kept line matches; unknown if there were more lines than are kept
-//   sequence yes if one process certainly printed the lines in that order
-//
-// Whatever answers yes leaves a hit: the lines and facts by which a finding is shown.
 
 enum class Answer { No, Unknown, Yes };
 
@@ -167,14 +164,5 @@ class RuleJudge {
   int depth_ = 0;
   std::string reason_;  ///< Of the last answer that is unknown, if steps_.
 };
-
-/// Those of one process; `records` is sorted by process.
-std::span<const ReadRecord* const> of_process(const std::vector<const ReadRecord*>& records,
-                                              int process);
-
-/// True if the sorted list has the process.
-inline bool holds(const std::vector<int>& sorted, int process) {
-  return std::binary_search(sorted.begin(), sorted.end(), process);
-}
 
 }  // namespace ncclog

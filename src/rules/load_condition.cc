@@ -8,9 +8,11 @@
 #include "diagnose/instance.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
+#include "rules/load_rules.h"
 #include "rules/pattern.h"
 
 namespace ncclog {
+
 std::span<const ConditionKeys> condition_keys() {
   static const ConditionKeys kKeys[] = {
       {"event", {"where", "phase", "in", "count", "as"}},
@@ -23,15 +25,6 @@ std::span<const ConditionKeys> condition_keys() {
       {"none", {}},
   };
   return kKeys;
-}
-
-std::vector<std::string_view> keys_of_condition(std::string_view name) {
-  std::vector<std::string_view> keys = {name};
-  for (const ConditionKeys& condition : condition_keys()) {
-    if (condition.name != name) continue;
-    keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
-  }
-  return keys;
 }
 
 std::vector<KindNames> kind_names() {
@@ -61,6 +54,68 @@ std::span<const std::string_view> reach_names() {
 }
 
 namespace {
+
+/// The keys of a condition, its own name first. `name` must be one of the table.
+std::vector<std::string_view> keys_of_condition(std::string_view name) {
+  std::vector<std::string_view> keys = {name};
+  for (const ConditionKeys& condition : condition_keys()) {
+    if (condition.name != name) continue;
+    keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
+  }
+  return keys;
+}
+
+// Fields, facts and what their values must be.
+
+/// The field of that name, the kind's own before the header's. Throws Error.
+FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::string_view name) {
+  Names known;
+  for (size_t i = 0; i < kind.fields.size(); ++i) {
+    if (kind.fields[i].name == name) return {i, HeaderField::None, kind.fields[i].type};
+    known.push_back(kind.fields[i].name);
+  }
+  const HeaderField header = parse_header_field(name);
+  if (header == HeaderField::None) {
+    for (const std::string_view field : header_field_names()) known.push_back(field);
+    fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
+  }
+  const bool is_number = header == HeaderField::Rank || header == HeaderField::Pid;
+  return {0, header, is_number ? FieldType::Integer : FieldType::Text};
+}
+
+/// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
+bool is_around(Scope scope, Scope per) {
+  if (scope == Scope::Job || scope == per) return true;
+  if (scope == Scope::Host) return per == Scope::Process || per == Scope::Rank;
+  return scope == Scope::Rank && per == Scope::Process;
+}
+
+/// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
+const Fact& load_fact(const RuleFile& file, Place place, std::string_view name, Scope per) {
+  const Fact* fact = find_fact(name);
+  if (fact == nullptr) {
+    Names known;
+    for (const Fact& candidate : all_facts()) known.push_back(candidate.name);
+    fail_unknown(file, place, "fact '{}'", name, known);
+  }
+  if (!is_around(fact->scope, per)) {
+    fail_at(file, place,
+            fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(per), name,
+                        to_string(fact->scope)),
+            fmt::format("per: {}", to_string(fact->scope)));
+  }
+  return *fact;
+}
+
+/// A regular expression; checked unless the file was checked before.
+Pattern load_pattern(const RuleFile& file, const RuleNode& node) {
+  Pattern pattern(scalar_of(file, node, "a regular expression"));
+  if (file.builtin) return pattern;
+  if (const std::string error = pattern.error(); !error.empty()) {
+    fail_at(file, node.place, fmt::format("not a regular expression of RE2: {}", error));
+  }
+  return pattern;
+}
 
 const Names kOperators(comparison_names().begin(), comparison_names().end());
 
@@ -156,8 +211,7 @@ Names comparisons_of(FactType type) {
   return {};
 }
 
-}  // namespace
-
+/// where: {size: 0, error: {contains: No such file}}
 std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind) {
   std::vector<FieldTest> tests;
   for (const RuleNode::Entry& entry : entries_of(file, node, "a map of fields")) {
@@ -166,22 +220,7 @@ std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, co
   return tests;
 }
 
-std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
-                                        FieldType type) {
-  std::vector<ValueTest> tests;
-  if (node.type != RuleNode::Type::Map) {
-    tests.push_back(with_values(Operator::Equals, values_of(file, node, type)));
-    return tests;
-  }
-  Names known = kOperators;
-  std::erase(known, "field");
-  only_keys(file, node, known);
-  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
-    tests.push_back(load_operator(file, demand, type));
-  }
-  return tests;
-}
-
+/// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
   only_keys(file, condition, keys_of_condition("fact"));
@@ -206,6 +245,7 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
   return tests;
 }
 
+/// count: {at_least: 2}
 CountTest load_count(const RuleFile& file, const RuleNode& node) {
   CountTest count;
   entries_of(file, node, "a count: {at_least: 2}");
@@ -216,20 +256,29 @@ CountTest load_count(const RuleFile& file, const RuleNode& node) {
   return count;
 }
 
-Pattern load_pattern(const RuleFile& file, const RuleNode& node) {
-  Pattern pattern(scalar_of(file, node, "a regular expression"));
-  if (file.builtin) return pattern;
-  if (const std::string error = pattern.error(); !error.empty()) {
-    fail_at(file, node.place, fmt::format("not a regular expression of RE2: {}", error));
+}  // namespace
+
+std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
+                                        FieldType type) {
+  std::vector<ValueTest> tests;
+  if (node.type != RuleNode::Type::Map) {
+    tests.push_back(with_values(Operator::Equals, values_of(file, node, type)));
+    return tests;
   }
-  return pattern;
+  Names known = kOperators;
+  std::erase(known, "field");
+  only_keys(file, node, known);
+  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
+    tests.push_back(load_operator(file, demand, type));
+  }
+  return tests;
 }
 
 namespace {
 
-const Names kReaches(reach_names().begin(), reach_names().end());
+// Conditions about lines: event, line, sequence.
 
-/// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
+/// Kinds of which only sums are kept (model/shard.cc): a log holds millions of such lines.
 bool is_summed_up(const Kind& kind) {
   return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
 }
@@ -244,6 +293,82 @@ std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condit
   if (phase == nullptr) return std::nullopt;
   const Names known(life_phase_names().begin(), life_phase_names().end());
   return static_cast<LifePhase>(word_of(file, *phase, "phase", known));
+}
+
+/// The kind of that name, if its single lines are kept. Throws Error.
+const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
+  const Kind* kind = find_kind(name);
+  if (kind == nullptr) {
+    Names known;
+    for (const Kind& candidate : all_kinds()) known.push_back(candidate.name);
+    fail_unknown(file, place, "event '{}'", name, known);
+  }
+  if (is_summed_up(*kind)) {
+    fail_at(file, place, fmt::format("single lines of {} are not kept", name),
+            "ask a fact about them");
+  }
+  return *kind;
+}
+
+/// Notes what a label stands for. Throws Error if it stands for something else already.
+void add_label(const RuleFile& file, Place place, const std::string& label, LabelMeaning meaning,
+               ConditionNames& names) {
+  const auto [known, is_new] = names.labels.try_emplace(label, meaning);
+  if (is_new) return;
+  LabelMeaning& earlier = known->second;
+  if (earlier.kind != meaning.kind) {
+    fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
+  }
+  std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
+}
+
+/// The label under `as`, or `otherwise`.
+std::string load_label(const RuleFile& file, const RuleNode& condition,
+                       std::string_view otherwise) {
+  const RuleNode* as = condition.find("as");
+  return as != nullptr ? scalar_of(file, *as, "a label") : std::string(otherwise);
+}
+
+/// Where a condition looks: instance where nothing is said.
+Reach load_reach(const RuleFile& file, const RuleNode& condition) {
+  const RuleNode* in = condition.find("in");
+  if (in == nullptr) return Reach::Instance;
+  return static_cast<Reach>(
+      word_of(file, *in, "reach", Names(reach_names().begin(), reach_names().end())));
+}
+
+/// {event: KIND, where, phase, in, count, as}; `keys` says which of them may stand there.
+EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                          const Names& keys = keys_of_condition("event")) {
+  only_keys(file, node, keys);
+  EventCondition event;
+  const RuleNode& name = required(file, node, "event");
+  event.kind = &load_kind(file, name.place, scalar_of(file, name, "the name of a message kind"));
+  if (const RuleNode* where = node.find("where"))
+    event.where = load_where(file, *where, *event.kind);
+  event.phase = load_phase(file, node);
+  event.reach = load_reach(file, node);
+  event.count = load_count_of(file, node);
+  event.label = load_label(file, node, event.kind->name);
+  const LabelMeaning meaning{event.kind, {}};
+  // Messages may use the kind's name even where the lines have a label of their own.
+  add_label(file, node.place, event.label, meaning, names);
+  add_label(file, node.place, std::string(event.kind->name), meaning, names);
+  return event;
+}
+
+/// {line: 'RE2', phase, in, count, as}
+LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
+                        const Names& keys = keys_of_condition("line")) {
+  only_keys(file, node, keys);
+  LineCondition line;
+  line.pattern = load_pattern(file, required(file, node, "line"));
+  line.phase = load_phase(file, node);
+  line.reach = load_reach(file, node);
+  line.count = load_count_of(file, node);
+  line.label = load_label(file, node, "line");
+  add_label(file, node.place, line.label, {nullptr, {line.pattern}}, names);
+  return line;
 }
 
 /// "20 s", "500 ms"
@@ -274,6 +399,7 @@ Window load_window(const RuleFile& file, const RuleNode& node) {
       return window;
     }
   }
+  // No job runs for a year, and nanoseconds must fit 64 bits.
   constexpr double kMostSeconds = 366.0 * 24 * 3600;
   const auto seconds = parse_seconds(text);
   if (!seconds || *seconds > kMostSeconds) {
@@ -298,76 +424,7 @@ Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, Cond
   return condition;
 }
 
-}  // namespace
-
-const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
-  const Kind* kind = find_kind(name);
-  if (kind == nullptr) {
-    Names known;
-    for (const Kind& candidate : all_kinds()) known.push_back(candidate.name);
-    fail_unknown(file, place, "event '{}'", name, known);
-  }
-  if (is_summed_up(*kind)) {
-    fail_at(file, place, fmt::format("single lines of {} are not kept", name),
-            "ask a fact about them");
-  }
-  return *kind;
-}
-
-void add_label(const RuleFile& file, Place place, const std::string& label, LabelMeaning meaning,
-               ConditionNames& names) {
-  const auto [known, is_new] = names.labels.try_emplace(label, meaning);
-  if (is_new) return;
-  LabelMeaning& earlier = known->second;
-  if (earlier.kind != meaning.kind) {
-    fail_at(file, place, fmt::format("the label '{}' stands for lines of two kinds", label));
-  }
-  std::move(meaning.patterns.begin(), meaning.patterns.end(), std::back_inserter(earlier.patterns));
-}
-
-std::string load_label(const RuleFile& file, const RuleNode& condition,
-                       std::string_view otherwise) {
-  const RuleNode* as = condition.find("as");
-  return as != nullptr ? scalar_of(file, *as, "a label") : std::string(otherwise);
-}
-
-Reach load_reach(const RuleFile& file, const RuleNode& condition) {
-  const RuleNode* in = condition.find("in");
-  if (in == nullptr) return Reach::Instance;
-  return static_cast<Reach>(word_of(file, *in, "reach", kReaches));
-}
-
-EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                          const Names& keys) {
-  only_keys(file, node, keys);
-  EventCondition event;
-  const RuleNode& name = required(file, node, "event");
-  event.kind = &load_kind(file, name.place, scalar_of(file, name, "the name of a message kind"));
-  if (const RuleNode* where = node.find("where"))
-    event.where = load_where(file, *where, *event.kind);
-  event.phase = load_phase(file, node);
-  event.reach = load_reach(file, node);
-  event.count = load_count_of(file, node);
-  event.label = load_label(file, node, event.kind->name);
-  const LabelMeaning meaning{event.kind, {}};
-  add_label(file, node.place, event.label, meaning, names);
-  add_label(file, node.place, std::string(event.kind->name), meaning, names);
-  return event;
-}
-
-LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                        const Names& keys) {
-  only_keys(file, node, keys);
-  LineCondition line;
-  line.pattern = load_pattern(file, required(file, node, "line"));
-  line.phase = load_phase(file, node);
-  line.reach = load_reach(file, node);
-  line.count = load_count_of(file, node);
-  line.label = load_label(file, node, "line");
-  add_label(file, node.place, line.label, {nullptr, {line.pattern}}, names);
-  return line;
-}
-
+/// {sequence: […], unless, within, in}
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   only_keys(file, node, keys_of_condition("sequence"));
   SequenceCondition sequence;
@@ -384,8 +441,6 @@ SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, Cond
   sequence.reach = load_reach(file, node);
   return sequence;
 }
-
-namespace {
 
 FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Scope per) {
   const RuleNode& name = required(file, node, "fact");
@@ -406,6 +461,7 @@ GroupCondition load_group(const RuleFile& file, const RuleNode& node, GroupCondi
   constexpr std::string_view kKeys[] = {"all", "any", "none"};
   const std::string_view key = kKeys[static_cast<size_t>(type)];
   only_keys(file, node, {key});
+  // What stands under `none` matched nothing when the rule fires, so no message can quote it.
   ConditionNames hidden{names.per, {}};
   ConditionNames& inner = type == GroupCondition::Type::None ? hidden : names;
   GroupCondition group{type, {}};
@@ -460,13 +516,6 @@ Condition load_any_condition(const RuleFile& file, const RuleNode& node, Conditi
   fail_unknown(file, first.place, "condition '{}'", first.key, known);
 }
 
-/// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
-bool is_around(Scope scope, Scope per) {
-  if (scope == Scope::Job || scope == per) return true;
-  if (scope == Scope::Host) return per == Scope::Process || per == Scope::Rank;
-  return scope == Scope::Rank && per == Scope::Process;
-}
-
 /// What the patterns of a label capture under that name.
 FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& meaning,
                       std::string_view name) {
@@ -501,37 +550,6 @@ Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNa
   condition.place = node.place;
   condition.text = condition_text(condition, node);
   return condition;
-}
-
-FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::string_view name) {
-  Names known;
-  for (size_t i = 0; i < kind.fields.size(); ++i) {
-    if (kind.fields[i].name == name) return {i, HeaderField::None, kind.fields[i].type};
-    known.push_back(kind.fields[i].name);
-  }
-  const HeaderField header = parse_header_field(name);
-  if (header == HeaderField::None) {
-    for (const std::string_view field : header_field_names()) known.push_back(field);
-    fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
-  }
-  const bool is_number = header == HeaderField::Rank || header == HeaderField::Pid;
-  return {0, header, is_number ? FieldType::Integer : FieldType::Text};
-}
-
-const Fact& load_fact(const RuleFile& file, Place place, std::string_view name, Scope per) {
-  const Fact* fact = find_fact(name);
-  if (fact == nullptr) {
-    Names known;
-    for (const Fact& candidate : all_facts()) known.push_back(candidate.name);
-    fail_unknown(file, place, "fact '{}'", name, known);
-  }
-  if (!is_around(fact->scope, per)) {
-    fail_at(file, place,
-            fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(per), name,
-                        to_string(fact->scope)),
-            fmt::format("per: {}", to_string(fact->scope)));
-  }
-  return *fact;
 }
 
 LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,

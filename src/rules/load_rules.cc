@@ -13,6 +13,9 @@
 #include "rules/load_condition.h"
 
 namespace ncclog {
+
+// Reading a tree strictly: what is not expected is an error with its place.
+
 namespace {
 
 std::string_view name_of(RuleNode::Type type) {
@@ -235,17 +238,13 @@ void load_examples(const RuleFile& file, Rule& rule) {
   rule.quiet = load_examples_of(file, examples, "quiet");
 }
 
-uint64_t hash_text(uint64_t hash, std::string_view text) {
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return (hash ^ 0xFFu) * 0x100000001b3u;
-}
-
 uint64_t hash_node(uint64_t hash, const RuleNode& node) {
-  hash = hash_text(hash * 31 + static_cast<uint64_t>(node.type), node.text);
+  hash = fnv_text(hash * 31 + static_cast<uint64_t>(node.type), node.text);
   for (const RuleNode& item : node.items) hash = hash_node(hash, item);
   for (const RuleNode::Entry& entry : node.entries) {
+    // Examples prove a rule and change nothing that it finds.
     if (entry.key == "examples") continue;
-    hash = hash_node(hash_text(hash, entry.key), entry.value);
+    hash = hash_node(fnv_text(hash, entry.key), entry.value);
   }
   return hash;
 }
@@ -323,7 +322,7 @@ Rule load_rule(const RuleFile& file) {
   rule.message = load_message(file, message, names);
   rule.message_text = message.text;
   load_examples(file, rule);
-  rule.hash = hash_node(0xcbf29ce484222325u, root);
+  rule.hash = hash_node(kFnvBasis, root);
   return rule;
 }
 
@@ -361,6 +360,8 @@ RuleFile read_rule_file(const std::string& path) {
   const std::string yaml{std::istreambuf_iterator<char>(stream), {}};
   return {path, read_yaml(yaml, path), false};
 }
+
+// Shared names, replaced before a rule is loaded.
 
 namespace {
 
@@ -545,6 +546,8 @@ void replace_shared_names(RuleFile& file, const SharedNames& names) {
   }
 }
 
+// What several files say together.
+
 namespace {
 
 /// Calls `load`; its Error goes to `on_error`.
@@ -585,6 +588,7 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
       }
     });
   }
+  // Only now: a rule may use names of files that stand behind its own.
   for (RuleFile& file : rules) {
     attempt(on_error, [&] {
       replace_shared_names(file, shared);

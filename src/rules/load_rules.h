@@ -1,9 +1,12 @@
-// From rule files to a rulebook.
+// From rule files to a rulebook. Strict: whatever the program does not know is an error with its
+// place and the nearest name that it does know.
 //
-// rule_files      finds and reads files
-// shared_names    lists and conditions that several rules share
-// load_rule       one rule, strictly: an unknown word is an error with its place
-// make_rulebook   all rules together, in the order in which they are judged
+//   ncclog: rules/shm/shm-no-space.yaml:7:28: unknown field 'sizes' of event shm_create_failed
+//     hint: did you mean 'size'?
+//
+// The steps: find_rule_files and read_rule_file give trees, replace_shared_names puts lists and
+// conditions in the place of names, load_rule makes a rule of a tree (its `when` is read by
+// rules/load_condition.h), make_rulebook joins the rules in the order in which they are judged.
 
 #pragma once
 
@@ -22,12 +25,6 @@
 #include "rules/rule_yaml.h"
 
 namespace ncclog {
-
-// From rule files to a rulebook. Strict: whatever the program does not know is an error with its
-// place and the nearest name that it does know.
-//
-//   ncclog: rules/shm/shm-no-space.yaml:7:28: unknown field 'sizes' of event shm_create_failed
-//     hint: did you mean 'size'?
 
 /// A rule file's tree with the path that messages name.
 struct RuleFile {

@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "base/text.h"
-#include "rules/load_rules.h"
 #include "rules/load_condition.h"
+#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {

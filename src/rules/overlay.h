@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/pattern.h"
 #include "rules/finding.h"
+#include "rules/pattern.h"
 #include "rules/rule_yaml.h"
 
 namespace ncclog {

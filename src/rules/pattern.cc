@@ -11,7 +11,8 @@
 
 #include "base/text.h"
 #include "log/needle_filter.h"
-#include "rules/evaluate.h"
+#include "model/shard.h"
+#include "rules/rule.h"
 
 namespace ncclog {
 struct Pattern::Lazy {
@@ -79,6 +80,8 @@ std::vector<std::string> Pattern::group_names() const {
 std::string Pattern::error() const {
   return lazy_ != nullptr ? lazy_->expression().error() : std::string();
 }
+
+// What every match contains.
 
 namespace {
 
@@ -198,6 +201,8 @@ std::string required_literal(std::string_view pattern) {
   end_run();
   return longest;
 }
+
+// Comparisons of values.
 
 namespace {
 

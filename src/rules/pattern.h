@@ -1,5 +1,9 @@
-// What a rule demands of a text: regular expressions, comparisons of fields, and the patterns that
-// every line is held against while a log is read.
+// What a rule demands of a line and of single values.
+//
+//   {line: 'NCCL WARN .*Cannot get incoming CPU'}
+//     a pattern, searched for in every line while the log is read
+//   where: {size: 0, error: {contains: No such file}, level: [WARN, ABORT]}
+//     comparisons: of a number, of a text, of a field of the header
 
 #pragma once
 
@@ -14,9 +18,11 @@
 
 namespace ncclog {
 
-// A regular expression of a rule (RE2 syntax), compiled when it is first used: most are never
-// needed, and compiling them all would take longer than reading the rules.
+struct LineMatcher;
+struct Rulebook;
 
+/// A regular expression of a rule (RE2 syntax), compiled when it is first used: most are never
+/// needed, and compiling them all would take longer than reading the rules.
 /// Invariant: the expression is compiled at most once, by whichever thread needs it first. Copies
 /// share it.
 class Pattern {
@@ -47,18 +53,11 @@ class Pattern {
   std::shared_ptr<Lazy> lazy_;
 };
 
-// A text that every match of a regular expression contains, found without compiling it.
-//
-//   "NCCL WARN .*Cannot get incoming CPU"  →  "Cannot get incoming CPU"
-
-/// The longest run of ordinary characters that no match of `pattern` can be without; empty where
+/// A text that every match of a regular expression contains, found without compiling it:
+/// "Cannot get incoming CPU" for "NCCL WARN .*Cannot get incoming CPU".
+/// It is the longest run of ordinary characters that no match can be without; empty where
 /// the pattern's form does not show one (alternatives, flags, groups are not looked into).
 std::string required_literal(std::string_view pattern);
-
-// What a rule demands of one value of an event or a fact.
-//
-//   where: {size: 0, error: {contains: No such file}, level: [WARN, ABORT]}
-//          └ number ┘└ text ────────────────────────┘└ header field ─────┘
 
 /// Fields that every line has, whatever its kind.
 enum class HeaderField { None, Level, File, Host, Rank, Pid };
@@ -135,5 +134,9 @@ bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>
 
 /// True if a known value meets every demand; "true" and "false" stand for a Bool's values.
 bool passes(const FactValue& value, const std::vector<ValueTest>& tests);
+
+/// Says which line patterns of the rulebook match a line; empty if it has none. May be called from
+/// any thread and outlives the rulebook.
+LineMatcher make_line_matcher(const Rulebook& rulebook);
 
 }  // namespace ncclog

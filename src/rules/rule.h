@@ -1,9 +1,11 @@
-// The message of a rule: text with places that the evidence fills.
+// A rule as a value: when it holds, whom it names, what it says.
 //
-//   "{subject} attached to {attach.name} of size 0; {job.container.what}"
+//   when: {event: shm_attach_failed, where: {size: 0}, as: attach}
+//   blame: facts
+//   message: "{subject} attached to {attach.name} of size 0; {job.container.what}"
 //
-// {{ and }} stand for braces. Every other pair of braces must name something that the rule can
-// know: the loader refuses the rest.
+// Made from a rule file by rules/load_rules.h, which has checked every name in it; rules/README.md
+// explains the language with an example of each feature.
 
 #pragma once
 
@@ -16,40 +18,12 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/line_evidence.h"
 #include "log/wording/message_kind.h"
-#include "rules/pattern.h"
 #include "rules/finding.h"
 #include "rules/overlay.h"
+#include "rules/pattern.h"
 #include "rules/rule_yaml.h"
 
 namespace ncclog {
-
-/// A stretch of literal text, or what is put in its place.
-struct MessagePart {
-  enum class Type {
-    Text,
-    Subject,
-    Ranks,
-    Hosts,
-    Communicator,
-    Field,
-    Fact,
-    FactWhat,
-    Plural,  ///< {LABEL|one line|# lines}.
-  };
-  Type type = Type::Text;
-  std::string text;            ///< Of Text: the text. Of Field, Plural: the label or kind.
-  FieldRef field;              ///< Of Field.
-  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
-  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
-  std::string many;            ///< The same for every other number.
-
-  bool operator==(const MessagePart&) const = default;
-};
-
-// A rule as a value: when it holds, whom it names, what it says.
-//
-// Made from a rule file by rules/load_rules.h, which has checked every name in it; rules/README.md
-// explains the language with an example of each feature.
 
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
@@ -154,6 +128,31 @@ struct Blame {
   Type type = Type::Default;
   std::string label;
   FieldRef field;
+};
+
+/// A stretch of a message: literal text, or what the evidence puts in its place. In the text of a
+/// rule {{ and }} stand for braces; every other pair of braces names something that the rule can
+/// know.
+struct MessagePart {
+  enum class Type {
+    Text,
+    Subject,
+    Ranks,
+    Hosts,
+    Communicator,
+    Field,
+    Fact,
+    FactWhat,
+    Plural,  ///< {LABEL|one line|# lines}.
+  };
+  Type type = Type::Text;
+  std::string text;            ///< Of Text: the text. Of Field, Plural: the label or kind.
+  FieldRef field;              ///< Of Field.
+  const Fact* fact = nullptr;  ///< Of Fact and FactWhat: the fact.
+  std::string one;             ///< Of Plural: what is said for 1; # stands for the number.
+  std::string many;            ///< The same for every other number.
+
+  bool operator==(const MessagePart&) const = default;
 };
 
 /// A log on which the rule must fire, or must not.

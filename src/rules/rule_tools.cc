@@ -120,6 +120,8 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
   return result;
 }
 
+// Why a rule fired, or why not.
+
 namespace {
 
 std::string process_name(const Job& job, int index) {
@@ -439,6 +441,8 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
   }
   return result;
 }
+
+// The beginning of a rule file.
 
 namespace {
 

@@ -1,4 +1,5 @@
-// What people who write rules need: list, show, check, test, explain, and the start of a new rule.
+// What people who write rules need: `ncclog rules list`, `show`, `check`, `test` and `new`, and
+// `ncclog explain`.
 
 #pragma once
 
@@ -14,8 +15,6 @@
 #include "rules/rule.h"
 
 namespace ncclog {
-
-// What people who write rules need: list, show, check, test.
 
 /// One line per rule, by id: id, severity, confidence, role, title.
 std::string list_rules(const Rulebook& rulebook);

@@ -12,6 +12,9 @@
 #include "base/error.h"
 
 namespace ncclog {
+
+// Trees as text: the compact form that the build embeds, and the one line that people read.
+
 namespace {
 
 /// Nesting of the compact form that is still read; rules need fewer than ten levels.

@@ -146,6 +146,8 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
           first.id};
 }
 
+// Findings by cause.
+
 namespace {
 
 /// Findings as a graph: who explains whom, by position in the list.
@@ -262,6 +264,8 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   for (const size_t i : order) result.push_back(std::move(findings[i]));
   return result;
 }
+
+// Findings as traits.
 
 namespace {
 

@@ -1,9 +1,8 @@
-#include "rules/build_finding.h"
-
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"
 #include "model/job.h"
+#include "rules/build_finding.h"
 
 namespace ncclog {
 namespace {

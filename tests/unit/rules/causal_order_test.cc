@@ -1,10 +1,9 @@
-#include "rules/verdict.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "rules/verdict.h"
 
 namespace ncclog::testing {
 namespace {

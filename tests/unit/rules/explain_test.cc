@@ -1,10 +1,9 @@
-#include "rules/rule_tools.h"
-
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "report/text/write_explanation.h"
+#include "rules/rule_tools.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {

@@ -1,10 +1,9 @@
 // What is said of several runs together, and what of each.
 
-#include "rules/evaluate.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "rules/evaluate.h"
 #include "support/job_from_files.h"
 #include "unit/rules/sample_rules.h"
 

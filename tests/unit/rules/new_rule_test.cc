@@ -1,10 +1,9 @@
-#include "rules/rule_tools.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "app/read/read_job.h"
+#include "rules/rule_tools.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"
 #include "unit/rules/sample_rules.h"

@@ -1,6 +1,6 @@
-#include "rules/pattern.h"
-
 #include <gtest/gtest.h>
+
+#include "rules/pattern.h"
 
 namespace ncclog::testing {
 namespace {

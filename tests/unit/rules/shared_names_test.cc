@@ -1,8 +1,7 @@
-#include "rules/load_rules.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "rules/load_rules.h"
 #include "rules/rule_tools.h"
 #include "support/temp_dir.h"
 #include "unit/rules/sample_rules.h"
