@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "input/find_inputs.h"
-#include "input/read_unit.h"
-#include "log/event_reader.h"
+#include "input/line_reader.h"
+#include "log/event.h"
 #include "support/paths.h"
 #include "support/process.h"
 
