@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "diagnose/outcome/outcome.h"
-#include "model/run_parts.h"
+#include "model/build/run_parts.h"
 #include "rules/verdict.h"
 
 namespace ncclog {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "diagnose/facts/coverage.h"
-#include "model/build/run_parts.h"
 #include "model/job.h"
 #include "rules/build_finding.h"
 #include "rules/finding.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "diagnose/instance.h"
+#include "diagnose/facts/fact.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
 #include "rules/load_rules.h"
@@ -278,7 +278,7 @@ namespace {
 
 // Conditions about lines: event, line, sequence.
 
-/// Kinds of which only sums are kept (model/shard.cc): a log holds millions of such lines.
+/// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
 bool is_summed_up(const Kind& kind) {
   return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
 }

@@ -575,9 +575,6 @@ constexpr std::array kFacts = {
          "A communicator inside one host with NVSwitch has two channels or one; unknown for all "
          "others.",
          few_channels},
-    Fact{"job.net_within_host", Scope::Job, FactType::Bool,
-         "Two ranks of one host are connected over the network, without NCCL_HOSTID being set.",
-         within_runs<net_within_host>},
     Fact{"job.one_nic_for_many", Scope::Job, FactType::Bool,
          "Four ranks or more of a host reach others through the only NIC that is listed there.",
          within_runs<one_nic_for_many>},
@@ -588,7 +585,8 @@ constexpr std::array kFacts = {
          "GPUs of a host with NVSwitch are connected through shared memory.",
          within_runs<shm_despite_nvlink>},
     Fact{"job.staged_net_within_host", Scope::Job, FactType::Bool,
-         "As job.net_within_host, and the data go through host memory.",
+         "Two ranks of one host are connected over the network, through host memory, without "
+         "NCCL_HOSTID being set.",
          within_runs<staged_net_within_host>},
     Fact{"job.unanswered_hca", Scope::Job, FactType::Bool,
          "Lines of connections show the RDMA devices of a rank whose transfers got no answer.",

@@ -609,11 +609,6 @@ FactValue store_root_silent(const Job& job, const Instance&) {
 }
 
 constexpr std::array kFacts = {
-    Fact{"job.stopped", Scope::Job, FactType::Bool,
-         "A line says that somebody gave up, failed, died or was ended: the logs do not just end "
-         "while "
-         "the job runs.",
-         stopped},
     Fact{"job.killed", Scope::Job, FactType::Bool,
          "Processes got SIGKILL, and not because the whole job was being ended.", killed},
     Fact{"job.raised_first", Scope::Job, FactType::Bool,
