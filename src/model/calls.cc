@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
+#include "log/known_messages.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
-#include "log/known_messages.h"
 
 namespace ncclog {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/loss_table.h"
 #include "base/line.h"
+#include "base/loss_table.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
 #include "model/input_clock.h"

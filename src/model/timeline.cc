@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "log/event.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 namespace {

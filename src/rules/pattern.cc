@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "log/needle_filter.h"
-#include "model/shard/shard.h"
+#include "model/records.h"
 #include "rules/rule.h"
 
 namespace ncclog {

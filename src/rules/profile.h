@@ -8,8 +8,9 @@
 //     - gpudirect: true
 //       severity: error
 //
-// The words under `expect` are those of diagnose/compare/expectations.h. What is broken becomes one finding
-// of the class expectation-broken; what cannot be told is said, and how the next log would tell it.
+// The words under `expect` are those of diagnose/compare/expectations.h. What is broken becomes one
+// finding of the class expectation-broken; what cannot be told is said, and how the next log would
+// tell it.
 
 #pragma once
 

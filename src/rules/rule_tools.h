@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/job.h"
-#include "model/shard/shard.h"
+#include "model/records.h"
 #include "rules/finding.h"
 #include "rules/judge.h"
 #include "rules/rule.h"

@@ -1,4 +1,5 @@
-// Nearly every NCCL line is read by a short way (log/line/header.cc). It gives what the long way gives.
+// Nearly every NCCL line is read by a short way (log/line/header.cc). It gives what the long way
+// gives.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

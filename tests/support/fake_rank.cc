@@ -28,10 +28,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "replay/plan/plan_json.h"
 #include "replay/run/connection.h"
 #include "replay/run/gpus.h"
 #include "replay/run/protocol.h"
-#include "replay/plan/plan_json.h"
 #include "support/paths.h"
 
 namespace ncclog::testing {

@@ -1,4 +1,5 @@
-// What launchers and collectors make of a line, written out: the other direction of log/line/prefix.h.
+// What launchers and collectors make of a line, written out: the other direction of
+// log/line/prefix.h.
 //
 //   {"kubectl", "[pod/{pod}/pytorch] {line}"}   node07:41:42 [3] NCCL INFO x
 //   → [pod/worker-3/pytorch] node07:41:42 [3] NCCL INFO x

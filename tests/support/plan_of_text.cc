@@ -7,9 +7,9 @@
 
 #include "log/event.h"
 #include "model/build/build_job.h"
-#include "replay/plan/recorded_calls.h"
-#include "replay/plan/clean_run.h"
 #include "replay/plan/build_plan.h"
+#include "replay/plan/clean_run.h"
+#include "replay/plan/recorded_calls.h"
 
 namespace ncclog::testing {
 namespace {

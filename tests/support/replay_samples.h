@@ -2,9 +2,9 @@
 
 #pragma once
 
+#include "replay/judge/differences.h"
 #include "replay/judge/outcome.h"
 #include "replay/plan/plan.h"
-#include "replay/judge/differences.h"
 
 namespace ncclog::testing {
 

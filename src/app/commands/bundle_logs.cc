@@ -23,11 +23,11 @@
 #include "log/event.h"
 #include "log/known_messages.h"
 #include "log/messages.h"
-#include "model/call_coverage.h"
-#include "model/process_log.h"
 #include "model/build/processes.h"
-#include "model/job.h"
+#include "model/call_coverage.h"
 #include "model/calls.h"
+#include "model/job.h"
+#include "model/process_log.h"
 
 namespace ncclog {
 namespace {

@@ -21,8 +21,8 @@
 #include "report/json/rule_schema.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"
-#include "rules/rule_tools.h"
 #include "rules/profile.h"
+#include "rules/rule_tools.h"
 
 namespace ncclog {
 namespace {

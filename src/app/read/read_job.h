@@ -21,8 +21,8 @@
 #include "input/line_reader.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
-#include "model/shard/shard.h"
 #include "model/shard/read_log.h"
+#include "model/shard/shard.h"
 #include "rules/finding.h"
 
 namespace ncclog {

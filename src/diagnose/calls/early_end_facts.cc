@@ -21,10 +21,10 @@
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
-#include "log/wording/other_programs.h"
-#include "log/line/header.h"
 #include "log/event.h"
+#include "log/line/header.h"
 #include "log/messages.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 

@@ -22,8 +22,8 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "log/line/header.h"
 #include "log/event.h"
+#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/job.h"
 

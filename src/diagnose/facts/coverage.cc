@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 
 namespace ncclog {
 

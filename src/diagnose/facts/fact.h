@@ -23,8 +23,8 @@
 #include <vector>
 
 #include "base/line.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/job.h"
 
 namespace ncclog {

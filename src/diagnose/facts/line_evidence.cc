@@ -8,10 +8,10 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "log/wording/other_programs.h"
-#include "log/known_messages.h"
 #include "log/event.h"
+#include "log/known_messages.h"
 #include "log/messages.h"
+#include "log/wording/other_programs.h"
 
 namespace ncclog {
 namespace {

@@ -19,9 +19,9 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
+#include "log/line/prefix.h"
 #include "log/messages.h"
 #include "log/nccl_names.h"
-#include "log/line/prefix.h"
 
 namespace ncclog {
 

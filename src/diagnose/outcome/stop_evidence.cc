@@ -12,8 +12,8 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/first_failure.h"
-#include "log/line/header.h"
 #include "log/event.h"
+#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/job.h"
 

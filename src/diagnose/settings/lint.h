@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "diagnose/settings/nccl_variables.h"
-#include "log/wording/message_kind.h"
 #include "log/settings.h"
+#include "log/wording/message_kind.h"
 
 namespace ncclog {
 

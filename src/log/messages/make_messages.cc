@@ -157,7 +157,8 @@ class TableWriter {
     const std::string nccl = dispatch("Nccl", owned_.table.nccl);
     const std::string foreign = dispatch("Foreign", owned_.table.foreign);
     std::string out =
-        "// Made of src/log/messages/ by the build.\n\n#include \"log/wording/other_programs.h\"\n#include "
+        "// Made of src/log/messages/ by the build.\n\n#include "
+        "\"log/wording/other_programs.h\"\n#include "
         "\"log/known_messages.h\"\n#include \"log/wording/other_programs.h\"\n#include "
         "\"log/wording/other_programs.h\"\n\nnamespace ncclog {\nnamespace {\n\n";
     out += "extern const Kind kKinds[];\nextern const Wording kWordings[];\n\n";

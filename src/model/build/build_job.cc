@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "log/messages.h"
 #include "log/event.h"
+#include "log/messages.h"
 #include "model/call_coverage.h"
 #include "model/ras.h"
 #include "model/shard/read_log.h"

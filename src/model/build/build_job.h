@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/job.h"
 
 namespace ncclog {

@@ -15,8 +15,8 @@
 
 #include "base/text.h"
 #include "log/address.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/job.h"
 

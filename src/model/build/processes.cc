@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "log/line/header.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/line/header.h"
 #include "log/line/prefix.h"
+#include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/shard/shard.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "log/event.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "log/line/header.h"
 #include "log/event.h"
+#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/build/processes.h"

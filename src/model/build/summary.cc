@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/build/build_job.h"
 #include "model/job.h"
 

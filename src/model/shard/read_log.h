@@ -11,8 +11,8 @@
 
 #include "base/line.h"
 #include "log/event.h"
-#include "log/other_programs_filter.h"
 #include "log/iteration_marker.h"
+#include "log/other_programs_filter.h"
 #include "model/shard/known_calls.h"
 #include "model/shard/shard.h"
 #include "model/shard/tear_guard.h"

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "log/event.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/calls.h"
 #include "model/shard/known_calls.h"
 

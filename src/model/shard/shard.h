@@ -52,8 +52,8 @@ struct StretchPulse {
 };
 
 /// Lines of other programs, one behind the other, that mean nothing to anybody
-/// (log/other_programs_filter.h): whole ones, each with its line end. Views bytes of whoever reads the
-/// input.
+/// (log/other_programs_filter.h): whole ones, each with its line end. Views bytes of whoever reads
+/// the input.
 struct ForeignRun {
   std::string_view text;
   uint64_t number = 0;  ///< Line of the first.

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "log/event.h"
+#include "log/known_messages.h"
 #include "log/line/header.h"
 #include "log/messages.h"
-#include "log/known_messages.h"
-#include "log/event.h"
 
 namespace ncclog {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "diagnose/network/connections.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
 #include "replay/judge/run_reading.h"
 #include "replay/plan/plan_frame.h"
 

@@ -12,10 +12,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "diagnose/calls/watchdog.h"
 #include "diagnose/iterations/call_counts.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/outcome/stop_evidence.h"
-#include "diagnose/calls/watchdog.h"
 #include "log/known_messages.h"
 #include "log/nccl_names.h"
 #include "model/call_coverage.h"

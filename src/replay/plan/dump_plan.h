@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "diagnose/calls/flight_recorder.h"
-#include "model/job.h"
 #include "model/flight_recorder.h"
+#include "model/job.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/recorded_defect.h"

@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "log/messages.h"
 #include "log/known_messages.h"
+#include "log/messages.h"
 #include "model/call_coverage.h"
 #include "model/job.h"
 #include "replay/plan/plan.h"

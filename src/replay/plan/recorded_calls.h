@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "log/event.h"
-#include "model/process_log.h"
-#include "model/job.h"
 #include "model/calls.h"
+#include "model/job.h"
+#include "model/process_log.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {

@@ -12,8 +12,8 @@
 
 #include "base/text.h"
 #include "diagnose/iterations/iterations.h"
-#include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/outcome.h"
 #include "report/report_formats.h"
 
 namespace ncclog {

@@ -203,8 +203,8 @@ Sorted sorted_findings(const Report& report, const Finding* main) {
 std::string markdown_findings(const Report& report, size_t bytes) {
   const Finding* main = find_finding(report, report.diagnosis.verdict.finding);
   const Sorted sorted = sorted_findings(report, main);
-  // Of the two lists each; what is left is for sections. A third of all at most for the main one and
-  // a quarter for each other leaves room for at least one more.
+  // Of the two lists each; what is left is for sections. A third of all at most for the main one
+  // and a quarter for each other leaves room for at least one more.
   const size_t share = bytes / 8;
   std::vector<std::string> sections;
   for (const Finding* finding : sorted.loud) {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/calls/who_waits.h"
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/who_waits.h"
 #include "model/job.h"
 #include "model/timeline.h"
 

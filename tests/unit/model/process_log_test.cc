@@ -1,4 +1,3 @@
-#include "log/messages.h"
 #include "model/process_log.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "log/messages.h"
 #include "model/build/build_job.h"
 
 namespace ncclog {
