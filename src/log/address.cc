@@ -63,20 +63,6 @@ bool is_link_local(std::string_view ip) {
   return ip.find(':') == 4 && group && (*group & 0xFFC0) == 0xFE80;
 }
 
-bool is_docker_bridge(std::string_view ip) {
-  return in_range(ip, "172.17.0.0", 16) || in_range(ip, "10.88.0.0", 16) ||
-         in_range(ip, "192.168.122.0", 24);
-}
-
-bool is_bridge_interface(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kStarts{"docker", "virbr",  "br-", "veth",
-                                                    "cni",    "podman", "lxc", "flannel"};
-  for (const std::string_view start : kStarts) {
-    if (name.starts_with(start)) return true;
-  }
-  return false;
-}
-
 bool same_subnet(std::string_view a, std::string_view b, int prefix_length) {
   const auto first = parse_ipv4(a);
   const auto second = parse_ipv4(b);

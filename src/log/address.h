@@ -41,14 +41,6 @@ bool is_loopback(std::string_view ip);
 /// fe80::/10 and 169.254.0.0/16: valid on one link only. InfiniBand subnets use them on purpose.
 bool is_link_local(std::string_view ip);
 
-/// An address of a bridge that Docker (172.17.0.0/16), Podman (10.88.0.0/16) or libvirt
-/// (192.168.122.0/24) makes by default: every host has the same one.
-bool is_docker_bridge(std::string_view ip);
-
-/// An interface that such a bridge, or a container's end of it, usually is: "docker0", "virbr0",
-/// "br-1f2e…", "veth…", "cni0".
-bool is_bridge_interface(std::string_view name);
-
 /// True if both are IPv4 addresses that agree in their first `prefix_length` bits (0 to 32).
 bool same_subnet(std::string_view a, std::string_view b, int prefix_length);
 

@@ -58,11 +58,4 @@ std::string_view result_name(int64_t result) {
   return found ? *found : std::string_view{};
 }
 
-std::optional<int> result_number(std::string_view name) {
-  for (size_t i = 0; i < kResults.size(); ++i) {
-    if (kResults[i] == name) return static_cast<int>(i);
-  }
-  return std::nullopt;
-}
-
 }  // namespace ncclog

@@ -25,7 +25,4 @@ std::string_view reduction_name(int64_t reduction);
 /// "ncclRemoteError" for 6 (ncclResult_t); empty for an unknown number.
 std::string_view result_name(int64_t result);
 
-/// The number of "ncclRemoteError"; nullopt for any other text.
-std::optional<int> result_number(std::string_view name);
-
 }  // namespace ncclog

@@ -44,10 +44,6 @@ std::span<const std::string_view> comparison_names() {
   return kNames;
 }
 
-std::span<const std::string_view> per_names() {
-  return scope_names().first(static_cast<size_t>(Scope::RankPair) + 1);
-}
-
 std::span<const std::string_view> reach_names() {
   static constexpr std::string_view kNames[] = {"job", "host"};
   return kNames;

@@ -41,9 +41,6 @@ std::vector<KindNames> kind_names();
 /// What may stand in a map of comparisons: "not", "contains", …
 std::span<const std::string_view> comparison_names();
 
-/// Values of `per`, in the order of Scope.
-std::span<const std::string_view> per_names();
-
 /// Values of `in`, in the order of Reach.
 std::span<const std::string_view> reach_names();
 

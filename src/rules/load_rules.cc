@@ -286,7 +286,7 @@ void load_grades(const RuleFile& file, Rule& rule) {
       word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
   if (const RuleNode* per = root.find("per")) {
     rule.per = static_cast<Scope>(
-        word_of(file, *per, "scope", Names(per_names().begin(), per_names().end())));
+        word_of(file, *per, "scope", Names(scope_names().begin(), scope_names().end())));
   }
 }
 
@@ -485,7 +485,7 @@ bool is_before(Place a, Place b) {
 /// the mistake is the one that is found last in the file.
 void require_condition(const RuleFile& file, const RuleNode& node) {
   std::optional<Error> latest;
-  for (size_t scope = 0; scope < per_names().size(); ++scope) {
+  for (size_t scope = 0; scope < scope_names().size(); ++scope) {
     try {
       ConditionNames names{static_cast<Scope>(scope), {}};
       load_condition(file, node, names);

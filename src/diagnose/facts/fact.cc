@@ -39,24 +39,19 @@ int peer_of(const std::vector<RankIn>& of_speaker, int own, int other) {
   return peer;
 }
 
-struct Pair {
-  std::set<std::string> paths;
-  uint64_t channels = 0;
-};
-using Pairs = std::map<std::pair<int, int>, Pair>;
+/// By both ends' processes, the paths between them.
+using Pairs = std::map<std::pair<int, int>, std::set<std::string>>;
 
 /// The speaker is one end: both print a network path, the sender prints any other.
 void add_connection(const std::vector<RankIn>& of_speaker, int speaker, const ConnectionKey& key,
-                    const ConnectionUse& use, Pairs& pairs) {
+                    Pairs& pairs) {
   if (key.src_rank < 0 || key.dst_rank < 0) return;
   const int as_sender = peer_of(of_speaker, key.src_rank, key.dst_rank);
   const int as_receiver = peer_of(of_speaker, key.dst_rank, key.src_rank);
   if (as_sender >= 0 && as_receiver >= 0 && as_sender != as_receiver) return;
   const int peer = std::max(as_sender, as_receiver);
   if (peer < 0 || peer == speaker) return;
-  Pair& pair = pairs[std::minmax(speaker, peer)];
-  pair.paths.insert(key.path);
-  pair.channels |= use.channels;
+  pairs[std::minmax(speaker, peer)].insert(key.path);
 }
 
 /// Lower ranks first; those whose rank is unknown last.
@@ -80,15 +75,14 @@ std::vector<Instance> rank_pairs(const Job& job) {
   for (size_t p = 0; p < job.processes.size(); ++p) {
     for (const size_t log : job.processes[p].logs) {
       for (const auto& [key, use] : job.logs[log].connections.all) {
-        add_connection(of_process[p], static_cast<int>(p), key, use, pairs);
+        add_connection(of_process[p], static_cast<int>(p), key, pairs);
       }
     }
   }
   std::vector<Instance> result;
-  for (const auto& [ends, pair] : pairs) {
+  for (const auto& [ends, paths] : pairs) {
     Instance instance{Scope::RankPair, {ends.first, ends.second}, {}, -1, -1};
-    instance.paths.assign(pair.paths.begin(), pair.paths.end());
-    instance.channels = pair.channels;
+    instance.paths.assign(paths.begin(), paths.end());
     result.push_back(std::move(instance));
   }
   std::sort(result.begin(), result.end(),
@@ -96,51 +90,8 @@ std::vector<Instance> rank_pairs(const Job& job) {
   return result;
 }
 
-/// The GPUs of known hosts and bus ids, with the processes that use them.
-std::vector<Instance> gpus(const Job& job) {
-  std::map<std::pair<std::string, std::string>, std::set<int>> users;
-  const auto add = [&](int process, const std::string& bus_id) {
-    const std::string& host = job.processes[static_cast<size_t>(process)].host;
-    if (!host.empty() && !bus_id.empty()) users[{host, bus_id}].insert(process);
-  };
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    add(static_cast<int>(p), job.processes[p].bus_id);
-  }
-  for (const Communicator& communicator : job.communicators) {
-    for (const CommRank& rank : communicator.ranks) {
-      if (rank.process >= 0) add(rank.process, rank.bus_id);
-    }
-  }
-  std::vector<Instance> result;
-  for (const auto& [gpu, processes] : users) {
-    Instance instance{Scope::Gpu, {processes.begin(), processes.end()}, gpu.first, -1, -1};
-    instance.device = gpu.second;
-    result.push_back(std::move(instance));
-  }
-  return result;
-}
-
-/// The interfaces and HCA ports that a host lists, with all processes of the host.
-std::vector<Instance> nics(const Job& job) {
-  std::map<std::string, std::vector<int>> on_host;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    on_host[job.processes[p].host].push_back(static_cast<int>(p));
-  }
-  std::set<std::tuple<std::string, std::string, int>> seen;
-  std::vector<Instance> result;
-  for (const Interface& interface : job.network.interfaces) {
-    if (interface.host.empty()) continue;
-    if (!seen.insert({interface.host, interface.name, interface.port}).second) continue;
-    Instance instance{Scope::Nic, on_host[interface.host], interface.host, -1, -1};
-    instance.device = interface.name;
-    instance.port = interface.port;
-    result.push_back(std::move(instance));
-  }
-  return result;
-}
-
-constexpr std::string_view kScopeNames[] = {"job",          "host",      "process", "rank",
-                                            "communicator", "rank_pair", "gpu",     "nic"};
+constexpr std::string_view kScopeNames[] = {"job",  "host",         "process",
+                                            "rank", "communicator", "rank_pair"};
 
 /// Groups processes by a name; those without one (`unknown`) form a group each.
 template <typename Key, typename KeyOf>
@@ -241,10 +192,6 @@ std::vector<Instance> instances_of(const Job& job, Scope scope) {
       return communicators(job);
     case Scope::RankPair:
       return rank_pairs(job);
-    case Scope::Gpu:
-      return gpus(job);
-    case Scope::Nic:
-      return nics(job);
   }
   return {};
 }
@@ -283,12 +230,6 @@ std::string name_of(const Job& job, const Instance& instance) {
       return "communicator " + job.communicators[static_cast<size_t>(instance.communicator)].id;
     case Scope::RankPair:
       return pair_name(job, instance);
-    case Scope::Gpu:
-      return fmt::format("GPU {} on {}", instance.device, instance.host);
-    case Scope::Nic:
-      return instance.port < 0
-                 ? fmt::format("{} on {}", instance.device, instance.host)
-                 : fmt::format("{} port {} on {}", instance.device, instance.port, instance.host);
   }
   return {};
 }

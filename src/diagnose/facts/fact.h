@@ -30,15 +30,13 @@
 namespace ncclog {
 
 // What a rule or a fact is asked about: the whole job, a host, a process, a rank, a communicator,
-// two ranks with a connection, a GPU, a network interface.
+// two ranks with a connection.
 //
 //   Channel 00/0 : 1[1] -> 2[2] via NET/IB/0     rank_pair: ranks 1 and 2
-//   … rank 3 … busId 1b000 …                     gpu: 1b000 on node-a
-//   NET/IB : Using [0]mlx5_0:1/IB …              nic: mlx5_0 port 1 on node-a
 
-enum class Scope { Job, Host, Process, Rank, Communicator, RankPair, Gpu, Nic };
+enum class Scope { Job, Host, Process, Rank, Communicator, RankPair };
 
-/// As rule files spell it: "job", "host", …, "rank_pair", "gpu", "nic".
+/// As rule files spell it: "job", "host", …, "rank_pair".
 std::string_view to_string(Scope scope);
 std::optional<Scope> parse_scope(std::string_view name);
 
@@ -49,14 +47,11 @@ std::span<const std::string_view> scope_names();
 struct Instance {
   Scope scope = Scope::Job;
   std::vector<int> processes;  ///< Into Job::processes, ascending.
-  std::string host;            ///< Host, Gpu, Nic; empty for processes whose host is unknown.
+  std::string host;            ///< Scope::Host; empty for processes whose host is unknown.
   int rank = -1;               ///< Scope::Rank; -1 for lines that name nobody.
   int communicator = -1;       ///< Scope::Communicator: into Job::communicators.
-  std::string device = {};     ///< Gpu: the bus id as printed; Nic: "mlx5_0".
-  int port = -1;               ///< Nic: of an HCA; -1: it is none.
   /// RankPair: the paths between the two, as printed after "via": distinct, sorted.
   std::vector<std::string> paths = {};
-  uint64_t channels = 0;  ///< RankPair: bit c for channel c, in either direction.
 };
 
 /// A process's place in a communicator.

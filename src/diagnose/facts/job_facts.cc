@@ -344,25 +344,6 @@ FactValue host_count(const Job& job, const Instance&) {
   return job.nhosts > 0 ? number(job.nhosts) : unknown();
 }
 
-FactValue rank_count(const Job& job, const Instance&) {
-  return job.nranks ? number(*job.nranks) : unknown();
-}
-
-/// NCCL_HOSTID and containers make NCCL count nodes that share one host name.
-FactValue pseudo_hosts(const Job& job, const Instance&) {
-  for (const Communicator& comm : job.communicators) {
-    if (comm.nnodes < 0 || comm.hosts.empty()) continue;
-    const auto hosts = static_cast<int>(comm.hosts.size());
-    const bool all_seen = std::none_of(comm.ranks.begin(), comm.ranks.end(),
-                                       [](const CommRank& rank) { return rank.process < 0; });
-    if (all_seen && comm.nnodes > hosts) {
-      return yes(fmt::format("NCCL counts {} nodes where the log names {} host{}", comm.nnodes,
-                             hosts, hosts == 1 ? "" : "s"));
-    }
-  }
-  return no();
-}
-
 /// A line with an NCCL header was kept; text quoted by a framework is not one.
 bool prints_nccl(const SpeakerLog& log) {
   if (log.unrecognised.total > 0 || !log.comms.all.empty()) return true;
@@ -378,27 +359,6 @@ FactValue has_nccl_lines(const Job& job, const Instance&) {
   return std::any_of(job.logs.begin(), job.logs.end(), prints_nccl) ? yes({})
          : is_torn(job)                                             ? unknown()
                                                                     : no();
-}
-
-bool is_complete(const CommRank& rank) {
-  return rank.state == RankState::Complete || rank.state == RankState::Destroyed ||
-         rank.state == RankState::Aborted;
-}
-
-FactValue any_init_complete(const Job& job, const Instance&) {
-  if (job.communicators.empty()) return unknown();
-  for (const Communicator& comm : job.communicators) {
-    if (std::any_of(comm.ranks.begin(), comm.ranks.end(), is_complete)) return yes({});
-  }
-  return no();
-}
-
-FactValue all_ranks_seen(const Job& job, const Instance&) {
-  if (job.communicators.empty() || job.communicators.front().nranks <= 0) return unknown();
-  const auto& ranks = job.communicators.front().ranks;
-  const bool all = std::all_of(ranks.begin(), ranks.end(),
-                               [](const CommRank& rank) { return rank.process >= 0; });
-  return all ? yes({}) : no();
 }
 
 /// Known to be so: whoever is not seen may share a host.
@@ -516,25 +476,6 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   const std::vector<std::string> names(mixed.begin(), mixed.end());
   return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
              outvoted(banners.processes));
-}
-
-const Communicator& communicator_of(const Job& job, const Instance& instance) {
-  return nth_communicator(job, instance.communicator);
-}
-
-FactValue communicator_host_count(const Job& job, const Instance& instance) {
-  const auto hosts = communicator_of(job, instance).hosts.size();
-  return hosts > 0 ? number(static_cast<int64_t>(hosts)) : unknown();
-}
-
-FactValue communicator_nranks(const Job& job, const Instance& instance) {
-  const int nranks = communicator_of(job, instance).nranks;
-  return nranks > 0 ? number(nranks) : unknown();
-}
-
-FactValue communicator_nnodes(const Job& job, const Instance& instance) {
-  const int nnodes = communicator_of(job, instance).nnodes;
-  return nnodes > 0 ? number(nnodes) : unknown();
 }
 
 // Do the framework and NCCL call a process by the same rank?

@@ -1,6 +1,5 @@
-// What do lines of a log prove by where they stand, and what do lines prove that are not there?
+// What do lines of a log prove by where they stand?
 //
-//   nothing of a kind in a whole log that came past its place    → it was not printed
 //   two WARNs with two AllReduce between them                    → 2 collectives apart
 //   a WARN before "- Init COMPLETE"                              → while initialising
 //   a timeout behind a progress bar "Validation"                 → in an evaluation
@@ -48,35 +47,6 @@ std::optional<CallBounds> calls_between(const Job& job, int process, SourceRef f
 /// Nanoseconds from one line to another; nullopt: one carries no time, their clocks do not compare,
 /// or time runs backwards.
 std::optional<int64_t> nanoseconds_between(std::string_view from, std::string_view to);
-
-// What does it prove that a process did not print a line?
-//
-//   its file is there, the line's subsystem spoke in it, it came past the place where NCCL prints
-//   the line, nothing of it is torn, cut off or unknown          → it did not print it
-//   anything else                                                → nothing
-//
-// The same for a set: that no rank printed a line is known only where every rank's lines are there.
-
-/// Whether silence proves something, and if not, why not.
-struct Proof {
-  bool holds = false;
-  std::string gap;  ///< In words, "the file of rank 3 is cut"; empty if it holds.
-};
-
-/// A line of the sort in question, as another process printed it.
-struct PrintedBy {
-  int process = -1;  ///< Into Job::processes.
-  SourceRef where;
-};
-
-/// Whether it proves anything that `process` printed no line of `kind`. `others`, a few of those
-/// that printed one: a process that prints what all of them print later came past it. `kind` is
-/// nullptr for lines that no kind covers; only others can show where those belong.
-Proof silence_proves(const Job& job, int process, const Kind* kind,
-                     const std::vector<PrintedBy>& others = {});
-
-/// Whether the lines of all processes are there that belong to the instance.
-Proof all_are_there(const Job& job, const Instance& instance);
 
 // What was the program doing when it stopped: training, or one of the rare phases between?
 //

@@ -275,8 +275,6 @@ FactValue net_inside(const Job& job, bool only_staged) {
   return found.answer(!edges.empty());
 }
 
-FactValue net_within_host(const Job& job, const Instance&) { return net_inside(job, false); }
-
 FactValue staged_net_within_host(const Job& job, const Instance&) { return net_inside(job, true); }
 
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {

@@ -574,101 +574,10 @@ FactValue pair_transport(const Job&, const Instance& pair) {
 
 FactValue pair_path(const Job&, const Instance& pair) { return text(join(pair.paths, ", ")); }
 
-FactValue pair_channels(const Job&, const Instance& pair) {
-  return number(static_cast<int64_t>(std::bitset<64>(pair.channels).count()));
-}
-
-FactValue pair_gdr(const Job&, const Instance& pair) {
-  bool over_network = false;
-  bool all = true;
-  for (const std::string& path : pair.paths) {
-    if (transport_of(path) != Transport::NET) continue;
-    over_network = true;
-    all &= path.find("GDRDMA") != path.npos;
-  }
-  return over_network ? yes_or_no(all) : unknown();
-}
-
 FactValue pair_same_host(const Job& job, const Instance& pair) {
   const std::string& a = nth_process(job, pair.processes[0]).host;
   const std::string& b = nth_process(job, pair.processes[1]).host;
   return a.empty() || b.empty() ? unknown() : yes_or_no(a == b);
-}
-
-FactValue gpu_process_count(const Job&, const Instance& gpu) {
-  return number(static_cast<int64_t>(gpu.processes.size()));
-}
-
-/// Of several, the last one.
-FactValue gpu_xid(const Job& job, const Instance& gpu) {
-  FactValue value;
-  const auto bus = bus_number(gpu.device);
-  for (const KernelEvent& event : job.kernel_events) {
-    if (event.kind != kKindIndex<Xid> || event.host != gpu.host) continue;
-    if (!bus || bus_number(event.bus_id) != bus) continue;
-    value = number(event.code);
-    value.evidence = {{event.where, event.text}};
-  }
-  return value;
-}
-
-/// Calls `use(interface)` for every entry of the job about that port.
-template <typename Use>
-void for_each_entry(const Job& job, const Instance& nic, Use&& use) {
-  for (const Interface& entry : job.network.interfaces) {
-    const bool same = entry.host == nic.host && entry.name == nic.device && entry.port == nic.port;
-    if (same) use(entry);
-  }
-}
-
-FactValue nic_link(const Job& job, const Instance& nic) {
-  FactValue value;
-  for_each_entry(job, nic, [&](const Interface& entry) {
-    if (!entry.link.empty()) value = text(entry.link);
-  });
-  return value;
-}
-
-FactValue nic_address(const Job& job, const Instance& nic) {
-  FactValue value;
-  for_each_entry(job, nic, [&](const Interface& entry) {
-    if (!entry.address.empty()) value = text(entry.address);
-  });
-  return value;
-}
-
-FactValue nic_is_hca(const Job&, const Instance& nic) { return yes_or_no(nic.port >= 0); }
-
-FactValue nic_is_virtual(const Job&, const Instance& nic) {
-  return yes_or_no(is_virtual_interface(nic.device));
-}
-
-/// The line's process runs on the host, or there is only one.
-bool is_about_host(const Job& job, int process, const std::string& host) {
-  const std::string& known = nth_process(job, process).host;
-  return known.empty() ? job.hosts.size() == 1 && job.hosts.front() == host : known == host;
-}
-
-FactValue nic_speed(const Job& job, const Instance& nic) {
-  FactValue value;
-  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
-    if (said.message.name != nic.device || said.message.port != nic.port) return;
-    if (said.message.speed <= 0 || !is_about_host(job, said.process, nic.host)) return;
-    value = number(said.message.speed);
-    value.evidence = {evidence_of(said.record)};
-  });
-  return value;
-}
-
-FactValue nic_state(const Job& job, const Instance& nic) {
-  FactValue value;
-  for_each_said<IbPort>(job, [&](const Said<IbPort>& said) {
-    const bool same = said.message.device == nic.device && said.message.port == nic.port;
-    if (!same || !is_about_host(job, said.process, nic.host)) return;
-    value = text(std::string(said.message.state));
-    value.evidence = {evidence_of(said.record)};
-  });
-  return value;
 }
 
 constexpr std::array kFacts = {

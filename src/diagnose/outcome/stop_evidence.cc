@@ -242,12 +242,6 @@ std::optional<StopEvidence> standstill(const Job& job) {
       silence->end};
 }
 
-FactValue stopped(const Job& job, const Instance&) {
-  auto evidence = stop_evidence(job);
-  if (!evidence) return unknown();
-  return yes(std::move(evidence->what), {std::move(evidence->line)});
-}
-
 }  // namespace
 
 std::optional<StopEvidence> stop_evidence(const Job& job) {

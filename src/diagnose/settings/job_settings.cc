@@ -573,10 +573,6 @@ FactValue env_not_forwarded(const Job& job, const Instance&) {
 
 }  // namespace
 
-SettingValues setting_values(const Job& job, const std::string& name) {
-  return camps(read_settings(job), name);
-}
-
 // Which settings of the job do not do what they say?
 //
 //   $ mpirun -x NCCL_TIMEOUT=3600 …                → job.unknown_variables, "NCCL_TIMEOUT"

@@ -637,7 +637,6 @@ bool is_rccl_variable(std::string_view name) {
   return other != nullptr && other->reader == kRccl;
 }
 
-bool is_others_variable(std::string_view name) { return find_other_variable(name) != nullptr; }
 
 const UnreadName* find_unread_name(std::string_view name) {
   const auto* found = std::find_if(std::begin(kUnread), std::end(kUnread), [&](const auto& entry) {

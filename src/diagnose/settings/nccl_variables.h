@@ -93,10 +93,6 @@ std::span<const OtherVariable> named_variables();
 /// True for what RCCL reads and NCCL does not, or no longer: RCCL_*, NCCL_RINGS_REMAP.
 bool is_rccl_variable(std::string_view name);
 
-/// True if `name` looks like NCCL's but belongs to a plugin, to PyTorch, to a build system or to
-/// RCCL.
-bool is_others_variable(std::string_view name);
-
 /// A name that people set and that no program reads.
 struct UnreadName {
   std::string_view name;  ///< Ends in '*': how names begin.

@@ -30,7 +30,7 @@ struct Literal {
   static constexpr size_t size() { return kBytes - 1; }
   bool begins(const char* other) const { return std::memcmp(other, text, size()) == 0; }
 };
-constexpr Literal kAnchor{"] NCCL INFO "};
+constexpr Literal kInfoAnchor{"] NCCL INFO "};
 constexpr Literal kSend{" sendbuff "};
 constexpr Literal kReceive{" recvbuff "};
 constexpr Literal kCount{" count "};
@@ -38,7 +38,7 @@ constexpr Literal kNil{"(nil)"};
 
 /// What stands before the tail: numbers have 16 digits at most.
 constexpr size_t kMaxNumbers = 3 * 18 + kSend.size() + kReceive.size();
-static_assert(kMaxStamp + kMaxHead + kAnchor.size() + kMaxOperation + kMaxNumbers + kMaxTail <=
+static_assert(kMaxStamp + kMaxHead + kInfoAnchor.size() + kMaxOperation + kMaxNumbers + kMaxTail <=
               KnownCalls::kMaxLineBytes);
 
 inline uint64_t load(const char* text) {
@@ -128,11 +128,11 @@ inline const char* behind_buffers(const char* text) {
 /// The "]" before " NCCL INFO "; nullptr if there is none where heads end. `guess` is where it
 /// stood the last time.
 const char* end_of_head(const char* line, size_t guess) {
-  if (kAnchor.begins(line + guess)) return line + guess;
+  if (kInfoAnchor.begins(line + guess)) return line + guess;
   const char* const end = line + kMaxHead;
   for (const char* at = line; at < end; ++at) {
     at = static_cast<const char*>(std::memchr(at, ']', static_cast<size_t>(end - at)));
-    if (at == nullptr || kAnchor.begins(at)) return at;
+    if (at == nullptr || kInfoAnchor.begins(at)) return at;
   }
   return nullptr;
 }
@@ -214,7 +214,7 @@ KnownCall* KnownCalls::foresee(std::string_view text) {
 size_t KnownCalls::find_unforeseen(std::string_view text, std::string_view bytes, KnownLine& line) {
   KnownHead* head = head_at(text);
   if (head == nullptr) return 0;
-  const char* const message = text.data() + text.size() - 1 + kAnchor.size();
+  const char* const message = text.data() + text.size() - 1 + kInfoAnchor.size();
   const Operation* operation = operation_at(message);
   if (operation == nullptr) return 0;
   const char* const numbers = message + operation->text.size();
@@ -302,7 +302,7 @@ void KnownCalls::learn(std::string_view text, const Event& event) {
   const char* const begin = line.data() + stamp.size();
   const char* const close = end_of_head(begin, 0);
   if (close == nullptr) return;
-  const char* const message = close + kAnchor.size();
+  const char* const message = close + kInfoAnchor.size();
   if (message - line.data() != header.message.data() - text.data()) return;
   const std::string_view operation =
       header.message.substr(0, header.message.find(kOpCount) + kOpCount.size());

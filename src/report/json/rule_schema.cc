@@ -153,7 +153,7 @@ Json rule_key_value(std::string_view key) {
   if (key == "severity") return words(std::vector{"error", "warning", "info"});
   if (key == "confidence") return words(std::vector{"certain", "likely", "possible"});
   if (key == "role") return words(std::vector{"cause", "symptom", "advice"});
-  if (key == "per") return words(per_names());
+  if (key == "per") return words(scope_names());
   if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
     return {{"type", "boolean"}};
   }

@@ -25,13 +25,10 @@ TEST(NcclNames, KnowsReductions) {
   EXPECT_EQ(reduction_name(-1), "");
 }
 
-TEST(NcclNames, KnowsResultsInBothDirections) {
+TEST(NcclNames, KnowsResults) {
   EXPECT_EQ(result_name(2), "ncclSystemError");
   EXPECT_EQ(result_name(6), "ncclRemoteError");
   EXPECT_EQ(result_name(9), "");
-  for (int result = 0; result <= 8; ++result) EXPECT_EQ(result_number(result_name(result)), result);
-  EXPECT_EQ(result_number("ncclNoSuchError"), std::nullopt);
-  EXPECT_EQ(result_number(""), std::nullopt);
 }
 
 }  // namespace

@@ -70,14 +70,10 @@ std::string rank(std::string_view host, int rank, std::string_view version, int 
          std::to_string(nranks) + " cudaDev 0 nvmlDev 0 busId 3d000 commId 0x77 - Init START\n";
 }
 
-TEST(JobFacts, CountRanksAndHosts) {
+TEST(JobFacts, CountHosts) {
   const std::string log = rank("a", 0, "2.21.5") + rank("a", 1, "2.21.5") + rank("b", 2, "2.21.5");
-  EXPECT_EQ(answer_of("job.nranks", log), "3");
   EXPECT_EQ(answer_of("job.host_count", log), "2");
-  EXPECT_EQ(answer_of("job.all_ranks_seen", log), "yes");
   EXPECT_EQ(answer_of("job.one_rank_per_host", log), "no");
-  EXPECT_EQ(answer_of("job.any_init_complete", log), "no");
-  EXPECT_EQ(answer_of("job.all_ranks_seen", rank("a", 0, "2.21.5")), "no");
   EXPECT_EQ(
       answer_of("job.one_rank_per_host", rank("a", 0, "2.21.5", 2) + rank("b", 1, "2.21.5", 2)),
       "yes");
@@ -85,8 +81,7 @@ TEST(JobFacts, CountRanksAndHosts) {
 }
 
 TEST(JobFacts, AreUnknownWithoutLines) {
-  for (const std::string_view fact : {"job.nranks", "job.host_count", "job.all_ranks_seen",
-                                      "job.any_init_complete", "job.mixed_nccl_versions"}) {
+  for (const std::string_view fact : {"job.host_count", "job.mixed_nccl_versions"}) {
     EXPECT_EQ(answer_of(fact, "hello\n"), "unknown") << fact;
   }
 }
@@ -119,13 +114,6 @@ TEST(JobFacts, FindMixedVersionsInsideOneCommunicatorOnly) {
                           "b:2:9 [0] misc/socket.cc:540 NCCL WARN ncclSocketInit: connecting to "
                           "address  with family 0 is neither AF_INET(2) nor AF_INET6(10)\n"),
             "yes");
-}
-
-TEST(JobFacts, SeeHostsThatOnlyNcclCounts) {
-  const std::string layout =
-      "a:100:9 [0] NCCL INFO comm 0x5a rank 0 nRanks 1 nNodes 2 localRanks 1 localRank 0 MNNVL 0\n";
-  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1) + layout), "yes");
-  EXPECT_EQ(answer_of("job.pseudo_hosts", rank("a", 0, "2.21.5", 1)), "no");
 }
 
 using testing::fact_of;

@@ -272,9 +272,9 @@ TEST(InstanceFacts, ARankPairHasAllItsPaths) {
       "NET/IB/0/GDRDMA\n"
       "n2:9:9 [0] NCCL INFO Channel 01/0 : 1[1] -> 2[0] [receive] via NET/IB/0\n";
   EXPECT_EQ(facts_of(log, Scope::RankPair),
-            "ranks 0 and 1: channels=1 path=P2P/CUMEM, SHM/direct/direct same_host=yes "
+            "ranks 0 and 1: path=P2P/CUMEM, SHM/direct/direct same_host=yes "
             "transport=P2P+SHM\n"
-            "ranks 1 and 2: channels=2 gdr=no path=NET/IB/0, NET/IB/0/GDRDMA same_host=no "
+            "ranks 1 and 2: path=NET/IB/0, NET/IB/0/GDRDMA same_host=no "
             "transport=NET/IB\n");
 }
 
@@ -284,36 +284,6 @@ TEST(InstanceFacts, APairThatMayBeAnotherIsLeftOut) {
                           init("n1", 7, 0, 2, "0x9d") + init("n1", 9, 1, 2, "0x9d") +
                           "n1:7:7 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n";
   EXPECT_EQ(facts_of(log, Scope::RankPair), "");
-}
-
-TEST(InstanceFacts, AGpuIsAHostsBusId) {
-  const std::string log = init("n1", 7, 0, 3) + init("n1", 8, 1, 3) + init("n2", 9, 0, 3);
-  EXPECT_EQ(facts_of(log, Scope::Gpu),
-            "GPU 0b000 on n1: process_count=1\n"
-            "GPU 1b000 on n1: process_count=1\n"
-            "GPU 0b000 on n2: process_count=1\n");
-}
-
-TEST(InstanceFacts, ANicIsAnInterfaceOrAPort) {
-  const std::string log =
-      "n1:7:7 [0] NCCL INFO Bootstrap : Using docker0:172.17.0.1<0>\n"
-      "n1:7:7 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
-      "n1:7:7 [0] NCCL INFO NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=400000 "
-      "context=0x55d0c0de pciPath=/sys/devices/pci0000:17 ar=1\n"
-      "mlx5_0 port 1 ==> ib0 (Down)\n";
-  EXPECT_EQ(facts_of(log, Scope::Nic),
-            "docker0 on n1: address=172.17.0.1 is_hca=no is_virtual=yes\n"
-            "eth0 on n1: address=10.0.0.1 is_hca=no is_virtual=no link=Ethernet\n"
-            "mlx5_0 port 1 on n1: is_hca=yes is_virtual=no link=IB speed=400000 state=Down\n");
-}
-
-TEST(InstanceFacts, AnXidBelongsToItsGpu) {
-  const std::string log =
-      init("n1", 7, 1, 2) + init("n1", 8, 2, 3) +
-      "Jan  5 12:00:00 n1 kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=7, GPU has fallen off the "
-      "bus.\n";
-  EXPECT_EQ(facts_of(log, Scope::Gpu),
-            "GPU 1b000 on n1: process_count=1 xid=79\nGPU 2b000 on n1: process_count=1\n");
 }
 
 using testing::answer_of;
@@ -474,14 +444,14 @@ constexpr std::string_view kTwoRanks =
     "red1:10:12 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/Socket/0\n";
 
 TEST(NetworkFacts, SeeTheNetworkBetweenRanksOfOneHost) {
-  EXPECT_EQ(answer_of("job.net_within_host", kTwoRanks), "yes");
+  EXPECT_EQ(answer_of("job.staged_net_within_host", kTwoRanks), "yes");
   EXPECT_EQ(answer_of("job.socket_between_hosts", kTwoRanks), "no");
 }
 
 TEST(NetworkFacts, TakeHostIdsForAnIntendedSeparation) {
   const std::string log =
       std::string(kTwoRanks) + "red1:10:12 [0] NCCL INFO NCCL_HOSTID set by environment to a\n";
-  EXPECT_EQ(answer_of("job.net_within_host", log), "no");
+  EXPECT_EQ(answer_of("job.staged_net_within_host", log), "no");
 }
 
 }  // namespace

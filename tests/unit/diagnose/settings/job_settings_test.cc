@@ -164,8 +164,6 @@ TEST(SettingFacts, KnowVariablesOfEveryRelease) {
   EXPECT_TRUE(is_nccl_variable("NCCL_DEBUG"));
   EXPECT_TRUE(is_nccl_variable("NCCL_WORK_FIFO_DEPTH"));
   EXPECT_FALSE(is_nccl_variable("NCCL_TIMEOUT"));
-  EXPECT_FALSE(is_others_variable("NCCL_TIMEOUT"));
-  EXPECT_TRUE(is_others_variable("NCCL_GPUDIRECTTCPX_CTRL_DEV"));
   EXPECT_TRUE(is_nccl_variable("NCCL_RUN_DIAGNOSTICS"));
   EXPECT_TRUE(is_nccl_variable("NCCL_PROGRESS_COUNTERS"));
   EXPECT_TRUE(is_rccl_variable("RCCL_MSCCL_ENABLE"));
