@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "log/known_messages.h"
-#include "report/anonymise.h"
-#include "report/leak_check.h"
+#include "report/anonymise/anonymise.h"
+#include "report/anonymise/leak_check.h"
 
 namespace ncclog {
 namespace {

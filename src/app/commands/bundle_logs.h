@@ -13,8 +13,8 @@
 
 #include "model/job.h"
 #include "model/shard/shard.h"
-#include "report/anonymise.h"
-#include "report/leak_check.h"
+#include "report/anonymise/anonymise.h"
+#include "report/anonymise/leak_check.h"
 #include "report/report.h"
 
 namespace ncclog {

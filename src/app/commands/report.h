@@ -11,7 +11,7 @@
 // it, so no name can reach them on another way. Large logs are then cut down to the lines that give
 // the same findings, which is found out by analysing them once more. At last every member is
 // searched for every name that was replaced, and for all that a cruder eye takes for one
-// (report/leak_check.h); if one is left, nothing is written, unless the user says so.
+// (report/anonymise/leak_check.h); if one is left, nothing is written, unless the user says so.
 
 #pragma once
 
@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "app/options.h"
-#include "report/identity_scan.h"
-#include "report/leak_check.h"
+#include "report/anonymise/identity_patterns.h"
+#include "report/anonymise/leak_check.h"
 #include "report/report.h"
 #include "rules/finding.h"
 

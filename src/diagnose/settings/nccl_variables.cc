@@ -637,7 +637,6 @@ bool is_rccl_variable(std::string_view name) {
   return other != nullptr && other->reader == kRccl;
 }
 
-
 const UnreadName* find_unread_name(std::string_view name) {
   const auto* found = std::find_if(std::begin(kUnread), std::end(kUnread), [&](const auto& entry) {
     return begins_name(name, entry.name);

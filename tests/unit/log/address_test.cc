@@ -54,20 +54,13 @@ struct RangeCase {
 
 TEST(Address, KnowsAddressesThatLeadNowhere) {
   const RangeCase cases[] = {
-      {"127.0.0.1", "loopback"},
-      {"127.8.9.1", "loopback"},
-      {"::1", "loopback"},
-      {"169.254.7.1", "link-local"},
-      {"fe80::1", "link-local"},
-      {"febf::1", "link-local"},
-      {"172.17.0.1", ""},
-      {"172.18.0.1", ""},
-      {"10.1.2.3", ""},
-      {"192.168.50.21", ""},
-      {"fec0::1", ""},
-      {"2001:db8::1", ""},
-      {"node09.cluster", ""},
-      {"", ""},
+      {"127.0.0.1", "loopback"}, {"127.8.9.1", "loopback"},
+      {"::1", "loopback"},       {"169.254.7.1", "link-local"},
+      {"fe80::1", "link-local"}, {"febf::1", "link-local"},
+      {"172.17.0.1", ""},        {"172.18.0.1", ""},
+      {"10.1.2.3", ""},          {"192.168.50.21", ""},
+      {"fec0::1", ""},           {"2001:db8::1", ""},
+      {"node09.cluster", ""},    {"", ""},
   };
   for (const RangeCase& c : cases) {
     EXPECT_EQ(is_loopback(c.ip), c.range == "loopback") << c.ip;

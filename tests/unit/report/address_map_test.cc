@@ -1,6 +1,6 @@
 // Are addresses replaced so that subnets stay, and nothing else of them?
 
-#include "report/address_map.h"
+#include "report/anonymise/address_map.h"
 
 #include <gtest/gtest.h>
 

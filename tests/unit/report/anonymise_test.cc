@@ -1,6 +1,6 @@
 // Is every name replaced in every text, the same everywhere, and found again where it is left?
 
-#include "report/anonymise.h"
+#include "report/anonymise/anonymise.h"
 
 #include <gtest/gtest.h>
 

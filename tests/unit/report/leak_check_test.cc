@@ -1,6 +1,6 @@
 // Is a name that is left found, however it is written, and is its place named?
 
-#include "report/leak_check.h"
+#include "report/anonymise/leak_check.h"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +64,7 @@ constexpr Row kTexts[] = {
     {"Using lo:127.0.0.1<0> docker0:172.17.0.1<0> x:169.254.3.4<0>", ""},
     {"ether ff:ff:ff:ff:ff:ff brd, file.cc:717:20 x", ""},
     {"num_tokens: 1234567890123", ""},
+    {"--job-name=nccl-tests /home/train2/x host=fe80::1", ""},
 };
 
 TEST(LeakCheck, TakesForANameWhatAReaderWould) {

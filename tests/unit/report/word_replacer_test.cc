@@ -1,12 +1,11 @@
 // Which words are replaced, and does the number of words cost nothing?
 
-#include "report/word_replacer.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "report/anonymise/anonymise.h"
 #include "support/cpu_growth.h"
 
 namespace ncclog {

@@ -40,7 +40,7 @@ class AddressMap {
   bool add(std::string_view printed);
 
   /// Chooses the replacements, none of which is an address that was added where that can be
-  /// avoided. To be called once, behind the last add.
+  /// avoided. To be called once, after the last add.
   void assign();
 
   /// What replaces that address, in the same notation; nullopt if it stays.

@@ -1,10 +1,9 @@
 // Which names are found in real lines, and which words of NCCL are none?
 
-#include "report/identity_scan.h"
+#include "report/anonymise/identity_patterns.h"
 
 #include <gtest/gtest.h>
 
-#include "report/known_names.h"
 #include "support/cpu_growth.h"
 
 namespace ncclog {
@@ -35,7 +34,12 @@ constexpr Row kRows[] = {
     {"localGid ::ffff:10.12.8.41 remoteGids::ffff:10.12.8.42",
      "address 10.12.8.41, address 10.12.8.42"},
     {"RAS client listening at ::1<28028>", "address ::1"},
+    {"server 10.12.9.77 of release 1.2.3.4", "address 10.12.9.77"},
+    {"b8:59:9f:a2:34:56 [ether] host=fe80::ee0d:9a03",
+     "hardware b8:59:9f:a2:34:56, address fe80::ee0d:9a03"},
+    {"uuid: 2f1e07c4-9d0b-4c55-8a51-0f6c1d2e3f40", "guid 2f1e07c4-9d0b-4c55-8a51-0f6c1d2e3f40"},
     {"link/ether b8:59:9f:12:34:56 brd ff:ff:ff:ff:ff:ff", "hardware b8:59:9f:12:34:56"},
+    {"ether b8-59-9f-12-34-56, ff-ff-ff-ff-ff-ff", "hardware b8-59-9f-12-34-56"},
     {"node_guid: ec0d:9a03:0012:3456", "guid ec0d:9a03:0012:3456"},
     {"Port GUID: 0xec0d9a0300123456", "guid ec0d9a0300123456"},
     {"Base lid: 77 SM lid: 1 remoteLid 34", "lid 77, lid 1, lid 34"},
@@ -60,10 +64,13 @@ constexpr Row kRows[] = {
     {"authorization=token abcdefghij, x", "secret abcdefghij"},
     {"{'Proxy-Authorization': 'BEARER abcdefghijklmnopqrst'}", "secret abcdefghijklmnopqrst"},
     {"Authorization: Basic YTpi", "secret YTpi"},
+    {"\"Authorization\": \"Token a;b\", Bearer abcdefgh01234567",
+     "secret a;b, secret abcdefgh01234567"},
     {"PASSWORD=\"hunter2,extra9\" x", "secret hunter2,extra9"},
     {"password: 'a;b)c|d&e f' x", "secret a;b)c|d&e f"},
     {"{\\\"password\\\": \\\"hunter2,extra9\\\"}", "secret hunter2,extra9"},
     {"PASSWORD=\"\" USER=\"alicew\"", "user alicew"},
+    {"{\"user\":\"alicew\",\"host\":\"my_box\"}", "user alicew, host my_box"},
     {"PASSWORD='hunter2x\nUSER='alicew'", "secret hunter2x, user alicew"},
     {"PASSWORD=$ecret99 TOKEN=<abc!def SECRET='{abcdef'",
      "secret $ecret99, secret <abc!def, secret {abcdef"},
@@ -81,6 +88,7 @@ constexpr Row kRows[] = {
     {"srun: error: gpu-x9: task 3: Killed", "host gpu-x9"},
     {"srun -J falcon -A bigmoney -n 8 x", "name falcon, name bigmoney"},
     {"wandb: Currently logged in as: alicew (acme-team).", "user alicew, name acme-team"},
+    {"wandb: Syncing run falcon-sweep, run a-bc/d", "name falcon-sweep"},
     {"#   Rank  0 Pid  71430 on   kvm-gpu1 device  0", "host kvm-gpu1"},
     {"tcp://bob:pa55word@store.acme.com:80/x/y",
      "user bob, secret pa55word, domain acme.com, path /x/y"},
@@ -94,6 +102,7 @@ constexpr Row kRows[] = {
     {"Channel 01gpu-n41:2918:3332 [0]", "host gpu-n41"},
     {"my_box.corp.edu:77:78 [1] NCCL", "host my_box, domain corp.edu"},
     {"zebra7:2918:3332", "host zebra7"},
+    {"2024-05-05T12:34:56 [0] 2024-05-05T12:34:56.789 x", ""},
     {"socket.cc:717:313 12:34:56 error:29:30 node:1:1 [0]", ""},
     // What announces one.
     {"(RayWorker pid=4131, ip=jwb0582i) x", "host jwb0582i"},
@@ -113,6 +122,9 @@ constexpr Row kRows[] = {
      "name falcon-x7-master-0, name team-zebra"},
     {"see llama-7d9f8b6c54-x2k4p and dgx-xfpt6 of nccl-tests",
      "host llama-7d9f8b6c54-x2k4p, host dgx-xfpt6"},
+    {"llama-7d9f8b6c54-xkqrp, llama-benchmark-plans", "host llama-7d9f8b6c54-xkqrp"},
+    {"mail.acme.com, zebra.corp.io, kite.dev:80, x.dev y",
+     "host mail, domain acme.com, host zebra, domain corp.io, domain kite.dev"},
     {"i-0abc12345678def90 arn:aws:iam::123456789012:role/x ip-0A230405",
      "host i-0abc12345678def90, name arn:aws:iam::123456789012:role/x, host ip-0A230405"},
     {"torn/home/alicew/y", "path /home/alicew/y"},
@@ -125,6 +137,7 @@ constexpr Row kRows[] = {
     {"libfabric version 1.18.1.0, libx.so@VERS_1, image@sha256:abcd, 2.9it/s </s>", ""},
     {"transport/[net_ib.cc:101](http://net_ib.cc:101/) NCCL WARN", ""},
     {"see http://net_ib.cc:101/", "host net_ib, domain cc"},
+    {"host=https://github.com/x and https://github.com.", ""},
     {"https://docs.nvidia.com/nccl/user/x and torch.distributed.run, self.net x.py", ""},
 };
 
@@ -138,12 +151,19 @@ TEST(IdentityScan, TakesALoginOfAnyLength) {
             "user alice, secret " + token + ", host host7");
 }
 
-constexpr const char* kHostileParts[] = {"a-",      "a.",          "0:",         "/",
-                                         "a@",      "token=",      "://",        "\xff",
-                                         "-I/",     "10.1.1.1.",   "hf_/",       "eyJ.",
-                                         "user=a/", "nodelist=a ", "a://a@",     "token=/x",
-                                         "user=a.", "nodelist=1,", "Bearer hf_", "token=\"/",
-                                         "token='", "nodelist=a.", "token=$A"};
+constexpr const char* kHostileParts[] = {"a-",         "a.",
+                                         "0:",         "/",
+                                         "a@",         "token=",
+                                         "://",        "\xff",
+                                         "-I/",        "10.1.1.1.",
+                                         "hf_/",       "eyJ.",
+                                         "user=a/",    "nodelist=a ",
+                                         "a://a@",     "token=/x",
+                                         "user=a.",    "nodelist=1,",
+                                         "Bearer hf_", "token=\"/",
+                                         "token='",    "nodelist=a.",
+                                         "token=$A",   "gpu-n1-",
+                                         "token=${",   "[a.cc](http://"};
 
 std::string repeated(std::string_view part, size_t size) {
   std::string text;

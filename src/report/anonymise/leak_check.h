@@ -3,7 +3,8 @@
 //   logs/a.log:17: 'gpu-n41', which stood before a process id
 //
 // The last look before a bundle is written. It is cruder than what replaced the names, and shares
-// nothing with it, so that one mistake is not made twice: names are taken from the logs as they
+// nothing with it but which part of a word is no name (is_name_at), so that one mistake is not made
+// twice: names are taken from the logs as they
 // came, by what a reader would take for one (what stands before ":313:313 [", behind "ip=" or
 // "/home/", before a port, with an '@'), and looked for in any place of the result, inside of other
 // words, and where it is percent-encoded or escaped as in JSON or HTML.
@@ -20,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/known_names.h"
+#include "report/anonymise/identity_patterns.h"
 
 namespace ncclog {
 
@@ -49,7 +50,6 @@ class LeakCheck {
  private:
   void add(std::string_view name, std::string_view why);
   std::string find_in(std::string_view line) const;
-  bool is_left(std::string_view line, size_t at, std::string_view name) const;
 
   OrdinaryWords ordinary_;
   std::map<std::string, std::string, std::less<>> names_;  ///< In lower case, with why.

@@ -1,9 +1,9 @@
-#include "report/address_map.h"
+#include "report/anonymise/address_map.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <vector>
 
@@ -25,56 +25,25 @@ void set_bit(AddressBits& address, int bit, bool value) {
   byte = static_cast<uint8_t>(value ? byte | mask : byte & ~mask);
 }
 
+/// Leading zeros are fine, unlike for inet_pton: logs hold "010.012.008.041".
 std::optional<AddressBits> parse_four_bytes(std::string_view text) {
   AddressBits address;
   const auto parts = split(text, '.');
   if (parts.size() != 4) return std::nullopt;
   for (size_t i = 0; i < 4; ++i) {
     const auto byte = parts[i].size() > 3 ? std::nullopt : parse_int(parts[i]);
-    if (!byte || *byte < 0 || *byte > 255 || !is_digit(parts[i][0])) return std::nullopt;
+    if (!byte || *byte > 255 || !is_digit(parts[i][0])) return std::nullopt;
     address.bytes[i] = static_cast<uint8_t>(*byte);
   }
   return address;
 }
 
-/// The groups between colons; nullopt if one of them is none.
-std::optional<std::vector<uint16_t>> parse_groups(std::string_view text) {
-  std::vector<uint16_t> groups;
-  if (text.empty()) return groups;
-  for (const std::string_view part : split(text, ':')) {
-    unsigned value = 0;
-    const auto end = std::from_chars(part.data(), part.data() + part.size(), value, 16);
-    if (part.empty() || part.size() > 4 || end.ptr != part.data() + part.size()) {
-      return std::nullopt;
-    }
-    groups.push_back(static_cast<uint16_t>(value));
-  }
-  return groups;
-}
-
-std::optional<AddressBits> parse_ipv6(std::string_view text) {
-  const size_t gap = text.find("::");
-  const auto front = parse_groups(text.substr(0, gap));
-  const auto back = parse_groups(gap == text.npos ? std::string_view() : text.substr(gap + 2));
-  if (!front || !back) return std::nullopt;
-  const size_t named = front->size() + back->size();
-  if (gap == text.npos ? named != 8 : named > 7) return std::nullopt;
-  AddressBits address{.bits = kIpv6Bits};
-  const auto put = [&](size_t group, uint16_t value) {
-    address.bytes[2 * group] = static_cast<uint8_t>(value >> 8);
-    address.bytes[2 * group + 1] = static_cast<uint8_t>(value & 0xFF);
-  };
-  for (size_t i = 0; i < front->size(); ++i) put(i, (*front)[i]);
-  for (size_t i = 0; i < back->size(); ++i) put(8 - back->size() + i, (*back)[i]);
-  return address;
-}
-
 /// IPv4 written as IPv6: the last four bytes behind ten of 0 and two of 255.
 std::optional<AddressBits> mapped_ipv4(const AddressBits& address) {
-  if (address.bits != kIpv6Bits) return std::nullopt;
-  for (size_t i = 0; i < 12; ++i) {
-    if (address.bytes[i] != (i < 10 ? 0 : 0xFF)) return std::nullopt;
-  }
+  constexpr std::array<uint8_t, 12> kPrefix = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  if (address.bits != kIpv6Bits ||
+      !std::equal(kPrefix.begin(), kPrefix.end(), address.bytes.begin()))
+    return std::nullopt;
   AddressBits inner;
   std::copy_n(address.bytes.begin() + 12, 4, inner.bytes.begin());
   return inner;
@@ -101,6 +70,13 @@ int class_bits(const AddressBits& address) {
   return sixteen ? 16 : 8;
 }
 
+/// The bits of its class, zeros behind.
+AddressBits class_of(const AddressBits& address) {
+  AddressBits prefix{.bits = address.bits};
+  for (int bit = 0; bit < class_bits(address); ++bit) set_bit(prefix, bit, get_bit(address, bit));
+  return prefix;
+}
+
 /// Carries over the bits in which the addresses differ from each other, from `bit` on. Both lists
 /// go together; `from` is sorted.
 void copy_forks(std::span<const AddressBits> from, std::span<AddressBits> to, int bit) {
@@ -120,8 +96,7 @@ void copy_forks(std::span<const AddressBits> from, std::span<AddressBits> to, in
 /// `variant`.
 std::vector<AddressBits> renumbered(std::span<const AddressBits> sorted, uint8_t variant) {
   const int kept = class_bits(sorted.front());
-  AddressBits pattern{.bits = sorted.front().bits};
-  for (int bit = 0; bit < kept; ++bit) set_bit(pattern, bit, get_bit(sorted.front(), bit));
+  AddressBits pattern = class_of(sorted.front());
   const size_t last = static_cast<size_t>(pattern.bits / 8) - 1;
   pattern.bytes[last] = 0x11;  // So that a fork in the last bit makes no network address.
   pattern.bytes[kept <= 8 && pattern.bits == kIpv4Bits ? 1 : last - 1] = variant;
@@ -130,54 +105,28 @@ std::vector<AddressBits> renumbered(std::span<const AddressBits> sorted, uint8_t
   return result;
 }
 
-std::string four_bytes_text(std::span<const uint8_t> b) {
-  return fmt::format("{}.{}.{}.{}", b[0], b[1], b[2], b[3]);
-}
-
-uint16_t group_of(const AddressBits& address, size_t group) {
-  return static_cast<uint16_t>(address.bytes[2 * group] << 8 | address.bytes[2 * group + 1]);
-}
-
-/// All eight groups with four digits each, as sysfs prints GIDs.
-std::string full_text(const AddressBits& address) {
-  std::string text;
-  for (size_t i = 0; i < 8; ++i) {
-    text += fmt::format("{}{:04x}", i == 0 ? "" : ":", group_of(address, i));
-  }
-  return text;
-}
-
-/// The longest run of zero groups as "::", as inet_ntop prints it.
-std::string short_text(const AddressBits& address) {
-  size_t best = 0, best_length = 1;
-  for (size_t i = 0; i < 8; ++i) {
-    size_t end = i;
-    while (end < 8 && group_of(address, end) == 0) ++end;
-    if (end - i > best_length) best = i, best_length = end - i;
-  }
-  std::string text;
-  for (size_t i = 0; i < 8; ++i) {
-    if (best_length > 1 && i == best) {
-      text += "::";
-      i += best_length - 1;
-      continue;
-    }
-    if (!text.empty() && text.back() != ':') text += ':';
-    text += fmt::format("{:x}", group_of(address, i));
-  }
-  return text;
-}
-
-/// In the notation of `like`.
+/// In the notation of `like`: sysfs prints GIDs with all eight groups of four digits.
 std::string address_text(const AddressBits& address, std::string_view like) {
-  if (address.bits == kIpv4Bits) return four_bytes_text(address.bytes);
-  return like.size() == 39 ? full_text(address) : short_text(address);
+  constexpr size_t kFullLength = 39;
+  std::string full;
+  for (size_t i = 0; i < address.bytes.size() && like.size() == kFullLength; ++i) {
+    full += fmt::format("{}{:02x}", i > 0 && i % 2 == 0 ? ":" : "", address.bytes[i]);
+  }
+  if (!full.empty()) return full;
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(address.bits == kIpv4Bits ? AF_INET : AF_INET6, address.bytes.data(), text,
+            sizeof text);
+  return text;
 }
 
 }  // namespace
 
 std::optional<AddressBits> parse_address_bits(std::string_view text) {
-  return text.find(':') == text.npos ? parse_four_bytes(text) : parse_ipv6(text);
+  if (text.find(':') == text.npos) return parse_four_bytes(text);
+  AddressBits address{.bits = kIpv6Bits};
+  if (inet_pton(AF_INET6, std::string(text).c_str(), address.bytes.data()) != 1)
+    return std::nullopt;
+  return address;
 }
 
 bool AddressMap::add(std::string_view printed) {
@@ -191,19 +140,15 @@ bool AddressMap::add(std::string_view printed) {
 }
 
 void AddressMap::assign() {
-  std::map<std::pair<int, std::string>, std::vector<AddressBits>> classes;
+  std::map<AddressBits, std::vector<AddressBits>> classes;
   for (const auto& [address, replacement] : replacements_) {
-    AddressBits prefix{.bits = address.bits};
-    for (int bit = 0; bit < class_bits(address); ++bit) {
-      set_bit(prefix, bit, get_bit(address, bit));
-    }
-    classes[{address.bits, address_text(prefix, "")}].push_back(address);
+    classes[class_of(address)].push_back(address);
   }
-  for (const auto& [name, members] : classes) {
+  const auto is_taken = [&](const AddressBits& address) {
+    return replacements_.contains(address) || stays(address);
+  };
+  for (const auto& [prefix, members] : classes) {
     std::vector<AddressBits> chosen = renumbered(members, 0);
-    const auto is_taken = [&](const AddressBits& address) {
-      return replacements_.contains(address) || stays(address);
-    };
     for (unsigned variant = 1; variant < 256; ++variant) {
       if (std::none_of(chosen.begin(), chosen.end(), is_taken)) break;
       chosen = renumbered(members, static_cast<uint8_t>(variant));

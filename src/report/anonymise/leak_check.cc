@@ -1,0 +1,210 @@
+#include "report/anonymise/leak_check.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "base/text.h"
+#include "report/anonymise/address_map.h"
+#include "report/anonymise/anonymise.h"
+
+namespace ncclog {
+namespace {
+
+/// What a reader takes for a name. Group 1 is the name.
+struct Look {
+  const char* pattern;
+  std::string_view why;
+  bool may_be_known = false;  ///< Known words are nobody's name here, and are not replaced.
+};
+
+constexpr Look kLooks[] = {
+    {R"(([A-Za-z][\w.-]+):\d{2,10}:\d{2,10} \[)", "stood before a process id"},
+    {R"(\b(?:ip|host|hostname|HOSTNAME|MASTER_ADDR)=([A-Za-z][\w.-]{3,}))",
+     "stood where a host does"},
+    {R"(srun: error: ([A-Za-z][\w-]*\d+):)", "stood where srun names a host"},
+    {R"([:\s=\]](\d{1,3}(?:\.\d{1,3}){3})<\d+>)", "was an address with a port"},
+    {R"(:((?:[0-9a-f]{1,4}:)+[0-9a-f:]*[0-9a-f])(?:%\w+)?<\d+>)", "was an address with a port"},
+    {R"((?:^|[^:\w])((?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2})(?:[^:\w]|$))", "was a MAC address"},
+    {R"(([\w.+-]+@[\w-]+(?:\.[a-z]{2,})+))", "was a mail address"},
+    {R"(/(?:home|Users)/([A-Za-z][\w.-]{2,}))", "was the owner of a home", true},
+    {R"(\b(?:USER|LOGNAME|user|username)=([A-Za-z][\w.-]{2,}))", "was a user", true},
+    {R"((?i)(?:token|secret|password|api_key)["']?\s?[=:]\s?["']?([\w+/.~-]{12,}))",
+     "was a secret"},
+    {R"(\b(?:s3|gs|abfss?|hdfs)://([\w.-]{3,}))", "was a bucket", true},
+    {R"((?:--job-name[= ]|JOB_NAME=)([A-Za-z][\w.-]{3,}))", "was the name of a job", true},
+};
+
+/// Logs hold any bytes.
+RE2::Options byte_options() {
+  RE2::Options options;
+  options.set_encoding(RE2::Options::EncodingLatin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+/// Names that are everybody's, and addresses that every host has.
+bool is_nobody(std::string_view name) {
+  if (is_plain_word(name)) return true;
+  // What replaces names is made of these.
+  constexpr std::string_view kReplacements =
+      "host- domain- .example mail- @ user- name- job- folder- file- hardware- guid- secret- c0de "
+      "fe80";
+  if (kReplacements.find(lower_case(name)) != kReplacements.npos) return true;
+  if (name.find_first_not_of("0:-") == name.npos || name.find_first_not_of("fF:-") == name.npos)
+    return true;
+  AddressMap addresses;
+  return parse_address_bits(name) && !addresses.add(name);
+}
+
+// Texts inside of others.
+
+/// Appends a character as UTF-8.
+void append_character(std::string& out, uint32_t code) {
+  if (code < 0x80) {
+    out += static_cast<char>(code);
+  } else if (code < 0x800) {
+    out += static_cast<char>(0xC0 | code >> 6);
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  } else {
+    out += static_cast<char>(0xE0 | (code >> 12 & 0x0F));
+    out += static_cast<char>(0x80 | (code >> 6 & 0x3F));
+    out += static_cast<char>(0x80 | (code & 0x3F));
+  }
+}
+
+/// Copies `text` with all that `escape` matches written as what it means: group 1 is a number in
+/// hexadecimal digits, group 2 one in decimal digits, group 3 the name of a character or itself.
+std::string unescaped(std::string_view text, const RE2& escape) {
+  constexpr std::pair<std::string_view, char> kNames[] = {
+      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
+  std::string out;
+  const re2::StringPiece all(text.data(), text.size());
+  re2::StringPiece groups[4];
+  size_t at = 0;
+  while (escape.Match(all, at, text.size(), RE2::UNANCHORED, groups, 4)) {
+    const auto begin = static_cast<size_t>(groups[0].data() - text.data());
+    out += text.substr(at, begin - at);
+    at = begin + groups[0].size();
+    const std::string_view name(groups[3].data(), groups[3].size());
+    if (name.empty()) {
+      const bool is_hex = !groups[1].empty();
+      const re2::StringPiece& digits = groups[is_hex ? 1 : 2];
+      uint32_t code = 0;
+      std::from_chars(digits.data(), digits.data() + digits.size(), code, is_hex ? 16 : 10);
+      append_character(out, code);
+    } else {
+      const auto known = std::find_if(std::begin(kNames), std::end(kNames),
+                                      [&](const auto& row) { return row.first == name; });
+      out += known == std::end(kNames) ? name[0] : known->second;
+    }
+  }
+  return out += text.substr(at);
+}
+
+struct Writing {
+  char mark;
+  std::string (*undo)(std::string_view text);
+};
+
+constexpr Writing kWritings[] = {
+    {'%', without_percent_escapes}, {'\\', without_backslashes}, {'&', without_entities}};
+
+}  // namespace
+
+LeakCheck::LeakCheck(const OrdinaryWords& ordinary, const std::set<std::string>& replaced)
+    : ordinary_(ordinary) {
+  for (const std::string& name : replaced) add(name, "was replaced elsewhere");
+}
+
+void LeakCheck::add(std::string_view name, std::string_view why) {
+  if (name.size() < 2) return;
+  const std::string lower = lower_case(name);
+  starts_.set(start_of(lower, 0));
+  lengths_[start_of(lower, 0)].insert(lower.size());
+  names_.try_emplace(lower, why);
+}
+
+void LeakCheck::read(std::string_view text) {
+  static const std::vector<std::unique_ptr<RE2>> kPatterns = [] {
+    std::vector<std::unique_ptr<RE2>> patterns;
+    for (const Look& look : kLooks)
+      patterns.push_back(std::make_unique<RE2>(look.pattern, byte_options()));
+    return patterns;
+  }();
+  for (size_t i = 0; i < kPatterns.size(); ++i) {
+    const std::string_view why = kLooks[i].why;
+    re2::StringPiece rest(text.data(), text.size());
+    re2::StringPiece found;
+    while (RE2::FindAndConsume(&rest, *kPatterns[i], &found)) {
+      std::string_view name(found.data(), found.size());
+      while (!name.empty() && !is_alnum(name.back())) name.remove_suffix(1);
+      const bool has_letter = std::any_of(name.begin(), name.end(), is_alpha);
+      const bool tells = has_letter ? name.size() >= 3 : has_digit(name);
+      if (!tells || is_nobody(name) || ordinary_.contains(lower_case(name))) continue;
+      if (why == "was a secret" && !(has_digit(name) && has_letter)) continue;
+      // A job called "nccl-tests" stays one.
+      if (kLooks[i].may_be_known && is_known_component(name)) continue;
+      // "host=memory" names nobody.
+      if (why.starts_with("stood") && !has_digit(name) && name.find_first_of("-.") == name.npos)
+        continue;
+      add(name, why);
+    }
+  }
+}
+
+/// The first name in `line`; empty: none.
+std::string LeakCheck::find_in(std::string_view line) const {
+  for (size_t at = 0; at + 1 < line.size(); ++at) {
+    const uint16_t start = start_of(line, at);
+    if (!starts_.test(start)) continue;
+    for (const size_t length : lengths_.at(start)) {
+      if (at + length > line.size()) break;
+      const std::string name = lower_case(line.substr(at, length));
+      if (names_.contains(name) && is_name_at(line, at, length, ordinary_)) return name;
+    }
+  }
+  return {};
+}
+
+std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) const {
+  std::vector<Leak> leaks;
+  const auto look_at = [&](const std::string& place, std::string_view line) {
+    std::string name = find_in(line);
+    for (const auto& [mark, undo] : kWritings) {
+      if (name.empty() && line.find(mark) != line.npos) name = find_in(undo(line));
+    }
+    if (!name.empty()) leaks.push_back({place, name, names_.at(name)});
+  };
+  look_at(std::string(path), path);
+  size_t number = 0;
+  for (size_t begin = 0; begin < text.size() && leaks.size() < kMost;) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    look_at(fmt::format("{}:{}", path, ++number), text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return leaks;
+}
+
+std::string without_percent_escapes(std::string_view text) {
+  static const RE2 kEscape("%([0-9a-fA-F]{2})()()", byte_options());
+  return unescaped(text, kEscape);
+}
+
+std::string without_backslashes(std::string_view text) {
+  static const RE2 kEscape(R"(\\(?:u([0-9a-fA-F]{4})|()(\W)))", byte_options());
+  return unescaped(text, kEscape);
+}
+
+std::string without_entities(std::string_view text) {
+  static const RE2 kEscape("&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));",
+                           byte_options());
+  return unescaped(text, kEscape);
+}
+
+}  // namespace ncclog
