@@ -202,7 +202,8 @@ constexpr const char* kShells[] = {"bash", "zsh", "fish"};
 /// What is offered in place of the last word, without what it is, in the order in which it is.
 std::string offered(const Words& words) {
   Words lines;
-  for (const std::string_view line : split(completions(declared_commands(), words), '\n')) {
+  const std::string text = completions(declared_commands(), words);
+  for (const std::string_view line : split(text, '\n')) {
     if (!line.empty()) lines.emplace_back(line.substr(0, line.find('\t')));
   }
   return join(lines, " ");
