@@ -403,10 +403,12 @@ class Builder {
     kinds.reserve(plans_.size());
     for (const Plan& plan : plans_) kinds.push_back(kind_of(plan));
     for (size_t i = 0; i < plans_.size(); ++i) add_wordings(plans_[i], kinds[i]);
-    for (const Kind& kind : kinds) {
-      for (const Wording& wording : kind.wordings) {
-        if (kind.source == Source::Nccl) result_.nccl.add(wording);
-        if (kind.source != Source::Nccl || wording.quotable) result_.foreign.add(wording);
+    // A number is told from a name by one byte: " 0 : NET/0 …" is no "{op:word} : invalid root …".
+    for (const bool of_numbers : {true, false}) {
+      for (const Kind& kind : kinds) {
+        for (const Wording& wording : kind.wordings) {
+          if (begins_with_number(wording) == of_numbers) dispatch(wording);
+        }
       }
     }
     result_.table = {kinds, result_.nccl.dispatch(), result_.foreign.dispatch()};
@@ -415,6 +417,17 @@ class Builder {
   const Places& places() const { return places_; }
 
  private:
+  void dispatch(const Wording& wording) {
+    const bool is_nccl = wording.kind->source == Source::Nccl;
+    if (is_nccl) result_.nccl.add(wording);
+    if (!is_nccl || wording.quotable) result_.foreign.add(wording);
+  }
+
+  static bool begins_with_number(const Wording& wording) {
+    const PatternStep& first = wording.steps.front();
+    return first.literal.empty() && first.hole == HoleType::Integer;
+  }
+
   Plan& plan_of(std::string_view name) {
     const auto [entry, is_new] = by_name_.try_emplace(name, plans_.size());
     if (is_new) plans_.emplace_back();

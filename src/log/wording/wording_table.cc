@@ -316,7 +316,7 @@ std::span<const PatternStep> compile_wording(std::string_view text, std::span<co
 }
 
 size_t shared_steps(const Wording& a, const Wording& b) {
-  if (a.kind != b.kind || a.recognise != nullptr || b.recognise != nullptr) return 0;
+  if (a.recognise != nullptr || b.recognise != nullptr) return 0;
   const auto [end, ignored] = std::ranges::mismatch(a.steps, b.steps, is_same_step);
   return std::min(static_cast<size_t>(end - a.steps.begin()), Trail::kLongest - 1);
 }

@@ -83,7 +83,7 @@ struct Trail {
   const Wording* wording = nullptr;  ///< The one that was tried; nullptr: none.
 };
 
-/// Steps with which both begin, at most Trail::kLongest - 1; 0 unless they are of one kind.
+/// Steps with which both begin, at most Trail::kLongest - 1.
 size_t shared_steps(const Wording& a, const Wording& b);
 
 /// True if all of `text` fits; then `message`, which must be fresh, holds the kind and the captured
