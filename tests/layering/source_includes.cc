@@ -14,7 +14,7 @@ using Names = std::vector<std::string_view>;
 
 struct Layer {
   std::string_view name;
-  Names layers;     ///< Layers besides itself that it may include.
+  Names layers;     ///< Layers besides itself that it may include; "log/*": log and all its rooms.
   Names libraries;  ///< Outside libraries that it may include, by the start of the include.
 };
 
@@ -24,25 +24,47 @@ const std::vector<Layer>& layer_table() {
       {"input", {"base"}, {"fmt/", "boost/", "isa-l", "zstd", "archive"}},
       {"log/line", {"base"}, {}},
       {"log/wording", {"log/line", "base"}, {}},
-      {"log", {"base"}, {"fmt/", "re2/"}},
+      {"log", {"log/*", "base"}, {"fmt/", "re2/"}},
       // Who reads a job never sees a shard.
-      {"model", {"log", "base"}, {"fmt/"}},
-      {"model/shard", {"model", "log", "base"}, {"fmt/"}},
-      {"model/build", {"model/shard", "model", "log", "base"}, {"fmt/"}},
-      {"import", {"model", "log", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
-      {"diagnose", {"model/build", "model", "log", "base"}, {"fmt/"}},
-      {"rules", {"diagnose", "model/build", "model", "log", "base"}, {"fmt/", "yaml-cpp/", "re2/"}},
+      {"model", {"log/*", "base"}, {"fmt/"}},
+      {"model/shard", {"model", "log/*", "base"}, {"fmt/"}},
+      {"model/build", {"model/shard", "model", "log/*", "base"}, {"fmt/"}},
+      {"import", {"model", "log/*", "base"}, {"fmt/", "nlohmann/", "expat", "yaml-cpp/"}},
+      {"diagnose/facts", {"model/build", "model", "log/*", "base"}, {"fmt/"}},
+      {"diagnose/outcome", {"diagnose/facts", "model/build", "model", "log/*", "base"}, {"fmt/"}},
+      {"diagnose/network",
+       {"diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/settings",
+       {"diagnose/network", "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/hardware",
+       {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/calls",
+       {"diagnose/network", "diagnose/outcome", "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"diagnose/iterations", {"model", "log/*", "base"}, {"fmt/"}},
+      {"diagnose/compare",
+       {"diagnose/iterations", "diagnose/settings", "diagnose/network", "diagnose/outcome",
+        "diagnose/facts", "model", "log/*", "base"},
+       {"fmt/"}},
+      {"rules",
+       {"diagnose/*", "model/build", "model", "log/*", "base"},
+       {"fmt/", "yaml-cpp/", "re2/"}},
       {"report",
-       {"rules", "diagnose", "model", "base"},
+       {"rules", "diagnose/*", "model", "base"},
        {"fmt/", "nlohmann/", "sqlite3", "archive", "re2/"}},
-      {"replay/plan", {"diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
-      {"replay/judge", {"replay/plan", "diagnose", "model", "log", "base"}, {"fmt/", "nlohmann/"}},
+      {"replay/plan", {"diagnose/*", "model", "log/*", "base"}, {"fmt/", "nlohmann/"}},
+      {"replay/judge",
+       {"replay/plan", "diagnose/*", "model", "log/*", "base"},
+       {"fmt/", "nlohmann/"}},
       {"replay/run",
-       {"replay/plan", "replay/judge", "log", "base"},
+       {"replay/plan", "replay/judge", "log/*", "base"},
        {"fmt/", "nlohmann/", "CLI/", "cuda", "nccl"}},
       {"app",
-       {"replay/plan", "replay/judge", "report", "rules", "diagnose", "import", "model/build",
-        "model/shard", "model", "log", "input", "base"},
+       {"replay/plan", "replay/judge", "report", "rules", "diagnose/*", "import", "model/build",
+        "model/shard", "model", "log/*", "input", "base"},
        {"fmt/", "CLI/", "nlohmann/"}},
   };
   return kTable;
@@ -61,17 +83,13 @@ const Layer* find_layer(std::string_view name) {
   return found == table.end() ? nullptr : &*found;
 }
 
-/// Rooms that may include other things than the folder in which they are.
-constexpr std::string_view kRooms[] = {"log/line",    "log/wording",  "model/shard", "model/build",
-                                       "replay/plan", "replay/judge", "replay/run"};
-
+/// The room "model/shard" if the table has it, else the folder "model"; empty: in no folder.
 std::string_view layer_name(std::string_view path) {
   if (path == "main.cc") return "app";
-  for (const std::string_view room : kRooms) {
-    if (path.starts_with(room) && path.substr(room.size()).starts_with('/')) return room;
-  }
-  size_t slash = path.find('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  const size_t folder = path.find('/');
+  if (folder == path.npos) return {};
+  const std::string_view room = path.substr(0, path.find('/', folder + 1));
+  return find_layer(room) != nullptr ? room : path.substr(0, folder);
 }
 
 /// The file in `#include "x"` or `#include <x>`, quotes included; nullopt for other lines.
@@ -99,11 +117,9 @@ bool is_allowed(const Layer& layer, std::string_view include) {
   std::string_view file = include.substr(1);
   if (starts_with_any(file, kLibraries)) return starts_with_any(file, layer.libraries);
   if (include[0] == '<') return true;
-  std::string_view other = layer_name(file);
-  // Whoever may include log may include its rooms.
-  const bool in_log = layer.name == "log" || contains(layer.layers, "log");
-  if (in_log && other.starts_with("log/")) return true;
-  return other == layer.name || contains(layer.layers, other);
+  const std::string_view other = layer_name(file);
+  const std::string all_rooms = std::string(other.substr(0, other.find('/'))) + "/*";
+  return other == layer.name || contains(layer.layers, other) || contains(layer.layers, all_rooms);
 }
 
 using Path = std::filesystem::path;
