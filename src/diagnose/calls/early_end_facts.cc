@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/interfaces.h"
@@ -38,6 +39,8 @@ namespace ncclog {
 //       → job.host_lost = yes, host b
 //   all ranks destroyed three communicators, none the fourth, and nothing follows
 //       → job.destroy_unfinished = yes
+//   ranks 0-2: Destroy START, and nothing more; rank 3 shows no line about destroying; it hung
+//       → job.destroy_not_begun = yes, rank 3
 //
 // NCCL tells nobody that a rank left: the others wait for it until somebody's patience ends. Who
 // left by itself before that has no error to show, so its own last words are what there is.
@@ -254,6 +257,59 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
       ended == 1 ? "" : "s", count, count == 1 ? "did" : "did", join(open, ", "),
       count > kMostNamed ? fmt::format(" and {} more", count - kMostNamed) : std::string());
   return value;
+}
+
+/// How far a rank came with the destruction of a communicator.
+enum class Teardown { NotBegun, Waits, Ended, Unknown };
+
+Teardown teardown_of(const Job& job, const CommRank& rank) {
+  if (rank.process < 0 || rank.segment < 0) return Teardown::Unknown;
+  const Process& process = nth_process(job, rank.process);
+  if (process.cut || process.torn) return Teardown::Unknown;
+  if (rank.state == RankState::Destroyed) return Teardown::Ended;
+  if (rank.state != RankState::Complete) return Teardown::Unknown;
+  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  const uint64_t pointer = log.comms.all[static_cast<size_t>(rank.segment)].comm;
+  Teardown teardown = Teardown::NotBegun;
+  for (const Record& record : log.records.kept(kKindIndex<CommEnd>)) {
+    const Event event = parse_event(record.text, all_wordings());
+    if (read_message<CommEnd>(event.message).comm.value != pointer) continue;
+    // Whoever prints more after it is not the one that waits in it.
+    teardown = record.where == process.last ? Teardown::Waits : Teardown::Unknown;
+  }
+  return teardown;
+}
+
+FactValue destroy_not_begun(const Job& job, const Instance&) {
+  const auto stop = stop_evidence(job);
+  if (!stop || outcome_of(job).job.state == EndState::Finished) return unknown();
+  for (const Communicator& comm : job.communicators) {
+    std::map<Teardown, std::vector<const CommRank*>> ranks;
+    for (const CommRank& rank : comm.ranks) ranks[teardown_of(job, rank)].push_back(&rank);
+    const auto& late = ranks[Teardown::NotBegun];
+    const auto& waiting = ranks[Teardown::Waits];
+    // Without a line of the others nothing shows that such lines were logged.
+    if (!ranks[Teardown::Unknown].empty() || late.empty() || waiting.empty()) continue;
+    if (!are_few(late.size(), waiting.size())) continue;
+    FactValue value = yes({});
+    std::vector<int> begun, open;
+    for (const CommRank* rank : waiting) {
+      begun.push_back(rank->rank);
+      const Process& process = nth_process(job, rank->process);
+      value.evidence.push_back({process.last, process.last_text});
+    }
+    for (const CommRank* rank : late) {
+      open.push_back(rank->rank);
+      value.processes.push_back(rank->process);
+      const Process& process = nth_process(job, rank->process);
+      value.evidence.push_back({process.last, process.last_text});
+    }
+    value.what = fmt::format(
+        "{} began to destroy communicator {} and did not end, {} {} no line of that",
+        ranks_phrase(begun), comm.id, ranks_phrase(open), open.size() == 1 ? "shows" : "show");
+    return value;
+  }
+  return unknown();
 }
 
 /// The host at the other end, by its own name; empty if the line does not tell it.
@@ -498,6 +554,9 @@ constexpr std::array kFacts = {
     Fact{"job.aborted_early", Scope::Job, FactType::Bool,
          "A rank aborted its communicator, without an error before that, and others waited for it.",
          within_runs<aborted_early>},
+    Fact{"job.destroy_not_begun", Scope::Job, FactType::Bool,
+         "Most ranks of a communicator wait in its destruction, which few have not begun.",
+         within_runs<destroy_not_begun>},
     Fact{"job.destroy_unfinished", Scope::Job, FactType::Bool,
          "All processes ended with the destruction of communicators, and some have no end.",
          within_runs<destroy_unfinished>},
