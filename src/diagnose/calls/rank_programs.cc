@@ -277,11 +277,17 @@ void number_calls(const Job& job, const std::vector<const CommRank*>& by_call,
                   std::vector<RankCall>& calls) {
   // From the end: how many calls were made is known, the number of the first that is kept is not.
   std::map<std::tuple<CallLine, bool>, uint64_t> left;
+  auto place = left.end();
   for (size_t i = calls.size(); i-- > 0;) {
     RankCall& call = calls[i];
-    const auto [entry, is_new] = left.try_emplace({call.line, call.receives}, 0);
-    if (is_new) entry->second = calls_made(job, *by_call[i], call.line, call.receives);
-    call.index = entry->second > 0 ? --entry->second : 0;
+    const std::tuple key(call.line, call.receives);
+    // Most calls are of the same line as the one after them.
+    if (place == left.end() || place->first != key) {
+      const auto [entry, is_new] = left.try_emplace(key, 0);
+      if (is_new) entry->second = calls_made(job, *by_call[i], call.line, call.receives);
+      place = entry;
+    }
+    call.index = place->second > 0 ? --place->second : 0;
   }
 }
 
@@ -290,21 +296,41 @@ struct Draft {
   std::vector<const CommRank*> ranks;  ///< Of each call.
 };
 
+/// What an entry of the tape is in the programs; `draft` is nullptr where it is in none.
+struct Made {
+  RankCall call;
+  const CommRank* rank = nullptr;
+  Draft* draft = nullptr;
+};
+
+Made read_made(const CallTape::Entry& entry, int log, const Members& members,
+               std::map<Waiter, Draft>& drafts) {
+  const auto member = members.find({log, entry.segment});
+  if (member == members.end()) return {};
+  const auto call = read_entry(entry, member->second);
+  if (!call) return {};
+  return {*call, member->second.rank, &drafts[waiter_of(*member->second.rank)]};
+}
+
 void add_log(const Job& job, int log, const Members& members, std::vector<RankProgram>& result) {
   const CallTape* tape = whole_tape(job.logs[static_cast<size_t>(log)]);
   if (tape == nullptr) return;
   const std::vector<uint16_t> ids = tape->calls();
   std::map<Waiter, Draft> drafts;
+  std::map<uint16_t, Made> made;
+  auto place = made.end();
   for (size_t i = ids.size() - std::min(ids.size(), kProgramCalls); i < ids.size(); ++i) {
-    const CallTape::Entry& entry = tape->entries()[ids[i]];
-    const auto member = members.find({log, entry.segment});
-    if (member == members.end()) continue;
-    auto call = read_entry(entry, member->second);
-    if (!call) continue;
-    call->kind = ids[i];
-    Draft& draft = drafts[waiter_of(*member->second.rank)];
-    draft.calls.push_back(*call);
-    draft.ranks.push_back(member->second.rank);
+    // A loop has few different calls, one of which often comes many times in a row.
+    if (place == made.end() || place->first != ids[i]) {
+      const auto [entry, is_new] = made.try_emplace(ids[i]);
+      if (is_new) entry->second = read_made(tape->entries()[ids[i]], log, members, drafts);
+      place = entry;
+    }
+    const Made& call = place->second;
+    if (call.draft == nullptr) continue;
+    call.draft->calls.push_back(call.call);
+    call.draft->calls.back().kind = ids[i];
+    call.draft->ranks.push_back(call.rank);
   }
   for (auto& [waiter, draft] : drafts) {
     number_calls(job, draft.ranks, draft.calls);
