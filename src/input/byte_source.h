@@ -6,8 +6,8 @@
 // Where they lie does not matter: in a file, at standard input, or in a member of an archive.
 // Opening and reading never throw for what the file holds or lacks: the state says how it ended.
 //
-//   RawFile      the bytes as they lie on the disk: the one place that talks to the operating
-//   system ByteSource   those of RawFile or of an archive's member, decompressed (input/codec.h)
+//   RawFile      the bytes as they lie on the disk: the one place that talks to the system
+//   ByteSource   those of RawFile or of an archive's member, decompressed (input/codec.h)
 
 #pragma once
 

@@ -1,8 +1,7 @@
 // Takes the lines that processes printed out of what collectors made of them: JSON is undone,
 // halves of long lines are joined.
 //
-//   {"log":"node07:41:42 [3] NCCL INFO Using network
-//   IB\n","stream":"stderr","time":"2026-01-05T…Z"}
+//   {"log":"node07:41:42 [3] NCCL INFO Using network IB\n","stream":"stderr","time":"2026-…Z"}
 //   {"MESSAGE":"NVRM: Xid …","_HOSTNAME":"node07","SYSLOG_IDENTIFIER":"kernel",…}
 //
 //   2026-01-05T12:00:00.1Z stdout P node07:41:42 [3] NCCL INFO Chan

@@ -153,7 +153,6 @@ struct SearchedGraph {
   int channels = -1;  ///< 0: not possible.
   std::string bw;     ///< "intra/inter", GB/s, as printed.
   std::string type;   ///< Path types "intra/inter"; a number in 2.5.
-  bool cross_nic = false;
   ChannelSets<std::string, 64> members;  ///< "GPU/0-60 GPU/0-70", as printed, by channel.
 
   bool operator==(const SearchedGraph&) const = default;

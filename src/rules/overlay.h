@@ -51,8 +51,6 @@ struct Overlay {
   Place place;        ///< Of the rule's id.
   std::string path;
   std::string text;  ///< The entry in one line of YAML.
-
-  bool is_for_all() const { return host.empty() && rank.empty(); }
 };
 
 /// True if the tree is a file of overlays, and no rule.

@@ -29,7 +29,7 @@
 
 namespace ncclog {
 
-// Who waits for whom when PyTorch's watchdog fires?
+// Who diverged or is behind, as PyTorch's watchdog tells it?
 //
 //   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288
 //       → job.watchdog_mismatch = yes, rank 3

@@ -28,9 +28,9 @@ namespace ncclog {
 
 // Did a process change its GPU between two communicators, and do two ranks have the same one?
 //
-//   n1:77:77 [3] NCCL INFO … rank 3 nranks 4 cudaDev 3 nvmlDev 3 busId 90 commId 0x51 - Init
-//   COMPLETE n1:77:77 [2] NCCL INFO ENV/Plugin: Closing env plugin ncclEnvDefault [rank3]: … [3] is
-//   setting up NCCL communicator and retrieving ncclUniqueId … by key '1' …
+//   n1:77:77 [3] NCCL INFO … rank 3 nranks 4 cudaDev 3 … commId 0x51 - Init COMPLETE
+//   n1:77:77 [2] NCCL INFO ENV/Plugin: Closing env plugin ncclEnvDefault
+//   [rank3]: … [3] is setting up NCCL communicator and retrieving ncclUniqueId … by key '1' …
 //       → job.device_changed = yes, rank 3: its communicator is on GPU 3, it went on with GPU 2
 //
 // PyTorch keeps a communicator for each device of a group. A rank that changes its GPU builds a new

@@ -29,9 +29,8 @@ namespace {
 
 // Do the ranks of one host get their host memory in one way?
 //
-//   dev-7 pid 4101: cuMem host allocations do not appear to be working; falling back to a /dev/shm/
-//   … dev-7 pid 4100: Bootstrap: Using …, Using network Socket, and no such line: it did not fall
-//   back
+//   dev-7 pid 4101: cuMem host allocations do not appear to be working; falling back to …
+//   dev-7 pid 4100: Bootstrap: Using …, Using network Socket, and no such line: no fall-back
 //
 // From 2.24 on NCCL takes host memory through cuMem where it can, and each process probes that by
 // itself. A process that could not reads a neighbour's cuMem descriptor as the name and size of a

@@ -545,13 +545,9 @@ FactValue socket_between_hosts(const Job& job, const Instance&) {
   return edges.empty() ? unknown() : no();
 }
 
-// What is known of a connection between two ranks, of a GPU, of a network interface?
+// What is known of a connection between two ranks?
 //
 //   Channel 00/0 : 1[1] -> 2[2] [send] via NET/IB/0/GDRDMA   rank_pair.transport = NET/IB
-//   NET/IB: [0] mlx5_0:uverbs0:1/IB provider=Mlx5 speed=400000 …     nic.speed = 400000
-//   NVRM: Xid (PCI:0000:1b:00): 79, …                                 gpu.xid = 79
-//
-// Printed by some settings and releases only, so most of it is often unknown.
 
 FactValue text(std::string value) { return {std::move(value), {}, {}, {}, {}}; }
 

@@ -3,7 +3,7 @@
 //   NET/IB : Using [0]mlx5_0:1/IB            NET/Socket : Using [0]eth0:10.1.2.3<0>
 //   eth0:172.17.0.3 on node-a and on node-b  an address that is of one host only
 //
-// Few of these answers are asked for by other facts: those about a first transfer that never ended.
+// The answers are facts (network_facts.cc); other facts ask only for those declared here.
 
 #pragma once
 

@@ -1,7 +1,7 @@
 // The settings that a job's logs show, linted.
 //
-//   $ mpirun -x NCCL_TIMEOUT=3600 …                      a command sets it, whether NCCL reads it
-//   or not n1:7:7 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_1      NCCL read it
+//   $ mpirun -x NCCL_TIMEOUT=3600 …                                    a command sets it
+//   n1:7:7 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_1      NCCL read it
 //
 // What NCCL prints it has read, so its name is right and its release reads it; only values and
 // company can be wrong. What a command sets may be anything.

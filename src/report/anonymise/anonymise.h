@@ -85,7 +85,7 @@ bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryW
 ///   "nccl-log.gpu-node-1.77.txt of Alice" → "nccl-log.host-1.77.txt of user-1"
 ///   "gpu-node-12"                          stays: that is another name
 ///
-/// A word counts where no letter or digit joins on; one of kLongWord bytes also inside of others,
+/// A word counts where no letter or digit joins on; one of kLongName bytes also inside of others,
 /// as long as no digit continues its number ("xgpu-node-1a"), the other is no ordinary word ("chan"
 /// in "Channel") and no hexadecimal number ("beef" in 0xbeef04). Case matters for words below four
 /// bytes only. Of several the longest one is taken. A place costs one look-up for each length among

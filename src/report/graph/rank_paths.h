@@ -68,9 +68,8 @@ int rank_in_paths(const Job& job, const RankPaths& paths, const Communicator& co
 
 // From each rank to each other one: over which transport?
 //
-//        0 1 2 3        rank × rank where there are up to 64 ranks, else host × host; with more
-//        than
-//     0  . P . .        64 hosts, several neighbours share a row
+//        0 1 2 3        rank × rank where there are up to 64 ranks, else host × host;
+//     0  . P . .        with more than 64 hosts several neighbours share a row
 //     1  . . P .
 
 /// What connects the ranks of a row to those of a column.

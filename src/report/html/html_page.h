@@ -15,12 +15,6 @@
 
 namespace ncclog {
 
-// The page around a report: what it may load, how it looks, what its script does.
-//
-// A page is one file. Its content security policy forbids every request, and names by their hashes
-// the one style sheet and the one script that may run, so that nothing a log says can ever act.
-// Without the script everything can be read: tables are only searched and sorted by it.
-
 /// "default-src 'none'; script-src 'sha256-…'; …".
 std::string content_security_policy();
 

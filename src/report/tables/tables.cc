@@ -179,9 +179,8 @@ Table ranks_table(const Job& job) {
 // show fronts: for each communicator the last collective that all its ranks entered, who went on,
 // who did not, and of whom the logs do not tell.
 //
-//   id      nranks  front  next                               ahead      behind  unknown
-//   last_of_behind 0x7743       8     28  AllReduce of 1048576 float32 (sum)  0-4,6,7   5
-//   ReduceScatter …
+//   id      nranks  front  next                                ahead    behind  last_of_behind
+//   0x7743       8     28  AllReduce of 1048576 float32 (sum)  0-4,6,7  5       ReduceScatter …
 
 namespace {
 
