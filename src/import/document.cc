@@ -73,7 +73,7 @@ namespace {
 /// Writes values. Invariant: once the text is longer than `most_` nothing is added.
 class JsonWriter {
  public:
-  JsonWriter(const Document& document, size_t most) : document_(document), most_(most) {}
+  JsonWriter(const ParsedDocument& document, size_t most) : document_(document), most_(most) {}
 
   bool write(ValueId id, size_t depth) {
     if (out_.size() > most_ || depth > kMaxNesting) return false;
@@ -129,14 +129,14 @@ class JsonWriter {
     append_json_string(out_, number != nullptr ? fmt::format("{}", *number) : "");
   }
 
-  const Document& document_;
+  const ParsedDocument& document_;
   size_t most_;
   std::string out_;
 };
 
 }  // namespace
 
-std::optional<std::string> document_json(const Document& document, size_t most) {
+std::optional<std::string> document_json(const ParsedDocument& document, size_t most) {
   if (!document.problem.empty()) return std::nullopt;
   JsonWriter writer(document, most);
   if (!writer.write(document.root, 0)) return std::nullopt;
@@ -151,7 +151,7 @@ using Json = nlohmann::json;
 /// that have begun and not ended, outermost first, as places in document_.values.
 class DocumentBuilder : public nlohmann::json_sax<Json> {
  public:
-  Document take() { return std::move(document_); }
+  ParsedDocument take() { return std::move(document_); }
 
   bool null() override { return add(std::monostate()); }
   bool boolean(bool value) override { return add(value); }
@@ -228,7 +228,7 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  Document document_;
+  ParsedDocument document_;
   std::vector<ValueId> open_;
   ValueId key_ = 0;                      ///< Of the member whose value comes next.
   std::map<std::string, ValueId> keys_;  ///< Entries repeat their keys thousands of times.
@@ -236,7 +236,7 @@ class DocumentBuilder : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Document read_json(std::string_view bytes) {
+ParsedDocument read_json(std::string_view bytes) {
   DocumentBuilder builder;
   Json::sax_parse(bytes, &builder);
   return builder.take();

@@ -21,7 +21,7 @@
 
 namespace ncclog {
 
-/// Place of a value in Document::values.
+/// Place of a value in ParsedDocument::values.
 using ValueId = uint32_t;
 
 /// A list or a tuple.
@@ -35,12 +35,13 @@ struct DictValue {
 };
 
 /// monostate: None, null, or a whole number that does not fit 64 bits. Texts are also Python's
-/// bytes; they lie in the bytes that were read or in Document::decoded, and may hold any bytes.
+/// bytes; they lie in the bytes that were read or in ParsedDocument::decoded, and may hold any
+/// bytes.
 using Value =
     std::variant<std::monostate, bool, int64_t, double, std::string_view, ListValue, DictValue>;
 
 /// A file that was read. Its texts are views into the bytes it was read from.
-struct Document {
+struct ParsedDocument {
   std::vector<Value> values;
   ValueId root = 0;                 ///< Only if `problem` is empty.
   std::deque<std::string> decoded;  ///< Texts that the file writes with escapes. Never moves them.
@@ -59,7 +60,7 @@ inline constexpr size_t kMaxValues = size_t{1} << 24;
 class DocumentWalk {
  public:
   /// `steps` bounds what all calls together visit and copy: members, items and bytes of text.
-  DocumentWalk(const Document& document, size_t steps) : document_(document), left_(steps) {}
+  DocumentWalk(const ParsedDocument& document, size_t steps) : document_(document), left_(steps) {}
 
   /// True once the steps are used up: then the rest of the document reads as if it were empty.
   bool is_spent() const { return left_ == 0; }
@@ -99,7 +100,7 @@ class DocumentWalk {
   bool take(size_t steps);
 
  private:
-  const Document& document_;
+  const ParsedDocument& document_;
   size_t left_;
 };
 
@@ -119,15 +120,15 @@ std::optional<bool> truth(const Value& value);
 /// The whole tree on one line with a newline behind it. Texts become valid UTF-8, keys that are no
 /// texts become ones. nullopt if it could not be read, or the JSON would be longer than `most`:
 /// a pickle may refer to one value many times.
-std::optional<std::string> document_json(const Document& document, size_t most);
+std::optional<std::string> document_json(const ParsedDocument& document, size_t most);
 
 // A JSON text as plain data.
 //
 //   {"version": "2.4", "entries": []}  → Dict{"version": "2.4", "entries": List{}}
 //   {"version": "2.4", "entri          → problem: "the JSON text is malformed or cut at byte 26"
 
-/// Reads one JSON value. Never throws for what the bytes are: Document::problem says where and why
-/// they were refused. Nothing but blanks may follow the value.
-Document read_json(std::string_view bytes);
+/// Reads one JSON value. Never throws for what the bytes are: ParsedDocument::problem says where
+/// and why they were refused. Nothing but blanks may follow the value.
+ParsedDocument read_json(std::string_view bytes);
 
 }  // namespace ncclog

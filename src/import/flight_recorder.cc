@@ -342,7 +342,7 @@ int rank_in_name(std::string_view path) {
 }
 
 FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path) {
-  const Document document = is_json(bytes) ? read_json(bytes) : read_pickle(bytes);
+  const ParsedDocument document = is_json(bytes) ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
   DocumentWalk walk(document, kLeastSteps + bytes.size() * kStepsPerByte);
   if (!has_known_key(walk)) return {{}, "it has none of a dump's keys"};

@@ -242,7 +242,7 @@ class PickleMachine {
  public:
   explicit PickleMachine(std::string_view bytes) : bytes_(bytes) {}
 
-  Document run() {
+  ParsedDocument run() {
     while (!done_ && document_.problem.empty()) step();
     return std::move(document_);
   }
@@ -575,7 +575,7 @@ class PickleMachine {
   size_t op_at_ = 0;  ///< Of the opcode being carried out.
   uint8_t code_ = 0;  ///< That opcode.
   bool done_ = false;
-  Document document_;
+  ParsedDocument document_;
   std::vector<ValueId> stack_;
   std::vector<size_t> marks_;
   std::map<uint64_t, ValueId> memo_;  ///< Not hashed: the file chooses the keys.
@@ -583,6 +583,6 @@ class PickleMachine {
 
 }  // namespace
 
-Document read_pickle(std::string_view bytes) { return PickleMachine(bytes).run(); }
+ParsedDocument read_pickle(std::string_view bytes) { return PickleMachine(bytes).run(); }
 
 }  // namespace ncclog

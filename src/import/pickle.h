@@ -21,9 +21,9 @@
 namespace ncclog {
 
 /// Reads a pickle of protocol 0 to 5. `bytes` must outlive the document. Never throws for what the
-/// bytes are: Document::problem says with opcode and offset why they were refused. Bytes after the
-/// end of the pickle are not looked at.
-Document read_pickle(std::string_view bytes);
+/// bytes are: ParsedDocument::problem says with opcode and offset why they were refused. What
+/// follows the end of the pickle is not looked at.
+ParsedDocument read_pickle(std::string_view bytes);
 
 // Which opcodes can a Python pickle hold, and which of them does reading plain data need?
 //

@@ -272,7 +272,7 @@ RasReport read_report(DocumentWalk& walk) {
 }  // namespace
 
 RasImport import_ras_json(std::string_view bytes) {
-  const Document document = read_json(bytes);
+  const ParsedDocument document = read_json(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
   DocumentWalk walk(document, kLeastSteps + bytes.size() * kStepsPerByte);
   if (walk.member(walk.root(), "communicators") == nullptr)

@@ -22,7 +22,7 @@ bool lies_inside(std::string_view text, std::string_view bytes) {
 /// Every value of a document that was read refers to values of it, and every text that was not
 /// decoded lies in the file.
 struct Checker {
-  const ncclog::Document& document;
+  const ncclog::ParsedDocument& document;
   std::string_view bytes;
 
   void operator()(std::string_view text) const {
@@ -44,7 +44,7 @@ struct Checker {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const ncclog::Document document = ncclog::read_pickle(bytes);
+  const ncclog::ParsedDocument document = ncclog::read_pickle(bytes);
   require(document.values.size() <= size + 1);
   for (const ncclog::Value& value : document.values) std::visit(Checker{document, bytes}, value);
   require(!document.problem.empty() || document.root < document.values.size());

@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kDeepest = 20;
 
-std::string describe(const Document& document, ValueId id, int depth);
+std::string describe(const ParsedDocument& document, ValueId id, int depth);
 
 struct Describer {
-  const Document& document;
+  const ParsedDocument& document;
   int depth;
 
   std::string operator()(std::monostate) const { return "None"; }
@@ -37,14 +37,14 @@ struct Describer {
   }
 };
 
-std::string describe(const Document& document, ValueId id, int depth) {
+std::string describe(const ParsedDocument& document, ValueId id, int depth) {
   if (depth > kDeepest) return "…";
   return std::visit(Describer{document, depth}, document.values.at(id));
 }
 
 }  // namespace
 
-std::string describe_document(const Document& document) {
+std::string describe_document(const ParsedDocument& document) {
   if (!document.problem.empty()) return document.problem;
   return describe(document, document.root, 0);
 }

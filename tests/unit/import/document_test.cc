@@ -29,7 +29,7 @@ TEST(Document, NumbersAreTakenFromAllTheirForms) {
 }
 
 TEST(Document, TheLastMemberOfANameCounts) {
-  const Document document = read_json(R"({"a": 1, "b": 2, "a": 3})");
+  const ParsedDocument document = read_json(R"({"a": 1, "b": 2, "a": 3})");
   DocumentWalk walk(document, 100);
   ASSERT_NE(walk.member(walk.root(), "a"), nullptr);
   EXPECT_EQ(whole_number(*walk.member(walk.root(), "a")), 3);
@@ -37,7 +37,7 @@ TEST(Document, TheLastMemberOfANameCounts) {
 }
 
 TEST(Document, AWalkEndsEvenWhereTheDocumentDoesNot) {
-  const Document document = read_pickle(std::string_view("]q\0h\0a.", 7));
+  const ParsedDocument document = read_pickle(std::string_view("]q\0h\0a.", 7));
   DocumentWalk walk(document, 1000);
   const Value* list = &walk.root();
   size_t steps = 0;
@@ -50,7 +50,7 @@ TEST(Document, AWalkEndsEvenWhereTheDocumentDoesNot) {
 }
 
 TEST(Document, TextsCountByTheirLength) {
-  const Document document = read_json(R"(["0123456789"])");
+  const ParsedDocument document = read_json(R"(["0123456789"])");
   DocumentWalk walk(document, 12);
   std::string first;
   std::string second;
