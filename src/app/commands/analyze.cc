@@ -21,6 +21,7 @@
 #include "base/version.h"
 #include "input/find_inputs.h"
 #include "model/build/build_job.h"
+#include "report/document/render_text.h"
 #include "report/report_formats.h"
 #include "report/text/write_explanation.h"
 #include "report/verdict_and_evidence.h"
@@ -199,9 +200,10 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
                      {.threads = options.input.threads, .matcher = make_line_matcher(rulebook)});
   job.stated = options.input.stated;
   const Explanation explanation = explain(rulebook, job, options.id);
-  console.out += options.format == ReportFormat::Json
-                     ? write_explanation_json(explanation, job)
-                     : write_explanation(explanation, job, console.style(options.color));
+  console.out +=
+      options.format == ReportFormat::Json
+          ? write_explanation_json(explanation, job)
+          : render_text(explanation_document(explanation, job), console.style(options.color));
   return exit_status(job);
 }
 

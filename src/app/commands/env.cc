@@ -28,6 +28,7 @@
 #include "input/byte_source.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
+#include "report/document/render_text.h"
 
 namespace ncclog {
 namespace {
@@ -450,7 +451,7 @@ ExitStatus check(const EnvOptions& options, Console& console) {
   if (options.format == ReportFormat::Json) {
     console.out += write_check_json(result);
   } else if (!console.quiet) {
-    console.out += write_check_text(result, console.style(options.color));
+    console.out += render_text(environment_document(result), console.style(options.color));
   }
   return status_of(result, options, partial);
 }

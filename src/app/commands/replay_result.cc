@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "replay/judge/run_reading.h"
 #include "replay/plan/dump_plan.h"
+#include "report/document/render_text.h"
 #include "report/tables/table.h"
 
 namespace ncclog {
@@ -34,30 +35,11 @@ Tone tone_of(ReplayVerdictKind kind) {
   return Tone::Strong;
 }
 
-std::string kind_text(const ReplayVerdict& verdict, const TextStyle& style) {
+/// "reproduced-hypothesis (likely)".
+std::string kind_text(const ReplayVerdict& verdict) {
   std::string text(to_string(verdict.kind));
   if (verdict.confidence) text += fmt::format(" ({})", to_string(*verdict.confidence));
-  return paint(text, tone_of(verdict.kind), style);
-}
-
-std::string section(std::string_view heading, const std::vector<std::string>& items,
-                    const TextStyle& style) {
-  if (items.empty()) return {};
-  std::string out = "\n" + paint(heading, Tone::Strong, style) + "\n";
-  for (const std::string& item : items) out += hang("  - ", printable(item), style);
-  return out;
-}
-
-/// What was as recorded is told in one paragraph: it is what readers expect.
-std::string held_section(const std::vector<std::string>& held, const TextStyle& style) {
-  if (held.empty()) return {};
-  return "\n" + paint("As recorded", Tone::Strong, style) + "\n" +
-         hang("  ", printable(join(held, "; ")), style);
-}
-
-std::string table_section(std::string_view heading, const Table& table, const TextStyle& style) {
-  if (table.rows.empty()) return {};
-  return "\n" + paint(heading, Tone::Strong, style) + "\n" + write_table_text(table, style, false);
+  return text;
 }
 
 /// How the run of that mode ended, for people.
@@ -111,60 +93,64 @@ Table times(const ReplayResult& result) {
   return table;
 }
 
-std::string machine_text(const ReplayOutcome& outcome, const TextStyle& style) {
+/// "2 x NVIDIA H200": the GPUs by name; empty: none.
+std::string gpus_phrase(const ReplayOutcome& outcome) {
+  std::map<std::string, size_t> names;
+  for (const ReplayGpu& gpu : outcome.gpus) ++names[gpu.name];
   std::vector<std::string> parts;
-  const std::string gpus = gpus_phrase(outcome);
-  if (!gpus.empty()) parts.push_back(gpus);
-  if (!outcome.nccl_version.empty()) {
-    parts.push_back(fmt::format("NCCL {} ({})", printable(outcome.nccl_version),
-                                printable(outcome.nccl_library)));
-  }
-  if (!outcome.cuda_version.empty()) parts.push_back("CUDA " + printable(outcome.cuda_version));
-  if (!outcome.driver.empty()) parts.push_back("driver for CUDA " + printable(outcome.driver));
-  if (parts.empty()) return {};
-  return "\n" + paint("Replayed on", Tone::Strong, style) + "\n" +
-         hang("  ", join(parts, ", "), style);
+  for (const auto& [name, n] : names) parts.push_back(fmt::format("{} x {}", n, name));
+  return join(parts, ", ");
 }
 
-/// Of the runs.
-size_t most_ranks(const ReplayOutcome& outcome) {
-  size_t most = 0;
-  for (const RunOutcome& run : outcome.runs) most = std::max(most, run.ranks.size());
-  return most;
+/// Empty if nothing is known of it.
+std::string machine_text(const ReplayOutcome& outcome) {
+  std::vector<std::string> parts;
+  if (!outcome.gpus.empty()) parts.push_back(gpus_phrase(outcome));
+  if (!outcome.nccl_version.empty()) {
+    parts.push_back(fmt::format("NCCL {} ({})", outcome.nccl_version, outcome.nccl_library));
+  }
+  if (!outcome.cuda_version.empty()) parts.push_back("CUDA " + outcome.cuda_version);
+  if (!outcome.driver.empty()) parts.push_back("driver for CUDA " + outcome.driver);
+  return join(parts, ", ");
 }
 
 }  // namespace
 
-std::string gpus_phrase(const ReplayOutcome& outcome) {
-  std::map<std::string, size_t> names;
-  for (const ReplayGpu& gpu : outcome.gpus) ++names[printable(gpu.name)];
-  std::vector<std::string> parts;
-  for (const auto& [name, n] : names) parts.push_back(fmt::format("{} x {}", n, name));
-  std::string out = join(parts, ", ");
-  const size_t ranks = most_ranks(outcome);
-  // A launcher's first task knows its own GPUs only.
-  if (!out.empty() && ranks > outcome.gpus.size()) {
-    out += fmt::format(" in the first of the tasks that ran {} ranks", ranks);
-  }
-  return out;
-}
-
 std::string replay_headline(const ReplayResult& result, const TextStyle& style) {
-  return fmt::format("{}: {}\n", kind_text(result.verdict, style),
-                     printable(result.verdict.headline));
+  const ReplayVerdict& verdict = result.verdict;
+  return fmt::format("{}: {}\n", paint(kind_text(verdict), tone_of(verdict.kind), style),
+                     printable(verdict.headline));
 }
 
-std::string replay_text(const ReplayResult& result, const TextStyle& style) {
+Document replay_document(const ReplayResult& result) {
   const ReplayVerdict& verdict = result.verdict;
-  return kind_text(verdict, style) + "\n" + hang("  ", printable(verdict.headline), style) +
-         section("Runs", verdict.runs, style) +
-         table_section("By setting", variations(result), style) +
-         table_section("Times", times(result), style) +
-         section("By times", time_comparisons(result.timings), style) +
-         held_section(verdict.held, style) + section("Not as recorded", verdict.changed, style) +
-         section("What this cannot show", verdict.limits, style) +
-         section("Do not conclude", verdict.must_not_conclude, style) +
-         section("Next", verdict.next, style) + machine_text(result.outcome, style);
+  Document document{{{.heading = kind_text(verdict),
+                      .blocks = {Paragraph{verdict.headline, 1}},
+                      .tone = tone_of(verdict.kind)}}};
+  const auto add = [&](std::string heading, bool is_there, Block block) {
+    if (is_there) document.sections.push_back({std::move(heading), {std::move(block)}});
+  };
+  const auto add_items = [&](std::string heading, const std::vector<std::string>& items) {
+    add(std::move(heading), !items.empty(), Items{items});
+  };
+  const auto add_table = [&](std::string heading, const Table& table) {
+    add(std::move(heading), !table.rows.empty(), table);
+  };
+  const auto add_text = [&](std::string heading, const std::string& text) {
+    add(std::move(heading), !text.empty(), Paragraph{text, 1});
+  };
+  add_items("Runs", verdict.runs);
+  add_table("By setting", variations(result));
+  add_table("Times", times(result));
+  add_items("By times", time_comparisons(result.timings));
+  // What was as recorded is told in one paragraph: it is what readers expect.
+  add_text("As recorded", join(verdict.held, "; "));
+  add_items("Not as recorded", verdict.changed);
+  add_items("What this cannot show", verdict.limits);
+  add_items("Do not conclude", verdict.must_not_conclude);
+  add_items("Next", verdict.next);
+  add_text("Replayed on", machine_text(result.outcome));
+  return document;
 }
 
 void tell_replay(const ReplayResult& result, const std::string& path, Console& console) {
@@ -175,7 +161,8 @@ void tell_replay(const ReplayResult& result, const std::string& path, Console& c
   }
   if (!path.empty()) write_output_file(path, text);
   const TextStyle style = console.style(ColorChoice::Auto);
-  console.out += console.quiet ? replay_headline(result, style) : replay_text(result, style);
+  console.out +=
+      console.quiet ? replay_headline(result, style) : render_text(replay_document(result), style);
   if (!path.empty()) console.err += fmt::format("wrote {}\n", printable(path));
 }
 

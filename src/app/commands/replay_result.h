@@ -17,6 +17,7 @@
 #include "app/exit_codes.h"
 #include "app/output.h"
 #include "replay/judge/verdict.h"
+#include "report/document/document.h"
 #include "report/report.h"
 #include "report/text_layout.h"
 #include "report/verdict_and_evidence.h"
@@ -26,12 +27,8 @@ namespace ncclog {
 /// The kind with its confidence and the headline, one line whatever the style's width.
 std::string replay_headline(const ReplayResult& result, const TextStyle& style);
 
-/// All of it, with a newline at the end.
-std::string replay_text(const ReplayResult& result, const TextStyle& style);
-
-/// "2 x NVIDIA H200": the GPUs by name; empty: none. Where a launcher started tasks of their own
-/// for ranks, those of the first task, and how many ranks there were.
-std::string gpus_phrase(const ReplayOutcome& outcome);
+/// All of it.
+Document replay_document(const ReplayResult& result);
 
 /// Writes the result to `path` and what it says to the console; "-": the result itself goes to
 /// standard output, and nothing else. Empty: it goes nowhere. Throws Error if the file cannot be

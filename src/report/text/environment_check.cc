@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/text.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
@@ -29,13 +28,13 @@ std::string_view format_words(std::string_view format) {
 }
 
 std::string heading(const CheckedSource& source) {
-  std::string text = fmt::format("{} ({}): {}", printable(source.path), format_words(source.format),
+  std::string text = fmt::format("{} ({}): {}", source.path, format_words(source.format),
                                  plural(source.settings.size(), "setting"));
   for (const RemarkLevel level : kLevels) {
     const size_t n = count_of(source, level);
     if (n > 0) text += fmt::format(", {}", plural(n, to_string(level)));
   }
-  return text + "\n";
+  return text;
 }
 
 Tone tone_of(RemarkLevel level) {
@@ -50,47 +49,42 @@ Tone tone_of(RemarkLevel level) {
   return Tone::Plain;
 }
 
-std::string shown_setting(std::string_view name, std::string_view value) {
-  return printable(fmt::format("{}={}", name, value));
-}
-
-constexpr int kLevelWidth = 9;
-
-std::string remark_text(const PlacedRemark& each, const TextStyle& style) {
+Statement remark_statement(const PlacedRemark& each) {
   const Remark& remark = each.remark;
-  const std::string indent(kLevelWidth, ' ');
-  std::string text = paint(pad(to_string(remark.level), kLevelWidth), tone_of(remark.level), style);
-  text += printable(each.place);
-  if (!each.place.empty()) text += "  ";
-  text += remark.variable.empty() ? "" : shown_setting(remark.variable, remark.value);
-  text += "\n";
-  text += hang(indent, printable(remark.message), style);
-  if (!remark.hint.empty()) text += hang(indent + "→ ", printable(remark.hint), style);
-  return text;
+  Statement statement{.word = std::string(to_string(remark.level)),
+                      .tone = tone_of(remark.level),
+                      .about = {.place = each.place},
+                      .text = remark.message,
+                      .hint = remark.hint};
+  if (!remark.variable.empty()) {
+    statement.about.text = fmt::format("{}={}", remark.variable, remark.value);
+  }
+  return statement;
 }
 
 /// Settings on which there is no remark, each once.
-std::string unremarked(const CheckedSource& source, const TextStyle& style) {
+std::vector<std::string> unremarked(const CheckedSource& source) {
   std::set<std::string> remarked;
   for (const PlacedRemark& each : source.remarks) remarked.insert(each.remark.variable);
   std::vector<std::string> rest;
   for (const Setting& setting : source.settings) {
     if (!remarked.insert(setting.name).second) continue;
-    rest.push_back(shown_setting(setting.name, setting.value));
+    rest.push_back(fmt::format("{}={}", setting.name, setting.value));
   }
-  if (rest.empty()) return {};
-  return "\n" + hang("Nothing to remark on: ", join(rest, ", "), style);
+  return rest;
 }
 
-std::string source_text(const CheckedSource& source, const TextStyle& style) {
-  std::string text = paint(heading(source), Tone::Strong, style);
-  if (!source.note.empty()) text += hang("  ", printable(source.note), style);
+void add_source(const CheckedSource& source, std::vector<Section>& sections) {
+  Section& head = sections.emplace_back(Section{.heading = heading(source)});
+  if (!source.note.empty()) head.blocks.push_back(Paragraph{source.note, 1});
   for (const RemarkLevel level : kLevels) {
     for (const PlacedRemark& each : source.remarks) {
-      if (each.remark.level == level) text += "\n" + remark_text(each, style);
+      if (each.remark.level == level) sections.push_back({.blocks = {remark_statement(each)}});
     }
   }
-  return text + unremarked(source, style);
+  const std::vector<std::string> rest = unremarked(source);
+  if (rest.empty()) return;
+  sections.push_back({.blocks = {Labelled{"Nothing to remark on", join(rest, ", ")}}});
 }
 
 Json text_or_null(std::string_view value) {
@@ -131,13 +125,10 @@ size_t count_remarks(const EnvironmentCheck& check, RemarkLevel level) {
   return n;
 }
 
-std::string write_check_text(const EnvironmentCheck& check, const TextStyle& style) {
-  std::string text;
-  for (const CheckedSource& source : check.sources) {
-    if (!text.empty()) text += "\n";
-    text += source_text(source, style);
-  }
-  return text;
+Document environment_document(const EnvironmentCheck& check) {
+  Document document;
+  for (const CheckedSource& source : check.sources) add_source(source, document.sections);
+  return document;
 }
 
 std::string write_check_json(const EnvironmentCheck& check) {

@@ -1,6 +1,6 @@
-// What `ncclog env check` found, and how it is written.
+// What `ncclog env check` found, and how it is told.
 //
-//   train.sh: script, 9 settings, 1 error, 4 warnings
+//   train.sh (script): 9 settings, 1 error, 4 warnings
 //
 //   error    train.sh:8  NCCL_SOCKET_IFNAME==eth0
 //            admits none of the interfaces of node-a: lo, ens5; did you mean ens5?
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "diagnose/settings/lint.h"
-#include "report/text_layout.h"
+#include "report/document/document.h"
 
 namespace ncclog {
 
@@ -43,7 +43,7 @@ struct EnvironmentCheck {
 size_t count_remarks(const EnvironmentCheck& check, RemarkLevel level);
 
 /// For people: worst first, then what is set without remark.
-std::string write_check_text(const EnvironmentCheck& check, const TextStyle& style);
+Document environment_document(const EnvironmentCheck& check);
 
 /// For scripts: {"schema": "ncclog.env_check/1", "sources": […], …}.
 std::string write_check_json(const EnvironmentCheck& check);

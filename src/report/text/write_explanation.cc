@@ -35,61 +35,76 @@ Tone tone_of(Answer answer) {
   return answer == Answer::No ? Tone::Quiet : Tone::Warning;
 }
 
-std::string place_text(const Job& job, const Evidence& evidence) {
-  const FileLine place = file_line(job, evidence.where);
-  return fmt::format("{}:{}", place.path, place.line);
-}
-
-std::string step_text(const ExplainedStep& step, const Job& job, const TextStyle& style) {
-  const std::string indent(2 * static_cast<size_t>(step.depth + 1), ' ');
-  const std::string lead = indent + pad(word_of(step.answer), 9);
-  std::string out = hang(lead, tone_of(step.answer), printable(step.condition), style);
-  const std::string below = indent + pad("", 9) + "  ";
-  if (!step.reason.empty()) out += hang(below, printable(step.reason), style);
-  if (!step.value.empty()) out += hang(below, "it is " + printable(step.value), style);
-  if (step.evidence.empty()) return out;
-  const std::string more =
-      step.lines > 1 ? fmt::format(" and {} more", plural(step.lines - 1, "line")) : "";
+void add_step(const ExplainedStep& step, const Job& job, std::vector<Block>& blocks) {
+  const int depth = step.depth + 1;
+  const auto answer = std::string(word_of(step.answer));
+  blocks.push_back(Statement{
+      .word = answer, .tone = tone_of(step.answer), .text = step.condition, .depth = depth});
+  if (!step.reason.empty()) blocks.push_back(Statement{.text = step.reason, .depth = depth + 1});
+  if (!step.value.empty()) {
+    blocks.push_back(Statement{.text = "it is " + step.value, .depth = depth + 1});
+  }
+  if (step.evidence.empty()) return;
   const Evidence& first = step.evidence.front();
-  return out + below + printable(place_text(job, first)) + more + "\n" +
-         clip(below + printable(first.text), style.width) + "\n";
+  const FileLine place = file_line(job, first.where);
+  blocks.push_back(Quotes{.first = {fmt::format("{}:{}", place.path, place.line), first.text},
+                          .more = step.lines > 1 ? step.lines - 1 : 0,
+                          .depth = depth + 1});
 }
 
-std::string group_text(const ExplainedInstances& group, const Job& job, const TextStyle& style) {
-  const std::string head = some_of(group.names, kMostNames);
-  const std::string lead = pad(word_of(group.answer), 9);
-  std::string out = hang(lead, tone_of(group.answer), printable(head), style);
+Section group_section(const ExplainedInstances& group, const Job& job) {
+  Section section{.blocks = {Statement{.word = std::string(word_of(group.answer)),
+                                       .tone = tone_of(group.answer),
+                                       .text = some_of(group.names, kMostNames)}}};
   for (size_t i = 0; i < std::min(group.steps.size(), kMostSteps); ++i) {
-    out += step_text(group.steps[i], job, style);
+    add_step(group.steps[i], job, section.blocks);
   }
   if (group.steps.size() > kMostSteps) {
-    out += fmt::format("  … and {}\n", plural(group.steps.size() - kMostSteps, "condition"));
+    const std::string rest = plural(group.steps.size() - kMostSteps, "condition");
+    section.blocks.push_back(Paragraph{"… and " + rest, 1});
   }
-  return "\n" + out;
+  return section;
 }
 
-std::string groups_text(const Explanation& explanation, const Job& job, const TextStyle& style) {
-  std::string out;
+void add_groups(const Explanation& explanation, const Job& job, std::vector<Section>& sections) {
   size_t left = 0;
   for (size_t i = 0; i < explanation.instances.size(); ++i) {
     if (i < kMostGroups) {
-      out += group_text(explanation.instances[i], job, style);
+      sections.push_back(group_section(explanation.instances[i], job));
     } else {
       left += explanation.instances[i].names.size();
     }
   }
-  if (left > 0) out += fmt::format("\n… and {} more, which came less far; --json has them\n", left);
-  return out;
+  if (left == 0) return;
+  sections.push_back({.blocks = {Paragraph{fmt::format(
+                          "… and {} more, which came less far; --json has them", left)}}});
 }
 
-std::string needs_text(const std::vector<NotJudged>& needs, const TextStyle& style) {
-  if (needs.empty()) return {};
-  std::string out = "\n" + paint("It needs", Tone::Strong, style) + "\n";
+Section needs_section(const std::vector<NotJudged>& needs) {
+  Section section{.heading = "It needs"};
   for (const NotJudged& need : needs) {
-    out += hang("  - ", printable(need.question + " " + need.reason), style);
-    out += hang("    ", "To capture it: " + printable(need.how_to_capture), style);
+    section.blocks.push_back(Items{{need.question + " " + need.reason}});
+    section.blocks.push_back(Paragraph{"To capture it: " + need.how_to_capture, 2});
   }
-  return out;
+  return section;
+}
+
+/// The rule, and what became of it.
+Section rule_section(const Explanation& explanation) {
+  Section section{.heading = explanation.id,
+                  .blocks = {Paragraph{explanation.sentence, 1}},
+                  .aside = explanation.title};
+  if (!explanation.explained_by.empty()) {
+    section.blocks.push_back(
+        Paragraph{"It follows from " + join(explanation.explained_by, ", ") + ".", 1});
+  }
+  for (const OverlayEffect& effect : explanation.overlays) {
+    const std::string what =
+        effect.severity ? fmt::format("Severity {}", to_string(*effect.severity)) : "Suppressed";
+    section.blocks.push_back(Paragraph{
+        fmt::format("{} by {} until {}: {}", what, effect.where, effect.until, effect.reason), 1});
+  }
+  return section;
 }
 
 Json texts(const std::vector<std::string>& values) {
@@ -150,23 +165,13 @@ Json overlays_json(const std::vector<OverlayEffect>& overlays) {
 
 }  // namespace
 
-std::string write_explanation(const Explanation& explanation, const Job& job,
-                              const TextStyle& style) {
-  std::string out =
-      hang(paint(explanation.id, Tone::Strong, style) + "  ", printable(explanation.title), style);
-  out += hang("  ", printable(explanation.sentence), style);
-  if (!explanation.explained_by.empty()) {
-    out += hang("  ", "It follows from " + join(explanation.explained_by, ", ") + ".", style);
+Document explanation_document(const Explanation& explanation, const Job& job) {
+  Document document{{rule_section(explanation)}};
+  if (!explanation.open_needs.empty()) {
+    document.sections.push_back(needs_section(explanation.open_needs));
   }
-  for (const OverlayEffect& effect : explanation.overlays) {
-    out += hang("  ",
-                fmt::format("{} by {} until {}: {}",
-                            effect.severity ? "Severity " + std::string(to_string(*effect.severity))
-                                            : "Suppressed",
-                            printable(effect.where), effect.until, printable(effect.reason)),
-                style);
-  }
-  return out + needs_text(explanation.open_needs, style) + groups_text(explanation, job, style);
+  add_groups(explanation, job, document.sections);
+  return document;
 }
 
 std::string write_explanation_json(const Explanation& explanation, const Job& job) {

@@ -5,14 +5,13 @@
 #include <string>
 
 #include "model/job.h"
-#include "report/text_layout.h"
+#include "report/document/document.h"
 #include "rules/rule_tools.h"
 
 namespace ncclog {
 
 /// `job` is the one that was explained: it knows the files of the lines.
-std::string write_explanation(const Explanation& explanation, const Job& job,
-                              const TextStyle& style);
+Document explanation_document(const Explanation& explanation, const Job& job);
 
 /// One object, schema "ncclog.explain/1".
 std::string write_explanation_json(const Explanation& explanation, const Job& job);

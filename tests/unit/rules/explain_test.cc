@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/document/render_text.h"
 #include "report/text/write_explanation.h"
 #include "rules/rule_tools.h"
 #include "unit/rules/sample_rules.h"
@@ -84,7 +85,7 @@ TEST(Explain, IsWrittenForPeople) {
       "my-rule", "{all: [{event: peer_closed}, {fact: job.host_count, at_least: 9}]}")});
   const Job job = job_from_text(kLog, make_line_matcher(rulebook));
   EXPECT_EQ(
-      write_explanation(explain(rulebook, job, "my-rule"), job, {}),
+      render_text(explanation_document(explain(rulebook, job, "my-rule"), job), {}),
       "my-rule  A title\n"
       "  It does not hold.\n"
       "\n"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "replay/judge/differences.h"
+#include "report/document/render_text.h"
 #include "support/replay_samples.h"
 
 namespace ncclog {
@@ -45,7 +46,7 @@ RunOutcome timed_run() {
 
 TEST(ReplayText, BeginsWithTheVerdictAndEndsWithTheMachine) {
   const RunOutcome defect = hung_run(MadeIn::Defect, *skipping_plan().hypothesis.front);
-  EXPECT_EQ(replay_text(result_of({defect, timed_run()}), {.width = 90}),
+  EXPECT_EQ(render_text(replay_document(result_of({defect, timed_run()})), {.width = 90}),
             R"(reproduced-hypothesis (likely)
   As recorded, AllReduce, call 8 of communicator 0x5ca1e does not complete when rank 5
   does not make it; when all ranks behave, all calls completed and their data are right
@@ -100,7 +101,7 @@ TEST(ReplayText, ComparesVariationsInATable) {
   off.settings = {{"NCCL_P2P_DISABLE", "0"}};
   RunOutcome on = hung_run(MadeIn::Clean, {0, 7, {0, 1}, {}});
   on.settings = {{"NCCL_P2P_DISABLE", "1"}};
-  const std::string text = replay_text(result_of({off, on}), {.width = 90});
+  const std::string text = render_text(replay_document(result_of({off, on})), {.width = 90});
   EXPECT_NE(text.find("\nBy setting\n"
                       "setting             outcome               defect   clean\n"
                       "NCCL_P2P_DISABLE=0  clean-without-defect  not-run  completed\n"
@@ -109,19 +110,12 @@ TEST(ReplayText, ComparesVariationsInATable) {
       << text;
 }
 
-TEST(ReplayText, CountsRanksWhereItKnowsTheFirstTasksGpusOnly) {
-  ReplayOutcome outcome = outcome_of({completed_run(MadeIn::Clean)});
-  EXPECT_EQ(gpus_phrase(outcome), "2 x NVIDIA H200");
-  outcome.gpus.resize(1);
-  EXPECT_EQ(gpus_phrase(outcome), "1 x NVIDIA H200 in the first of the tasks that ran 2 ranks");
-}
-
 TEST(ReplayText, SteersNoTerminal) {
   ReplayOutcome refused;
   refused.refused = "no GPU \x1b[2J here";
   const ReplayResult result = make_result(skipping_plan(), "b", refused, {});
   EXPECT_EQ(replay_headline(result, {}), "refused: no GPU \\x1b[2J here\n");
-  EXPECT_EQ(replay_text(result, {}).find('\x1b'), std::string::npos);
+  EXPECT_EQ(render_text(replay_document(result), {}).find('\x1b'), std::string::npos);
 }
 
 using testing::completed_run;
