@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
+#include "report/document/render_text.h"
+#include "report/document/report_document.h"
+
 namespace ncclog {
 namespace {
 
@@ -20,6 +23,10 @@ constexpr ReportKind kKinds[] = {
 }  // namespace
 
 std::span<const ReportKind> report_kinds() { return kKinds; }
+
+std::string write_text(const Report& report, const TextStyle& style) {
+  return render_text(report_document(report), style);
+}
 
 const ReportKind* find_report_kind(std::string_view name) {
   const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),

@@ -33,11 +33,8 @@ std::span<const ReportKind> report_kinds();
 /// The format of that name; nullptr if there is none.
 const ReportKind* find_report_kind(std::string_view name);
 
-/// For a person: verdict first, then why, then what to do (report/text/write_text.cc).
+/// For a person: verdict first, then why, then what to do (report/document/report_document.h).
 std::string write_text(const Report& report, const TextStyle& style);
-
-/// The verdict alone, in one line whatever the style's width.
-std::string write_verdict(const Report& report, const TextStyle& style);
 
 /// For an issue (report/markdown/write_markdown.cc). Its first line, which nobody sees, keeps it
 /// from being read as a log where it lies beside logs (input/find_inputs.h).

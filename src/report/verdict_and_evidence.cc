@@ -102,56 +102,6 @@ bool is_command(std::string_view item) {
 
 namespace {
 
-std::string evidence_place(const Job& job, const Evidence& evidence) {
-  const FileLine place = file_line(job, evidence.where);
-  if (evidence.where.line == 0) return printable(place.path);
-  return printable(fmt::format("{}:{}", place.path, place.line));
-}
-
-/// The line from where its message begins, as NCCL and PyTorch print it; all of it elsewhere.
-std::string_view without_header(std::string_view line) {
-  for (const std::string_view level : {" NCCL WARN ", " NCCL INFO "}) {
-    const size_t at = line.find(level);
-    if (at != line.npos) return line.substr(at + 1);
-  }
-  const size_t source = line.find(".cpp:");
-  const size_t end = source == line.npos ? line.npos : line.find("] ", source);
-  return end == line.npos ? line : line.substr(end + 2);
-}
-
-/// A log line in at most two lines of the screen. Its end is where the error stands, so of a longer
-/// one the header goes first.
-std::vector<std::string> fitted_text(std::string_view line, int width) {
-  constexpr size_t kMaxLines = 2;
-  std::vector<std::string> lines = wrap(line, width);
-  const std::string_view message = without_header(line);
-  if (lines.size() > kMaxLines && message.size() < line.size()) {
-    lines = wrap("… " + std::string(message), width);
-  }
-  if (lines.size() > kMaxLines) {
-    lines[kMaxLines - 1] += " " + lines[kMaxLines];
-    lines.resize(kMaxLines);
-  }
-  for (std::string& text : lines) text = clip(text, width);
-  return lines;
-}
-
-/// Place and text on one line if both fit, else the text below.
-std::string evidence_lines(std::string_view name, const Job& job, const Evidence& evidence,
-                           const TextStyle& style) {
-  const int room = std::max(style.width, TextStyle::kMinWidth) - kMargin;
-  const std::string place = evidence_place(job, evidence);
-  const std::string text = printable(trim(evidence.text));
-  const std::string lead = label(name, style) + paint(place, Tone::Strong, style);
-  if (text.empty()) return lead + "\n";
-  if (display_width(place) + 2 + display_width(text) <= room) return lead + "  " + text + "\n";
-  std::string out = lead + "\n";
-  for (const std::string& line : fitted_text(text, room)) {
-    out += std::string(kMargin, ' ') + line + "\n";
-  }
-  return out;
-}
-
 /// NCCL_P2P_DISABLE, ALLREDUCE: a name means what it says, digits and all.
 bool is_name(std::string_view word) {
   return std::all_of(word.begin(), word.end(),
@@ -198,18 +148,6 @@ std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t mos
     }
   }
   return shown;
-}
-
-std::string evidence_text(const Job& job, const Finding& finding, size_t most,
-                          const TextStyle& style) {
-  std::string out;
-  const std::vector<const Evidence*> shown = telling_evidence(finding, most);
-  for (size_t i = 0; i < shown.size(); ++i) {
-    out += evidence_lines(i == 0 ? "seen" : "", job, *shown[i], style);
-  }
-  const uint64_t more = finding.evidence.size() - shown.size() + finding.evidence_omitted;
-  if (more > 0) out += labelled("", fmt::format("… and {}", plural(more, "more line")), style);
-  return out;
 }
 
 namespace {
@@ -351,29 +289,6 @@ std::vector<std::string> replay_paragraphs(const ReplaySummary& replay) {
   return out;
 }
 
-namespace {
-
-Tone tone_of(OutcomeState state) {
-  switch (state) {
-    case OutcomeState::Met:
-      return Tone::Good;
-    case OutcomeState::Broken:
-      return Tone::Warning;
-    case OutcomeState::Unknown:
-      return Tone::Quiet;
-  }
-  return Tone::Plain;
-}
-
-std::string expectation_line(const CheckedExpectation& expectation, const TextStyle& style) {
-  const std::string lead =
-      pad(fmt::format("  {}", to_string(expectation.outcome.state)), kMargin + 1);
-  return hang(lead, tone_of(expectation.outcome.state), printable(expectation_words(expectation)),
-              style);
-}
-
-}  // namespace
-
 std::string expectation_words(const CheckedExpectation& expectation) {
   const std::string& what = expectation.outcome.what;
   switch (expectation.outcome.state) {
@@ -385,20 +300,6 @@ std::string expectation_words(const CheckedExpectation& expectation) {
       return fmt::format("{}; {}", expectation.text, what);
   }
   return expectation.text;
-}
-
-std::string profile_text(const CheckedProfile& profile, const TextStyle& style) {
-  std::string out =
-      "\n" + paint("Expectations of " + printable(profile.name), Tone::Strong, style) + "\n";
-  std::set<std::string> captures;
-  for (const CheckedExpectation& expectation : profile.expectations) {
-    out += expectation_line(expectation, style);
-    if (!expectation.how_to_capture.empty()) captures.insert(expectation.how_to_capture);
-  }
-  for (const std::string& capture : captures) {
-    out += hang("    ", "To tell what is unknown: " + printable(capture) + ".", style);
-  }
-  return out;
 }
 
 namespace {
@@ -442,14 +343,6 @@ std::vector<std::string> overlay_sentences(const Diagnosis& diagnosis) {
     sentences.push_back(ended_sentence(ended));
   }
   return sentences;
-}
-
-std::string overlay_text(const Diagnosis& diagnosis, const TextStyle& style) {
-  const std::vector<std::string> sentences = overlay_sentences(diagnosis);
-  if (sentences.empty()) return {};
-  std::string out = "\n" + paint("Overlays", Tone::Strong, style) + "\n";
-  for (const std::string& sentence : sentences) out += hang("  - ", printable(sentence), style);
-  return out;
 }
 
 }  // namespace ncclog

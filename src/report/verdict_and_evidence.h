@@ -18,7 +18,6 @@
 
 #include "model/job.h"
 #include "report/report.h"
-#include "report/text_layout.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
 
@@ -49,21 +48,9 @@ std::string_view beyond_headline(std::string_view headline, std::string_view mes
 /// or ends a sentence.
 bool is_command(std::string_view item);
 
-// The lines that show a finding, as `file:line` and text.
-//
-//   seen    logs/nccl.1607.txt:40
-//           … NCCL WARN Error: failed to extend /dev/shm/nccl-T2EFKg to 9637892 bytes, error: No
-//           space left on device (28)
-//           … and 11 more lines
-
 /// The lines to show, at most `most`: of those that many ranks print alike, the first, and one of
 /// the process that the finding is about. Of some lines only the place is kept; they come last.
 std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most);
-
-/// At most `most` lines of evidence, and how many there are besides. Of lines that many ranks print
-/// alike, the first is shown. Empty if the finding has no evidence.
-std::string evidence_text(const Job& job, const Finding& finding, size_t most,
-                          const TextStyle& style);
 
 // What became of each run, where the logs hold several, in the words that every format shows.
 //
@@ -103,13 +90,7 @@ std::vector<std::string> replay_paragraphs(const ReplaySummary& replay);
 /// any bytes.
 std::string expectation_words(const CheckedExpectation& expectation);
 
-/// The part, with the empty line in front of it; ends with a newline.
-std::string profile_text(const CheckedProfile& profile, const TextStyle& style);
-
 /// One for each effect and for each overlay that ended. May hold any bytes.
 std::vector<std::string> overlay_sentences(const Diagnosis& diagnosis);
-
-/// A heading and a line per effect and per overlay that ended; empty if there are none.
-std::string overlay_text(const Diagnosis& diagnosis, const TextStyle& style);
 
 }  // namespace ncclog

@@ -22,6 +22,7 @@
 #include "input/find_inputs.h"
 #include "model/build/build_job.h"
 #include "report/document/render_text.h"
+#include "report/document/report_document.h"
 #include "report/report_formats.h"
 #include "report/text/write_explanation.h"
 #include "report/verdict_and_evidence.h"
@@ -157,7 +158,9 @@ namespace {
 
 /// The verdict, whether it rests on all of the input, and what a replay came to.
 std::string verdict_line(const Report& report, const TextStyle& style) {
-  std::string line = write_verdict(report, style);
+  constexpr int kNeverWrapped = 1'000'000;
+  std::string line =
+      render_text(verdict_document(report), {.width = kNeverWrapped, .colour = style.colour});
   line.pop_back();
   if (exit_status(report, FailOn::Never) == ExitStatus::Partial) {
     line += " Part of the input was unreadable or cut.";

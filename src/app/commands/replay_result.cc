@@ -93,6 +93,14 @@ Table times(const ReplayResult& result) {
   return table;
 }
 
+void add_table(Document& document, std::string heading, const Table& table) {
+  if (!table.rows.empty()) add_section(document, std::move(heading), {table});
+}
+
+void add_text(Document& document, std::string heading, const std::string& text) {
+  if (!text.empty()) add_section(document, std::move(heading), {Paragraph{text, 1}});
+}
+
 /// "2 x NVIDIA H200": the GPUs by name; empty: none.
 std::string gpus_phrase(const ReplayOutcome& outcome) {
   std::map<std::string, size_t> names;
@@ -127,29 +135,17 @@ Document replay_document(const ReplayResult& result) {
   Document document{{{.heading = kind_text(verdict),
                       .blocks = {Paragraph{verdict.headline, 1}},
                       .tone = tone_of(verdict.kind)}}};
-  const auto add = [&](std::string heading, bool is_there, Block block) {
-    if (is_there) document.sections.push_back({std::move(heading), {std::move(block)}});
-  };
-  const auto add_items = [&](std::string heading, const std::vector<std::string>& items) {
-    add(std::move(heading), !items.empty(), Items{items});
-  };
-  const auto add_table = [&](std::string heading, const Table& table) {
-    add(std::move(heading), !table.rows.empty(), table);
-  };
-  const auto add_text = [&](std::string heading, const std::string& text) {
-    add(std::move(heading), !text.empty(), Paragraph{text, 1});
-  };
-  add_items("Runs", verdict.runs);
-  add_table("By setting", variations(result));
-  add_table("Times", times(result));
-  add_items("By times", time_comparisons(result.timings));
+  add_points(document, "Runs", verdict.runs);
+  add_table(document, "By setting", variations(result));
+  add_table(document, "Times", times(result));
+  add_points(document, "By times", time_comparisons(result.timings));
   // What was as recorded is told in one paragraph: it is what readers expect.
-  add_text("As recorded", join(verdict.held, "; "));
-  add_items("Not as recorded", verdict.changed);
-  add_items("What this cannot show", verdict.limits);
-  add_items("Do not conclude", verdict.must_not_conclude);
-  add_items("Next", verdict.next);
-  add_text("Replayed on", machine_text(result.outcome));
+  add_text(document, "As recorded", join(verdict.held, "; "));
+  add_points(document, "Not as recorded", verdict.changed);
+  add_points(document, "What this cannot show", verdict.limits);
+  add_points(document, "Do not conclude", verdict.must_not_conclude);
+  add_points(document, "Next", verdict.next);
+  add_text(document, "Replayed on", machine_text(result.outcome));
   return document;
 }
 

@@ -1,6 +1,6 @@
 // What does ncclog say, before anybody decides how it looks?
 //
-//   Section{"Next", {Items{{"Look at …"}}}}
+//   Section{"Next", {Items{.items = {"Look at …"}}}}
 //
 //   → Next
 //       - Look at what the program of rank 5 does before AllReduce, call 8.
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -27,8 +28,8 @@ struct Quote {
   std::string text;
 };
 
-/// A word that judges ("error", "yes") and the sentence that it is about. Without a word it goes on
-/// with the statement of less depth above, or with the one beside it.
+/// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word
+/// it goes on with the statement of less depth above.
 struct Statement {
   std::string word;
   Tone tone = Tone::Plain;  ///< Of the word.
@@ -36,6 +37,7 @@ struct Statement {
   std::string text;
   std::string hint;  ///< What to do about it; may be empty.
   int depth = 0;
+  bool main = false;  ///< A verdict or a finding: what is labelled below belongs to it.
 };
 
 struct Paragraph {
@@ -43,25 +45,32 @@ struct Paragraph {
   int depth = 0;
 };
 
-/// "Nothing to remark on": a text.
+/// "why": a text. Without a label it goes on with the one above.
 struct Labelled {
   std::string label;
   std::string text;
 };
 
-/// A list of points.
+/// Points of a list, or texts below one label. A command below a label is typed as it stands.
 struct Items {
+  std::string label;
   std::vector<std::string> items;
 };
 
-/// The line that shows what the statement of less depth above says.
+/// Lines to be pasted.
+struct Code {
+  std::vector<std::string> lines;
+};
+
+/// Lines that show what is said. Without a label: what the statement of less depth above says.
 struct Quotes {
-  Quote first;
-  uint64_t more = 0;  ///< Lines like it.
+  std::string label;
+  std::vector<Quote> quotes;
+  uint64_t more = 0;  ///< Lines that are not quoted.
   int depth = 0;
 };
 
-using Block = std::variant<Statement, Paragraph, Labelled, Items, Quotes, Table>;
+using Block = std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Table>;
 
 /// What stands together, with or without a heading.
 struct Section {
@@ -74,5 +83,15 @@ struct Section {
 struct Document {
   std::vector<Section> sections;
 };
+
+/// Adds a section, unless it would be empty.
+inline void add_section(Document& document, std::string heading, std::vector<Block> blocks) {
+  if (!blocks.empty()) document.sections.push_back({std::move(heading), std::move(blocks)});
+}
+
+/// Adds a section that is a list of points, unless there are none.
+inline void add_points(Document& document, std::string heading, std::vector<std::string> points) {
+  if (!points.empty()) add_section(document, std::move(heading), {Items{"", std::move(points)}});
+}
 
 }  // namespace ncclog

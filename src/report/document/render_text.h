@@ -1,11 +1,14 @@
 // A document on a terminal.
 //
-//   Next                                                         Section, its heading
-//     - Look at what the program of rank 5 does before …         Items
+//   PROBLEM   Rank 1 on trainbox could not extend a segment.      Statement, main
+//             certain cause, shm-no-space; rank 1 on trainbox     Labelled, without a label
 //
-//   error    train.sh:8  NCCL_SOCKET_IFNAME==eth0                Statement about a Quote
-//            admits none of the interfaces of node-a: lo, ens5
-//            → NCCL_SOCKET_IFNAME=ens5
+//     seen    logs/run.txt:2                                      Quotes
+//             … NCCL WARN Error: failed to extend /dev/shm/nc…
+//     fix     Start the container with --shm-size=1g.             Items, with a label
+//
+//   Worth knowing                                                 Section, its heading
+//     - P2P is switched off by NCCL_P2P_DISABLE.                  Items
 //
 // No text steers the terminal: all pass through printable().
 

@@ -47,7 +47,7 @@ void add_step(const ExplainedStep& step, const Job& job, std::vector<Block>& blo
   if (step.evidence.empty()) return;
   const Evidence& first = step.evidence.front();
   const FileLine place = file_line(job, first.where);
-  blocks.push_back(Quotes{.first = {fmt::format("{}:{}", place.path, place.line), first.text},
+  blocks.push_back(Quotes{.quotes = {{fmt::format("{}:{}", place.path, place.line), first.text}},
                           .more = step.lines > 1 ? step.lines - 1 : 0,
                           .depth = depth + 1});
 }
@@ -83,7 +83,7 @@ void add_groups(const Explanation& explanation, const Job& job, std::vector<Sect
 Section needs_section(const std::vector<NotJudged>& needs) {
   Section section{.heading = "It needs"};
   for (const NotJudged& need : needs) {
-    section.blocks.push_back(Items{{need.question + " " + need.reason}});
+    section.blocks.push_back(Items{"", {need.question + " " + need.reason}});
     section.blocks.push_back(Paragraph{"To capture it: " + need.how_to_capture, 2});
   }
   return section;

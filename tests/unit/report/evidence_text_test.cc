@@ -1,11 +1,10 @@
 #include <gtest/gtest.h>
 
-#include "report/verdict_and_evidence.h"
+#include "report/document/render_text.h"
+#include "report/document/report_document.h"
 
 namespace ncclog {
 namespace {
-
-constexpr TextStyle kStyle{.width = 80};
 
 Job job_with(std::string path) {
   Job job;
@@ -14,10 +13,14 @@ Job job_with(std::string path) {
   return job;
 }
 
+std::string evidence_text(const Job& job, const Finding& finding, size_t most) {
+  return render_text({{{.blocks = {evidence_quotes(job, finding, most)}}}}, {.width = 80});
+}
+
 std::string shown(std::vector<std::string> lines, size_t most = 4) {
   Finding finding;
   for (size_t i = 0; i < lines.size(); ++i) finding.evidence.push_back({{0, i + 1}, lines[i]});
-  return evidence_text(job_with("a.log"), finding, most, kStyle);
+  return evidence_text(job_with("a.log"), finding, most);
 }
 
 TEST(EvidenceText, NamesFileAndLine) {
@@ -61,7 +64,7 @@ TEST(EvidenceText, DumpsThatDifferInNumbersAreShown) {
   Finding finding;
   finding.evidence = {{{0, 0}, "collective 6: AllReduce of 1000 Float"},
                       {{0, 0}, "collective 6: AllReduce of 999 Float"}};
-  EXPECT_EQ(evidence_text(job_with("dump_0"), finding, 4, kStyle),
+  EXPECT_EQ(evidence_text(job_with("dump_0"), finding, 4),
             "  seen    dump_0  collective 6: AllReduce of 1000 Float\n"
             "          dump_0  collective 6: AllReduce of 999 Float\n");
 }
@@ -70,7 +73,7 @@ TEST(EvidenceText, CountsWhatIsLeftOut) {
   Finding finding;
   finding.evidence = {{{0, 1}, "one"}};
   finding.evidence_omitted = 41;
-  EXPECT_EQ(evidence_text(job_with("a.log"), finding, 4, kStyle),
+  EXPECT_EQ(evidence_text(job_with("a.log"), finding, 4),
             "  seen    a.log:101  one\n"
             "          … and 41 more lines\n");
 }

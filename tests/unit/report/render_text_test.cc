@@ -1,0 +1,71 @@
+#include "report/document/render_text.h"
+
+#include <gtest/gtest.h>
+
+namespace ncclog {
+namespace {
+
+Document sample() {
+  return {{{.heading = "train.sh", .blocks = {Paragraph{"Read\x1b[2J as a script.", 1}}},
+           {.blocks = {Statement{.word = "error",
+                                 .tone = Tone::Error,
+                                 .about = {"train.sh:8", "NCCL_DEBUG=a  value that is not wrapped"},
+                                 .text = "is no level of NCCL, and not a list of subsystems either",
+                                 .hint = "NCCL_DEBUG=INFO, and NCCL_DEBUG_SUBSYS=INIT,ENV"}}},
+           {.blocks = {Statement{.word = "yes", .tone = Tone::Good, .text = "all", .depth = 1},
+                       Statement{.text = "it is 4", .depth = 2},
+                       Quotes{.quotes = {{"log.txt:1", "a line that is cut where the screen ends"}},
+                              .more = 2,
+                              .depth = 2}}},
+           {.blocks = {Labelled{"why", "A text."}, Labelled{"", "It goes on."},
+                       Labelled{"Nothing to remark on", "NCCL_ALGO=Ring, NCCL_PROTO=Simple"},
+                       Items{"fix", {"ulimit -l unlimited, which no screen wraps anywhere", "Do."}},
+                       Quotes{.label = "seen", .quotes = {{"a.log:1", "here"}, {"b.log", ""}}}}},
+           {.heading = "some-rule",
+            .blocks = {Items{"", {"One point."}}, Code{{"export NCCL_DEBUG=INFO"}}},
+            .aside = "A title that goes on in the next line"}}};
+}
+
+TEST(RenderText, LaysOutEveryBlock) {
+  EXPECT_EQ(render_text(sample(), {.width = 44}),
+            R"(train.sh
+  Read\x1b[2J as a script.
+
+error    train.sh:8  NCCL_DEBUG=a  value that is not wrapped
+         is no level of NCCL, and not a list
+         of subsystems either
+         → NCCL_DEBUG=INFO, and
+           NCCL_DEBUG_SUBSYS=INIT,ENV
+
+  yes      all
+             it is 4
+             log.txt:1 and 2 lines more
+             a line that is cut where the s…
+
+  why     A text.
+          It goes on.
+Nothing to remark on: NCCL_ALGO=Ring,
+                      NCCL_PROTO=Simple
+  fix     ulimit -l unlimited, which no screen wraps anywhere
+          Do.
+  seen    a.log:1  here
+          b.log
+
+some-rule  A title that goes on in the next
+           line
+  - One point.
+    export NCCL_DEBUG=INFO
+)");
+}
+
+TEST(RenderText, ColourMovesNoColumn) {
+  std::string coloured = render_text(sample(), {.width = 44, .colour = true});
+  EXPECT_NE(coloured.find("\x1b[1msome-rule  \x1b[0mA title"), std::string::npos) << coloured;
+  for (size_t at; (at = coloured.find('\x1b')) != std::string::npos;) {
+    coloured.erase(at, coloured.find('m', at) - at + 1);
+  }
+  EXPECT_EQ(coloured, render_text(sample(), {.width = 44}));
+}
+
+}  // namespace
+}  // namespace ncclog
