@@ -253,8 +253,8 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   const size_t count = open.size();
   open.resize(std::min(count, kMostNamed));
   value.what = fmt::format(
-      "{} communicator{} ended with Destroy COMPLETE, {} {} not: {}{}", ended,
-      ended == 1 ? "" : "s", count, count == 1 ? "did" : "did", join(open, ", "),
+      "{} communicator{} ended with Destroy COMPLETE, {} did not: {}{}", ended,
+      ended == 1 ? "" : "s", count, join(open, ", "),
       count > kMostNamed ? fmt::format(" and {} more", count - kMostNamed) : std::string());
   return value;
 }
@@ -291,6 +291,13 @@ FactValue destroy_not_begun(const Job& job, const Instance&) {
     // Without a line of the others nothing shows that such lines were logged.
     if (!ranks[Teardown::Unknown].empty() || late.empty() || waiting.empty()) continue;
     if (!are_few(late.size(), waiting.size())) continue;
+    // ncclCommDestroy waits for the ranks of its host only.
+    std::set<std::string> hosts;
+    for (const CommRank* rank : late) hosts.insert(nth_process(job, rank->process).host);
+    const auto waits_for_late = [&](const CommRank* rank) {
+      return hosts.contains(nth_process(job, rank->process).host);
+    };
+    if (!std::ranges::all_of(waiting, waits_for_late)) continue;
     FactValue value = yes({});
     std::vector<int> begun, open;
     for (const CommRank* rank : waiting) {
