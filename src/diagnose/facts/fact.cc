@@ -242,7 +242,7 @@ std::vector<Fact> collect_facts() {
        {job_facts(), stop_facts(), outcome_facts(), error_facts(), interface_facts(),
         connection_facts(), network_facts(), setting_facts(), host_facts(), gpu_facts(),
         odd_facts(), hang_facts(), mismatch_facts(), early_end_facts(), init_facts(),
-        recorder_facts(), watchdog_and_ras_facts()}) {
+        recorder_facts(), watchdog_facts(), ras_facts()}) {
     facts.insert(facts.end(), table.begin(), table.end());
   }
   std::sort(facts.begin(), facts.end(),

@@ -125,23 +125,24 @@ std::string fact_text(const FactValue& value);
 
 // The tables of facts, one for each file that derives some. A new fact adds a row there.
 
-std::span<const Fact> job_facts();               ///< diagnose/facts/job_facts.cc
-std::span<const Fact> stop_facts();              ///< diagnose/outcome/stop_evidence.cc
-std::span<const Fact> outcome_facts();           ///< diagnose/outcome/outcome.cc
-std::span<const Fact> error_facts();             ///< diagnose/outcome/error_facts.cc
-std::span<const Fact> interface_facts();         ///< diagnose/network/interfaces.cc
-std::span<const Fact> connection_facts();        ///< diagnose/network/connections.cc
-std::span<const Fact> network_facts();           ///< diagnose/network/network_facts.cc
-std::span<const Fact> setting_facts();           ///< diagnose/settings/job_settings.cc
-std::span<const Fact> host_facts();              ///< diagnose/hardware/host_facts.cc
-std::span<const Fact> gpu_facts();               ///< diagnose/hardware/gpu_facts.cc
-std::span<const Fact> odd_facts();               ///< diagnose/hardware/odd_ones.cc
-std::span<const Fact> hang_facts();              ///< diagnose/calls/hang_facts.cc
-std::span<const Fact> mismatch_facts();          ///< diagnose/calls/mismatch_facts.cc
-std::span<const Fact> early_end_facts();         ///< diagnose/calls/early_end_facts.cc
-std::span<const Fact> init_facts();              ///< diagnose/calls/init_facts.cc
-std::span<const Fact> recorder_facts();          ///< diagnose/calls/flight_recorder.cc
-std::span<const Fact> watchdog_and_ras_facts();  ///< diagnose/calls/watchdog_and_ras_facts.cc
+std::span<const Fact> job_facts();         ///< diagnose/facts/job_facts.cc
+std::span<const Fact> stop_facts();        ///< diagnose/outcome/stop_evidence.cc
+std::span<const Fact> outcome_facts();     ///< diagnose/outcome/outcome.cc
+std::span<const Fact> error_facts();       ///< diagnose/outcome/error_facts.cc
+std::span<const Fact> interface_facts();   ///< diagnose/network/interfaces.cc
+std::span<const Fact> connection_facts();  ///< diagnose/network/connections.cc
+std::span<const Fact> network_facts();     ///< diagnose/network/network_facts.cc
+std::span<const Fact> setting_facts();     ///< diagnose/settings/job_settings.cc
+std::span<const Fact> host_facts();        ///< diagnose/hardware/host_facts.cc
+std::span<const Fact> gpu_facts();         ///< diagnose/hardware/gpu_facts.cc
+std::span<const Fact> odd_facts();         ///< diagnose/hardware/odd_ones.cc
+std::span<const Fact> hang_facts();        ///< diagnose/calls/hang_facts.cc
+std::span<const Fact> mismatch_facts();    ///< diagnose/calls/mismatch_facts.cc
+std::span<const Fact> early_end_facts();   ///< diagnose/calls/early_end_facts.cc
+std::span<const Fact> init_facts();        ///< diagnose/calls/init_facts.cc
+std::span<const Fact> recorder_facts();    ///< diagnose/calls/flight_recorder.cc
+std::span<const Fact> watchdog_facts();    ///< diagnose/calls/watchdog_facts.cc
+std::span<const Fact> ras_facts();         ///< diagnose/calls/ras_facts.cc
 
 // Words for writing facts: how an answer is made, and how all messages of a kind are visited.
 //

@@ -1,12 +1,10 @@
-// Do PyTorch's watchdogs and NCCL's RAS service say who is behind, and do they agree with the lines
-// of calls?
+// Who diverged or is behind, as PyTorch's watchdogs tell it, and do they agree with the lines of
+// calls?
 //
 //   [rank0]: … Watchdog caught collective operation timeout: WorkNCCL(SeqNum=29, OpType=ALLREDUCE …
-//   [rank5]: … last enqueued work: 28, last completed work: 28     → job.watchdog_behind = yes,
-//   rank 5
+//   [rank5]: … last enqueued work: 28, last completed work: 28      → job.watchdog_behind, rank 5
 //
-// Each source counts calls in a way of its own, so none is ever compared with another one by
-// number.
+// SeqNum counts the calls of one process group; it is never compared with another source's numbers.
 
 #include <fmt/format.h>
 
@@ -29,7 +27,7 @@
 
 namespace ncclog {
 
-// Who diverged or is behind, as PyTorch's watchdog tells it?
+// What the facts say of two groups of watchdogs:
 //
 //   ranks 0-2: SeqNum=20 ALLREDUCE NumelIn=1048576, rank 3: SeqNum=20 ALLREDUCE NumelIn=524288
 //       → job.watchdog_mismatch = yes, rank 3
@@ -477,289 +475,6 @@ FactValue watchdog_disagrees(const Job& job, const Instance&) {
   return value;
 }
 
-// Does NCCL's RAS service confirm what the lines of calls say?
-//
-//   AllReduce operation counts: 7 ranks 29, rank 5 28; the lines name rank 5      → confirmed
-//   rank 5 launched 31, the others as many as their logs show; its log shows 28   → contradicted
-//
-//   Missing communicator data from 1 job process; process 6004 on node 10.4.1.3    → incomplete
-//   Missing communicator data from 255 ranks, of communicators with 2              → no such ranks
-//
-// The answer is of the moment in which somebody asked, and counts of a healthy job differ by a few.
-// So a lower count alone names nobody; a higher count than a log shows, where those of other ranks
-// are what their logs show, proves that this log lacks lines.
-
-/// Operations of one function that each rank of a communicator launched.
-struct RasCounts {
-  int communicator = -1;  ///< Into Job::communicators.
-  std::string function;
-  std::map<int, int64_t> launched;  ///< By rank; those that RAS names, or that are all others.
-};
-
-std::optional<uint64_t> hash_in(std::string_view id) { return parse_hex(id); }
-
-/// The only communicator of that id; -1 if there is none or a pointer that came back.
-int communicator_of(const Job& job, const std::string& hash) {
-  const auto wanted = hash_in(hash);
-  int found = -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    if (job.communicators[c].inferred || !wanted || hash_in(job.communicators[c].id) != wanted) {
-      continue;
-    }
-    if (found >= 0) return -1;
-    found = static_cast<int>(c);
-  }
-  return found;
-}
-
-constexpr std::string_view kCounts = " operation counts";
-
-/// Ranks that RAS does not list are of the one group that is too large to be listed.
-void add_unlisted(const RasStatement& unlisted, int nranks, RasCounts& counts) {
-  const auto value = parse_int(unlisted.value);
-  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(counts.launched.size());
-  if (!value || unlisted.count != lacking) return;
-  for (int rank = 0; rank < nranks; ++rank) counts.launched.try_emplace(rank, *value);
-}
-
-/// The statements of one communicator and function, which follow each other.
-RasCounts read_counts(const Job& job, int communicator, std::string_view function,
-                      const std::vector<const RasStatement*>& statements) {
-  RasCounts counts{communicator, std::string(function), {}};
-  const RasStatement* unlisted = nullptr;
-  bool is_odd = false;
-  for (const RasStatement* statement : statements) {
-    const auto value = parse_int(statement->value);
-    if (statement->members.empty()) {
-      is_odd |= unlisted != nullptr;
-      unlisted = statement;
-    }
-    for (const RasMember& member : statement->members) {
-      if (value && member.rank >= 0) counts.launched[member.rank] = *value;
-    }
-  }
-  const int nranks = nth_communicator(job, communicator).nranks;
-  if (unlisted != nullptr && !is_odd && nranks > 0) add_unlisted(*unlisted, nranks, counts);
-  return counts;
-}
-
-/// What the last answer says of the communicators that the logs know.
-std::vector<RasCounts> last_counts(const Job& job) {
-  std::vector<RasCounts> result;
-  if (job.ras_reports.empty() || !job.runs.empty()) return result;
-  std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>> by_function;
-  for (const RasStatement& statement : job.ras_reports.back().statements) {
-    if (statement.problem == "MISMATCH" && statement.what.ends_with(kCounts)) {
-      by_function[{statement.communicator, statement.what}].push_back(&statement);
-    }
-  }
-  for (const auto& [key, statements] : by_function) {
-    const int communicator = communicator_of(job, key.first);
-    if (communicator < 0) continue;
-    const std::string_view what = key.second;
-    result.push_back(
-        read_counts(job, communicator, what.substr(0, what.size() - kCounts.size()), statements));
-  }
-  return result;
-}
-
-/// Calls of a function that a rank's log shows; nullopt if the log need not show all.
-std::optional<int64_t> shown_calls(const Job& job, const Communicator& comm, const CommRank& rank,
-                                   std::string_view function) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  if (calls == nullptr || calls->by_signature.other > 0) return std::nullopt;
-  if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
-  int64_t shown = 0;
-  for (const auto& [call, count] : calls->by_signature.counts) {
-    if (call.op.view() == function) shown += static_cast<int64_t>(count);
-  }
-  return shown;
-}
-
-/// Members whose logs show fewer calls than RAS counted, where of all others RAS counted no more
-/// than their logs show, and of some exactly that.
-std::vector<int> lacking_members(const Job& job, const RasCounts& counts) {
-  const Communicator& comm = nth_communicator(job, counts.communicator);
-  std::vector<int> lacking;
-  size_t equal = 0;
-  for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const auto launched = counts.launched.find(comm.ranks[r].rank);
-    const auto shown = shown_calls(job, comm, comm.ranks[r], counts.function);
-    if (launched == counts.launched.end() || !shown) continue;
-    if (launched->second > *shown) lacking.push_back(static_cast<int>(r));
-    if (launched->second == *shown) ++equal;
-  }
-  return equal > lacking.size() ? lacking : std::vector<int>{};
-}
-
-FactValue ras_contradicts(const Job& job, const Instance&) {
-  for (const RasCounts& counts : last_counts(job)) {
-    const std::vector<int> lacking = lacking_members(job, counts);
-    if (lacking.empty()) continue;
-    const Communicator& comm = nth_communicator(job, counts.communicator);
-    const CommRank& first = comm.ranks[static_cast<size_t>(lacking.front())];
-    FactValue value = yes(fmt::format(
-        "RAS counted {} {} of {} on {}, whose log shows {}", counts.launched.at(first.rank),
-        to_valid_utf8(counts.function), members_words(job, counts.communicator, {lacking.front()}),
-        communicator_words(job, counts.communicator),
-        *shown_calls(job, comm, first, counts.function)));
-    if (lacking.size() > 1) value.what += fmt::format("; and {} ranks more", lacking.size() - 1);
-    value.communicator = comm.id;
-    return value;
-  }
-  return no();
-}
-
-/// "2 ranks (12,13) 641", as far as RAS lists them.
-std::string count_words(const RasStatement& statement) {
-  std::vector<int> ranks;
-  for (const RasMember& member : statement.members) {
-    if (member.rank >= 0) ranks.push_back(member.rank);
-  }
-  std::sort(ranks.begin(), ranks.end());
-  const std::string value = to_valid_utf8(statement.value);
-  const bool all_listed = static_cast<int64_t>(ranks.size()) >= statement.count;
-  if (!ranks.empty() && all_listed) return fmt::format("{} {}", ranks_phrase(ranks), value);
-  return fmt::format("{} rank{} {}", statement.count, statement.count == 1 ? "" : "s", value);
-}
-
-/// What the last answer says of operations that ranks launched. It accuses nobody: those with more
-/// wait as likely as those with less are late.
-FactValue ras_mismatch(const Job& job, const Instance&) {
-  if (job.ras_reports.empty()) return unknown();
-  const RasReport& report = job.ras_reports.back();
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> parts;
-  for (const RasStatement& statement : report.statements) {
-    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
-    parts[{statement.communicator, statement.what}].push_back(count_words(statement));
-  }
-  if (parts.empty()) return no();
-  std::vector<std::string> phrases;
-  for (const auto& [key, counts] : parts) {
-    const std::string_view what = key.second;
-    phrases.push_back(fmt::format("{} on communicator {}: {}",
-                                  to_valid_utf8(what.substr(0, what.size() - kCounts.size())),
-                                  to_valid_utf8(key.first), join(counts, ", ")));
-  }
-  return yes(join(phrases, "; "));
-}
-
-/// "process 6004 on node 10.4.1.3 (GPU 0)", "rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
-std::string member_words(const RasMember& member) {
-  std::vector<std::string> parts;
-  if (member.pid >= 0) parts.push_back(fmt::format("process {}", member.pid));
-  if (!member.node.empty()) parts.push_back("on node " + printable(to_valid_utf8(member.node)));
-  std::string place = join(parts, " ");
-  const std::string gpu = member.gpu.empty() ? "" : "GPU " + printable(to_valid_utf8(member.gpu));
-  if (member.rank < 0) return gpu.empty() ? place : fmt::format("{} ({})", place, gpu);
-  if (!gpu.empty()) place += place.empty() ? gpu : ", " + gpu;
-  return place.empty() ? fmt::format("rank {}", member.rank)
-                       : fmt::format("rank {} ({})", member.rank, place);
-}
-
-/// More ranks than any communicator of the answer has, or a rank that none has: in such an answer
-/// the service itself is wrong.
-bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
-  if (statement.communicator.empty() || most_ranks <= 0) return false;
-  return statement.count > most_ranks ||
-         std::any_of(statement.members.begin(), statement.members.end(),
-                     [&](const RasMember& member) { return member.rank >= most_ranks; });
-}
-
-/// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
-std::string lacking_words(const RasStatement& statement) {
-  constexpr size_t kMost = 3;
-  const bool of_job = statement.communicator.empty();
-  const std::string_view unit = of_job ? (statement.count == 1 ? "process" : "processes")
-                                       : (statement.count == 1 ? "rank" : "ranks");
-  std::string words = of_job ? "" : "communicator " + to_valid_utf8(statement.communicator) + ": ";
-  words += statement.problem == "DEAD" ? "no way to reach " : "no data from ";
-  words += fmt::format("{} {}", statement.count, unit);
-  std::vector<std::string> members;
-  for (const RasMember& member : statement.members) {
-    if (members.size() == kMost) break;
-    members.push_back(member_words(member));
-  }
-  if (statement.members.size() > kMost) members.push_back("…");
-  return members.empty() ? words : fmt::format("{}: {}", words, join(members, ", "));
-}
-
-/// Of whom the last answer has nothing. The service itself may be late or wrong, so nobody is
-/// called dead.
-FactValue ras_incomplete(const Job& job, const Instance&) {
-  if (job.ras_reports.empty()) return unknown();
-  constexpr size_t kMost = 3;
-  const RasReport& report = job.ras_reports.back();
-  int64_t most_ranks = -1;
-  for (const RasCommunicators& row : report.communicators) {
-    most_ranks = std::max(most_ranks, row.nranks);
-  }
-  std::vector<std::string> phrases;
-  std::string doubt;
-  for (const RasStatement& statement : report.statements) {
-    const bool lacks = statement.problem == "DEAD" ||
-                       (statement.problem == "INCOMPLETE" && statement.what == "communicator data");
-    if (!lacks) continue;
-    if (!is_impossible(statement, most_ranks)) {
-      phrases.push_back(lacking_words(statement));
-    } else if (doubt.empty()) {
-      doubt = fmt::format(
-          ". It also misses {} ranks of {}, and no communicator of its table has more than {}: "
-          "that part is an error of the service",
-          statement.count, to_valid_utf8(statement.communicator), most_ranks);
-    }
-  }
-  if (phrases.empty() && doubt.empty()) return no();
-  if (phrases.empty()) phrases.push_back("what it lacks cannot be");
-  if (phrases.size() > kMost) {
-    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
-    phrases.resize(kMost + 1);
-  }
-  return yes(join(phrases, "; ") + doubt);
-}
-
-/// Ranks of the lowest count, if all others have one higher count; empty if it is not so.
-std::vector<int> behind_in(const RasCounts& counts) {
-  std::map<int64_t, std::vector<int>> by_count;
-  for (const auto& [rank, count] : counts.launched) by_count[count].push_back(rank);
-  return by_count.size() == 2 ? by_count.begin()->second : std::vector<int>{};
-}
-
-/// Ranks in the communicator of the processes that a fact names.
-std::vector<int> named_in(const Communicator& comm, const FactValue& value) {
-  std::vector<int> ranks;
-  for (const CommRank& rank : comm.ranks) {
-    const auto& named = value.processes;
-    if (std::find(named.begin(), named.end(), rank.process) != named.end()) {
-      ranks.push_back(rank.rank);
-    }
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return ranks;
-}
-
-FactValue ras_agrees(const Job& job, const Instance& instance) {
-  const std::vector<RasCounts> all = last_counts(job);
-  if (all.empty()) return unknown();
-  const FactValue missing = find_fact("job.rank_missing_in_collective")->derive(job, instance);
-  if (!missing.known()) return unknown();
-  for (const RasCounts& counts : all) {
-    const Communicator& comm = nth_communicator(job, counts.communicator);
-    const std::vector<int> behind = behind_in(counts);
-    const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
-    if (behind.empty() || !knows_all || comm.id != missing.communicator) continue;
-    if (named_in(comm, missing) != behind) continue;
-    const auto more =
-        std::max_element(counts.launched.begin(), counts.launched.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return yes(fmt::format(
-        ". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
-        "the others",
-        counts.launched.at(behind.front()), to_valid_utf8(counts.function), more->second));
-  }
-  return unknown();
-}
-
 constexpr std::array kFacts = {
     Fact{"job.watchdog_at_eval", Scope::Job, FactType::Bool,
          "Evaluation or checkpoint output stands shortly before the first timeout.",
@@ -786,24 +501,10 @@ constexpr std::array kFacts = {
         "Watchdogs gave up on the call that a finding is about; `what` is a sentence to put behind "
         "another.",
         within_runs<watchdogs_on_call>},
-    Fact{"job.ras_agrees", Scope::Job, FactType::Bool,
-         "NCCL's RAS service counted fewer operations of exactly the ranks that the lines of calls "
-         "name; `what` is a sentence to put behind another.",
-         ras_agrees},
-    Fact{"job.ras_contradicts", Scope::Job, FactType::Bool,
-         "NCCL's RAS service counted more operations of a rank than its log shows, and as many as "
-         "the logs show of others.",
-         ras_contradicts},
-    Fact{"job.ras_incomplete", Scope::Job, FactType::Bool,
-         "NCCL's RAS service had no data of processes or ranks when it was asked.", ras_incomplete},
-    Fact{"job.ras_mismatch", Scope::Job, FactType::Bool,
-         "NCCL's RAS service found ranks of a communicator that launched different numbers of an "
-         "operation.",
-         ras_mismatch},
 };
 
 }  // namespace
 
-std::span<const Fact> watchdog_and_ras_facts() { return kFacts; }
+std::span<const Fact> watchdog_facts() { return kFacts; }
 
 }  // namespace ncclog
