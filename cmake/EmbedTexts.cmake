@@ -1,10 +1,11 @@
 # Makes the text files of a folder part of the executable:
 #
-#   cmake -DFOLDER=src/rules/profiles -DFUNCTION=shipped_profiles -DHEADER=rules/profile.h -DOUTPUT=x.cc -P …
+#   cmake -DFOLDER=src/rules/profiles -DPATTERN=*.yaml -DFUNCTION=shipped_profiles
+#         -DHEADER=rules/profile.h -DOUTPUT=x.cc -P …
 #
 # OUTPUT becomes a C++ source in which FUNCTION gives the files, sorted by name.
 
-file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/*.yaml)
+file(GLOB files RELATIVE ${FOLDER} ${FOLDER}/${PATTERN})
 list(SORT files)
 set(rows "")
 foreach(name IN LISTS files)

@@ -6,13 +6,14 @@ install(DIRECTORY rules DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog
 install(DIRECTORY src/rules/profiles DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
 install(FILES ${PROJECT_BINARY_DIR}/rule.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/rules)
-install(FILES src/report/json/report.schema.json src/report/json/diff.schema.json
+install(FILES ${PROJECT_BINARY_DIR}/report.schema.json ${PROJECT_BINARY_DIR}/diff.schema.json
   src/replay/plan/plan.schema.json src/replay/judge/outcome.schema.json
   src/replay/judge/result.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog)
 install(FILES src/report/nccl.lnav.json DESTINATION ${CMAKE_INSTALL_DATADIR}/ncclog/lnav
   RENAME nccl.json)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY src/app/pages/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/app/pages)
 
 install(DIRECTORY ${PROJECT_BINARY_DIR}/pages/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_BINARY_DIR}/pages/ncclog.bash RENAME ncclog

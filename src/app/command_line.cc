@@ -8,9 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
 
 #include "app/command_table.h"
@@ -47,6 +45,7 @@ constexpr Command kCommands[] = {
      "Without a file named, Markdown is printed. '-' is standard output.\n\n"
      "Examples:\n"
      "  ncclog report logs/ > issue.md\n"
+     "  ncclog report logs/ --for nccl > issue.md    # or pytorch, vllm: their issue forms\n"
      "  ncclog report logs/ --md issue.md --json report.json\n"
      "  ncclog report logs/ --bundle job.tar.zst     # all of it, without names\n\n"
      "Exit status as of 'analyze'.",
@@ -214,91 +213,103 @@ struct CommonOptions {
   bool verbose = false;
   bool no_progress = false;
   bool show_config = false;
+  bool wants_version = false;
   std::string config;                 ///< Read before parsing, by find_config.
   std::vector<std::string> messages;  ///< Files and folders that add to the built-in messages.
 };
 
-/// Flags that several commands have are about the same thing in each. Others stay with the command.
-struct GroupRow {
-  const char* group;
-  std::vector<std::string_view> flags;
-};
-
-const std::vector<GroupRow>& group_table() {
-  static const std::vector<GroupRow> kTable = {
-      {"Input", {"threads", "nccl", "interfaces", "hcas", "log", "from"}},
-      {"Judging", {"outcome", "rules", "expect", "with-replay", "fail-on", "strict", "exit-code"}},
-      {"Plan", {"last", "only", "gpus", "finding", "nccl-tests"}},
-      {"Counting", {"by", "iteration", "cut"}},
-      {"Output",
-       {"format", "as", "table", "tables", "text", "json", "md", "html", "output", "area", "bundle",
-        "full-logs", "anonymise", "no-anonymise", "allow-leaks", "mapping", "sql", "color"}},
-      {kGeneralFlags,
-       {"messages", "quiet", "verbose", "no-progress", "config", "show-config", "version", "help"}},
+/// Declares them for `command` and all below it. `options` must outlive the rows.
+void add_common_flags(CommandRow& command, CommonOptions& options) {
+  const auto add = [&command](std::string_view typed, auto& target, const char* help) {
+    add_flag(command, kGeneralFlags, typed, target, help);
   };
-  return kTable;
-}
-
-const char* group_of(const CLI::Option& option) {
-  for (const GroupRow& row : group_table()) {
-    const auto& names = option.get_lnames();
-    const bool is_member = !names.empty() && std::find(row.flags.begin(), row.flags.end(),
-                                                       names.front()) != row.flags.end();
-    if (is_member) return row.group;
-  }
-  return nullptr;
-}
-
-void add_flags(CLI::App& app, CommonOptions& options) {
-  app.add_flag("-q,--quiet", options.quiet, "only the verdict, in a line; no notes, no progress");
-  app.add_flag("-v,--verbose", options.verbose,
-               "tell on standard error what was read, and how fast");
-  app.add_flag("--no-progress", options.no_progress,
-               "no progress line on the terminal, however long it takes");
-  app.add_option("--config", options.config, "a configuration file; '' for none")
-      ->type_name("FILE");
-  app.add_option("--messages", options.messages,
-                 "a folder or file of messages that add to the built-in ones; may be repeated")
-      ->type_name("DIR")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_flag("--show-config", options.show_config, "print these flags' values and their sources");
-}
-
-/// Declares them for `app` and every command below it, once all others are declared, and puts each
-/// flag into its group. `options` must outlive `app`.
-void add_common_flags(CLI::App& app, CommonOptions& options) {
-  add_flags(app, options);
-  if (app.get_help_ptr() != nullptr) app.set_help_flag("-h,--help", "print this help");
-  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
-    if (const char* group = group_of(*option)) option->group(group);
-  }
-  for (CLI::App* below : app.get_subcommands([](CLI::App*) { return true; })) {
-    add_common_flags(*below, options);
-  }
+  add("-q,--quiet", options.quiet, "only the verdict, in a line; no notes, no progress");
+  add("-v,--verbose", options.verbose, "tell on standard error what was read, and how fast");
+  add("--no-progress", options.no_progress,
+      "no progress line on the terminal, however long it takes");
+  add("--config FILE", options.config, "a configuration file; '' for none");
+  add("--messages DIR", options.messages,
+      "a folder or file of messages that add to the built-in ones; may be repeated");
+  add("--show-config", options.show_config, "print these flags' values and their sources");
+  command.flags.push_back(
+      {.names = {"-h", "--help"}, .help = "print this help", .group = kGeneralFlags});
+  for (CommandRow& below : command.commands) add_common_flags(below, options);
 }
 
 constexpr std::string_view kNotes =
     "Start with:\n"
     "  ncclog analyze logs/        verdict, evidence, what to do\n"
     "  ncclog show ranks logs/     each rank's state and last line\n\n"
-    "'ncclog help COMMAND' lists a command's flags.";
+    "'ncclog help COMMAND' lists a command's flags; 'ncclog help TOPIC' explains: ";
 
-std::vector<std::string_view> subcommand_names(const CLI::App& app) {
-  std::vector<std::string_view> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
+CommandRow declare_all(CommonOptions& common) {
+  std::vector<std::string_view> topics;
+  for (const EmbeddedFile& page : help_pages()) topics.push_back(topic_of(page));
+  CommandRow root{.help = "finds out from the logs of a multi-GPU job what went wrong with NCCL",
+                  .notes = fmt::format("{}{}.", kNotes, fmt::join(topics, ", "))};
+  add_flag(root, kGeneralFlags, "--version", common.wants_version, "print the version");
+  for (const Command& command : commands()) {
+    CommandRow& row = add_command(root, command.name, std::string(command.help));
+    row.task = command.task;
+    command.declare(row);
+    row.notes += command.examples;
   }
-  return names;
+  add_common_flags(root, common);
+  return root;
 }
 
-std::vector<std::string> flag_names(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+// Parsing, by CLI11.
+
+/// Lets CLI11 take a flag or an argument.
+void declare(FlagRow& row, CLI::App& app) {
+  const auto take = [&row](const std::vector<std::string>& values) {
+    row.typed = values;
+    row.set(values);
+  };
+  std::string names;
+  for (const std::string& name : row.names) {
+    names += (names.empty() ? "" : ",") + std::string(turns_off(row, name) ? "!" : "") + name;
   }
-  return names;
+  if (!row.set) {
+    app.set_help_flag(names);
+  } else if (row.names.empty() && row.repeats) {
+    app.add_option_function<std::vector<std::string>>(row.value, take)->type_name("");
+  } else if (row.names.empty()) {
+    const auto take_one = [take](const std::string& value) { take({value}); };
+    app.add_option_function<std::string>(row.value, take_one)->type_name("");
+  } else if (row.value.empty()) {
+    const auto take_switch = [take](int64_t sum) { take({sum > 0 ? "true" : "false"}); };
+    app.add_flag_function(names, take_switch)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  } else if (row.repeats) {
+    app.add_option_function<std::vector<std::string>>(names, take)
+        ->type_name(row.value)
+        ->expected(1)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  } else {
+    const auto take_one = [take](const std::string& value) { take({value}); };
+    app.add_option_function<std::string>(names, take_one)->type_name(row.value);
+  }
+  if (!row.needs.empty()) app.get_option(main_name(row))->needs(app.get_option(row.needs));
+}
+
+void declare(CommandRow& command, CLI::App& app) {
+  app.allow_extras();  // refuse_leftovers knows what was meant; CLI11 would only say no.
+  for (FlagRow& argument : command.arguments) declare(argument, app);
+  for (FlagRow& flag : command.flags) declare(flag, app);
+  if (command.commands.empty()) return;
+  app.require_subcommand(0, 1);
+  for (CommandRow& below : command.commands) declare(below, *app.add_subcommand(last_word(below)));
+}
+
+/// The command that was typed: the deepest one.
+const CommandRow& chosen_command(const CommandRow& command, const CLI::App& app) {
+  for (const CommandRow& below : command.commands) {
+    const CLI::App* sub = app.get_subcommand(last_word(below));
+    if (sub->parsed()) return chosen_command(below, *sub);
+  }
+  return command;
 }
 
 std::string hint_for(std::string_view word, std::span<const std::string_view> names) {
@@ -308,64 +319,48 @@ std::string hint_for(std::string_view word, std::span<const std::string_view> na
 }
 
 /// What the parser could not place is a misspelt flag or command.
-void refuse_leftovers(const CLI::App& app) {
+void refuse_leftovers(const CommandRow& command, const CLI::App& app) {
   const std::vector<std::string> left = app.remaining(false);
   if (!left.empty()) {
     const std::string word = left.front().substr(0, left.front().find('='));
     const bool is_flag = word.starts_with('-');
-    const std::vector<std::string> flags = is_flag ? flag_names(app) : std::vector<std::string>();
-    const auto names =
-        is_flag ? std::vector<std::string_view>(flags.begin(), flags.end()) : subcommand_names(app);
+    std::vector<std::string> names;
+    for (const FlagRow& flag : command.flags) {
+      for (const std::string& name : flag.names) {
+        if (is_flag && name.starts_with("--")) names.push_back(name);
+      }
+    }
+    for (const CommandRow& below : command.commands) {
+      if (!is_flag) names.push_back(last_word(below));
+    }
     throw Error(fmt::format("unknown {} '{}'", is_flag ? "flag" : "command", printable(word)),
-                app.get_parent() == nullptr ? "" : app.get_name(), hint_for(word, names));
+                last_word(command),
+                hint_for(word, std::vector<std::string_view>(names.begin(), names.end())));
   }
-  for (const CLI::App* chosen : app.get_subcommands()) refuse_leftovers(*chosen);
-}
-
-/// Everything that can be typed, and what was.
-struct CommandLine {
-  CLI::App app{"finds out from the logs of a multi-GPU job what went wrong with NCCL"};
-  bool wants_version = false;
-  CommonOptions common;
-  std::map<const CLI::App*, RunCommand> actions;
-};
-
-void declare(CommandLine& line) {
-  CLI::App& app = line.app;
-  app.name("ncclog");
-  app.footer(std::string(kNotes));
-  app.allow_extras();  // refuse_leftovers knows what was meant; CLI11 would only say no.
-  app.require_subcommand(0, 1);
-  app.add_flag("--version", line.wants_version, "print the version");
-  for (const Command& command : commands()) {
-    CLI::App* sub = app.add_subcommand(std::string(command.name), std::string(command.help));
-    sub->footer(std::string(command.examples));
-    sub->allow_extras();
-    sub->group(std::string(command.task));
-    line.actions[sub] = command.declare(*sub);
+  for (const CommandRow& below : command.commands) {
+    const CLI::App* sub = app.get_subcommand(last_word(below));
+    if (sub->parsed()) refuse_leftovers(below, *sub);
   }
-  add_common_flags(app, line.common);
 }
 
-/// The command that was typed: the deepest one.
-const CLI::App& chosen_command(const CLI::App& app) {
-  const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app : chosen_command(*chosen.front());
-}
+}  // namespace
 
-/// False if help was asked for.
-bool parse(CLI::App& app, std::vector<std::string> arguments) {
+TypedCommand parse_arguments(CommandRow& root, std::vector<std::string> arguments) {
+  CLI::App app;
+  declare(root, app);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back.
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    return false;
+    return {&chosen_command(root, app), /*wants_help=*/true};
   } catch (const CLI::ParseError& error) {
     throw Error(error.what(), "", "see 'ncclog --help'");
   }
-  refuse_leftovers(app);
-  return true;
+  refuse_leftovers(root, app);
+  return {&chosen_command(root, app)};
 }
+
+namespace {
 
 /// Draws the progress while the command runs, where somebody can see it.
 std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common, Console& console) {
@@ -381,7 +376,7 @@ std::shared_ptr<ProgressLine> start_progress(const CommonOptions& common, Consol
   return line;
 }
 
-/// What -v tells.
+/// What -v prints.
 std::string account(const ConfigFile& config, double seconds) {
   std::string text = fmt::format("ncclog {}\n", full_version());
   if (!config.path.empty()) text += fmt::format("configuration: {}\n", printable(config.path));
@@ -390,21 +385,22 @@ std::string account(const ConfigFile& config, double seconds) {
   return text + fmt::format("{:.2f} s in all\n", seconds);
 }
 
-ExitStatus run(const CommandLine& line, const ConfigFile& config, Console& console) {
+ExitStatus run(const CommandRow& command, const CommonOptions& common, const ConfigFile& config,
+               Console& console) {
   using Clock = std::chrono::steady_clock;
-  const auto chosen = line.app.get_subcommands();
-  if (chosen.empty()) {
-    console.out += help_text(line.app, console);
-    return ExitStatus::Fine;
-  }
-  console.quiet = line.common.quiet;
-  use_message_files(line.common.messages);
+  console.quiet = common.quiet;
+  use_message_files(common.messages);
   const auto began = Clock::now();
-  const auto progress = start_progress(line.common, console);
-  const ExitStatus status = line.actions.at(chosen.front())(console);
+  const auto progress = start_progress(common, console);
+  ExitStatus status = ExitStatus::Fine;
+  if (command.run) {
+    status = command.run(console);
+  } else {
+    console.out += write_help(command, help_columns(console));
+  }
   if (progress) progress->clear();
   if (console.quiet) console.err.clear();  // Notes; what cannot be done is thrown.
-  if (line.common.verbose) {
+  if (common.verbose) {
     console.err += account(config, std::chrono::duration<double>(Clock::now() - began).count());
   }
   return status;
@@ -422,9 +418,8 @@ bool asks_for_help(const std::vector<std::string>& arguments) {
 }  // namespace
 
 CommandRow declared_commands() {
-  CommandLine line;
-  declare(line);
-  return command_table(line.app);
+  CommonOptions common;  // Gone with this call: nobody parses with rows that are only read.
+  return declare_all(common);
 }
 
 ExitStatus run_command_line(std::vector<std::string> arguments, Console& console) {
@@ -433,23 +428,24 @@ ExitStatus run_command_line(std::vector<std::string> arguments, Console& console
     console.out += completions(declared_commands(), std::span(arguments).subspan(1));
     return ExitStatus::Fine;
   }
-  CommandLine line;
-  declare(line);
+  CommonOptions common;
+  CommandRow root = declare_all(common);
   ConfigFile config;
   try {
     config = find_config(arguments);
-    apply_config(config, line.app);
+    apply_config(config, root);
   } catch (const Error&) {
     if (!asks_for_help(arguments)) throw;
   }
-  if (!parse(line.app, std::move(arguments))) {
-    console.out += help_text(chosen_command(line.app), console);
-  } else if (line.wants_version) {
+  const auto [command, wants_help] = parse_arguments(root, std::move(arguments));
+  if (!wants_help && common.wants_version) {
     console.out += fmt::format("ncclog {}\n", full_version());
-  } else if (line.common.show_config) {
-    console.out += describe_config(config, chosen_command(line.app));
+  } else if (!wants_help && common.show_config) {
+    console.out += describe_config(config, *command);
+  } else if (wants_help || command == &root) {
+    console.out += write_help(*command, help_columns(console));
   } else {
-    return run(line, config, console);
+    return run(*command, common, config, console);
   }
   return ExitStatus::Fine;
 }

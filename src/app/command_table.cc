@@ -1,59 +1,160 @@
 #include "app/command_table.h"
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <span>
+#include <fmt/format.h>
 
-#include "app/options.h"
+#include <algorithm>
+
+#include "base/error.h"
 #include "base/text.h"
+#include "report/tables/tables.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
 
 namespace ncclog {
 namespace {
 
-std::vector<std::string> names_of(const CLI::Option& option) {
-  std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back("-" + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
-  return names;
+std::vector<std::string> split_words(std::string_view text, char separator) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, separator)) words.emplace_back(word);
+  return words;
 }
 
-/// CLI11 names a positional argument without a type by the name that it was declared with.
-std::string value_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const bool has_type = !type.empty() && type != "TEXT";
-  if (option.get_positional() && !has_type) return option.get_name(true, false);
-  return option.get_items_expected_max() == 0 ? std::string() : option.get_type_name();
-}
-
-FlagRow row_of(const CLI::Option& option) {
+/// A row of "-o,--output FILE", whose `set` is not known.
+FlagRow row_of(const char* group, std::string_view typed, std::string help) {
+  const size_t blank = std::min(typed.find(' '), typed.size());
   FlagRow row;
-  row.names = names_of(option);
-  row.value = value_of(option);
-  row.help = option.get_description();
-  row.group = option.get_group();
-  row.fallback = option.get_default_str();
-  row.repeats = option.get_items_expected_max() > 1 ||
-                option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  row.names = split_words(typed.substr(0, blank), ',');
+  row.value = trim(typed.substr(blank));
+  row.help = std::move(help);
+  row.group = group;
   return row;
 }
 
-CommandRow row_of(const CLI::App& app, const std::string& above) {
-  const bool is_root = app.get_parent() == nullptr;
-  CommandRow row;
-  row.path = is_root ? std::string() : above + (above.empty() ? "" : " ") + app.get_name();
-  row.help = app.get_description();
-  row.task = app.get_group();
-  row.notes = app.get_footer();
-  for (const CLI::Option* option : app.get_options()) {
-    (option->get_positional() ? row.arguments : row.flags).push_back(row_of(*option));
-  }
-  for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    row.commands.push_back(row_of(*below, row.path));
-  }
+FlagRow& add_argument(CommandRow& command, const char* name, std::string help) {
+  FlagRow& row = command.arguments.emplace_back();
+  row.value = name;
+  row.help = std::move(help);
   return row;
 }
+
+}  // namespace
+
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed, bool& target,
+                  std::string help) {
+  const auto set = [&target](const std::string& word) { target = word == "true"; };
+  return add_flag(command, group, typed, set, std::move(help));
+}
+
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::string& target, std::string help) {
+  const auto set = [&target](const std::string& word) { target = word; };
+  return add_flag(command, group, typed, set, std::move(help));
+}
+
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::vector<std::string>& target, std::string help) {
+  FlagRow& row = command.flags.emplace_back(row_of(group, typed, std::move(help)));
+  row.repeats = true;
+  row.set = [&target](const std::vector<std::string>& values) { target = values; };
+  return row;
+}
+
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::function<void(const std::string& value)> set, std::string help) {
+  FlagRow& row = command.flags.emplace_back(row_of(group, typed, std::move(help)));
+  row.set = [set = std::move(set)](const std::vector<std::string>& values) { set(values.front()); };
+  return row;
+}
+
+FlagRow& add_argument(CommandRow& command, const char* name, std::string& target,
+                      std::string help) {
+  FlagRow& row = add_argument(command, name, std::move(help));
+  row.set = [&target](const std::vector<std::string>& values) { target = values.front(); };
+  return row;
+}
+
+FlagRow& add_argument(CommandRow& command, const char* name, std::vector<std::string>& target,
+                      std::string help) {
+  FlagRow& row = add_argument(command, name, std::move(help));
+  row.repeats = true;
+  row.set = [&target](const std::vector<std::string>& values) { target = values; };
+  return row;
+}
+
+CommandRow& add_command(CommandRow& above, std::string_view name, std::string help) {
+  CommandRow& row = above.commands.emplace_back();
+  row.path = above.path + (above.path.empty() ? "" : " ") + std::string(name);
+  row.help = std::move(help);
+  row.task = above.task;
+  return row;
+}
+
+int64_t number_in(NumberRange range, const std::string& flag, const std::string& word) {
+  const auto number = parse_int(word);
+  if (number && *number >= range.least && *number <= range.most) return *number;
+  throw Error(
+      fmt::format("not a number from {} to {}: '{}'", range.least, range.most, printable(word)),
+      flag);
+}
+
+size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,
+                       const std::string& word) {
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found != words.end()) return static_cast<size_t>(found - words.begin());
+  const auto nearest = nearest_name(word, words);
+  throw Error(fmt::format("unknown value '{}'", printable(word)), flag,
+              nearest ? fmt::format("did you mean '{}'?", *nearest)
+                      : fmt::format("one of: {}", fmt::join(words, ", ")));
+}
+
+const std::string& main_name(const FlagRow& flag) {
+  for (const std::string& name : flag.names) {
+    if (name.starts_with("--")) return name;
+  }
+  return flag.names.empty() ? flag.value : flag.names.back();
+}
+
+bool turns_off(const FlagRow& flag, std::string_view name) {
+  constexpr std::string_view kNo = "--no-";
+  if (!name.starts_with(kNo)) return false;
+  const std::string other = "--" + std::string(name.substr(kNo.size()));
+  return std::find(flag.names.begin(), flag.names.end(), other) != flag.names.end();
+}
+
+std::string typed_name(const CommandRow& command) {
+  return command.path.empty() ? "ncclog" : "ncclog " + command.path;
+}
+
+std::string last_word(const CommandRow& command) {
+  return command.path.substr(command.path.rfind(' ') + 1);
+}
+
+std::string usage(const CommandRow& command) {
+  std::string text = typed_name(command);
+  if (!command.commands.empty()) text += " COMMAND";
+  text += " [FLAG...]";
+  for (const FlagRow& argument : command.arguments) {
+    text += " " + argument.value + (argument.repeats ? "..." : "");
+  }
+  return text;
+}
+
+const CommandRow* find_command(const CommandRow& root, std::string_view path) {
+  for (const CommandRow* command : all_commands(root)) {
+    if (command->path == path) return command;
+  }
+  return nullptr;
+}
+
+std::vector<const CommandRow*> all_commands(const CommandRow& root) {
+  std::vector<const CommandRow*> all = {&root};
+  for (const CommandRow& below : root.commands) {
+    for (const CommandRow* command : all_commands(below)) all.push_back(command);
+  }
+  return all;
+}
+
+namespace {
 
 struct KindRow {
   std::string_view value;
@@ -90,72 +191,7 @@ std::vector<std::string> rule_ids() {
   return ids;
 }
 
-std::vector<std::string> split_words(std::string_view text, char separator) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split(text, separator)) words.emplace_back(word);
-  return words;
-}
-
-bool is_heading(std::span<const std::string_view> lines, size_t at) {
-  return lines[at].ends_with(':') && at + 1 < lines.size() && lines[at + 1].starts_with("  ");
-}
-
 }  // namespace
-
-CommandRow command_table(const CLI::App& app) {
-  std::string above;
-  for (const CLI::App* each = app.get_parent(); each != nullptr; each = each->get_parent()) {
-    if (each->get_parent() == nullptr) break;
-    above = above.empty() ? each->get_name() : each->get_name() + " " + above;
-  }
-  return row_of(app, above);
-}
-
-const std::string& main_name(const FlagRow& flag) {
-  return flag.names.empty() ? flag.value : flag.names.back();
-}
-
-std::string typed_name(const CommandRow& command) {
-  return command.path.empty() ? "ncclog" : "ncclog " + command.path;
-}
-
-std::string last_word(const CommandRow& command) {
-  return command.path.substr(command.path.rfind(' ') + 1);
-}
-
-std::string usage(const CommandRow& command) {
-  std::string text = typed_name(command);
-  if (!command.commands.empty()) text += " COMMAND";
-  text += " [FLAG...]";
-  for (const FlagRow& argument : command.arguments) {
-    text += " " + argument.value + (argument.repeats ? "..." : "");
-  }
-  return text;
-}
-
-const CommandRow* find_command(const CommandRow& root, std::string_view path) {
-  for (const CommandRow* command : all_commands(root)) {
-    if (command->path == path) return command;
-  }
-  return nullptr;
-}
-
-std::vector<const CommandRow*> all_commands(const CommandRow& root) {
-  std::vector<const CommandRow*> all = {&root};
-  for (const CommandRow& below : root.commands) {
-    for (const CommandRow* command : all_commands(below)) all.push_back(command);
-  }
-  return all;
-}
-
-std::vector<std::string> flag_groups(const CommandRow& command) {
-  std::vector<std::string> groups;
-  for (const FlagRow& flag : command.flags) {
-    const bool known = std::find(groups.begin(), groups.end(), flag.group) != groups.end();
-    if (!known) groups.push_back(flag.group);
-  }
-  return groups;
-}
 
 ArgumentKind argument_kind(const FlagRow& flag) {
   if (flag.value.empty()) return ArgumentKind::None;
@@ -182,30 +218,6 @@ std::vector<std::string> value_words(const FlagRow& flag) {
     default:
       return {};
   }
-}
-
-std::vector<NoteBlock> note_blocks(std::string_view notes) {
-  const std::vector<std::string_view> lines = split(notes, '\n');
-  std::vector<NoteBlock> blocks;
-  bool is_new = true;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const std::string_view line = lines[i];
-    if (trim(line).empty()) {
-      is_new = true;
-    } else if (is_heading(lines, i)) {
-      blocks.push_back({.heading = std::string(line.substr(0, line.size() - 1))});
-      is_new = false;
-    } else if (line.starts_with("  ")) {
-      if (blocks.empty()) blocks.emplace_back();
-      blocks.back().lines.emplace_back(line);
-    } else if (is_new || !blocks.back().heading.empty()) {
-      blocks.push_back({.lines = {std::string(line)}});
-      is_new = false;
-    } else {
-      blocks.back().lines.back() += " " + std::string(line);
-    }
-  }
-  return blocks;
 }
 
 }  // namespace ncclog

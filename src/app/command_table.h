@@ -1,28 +1,35 @@
-// What can be typed? Commands and flags as they are declared, for all who describe them: help, man
-// pages, completions, configuration files.
+// What can be typed? Every command with its arguments and flags, as rows of one table.
 //
-//   ncclog analyze [FLAG...] PATH...
-//   → CommandRow{.path = "analyze", .arguments = {PATH...}, .flags = {--format text|json, ...}}
+//   add_flag(analyze, kOutput, "-o,--output FILE", options.output, "write this file instead")
+//   → FlagRow{.names = {"-o", "--output"}, .value = "FILE", .group = "Output", …}
 //
-// The declarations (app/options.cc and the commands' own files) are the only list. Everything here
-// is read off them, so a flag that is declared stands everywhere. What a shell can complete is told
-// by the name of the value: "text|json" is one of these words, "op,size" any of them with commas
-// between, FILE a file, RULE a rule's id, and so on.
+// The rows are declared in the commands' own files and are the only list: the parser, help, man
+// pages, completions and configuration files are made of them, so a flag that is declared stands
+// everywhere. What a shell can complete follows from the name of the value: "text|json" is one of
+// these words, "op,size" any of them with commas between, FILE a file, RULE a rule's id, and so on.
 
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "app/exit_codes.h"
+#include "app/output.h"
+
 namespace ncclog {
 
-/// The group of the flags that every command has.
-inline constexpr const char* kGeneralFlags = "General";
+/// What flags are about, as help groups them.
+inline constexpr const char* kInputFlags = "Input";
+inline constexpr const char* kJudgingFlags = "Judging";
+inline constexpr const char* kPlanFlags = "Plan";
+inline constexpr const char* kCountingFlags = "Counting";
+inline constexpr const char* kOutputFlags = "Output";
+inline constexpr const char* kFurtherFlags = "Options";
+inline constexpr const char* kGeneralFlags = "General";  ///< Those that every command has.
 
 /// A flag, or an argument without a name.
 struct FlagRow {
@@ -32,7 +39,15 @@ struct FlagRow {
   std::string group;               ///< "Output": what it is about.
   std::string fallback;            ///< Value where the flag is not given; empty: not known.
   bool repeats = false;            ///< More than one value makes sense.
+  std::string needs;               ///< "--bundle": makes no sense without that flag.
+  /// Takes what was typed or stands in a configuration file; of a switch "true" or "false". Throws
+  /// Error for a value that the flag does not know. Empty: of --help only.
+  std::function<void(const std::vector<std::string>& values)> set;
+  std::vector<std::string> typed;  ///< On the command line that was parsed.
 };
+
+/// Carries out a command whose options are parsed. Throws Error if that cannot be done.
+using RunCommand = std::function<ExitStatus(Console& console)>;
 
 struct CommandRow {
   std::string path;  ///< "rules new"; of ncclog itself: empty.
@@ -42,13 +57,91 @@ struct CommandRow {
   std::vector<FlagRow> flags;
   std::string notes;  ///< Examples, tables, exit status: headings with indented lines, paragraphs.
   std::vector<CommandRow> commands;  ///< Those below it, such as "rules new" below "rules".
+  RunCommand run;                    ///< Empty: help is printed.
 };
 
-/// The command and everything below it, in the order of the declarations.
-CommandRow command_table(const CLI::App& app);
+// Declaring: what is typed fills `target`, which must live as long as the row is used. `typed` is
+// "-o,--output FILE": the names, and after a blank what the value is called.
+
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed, bool& target,
+                  std::string help);
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::string& target, std::string help);
+/// May be given several times, with one value each.
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::vector<std::string>& target, std::string help);
+FlagRow& add_flag(CommandRow& command, const char* group, std::string_view typed,
+                  std::function<void(const std::string& value)> set, std::string help);
+
+FlagRow& add_argument(CommandRow& command, const char* name, std::string& target, std::string help);
+/// Takes all that follow.
+FlagRow& add_argument(CommandRow& command, const char* name, std::vector<std::string>& target,
+                      std::string help);
+
+/// A command below `above`.
+CommandRow& add_command(CommandRow& above, std::string_view name, std::string help);
+
+/// The numbers that a flag takes.
+struct NumberRange {
+  int64_t least = 0;
+  int64_t most = 0;
+};
+
+/// The number that `word` is. Throws Error "--gpus: not a number from 2 to 1048576: '0'".
+int64_t number_in(NumberRange range, const std::string& flag, const std::string& word);
+
+/// `target` can hold every number of the range.
+template <typename Number>
+FlagRow& add_number(CommandRow& command, const char* group, std::string_view typed,
+                    NumberRange range, Number& target, std::string help) {
+  const std::string flag(typed.substr(0, typed.find(' ')));
+  const auto set = [flag, range, &target](const std::string& word) {
+    target = static_cast<Number>(number_in(range, flag, word));
+  };
+  return add_flag(command, group, typed, set, std::move(help));
+}
+
+/// A word that a flag takes, and what it means.
+template <typename Value>
+struct Choice {
+  std::string_view word;
+  Value value;
+};
+
+/// The place of `word` in `words`. Throws Error "--format: unknown value 'jsn'", "did you mean
+/// 'json'?".
+size_t place_of_choice(const std::vector<std::string_view>& words, const std::string& flag,
+                       const std::string& word);
+
+template <typename Choices>
+std::vector<std::string_view> words_of(const Choices& choices) {
+  std::vector<std::string_view> words;
+  for (const auto& choice : choices) words.push_back(choice.word);
+  return words;
+}
+
+/// `target` is of the choices' type or an optional of it; `choices` must outlive the row.
+template <typename Target, typename Choices>
+FlagRow& add_choice(CommandRow& command, const char* group, const std::string& flag, Target& target,
+                    const Choices& choices, std::string help) {
+  const auto set = [flag, &target, &choices](const std::string& word) {
+    target = std::begin(choices)[place_of_choice(words_of(choices), flag, word)].value;
+  };
+  FlagRow& row = add_flag(command, group, flag, set, std::move(help));
+  for (const auto& choice : choices) {
+    row.value += (row.value.empty() ? "" : "|") + std::string(choice.word);
+    if (target == choice.value) row.fallback = choice.word;
+  }
+  return row;
+}
+
+// Looking things up.
 
 /// "--format"; of a flag with a short name only: that one; of an argument: its value.
 const std::string& main_name(const FlagRow& flag);
+
+/// Whether `name` is the "--no-anonymise" of a switch that is also "--anonymise".
+bool turns_off(const FlagRow& flag, std::string_view name);
 
 /// "rules new" of the row "rules new"; "ncclog" where `path` is empty is left out.
 std::string typed_name(const CommandRow& command);
@@ -66,9 +159,6 @@ const CommandRow* find_command(const CommandRow& root, std::string_view path);
 std::vector<const CommandRow*> all_commands(const CommandRow& root);
 std::vector<const CommandRow*> all_commands(CommandRow&& root) = delete;
 
-/// Titles of flags by group, in the order in which help and man pages show them.
-std::vector<std::string> flag_groups(const CommandRow& command);
-
 /// How a shell completes a value.
 enum class ArgumentKind { None, Word, WordList, File, Folder, Rule, Table, Profile, Command, Text };
 
@@ -77,15 +167,5 @@ ArgumentKind argument_kind(const FlagRow& flag);
 /// The words of "text|json" or "op,size"; for rules, tables and profiles those that are built in;
 /// empty for other kinds.
 std::vector<std::string> value_words(const FlagRow& flag);
-
-/// A piece of a command's notes.
-struct NoteBlock {
-  std::string heading;             ///< "Examples"; empty: a paragraph.
-  std::vector<std::string> lines;  ///< Below the heading, as they are; or the paragraph's, joined.
-};
-
-/// `notes` taken apart. A line that ends with ":" before indented ones is a heading; indented lines
-/// stay as they are; neighbouring lines of a paragraph become one.
-std::vector<NoteBlock> note_blocks(std::string_view notes);
 
 }  // namespace ncclog

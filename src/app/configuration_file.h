@@ -19,10 +19,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
+#include "app/command_table.h"
 
 namespace ncclog {
 
@@ -41,16 +38,9 @@ struct ConfigFile {
 /// Takes a file's text apart. Throws Error with path:line.
 ConfigFile parse_config(std::string_view text, const std::string& path);
 
-/// Where a file of one's own would lie: ncclog/config.toml below XDG_CONFIG_HOME or ~/.config.
-/// Empty if there is no home.
-std::string usual_config_path();
-
-/// "/home/ana/.config/ncclog/config.toml:3".
-std::string place(const ConfigFile& config, int line);
-
 /// The file that `--config` names in `arguments`, else NCCLOG_CONFIG (an empty name: none), else
-/// the one of `usual_config_path`, if it is there. Throws Error if a file that was named cannot be
-/// read.
+/// ncclog/config.toml below XDG_CONFIG_HOME or ~/.config, if it is there. Throws Error if a file
+/// that was named cannot be read.
 ConfigFile find_config(const std::vector<std::string>& arguments);
 
 // Which flags does a configuration file set, and what is in force?
@@ -59,17 +49,13 @@ ConfigFile find_config(const std::vector<std::string>& arguments);
 //   ncclog --show-config analyze
 //   →   color         never                 /home/ana/.config/ncclog/config.toml:2
 
-/// Gives its values to the options of `root` and the commands below it, as if they had been typed
+/// Gives its values to the flags of `root` and the commands below it, as if they had been typed
 /// first: call it before parsing. Throws Error with path:line for keys, sections and values that
 /// make no sense, and the nearest name that does.
-void apply_config(const ConfigFile& config, CLI::App& root);
-
-/// The entry that `option` of `command` got its value from; nullptr if from none.
-const ConfigEntry* entry_for(const ConfigFile& config, const CLI::App& command,
-                             const CLI::Option& option);
+void apply_config(const ConfigFile& config, const CommandRow& root);
 
 /// What --show-config prints: the file, and of each flag of `command` its value and where that
 /// comes from. Call it after parsing.
-std::string describe_config(const ConfigFile& config, const CLI::App& command);
+std::string describe_config(const ConfigFile& config, const CommandRow& command);
 
 }  // namespace ncclog

@@ -3,29 +3,11 @@
 #include <algorithm>
 
 namespace ncclog {
-namespace {
-
-bool fails(Severity severity, FailOn fail_on) {
-  switch (fail_on) {
-    case FailOn::Error:
-      return severity == Severity::Error;
-    case FailOn::Warning:
-      return severity != Severity::Info;
-    case FailOn::Info:
-      return true;
-    case FailOn::Never:
-      return false;
-  }
-  return false;
-}
-
-}  // namespace
-
 ExitStatus exit_status(const Report& report, FailOn fail_on) {
-  const auto& findings = report.diagnosis.findings;
-  if (std::any_of(findings.begin(), findings.end(),
-                  [fail_on](const Finding& finding) { return fails(finding.severity, fail_on); })) {
-    return ExitStatus::Findings;
+  for (const Finding& finding : report.diagnosis.findings) {
+    // Both lists begin with the worst.
+    const bool fails = static_cast<int>(finding.severity) <= static_cast<int>(fail_on);
+    if (fails && fail_on != FailOn::Never) return ExitStatus::Findings;
   }
   return exit_status(report.job);
 }

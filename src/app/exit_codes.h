@@ -18,7 +18,7 @@ enum class ExitStatus {
   Partial = 3,   ///< Done, but part of the input was unreadable or cut.
 };
 
-/// From which severity on findings make the run fail.
+/// From which severity on findings make the run fail, in the order of Severity.
 enum class FailOn { Error, Warning, Info, Never };
 
 /// Fine, Findings or Partial.

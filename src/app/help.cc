@@ -58,6 +58,16 @@ Entries argument_entries(const CommandRow& command) {
   return entries;
 }
 
+/// Titles of flags in the order in which they come first.
+std::vector<std::string> flag_groups(const CommandRow& command) {
+  std::vector<std::string> groups;
+  for (const FlagRow& flag : command.flags) {
+    const bool known = std::find(groups.begin(), groups.end(), flag.group) != groups.end();
+    if (!known) groups.push_back(flag.group);
+  }
+  return groups;
+}
+
 std::vector<Titled> flag_lists(const CommandRow& command) {
   std::vector<Titled> lists;
   for (const std::string& group : flag_groups(command)) {
@@ -100,6 +110,10 @@ std::string list_line(const std::string& line, const TextStyle& style) {
   return hang(line.substr(0, column), line.substr(column), style);
 }
 
+bool is_heading(std::span<const std::string_view> lines, size_t at) {
+  return lines[at].ends_with(':') && at + 1 < lines.size() && lines[at + 1].starts_with("  ");
+}
+
 std::string notes_text(const CommandRow& command, const TextStyle& style) {
   std::string text;
   for (const NoteBlock& block : note_blocks(command.notes)) {
@@ -115,6 +129,34 @@ std::string notes_text(const CommandRow& command, const TextStyle& style) {
 }
 
 }  // namespace
+
+std::vector<NoteBlock> note_blocks(std::string_view notes) {
+  const std::vector<std::string_view> lines = split(notes, '\n');
+  std::vector<NoteBlock> blocks;
+  bool is_new = true;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    if (trim(line).empty()) {
+      is_new = true;
+    } else if (is_heading(lines, i)) {
+      blocks.push_back({.heading = std::string(line.substr(0, line.size() - 1))});
+      is_new = false;
+    } else if (line.starts_with("  ")) {
+      if (blocks.empty()) blocks.emplace_back();
+      blocks.back().lines.emplace_back(line);
+    } else if (is_new || !blocks.back().heading.empty()) {
+      blocks.push_back({.lines = {std::string(line)}});
+      is_new = false;
+    } else {
+      blocks.back().lines.back() += " " + std::string(line);
+    }
+  }
+  return blocks;
+}
+
+std::string_view topic_of(const EmbeddedFile& page) {
+  return page.path.substr(0, page.path.rfind('.'));
+}
 
 std::string as_sentence(std::string_view help) {
   std::string text(help);
@@ -137,10 +179,6 @@ int help_columns(const Console& console) {
   return console.is_terminal ? std::min(console.columns, kHelpColumns) : kHelpColumns;
 }
 
-std::string help_text(const CLI::App& command, const Console& console) {
-  return write_help(command_table(command), help_columns(console));
-}
-
 std::string write_help(const CommandRow& command, int columns) {
   const TextStyle style{.width = columns};
   std::string text = hang("usage: ", usage(command), style) + "\n";
@@ -153,6 +191,14 @@ std::string write_help(const CommandRow& command, int columns) {
 }
 
 namespace {
+
+/// The file of src/app/texts; nullopt: none is called so.
+std::optional<std::string_view> text_of(std::string_view name) {
+  for (const EmbeddedFile& file : shell_and_man_texts()) {
+    if (file.path == name) return file.text;
+  }
+  return std::nullopt;
+}
 
 // Man pages
 
@@ -319,58 +365,6 @@ std::string without_double_starts(std::string_view page) {
   return out;
 }
 
-constexpr std::string_view kRootSections = R"(.SH "EXIT STATUS"
-.TP
-0
-Done, and nothing at or above what \fB\-\-fail\-on\fR names.
-.TP
-1
-Done, with findings at or above it, or with the difference or fault that the command looks for.
-.TP
-2
-What was asked could not be done; standard error says why.
-.TP
-3
-Done, but part of the input was unreadable or cut.
-.PP
-A reader that goes away, as in
-.BR "ncclog show ranks logs | head" ,
-changes nothing in the exit status and is no error.
-Standard output that cannot be written, because the disk is full, is one.
-.SH ENVIRONMENT
-.TP
-.B NCCLOG_CONFIG
-The configuration file; empty: none.
-.TP
-.B XDG_CONFIG_HOME
-Where the configuration file is looked for otherwise: ncclog/config.toml below it, or below ~/.config.
-.TP
-.B NO_COLOR
-If it is set and not empty, nothing is coloured unless \fB\-\-color always\fR is given.
-.TP
-.B COLUMNS
-The width of the terminal.
-.TP
-.B SOURCE_DATE_EPOCH
-Seconds since 1970, taken for today where overlays end on a day.
-.SH FILES
-.TP
-.I ~/.config/ncclog/config.toml
-Values of flags, by name.
-In the section of a command they are for that command, above all sections for every command that has such a flag:
-.PP
-.nf
-    threads = 4
-    color = "never"
-
-    [analyze]
-    fail\-on = "warning"
-    rules = ["/etc/ncclog/site\-rules"]
-.fi
-.PP
-The command line goes before it, and \fB\-\-show\-config\fR tells what is in force.
-)";
-
 std::string see_also(const CommandRow& root, const CommandRow& own) {
   std::string out;
   if (!own.path.empty()) out += ".BR ncclog (1)";
@@ -388,7 +382,7 @@ std::string page_text(const CommandRow& root, const CommandRow& command) {
                               : nested_commands(command);
   out += section("Options") + flags_text(command);
   return out + headed_blocks(command) +
-         (command.path.empty() ? std::string(kRootSections)
+         (command.path.empty() ? std::string(text_of("man_sections.roff").value_or(""))
                                : section("Exit status") + exit_status_text(command)) +
          see_also(root, command);
 }
@@ -411,102 +405,6 @@ std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view ve
 namespace {
 
 // Completions
-
-/// For share/bash-completion/completions/ncclog; needs no other script.
-constexpr std::string_view kBashScript =
-    R"sh(# bash completion for ncclog, written by 'ncclog completion bash'
-
-_ncclog() {
-  local program=ncclog cur="${COMP_WORDS[COMP_CWORD]}" word line
-  local -a words=()
-  COMPREPLY=()
-  [[ "${COMP_WORDS[0]}" != */* ]] || program="${COMP_WORDS[0]/#\~/${HOME-}}"
-  # To bash, the "=" of --format=json is a word of its own.
-  [ "$cur" != "=" ] || cur=""
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    [ "$word" = "=" ] || words+=("$word")
-  done
-  while IFS= read -r line; do
-    case "$line" in
-      :more) compopt -o nospace 2>/dev/null ;;
-      :files | :folders)
-        compopt -o filenames 2>/dev/null
-        [ "$line" = :files ] && word=-f || word=-d
-        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$word" -- "$cur")
-        ;;
-      "$cur"*) COMPREPLY+=("${line%%$'\t'*}") ;;
-    esac
-  done < <("$program" __complete "${words[@]}" "$cur" 2>/dev/null)
-}
-
-complete -F _ncclog ncclog
-)sh";
-
-/// For share/zsh/site-functions/_ncclog.
-constexpr std::string_view kZshScript = R"sh(#compdef ncclog
-# zsh completion for ncclog, written by 'ncclog completion zsh'
-
-_ncclog() {
-  local program=ncclog line place=''
-  local -a offered described more
-  [[ $words[1] != */* ]] || program=${~words[1]}
-  offered=(${(f)"$($program __complete "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2>/dev/null)"})
-  for line in $offered; do
-    case $line in
-      :more) more=(-S '') ;;
-      :*) place=$line ;;
-      # _describe takes "word:what it is".
-      *$'\t'*) described+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}") ;;
-      *) described+=("${line//:/\\:}") ;;
-    esac
-  done
-  compset -P '--*='
-  local ret=1
-  (( ! $#described )) || _describe 'completion' described "${more[@]}" && ret=0
-  case $place in
-    :files) _files && ret=0 ;;
-    :folders) _files -/ && ret=0 ;;
-  esac
-  return ret
-}
-
-# Loaded from fpath the file is the function's body; read by `source` it has to be made known.
-if [ "$funcstack[1]" = _ncclog ]; then
-  _ncclog "$@"
-else
-  compdef _ncclog ncclog
-fi
-)sh";
-
-/// For share/fish/vendor_completions.d/ncclog.fish.
-constexpr std::string_view kFishScript =
-    R"sh(# fish completion for ncclog, written by 'ncclog completion fish'
-
-function __ncclog_offered
-    set -l words (commandline -opc)
-    set -l word (commandline -ct)
-    set -l program ncclog
-    string match -q '*/*' -- $words[1]
-    and set program (string replace -r '^~' $HOME -- $words[1])
-    set -e words[1]
-    # Of --format=json only the value is offered.
-    set -l before (string match -r '^--[^=]+=' -- $word)
-    set -l value (string replace -r '^--[^=]+=' '' -- $word)
-    for line in ($program __complete $words "$word" 2>/dev/null)
-        switch $line
-            case :more
-            case :files
-                printf '%s\n' "$before"(__fish_complete_path "$value")
-            case :folders
-                printf '%s\n' "$before"(__fish_complete_directories "$value")
-            case '*'
-                printf '%s\n' "$before$line"
-        end
-    end
-end
-
-complete -c ncclog -f -a '(__ncclog_offered)'
-)sh";
 
 /// What the words before the cursor came to.
 struct Typed {
@@ -624,10 +522,7 @@ std::string completions(const CommandRow& root, std::span<const std::string> wor
 }
 
 std::optional<std::string_view> completion_script(std::string_view shell) {
-  if (shell == "bash") return kBashScript;
-  if (shell == "zsh") return kZshScript;
-  if (shell == "fish") return kFishScript;
-  return std::nullopt;
+  return text_of("ncclog." + std::string(shell));
 }
 
 }  // namespace ncclog

@@ -17,6 +17,7 @@
 
 #include "app/command_table.h"
 #include "app/output.h"
+#include "base/embedded_file.h"
 
 namespace ncclog {
 
@@ -36,11 +37,24 @@ inline constexpr int kHelpColumns = 80;
 /// 40.
 std::string write_help(const CommandRow& command, int columns = kHelpColumns);
 
+/// The pages behind `ncclog help TOPIC`, as they lie in src/app/pages/: "limits.md" and its text.
+std::span<const EmbeddedFile> help_pages();
+
+/// "limits" of "limits.md".
+std::string_view topic_of(const EmbeddedFile& page);
+
 /// Columns for help on that console: its own, if it is narrower.
 int help_columns(const Console& console);
 
-/// The help of a declared command.
-std::string help_text(const CLI::App& command, const Console& console);
+/// A piece of a command's notes.
+struct NoteBlock {
+  std::string heading;             ///< "Examples"; empty: a paragraph.
+  std::vector<std::string> lines;  ///< Below the heading, as they are; or the paragraph's, joined.
+};
+
+/// `notes` taken apart. A line that ends with ":" before indented ones is a heading; indented lines
+/// stay as they are; neighbouring lines of a paragraph become one.
+std::vector<NoteBlock> note_blocks(std::string_view notes);
 
 /// "Says what …" with a capital and a full stop: a help line as a sentence.
 std::string as_sentence(std::string_view help);
@@ -48,7 +62,7 @@ std::string as_sentence(std::string_view help);
 /// "--format text|json": a flag as it is typed, with its names; "PATH..." for an argument.
 std::string typed_flag(const FlagRow& flag);
 
-/// The flag's help with its default, where that is known and not said anyhow.
+/// The flag's help with its default, where that is known and not in it anyhow.
 std::string help_of(const FlagRow& flag);
 
 // Man pages, made of what is declared: ncclog(1), ncclog-analyze(1), ncclog-rules(1), …
@@ -91,8 +105,11 @@ std::vector<ManPage> write_man_pages(const CommandRow& root, std::string_view ve
 inline constexpr std::string_view kCompleteCommand = "__complete";
 
 /// What may stand in place of the last of `words`, one a line, with a tab and what it is where that
-/// can be said. ":files", ":folders": such names, too; ":more": a word may go on with ",".
+/// is known. ":files", ":folders": such names, too; ":more": a word may go on with ",".
 std::string completions(const CommandRow& root, std::span<const std::string> words);
+
+/// The files of src/app/texts: scripts of shells, and what ncclog(1) says for all commands.
+std::span<const EmbeddedFile> shell_and_man_texts();
 
 /// The script for "bash", "zsh" or "fish"; nullopt for others. Valid for the whole program.
 std::optional<std::string_view> completion_script(std::string_view shell);

@@ -93,7 +93,7 @@ namespace fs = std::filesystem;
   throw Error(fmt::format("cannot write: {}", std::strerror(errno)), path, hint);
 }
 
-/// What stands at the path, behind links; nullopt: nothing.
+/// What stands at the path, links followed; nullopt: nothing.
 std::optional<struct stat> status_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0) return status;
@@ -122,71 +122,6 @@ void check_folder(const std::string& path) {
   if (::access(folder.c_str(), W_OK | X_OK) != 0) fail(path, "name a file in another folder");
 }
 
-/// A file descriptor, open for writing.
-class Descriptor {
- public:
-  Descriptor(const std::string& path, int more_flags)
-      : number_(::open(path.c_str(), O_WRONLY | O_CLOEXEC | more_flags, 0666)) {
-    if (number_ < 0) fail(path);
-  }
-  ~Descriptor() { ::close(number_); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
-void write_all_to(int file, std::string_view text, const std::string& path) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno != EINTR) fail(path);
-    if (written > 0) text.remove_prefix(static_cast<size_t>(written));
-  }
-}
-
-/// A file that is gone again unless it is moved to its place.
-class NewFile {
- public:
-  /// Makes a file beside `target`, with these rights as far as the process gives them.
-  explicit NewFile(std::string target, mode_t rights = 0666) : target_(std::move(target)) {
-    for (int n = 0; file_ < 0; ++n) {
-      path_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
-      file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, rights);
-      if (file_ < 0 && errno != EEXIST) fail(target_);
-    }
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-  ~NewFile() {
-    if (file_ >= 0) ::close(file_);
-    if (!moved_) ::unlink(path_.c_str());
-  }
-
-  void write(std::string_view text) const { write_all_to(file_, text, target_); }
-
-  void keep_rights_of(const struct stat& old) const {
-    if (::fchmod(file_, old.st_mode & 07777) != 0) fail(target_);
-  }
-
-  void move_to_place() {
-    // EINVAL: what lies there cannot be synced, which is no reason to fail.
-    if (::fsync(file_) != 0 && errno != EINVAL) fail(target_);
-    const int closed = ::close(file_);
-    file_ = -1;
-    if (closed != 0 || std::rename(path_.c_str(), target_.c_str()) != 0) fail(target_);
-    moved_ = true;
-  }
-
- private:
-  std::string target_;
-  std::string path_;
-  int file_ = -1;  ///< -1: closed.
-  bool moved_ = false;
-};
-
 }  // namespace
 
 void check_output_file(const std::string& path, std::span<const std::string> inputs) {
@@ -214,73 +149,54 @@ std::string same_place(const std::string& path) {
   return none ? path : place.string();
 }
 
-void write_private_file(const std::string& path, std::string_view text) {
-  const auto old = status_of(path);
-  if (old && !S_ISREG(old->st_mode)) throw Error("is no file", path, "name another one");
-  NewFile file(same_place(path), 0600);
-  file.write(text);
-  file.move_to_place();
-}
-
-void write_output_file(const std::string& path, std::string_view text) {
-  const auto old = status_of(path);
-  if (old && !S_ISREG(old->st_mode)) {  // /dev/stderr, a named pipe
-    const Descriptor device(path, 0);
-    return write_all_to(device.number(), text, path);
+OutputFile::OutputFile(std::string path, bool is_private) : path_(std::move(path)) {
+  const auto old = status_of(path_);
+  if (old && !S_ISREG(old->st_mode)) {
+    if (is_private) throw Error("is no file", path_, "name another one");
+    opened_ = path_;
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file_ < 0) fail(path_);
+    return;
   }
-  NewFile file(old ? same_place(path) : path);
-  if (old) file.keep_rights_of(*old);
-  file.write(text);
-  file.move_to_place();
-}
-
-namespace {
-
-bool is_special(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  return fs::exists(status) && !fs::is_regular_file(status);
-}
-
-/// The file behind links.
-std::string target_of(const std::string& path) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  return error ? path : target.string();
-}
-
-}  // namespace
-
-PartFile::PartFile(std::string path) : path_(target_of(path)), part_(path_) {
-  if (is_special(path_)) return;
-  // A name that nothing has, so that no file of the user is overwritten.
-  for (int n = 0; part_ == path_ || fs::exists(fs::symlink_status(part_)); ++n) {
-    part_ = fmt::format("{}.{}-{}.part", path_, ::getpid(), n);
+  target_ = old ? same_place(path_) : path_;
+  for (int n = 0; file_ < 0; ++n) {
+    opened_ = fmt::format("{}/.ncclog-{}-{}", folder_of(target_), ::getpid(), n);
+    file_ =
+        ::open(opened_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_private ? 0600 : 0666);
+    if (file_ < 0 && errno != EEXIST) fail(path_);
   }
+  if (old && !is_private) old_rights_ = old->st_mode & 07777;
 }
 
-PartFile::~PartFile() {
-  std::error_code error;
-  if (!part_.empty() && part_ != path_) fs::remove(part_, error);
+OutputFile::~OutputFile() {
+  if (file_ >= 0) ::close(file_);
+  if (!target_.empty()) ::unlink(opened_.c_str());
 }
 
-void PartFile::keep() {
-  if (part_ == path_) return;
-  std::error_code error;
-  const fs::file_status old = fs::status(path_, error);
-  if (fs::exists(old)) fs::permissions(part_, old.permissions(), error);
-  fs::rename(part_, path_, error);
-  if (error) throw Error("cannot write: " + error.message(), path_);
-  part_.clear();
+bool OutputFile::write(std::string_view text) { return write_all(file_, text, path_); }
+
+void OutputFile::keep() {
+  if (target_.empty()) return;
+  if (old_rights_ && ::fchmod(file_, *old_rights_) != 0) fail(path_);
+  // EINVAL: what lies there cannot be synced, which is no reason to fail.
+  if (::fsync(file_) != 0 && errno != EINVAL) fail(path_);
+  if (::close(std::exchange(file_, -1)) != 0) fail(path_);
+  if (std::rename(opened_.c_str(), target_.c_str()) != 0) fail(path_);
+  target_.clear();
+}
+
+void write_output_file(const std::string& path, std::string_view text, bool is_private) {
+  OutputFile file(path, is_private);
+  if (!file.write(text)) fail(path);
+  file.keep();
 }
 
 ExitStatus run_into(const std::string& path, Console& console,
                     const std::function<ExitStatus(Console& console)>& command) {
   if (path.empty() || path == "-") return command(console);
-  PartFile file(path);
-  const Descriptor descriptor(file.part(), O_CREAT);
+  OutputFile file(path);
   Console to{.columns = console.columns, .no_color = true};
-  to.write = [&](std::string_view text) { return write_all(descriptor.number(), text, path); };
+  to.write = [&file](std::string_view text) { return file.write(text); };
   const ExitStatus status = command(to);
   to.write(to.out);
   console.err += to.err;

@@ -2,14 +2,17 @@
 //
 //   ncclog show ranks logs/ | head     → collected, passed on; that head goes away is no error
 //   ncclog report logs/ --md x.md      → .ncclog-4711-0 is written, synced, renamed to x.md
-//   ncclog export logs/ -o job.db      → job.db.4711-0.part is written bit by bit, then renamed
+//   ncclog export logs/ -o job.db      → the same, bit by bit
 //
 // A file that the user named is there whole or not at all, and never one of the logs.
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,34 +67,37 @@ void check_other_file(const std::string& path, const std::string& read, std::str
 /// The same place for "x" and "./x", and for links to one file.
 std::string same_place(const std::string& path);
 
-/// Writes the file beside its place and moves it there: who reads the path sees the old file or all
-/// of the new one. Devices and pipes are written as they are, links followed. Throws Error if it
-/// cannot be written; the old file is then still there.
-void write_output_file(const std::string& path, std::string_view text);
-
-/// The same for what only its owner may read. What stands at the path has to be a file, or nothing.
-void write_private_file(const std::string& path, std::string_view text);
-
-/// Where the bytes of a large output go until all of them are there; without `keep` nothing is
-/// left. What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is.
-class PartFile {
+/// A file that is written beside its place and moved there when all of it is there: who reads the
+/// path sees the old file or all of the new one. Without `keep` nothing is left. Links are followed.
+/// What is there already and is no regular file (/dev/stdout, a pipe) is written to as it is.
+/// Throws Error if it cannot be written; the old file is then still there.
+class OutputFile {
  public:
-  /// `path` has passed check_output_file().
-  explicit PartFile(std::string path);
-  ~PartFile();
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
+  /// `is_private`: only its owner may read it, and what stands at the path is a file, or nothing.
+  explicit OutputFile(std::string path, bool is_private = false);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
 
-  /// What is to be written. Nothing is there, unless the path names something special.
-  const std::string& part() const { return part_; }
+  /// What is open: an empty file for those who write by name, or that which is no regular file.
+  const std::string& opened() const { return opened_; }
 
-  /// Gives the file its name. Throws Error.
+  /// False if the reader of a pipe went away.
+  bool write(std::string_view text);
+
+  /// Moves the file to its place.
   void keep();
 
  private:
-  std::string path_;  ///< Links followed.
-  std::string part_;  ///< `path_` itself where that is something special.
+  std::string path_;    ///< As the user spelt it.
+  std::string target_;  ///< Links followed; empty: there is nothing to be moved, or no more.
+  std::string opened_;
+  std::optional<mode_t> old_rights_;  ///< Of the file that is replaced.
+  int file_ = -1;
 };
+
+/// Writes all of it at once.
+void write_output_file(const std::string& path, std::string_view text, bool is_private = false);
 
 /// Runs a command whose standard output goes to `path`; to `console` if that is empty or "-". What
 /// it says on standard error goes to `console`. Throws Error if the file cannot be written.

@@ -18,7 +18,7 @@ namespace ncclog {
 class Error : public std::runtime_error {
  public:
   /// `where` names a path, optionally with `:line:column`; empty when no place is to blame.
-  /// `hint` says what to do about it; empty when nothing useful can be said.
+  /// `hint` says what to do about it; empty when there is nothing useful.
   explicit Error(const std::string& what, std::string where = {}, std::string hint = {})
       : std::runtime_error(what), where_(std::move(where)), hint_(std::move(hint)) {}
 

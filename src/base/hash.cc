@@ -52,7 +52,7 @@ void add_block(std::string_view block, State& state) {
   for (size_t i = 0; i < state.size(); ++i) state[i] += sum[i];
 }
 
-/// What stands behind the last whole block: the rest, a one bit, zeros, the length in bits.
+/// What stands after the last whole block: the rest, a one bit, zeros, the length in bits.
 std::string padded_end(std::string_view bytes) {
   std::string end(bytes.substr(bytes.size() / kBlock * kBlock));
   end += '\x80';

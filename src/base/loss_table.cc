@@ -47,17 +47,8 @@ static_assert(std::size(kLossRows) == static_cast<size_t>(Loss::kCount));
 std::span<const LossRow> loss_rows() { return kLossRows; }
 
 std::string_view to_string(LossSeverity severity) {
-  switch (severity) {
-    case LossSeverity::Info:
-      return "info";
-    case LossSeverity::Notice:
-      return "notice";
-    case LossSeverity::DataLoss:
-      return "data_loss";
-    case LossSeverity::Error:
-      return "error";
-  }
-  return "info";
+  constexpr std::string_view kNames[] = {"info", "notice", "data_loss", "error"};
+  return kNames[static_cast<size_t>(severity)];
 }
 
 LossTable& LossTable::operator+=(const LossTable& other) {

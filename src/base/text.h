@@ -27,6 +27,28 @@ constexpr std::string_view trim(std::string_view text) {
   return text;
 }
 
+constexpr bool equals_one_of(std::string_view text, std::span<const std::string_view> words) {
+  for (const std::string_view word : words) {
+    if (text == word) return true;
+  }
+  return false;
+}
+
+constexpr bool starts_with_one_of(std::string_view text, std::span<const std::string_view> starts) {
+  for (const std::string_view start : starts) {
+    if (text.starts_with(start)) return true;
+  }
+  return false;
+}
+
+/// One of `parts` stands somewhere in `text`.
+constexpr bool holds_one_of(std::string_view text, std::span<const std::string_view> parts) {
+  for (const std::string_view part : parts) {
+    if (text.find(part) != text.npos) return true;
+  }
+  return false;
+}
+
 /// The parts of `text` between blanks, none of them empty. Views into `text`.
 std::vector<std::string_view> split_blanks(std::string_view text);
 

@@ -54,6 +54,10 @@ inline constexpr size_t kMaxNesting = 512;
 /// More values than this are refused: about 40 bytes of memory each.
 inline constexpr size_t kMaxValues = size_t{1} << 24;
 
+/// Steps of a DocumentWalk over a file of so many bytes: a step is a byte of memory or a visit. Honest
+/// files take about five a byte; those that refer to the same parts over and over take any number.
+constexpr size_t fair_steps(size_t bytes) { return 65536 + 16 * bytes; }
+
 /// Walks a document with a bounded number of steps, however often its values refer to each other.
 ///
 /// The functions answer nullptr, nullopt or nothing where a value is not of the wanted kind.
@@ -117,7 +121,7 @@ std::optional<bool> truth(const Value& value);
 //
 //   Dict{"version": "2.10", "entries": List{}}   → {"version": "2.10", "entries": []}
 
-/// The whole tree on one line with a newline behind it. Texts become valid UTF-8, keys that are no
+/// The whole tree on one line with a newline after it. Texts become valid UTF-8, keys that are no
 /// texts become ones. nullopt if it could not be read, or the JSON would be longer than `most`:
 /// a pickle may refer to one value many times.
 std::optional<std::string> document_json(const ParsedDocument& document, size_t most);
@@ -130,5 +134,48 @@ std::optional<std::string> document_json(const ParsedDocument& document, size_t 
 /// Reads one JSON value. Never throws for what the bytes are: ParsedDocument::problem says where
 /// and why they were refused. Nothing but blanks may follow the value.
 ParsedDocument read_json(std::string_view bytes);
+
+// A Python pickle as plain data, without Python and without running anything.
+//
+//   80 02 7d 71 00 58 07 00 00 00 "version" …  → Dict{"version": …}
+//   80 04 8c 02 "os" 8c 06 "system" 93 …       → problem: "STACK_GLOBAL at byte 14 imports a name,
+//                                                 which plain data never does"
+//
+// A pickle is a program for a small stack machine. Only the opcodes that make None, truth values,
+// numbers, texts, lists, tuples and dicts are carried out; any other one ends the reading. Lengths
+// in the file are compared with what is left of it before they are believed, so nothing is
+// allocated for a text that is not there.
+
+/// Reads a pickle of protocol 0 to 5. `bytes` must outlive the document. Never throws for what the
+/// bytes are: ParsedDocument::problem says with opcode and offset why they were refused. What
+/// follows the end of the pickle is not looked at.
+ParsedDocument read_pickle(std::string_view bytes);
+
+// Which opcodes can a Python pickle hold, and which of them does reading plain data need?
+//
+//   0x58 'X'  BINUNICODE     a text             read
+//   0x93      STACK_GLOBAL   imports a name     refused: with it a pickle runs code when loaded
+//
+// From Python's pickletools.py, protocols 0 to 5 (Python 3.8 and later); the numbers are fixed for
+// all time.
+
+/// Name of any opcode as pickletools writes it: "BINUNICODE"; empty if the byte is none.
+std::string_view pickle_op_name(uint8_t code);
+
+/// What makes an opcode unfit for plain data: "imports a name"; empty if it is read or unknown.
+std::string_view pickle_op_refusal(uint8_t code);
+
+// Texts as Python's protocol 0 writes them, in one line with escapes.
+//
+//   S'it\'s'      decode_python_string("'it\\'s'")    → it's
+//   Vcaf\u00e9    decode_raw_unicode("caf\\u00e9")    → café
+
+/// The argument of STRING: quoted, with the escapes of Python 2's repr. nullopt if the quotes are
+/// missing or an escape is none.
+std::optional<std::string> decode_python_string(std::string_view quoted);
+
+/// The argument of UNICODE as UTF-8: Latin-1 with \uXXXX and \UXXXXXXXX. nullopt if such an escape
+/// is cut or names no character.
+std::optional<std::string> decode_raw_unicode(std::string_view escaped);
 
 }  // namespace ncclog

@@ -1,5 +1,3 @@
-#include "import/flight_recorder.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -8,15 +6,10 @@
 
 #include "base/text.h"
 #include "import/document.h"
-#include "import/pickle.h"
+#include "import/import.h"
 
 namespace ncclog {
 namespace {
-
-/// A step is a byte of memory or a visit. Honest dumps take about five a byte; files that refer to
-/// the same parts over and over take any number.
-constexpr size_t kStepsPerByte = 16;
-constexpr size_t kLeastSteps = 65536;
 
 /// No job has more; the number bounds what a group's list of ranks may claim.
 constexpr int64_t kMaxRank = 1 << 24;
@@ -27,30 +20,36 @@ int64_t number_or(const Value& value, int64_t otherwise) {
   return whole_number(value).value_or(otherwise);
 }
 
-/// Unset times are null in a pickle and 0 in JSON.
-int64_t time_of(const Value& value) {
-  const int64_t time = number_or(value, -1);
-  return time > 0 ? time : -1;
+// Values of an entry by the type of the member that takes them.
+
+void read(DocumentWalk&, const Value& value, int64_t& number) { number = number_or(value, -1); }
+
+void read(DocumentWalk&, const Value& value, double& number) {
+  number = real_number(value).value_or(-1);
 }
 
-RecordedState state_of(std::string_view text) {
-  for (const RecordedState state :
+void read(DocumentWalk&, const Value& value, std::optional<bool>& flag) { flag = truth(value); }
+
+void read(DocumentWalk& walk, const Value& value, std::string& text) { text = walk.text(value); }
+
+void read(DocumentWalk& walk, const Value& value, RecordedState& state) {
+  const std::string text = walk.text(value);
+  state = RecordedState::Unknown;
+  for (const RecordedState known :
        {RecordedState::Scheduled, RecordedState::Started, RecordedState::Completed}) {
-    if (text == to_string(state)) return state;
+    if (text == to_string(known)) state = known;
   }
-  return RecordedState::Unknown;
 }
 
-std::vector<std::string> read_texts(DocumentWalk& walk, const Value& list) {
-  std::vector<std::string> texts;
+void read(DocumentWalk& walk, const Value& list, std::vector<std::string>& texts) {
+  texts.clear();
   walk.each_item(list, [&](const Value& item) {
     if (walk.take(sizeof(std::string))) texts.push_back(walk.text(item));
   });
-  return texts;
 }
 
-TensorSizes read_sizes(DocumentWalk& walk, const Value& list) {
-  TensorSizes sizes;
+void read(DocumentWalk& walk, const Value& list, TensorSizes& sizes) {
+  sizes.clear();
   walk.each_item(list, [&](const Value& tensor) {
     if (!walk.take(sizeof(TensorSizes::value_type))) return;
     std::vector<int64_t>& dimensions = sizes.emplace_back();
@@ -58,7 +57,6 @@ TensorSizes read_sizes(DocumentWalk& walk, const Value& list) {
       if (walk.take(sizeof(int64_t))) dimensions.push_back(number_or(size, -1));
     });
   });
-  return sizes;
 }
 
 CodeFrame read_frame(DocumentWalk& walk, const Value& frame) {
@@ -75,9 +73,9 @@ bool is_inside_torch(const CodeFrame& frame) {
   return frame.file.find("/torch/") != std::string::npos || frame.file.starts_with("torch/");
 }
 
-/// Frames stand innermost first.
-CodeFrame read_frames(DocumentWalk& walk, const Value& frames) {
-  CodeFrame first;
+/// The innermost frame outside of PyTorch, else the innermost: they stand innermost first.
+void read(DocumentWalk& walk, const Value& frames, CodeFrame& first) {
+  first = {};
   bool found = false;
   walk.each_item(frames, [&](const Value& item) {
     if (found) return;
@@ -85,80 +83,57 @@ CodeFrame read_frames(DocumentWalk& walk, const Value& frames) {
     found = !is_inside_torch(frame);
     if (found || first == CodeFrame()) first = std::move(frame);
   });
-  return first;
 }
 
-void read_group_name(DocumentWalk& walk, const Value& pair, FlightRecorderEntry& entry) {
-  std::vector<std::string> names = read_texts(walk, pair);
+using Entry = FlightRecorderEntry;
+
+void read_group_name(DocumentWalk& walk, const Value& pair, Entry& entry) {
+  std::vector<std::string> names;
+  read(walk, pair, names);
   if (!names.empty()) entry.group = std::move(names[0]);
   if (names.size() > 1) entry.description = std::move(names[1]);
 }
 
-using ReadKey = void (*)(DocumentWalk& walk, const Value& value, FlightRecorderEntry& entry);
-
 template <auto kMember>
-void read_number(DocumentWalk&, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = number_or(value, -1);
+void read_member(DocumentWalk& walk, const Value& value, Entry& entry) {
+  read(walk, value, entry.*kMember);
 }
 
+/// Unset times are null in a pickle and 0 in JSON.
 template <auto kMember>
-void read_time(DocumentWalk&, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = time_of(value);
-}
-
-template <auto kMember>
-void read_truth(DocumentWalk&, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = truth(value);
-}
-
-template <auto kMember>
-void read_text(DocumentWalk& walk, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = walk.text(value);
-}
-
-template <auto kMember>
-void read_text_list(DocumentWalk& walk, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = read_texts(walk, value);
-}
-
-template <auto kMember>
-void read_size_list(DocumentWalk& walk, const Value& value, FlightRecorderEntry& entry) {
-  entry.*kMember = read_sizes(walk, value);
+void read_time(DocumentWalk&, const Value& value, Entry& entry) {
+  const int64_t time = number_or(value, -1);
+  entry.*kMember = time > 0 ? time : -1;
 }
 
 struct EntryKey {
   std::string_view name;
-  ReadKey read;
+  void (*read)(DocumentWalk& walk, const Value& value, Entry& entry);
 };
-
-using Entry = FlightRecorderEntry;
 
 /// Every key of an entry that is used, in all schemas; "seq_id" is how 2.0 named its only counter.
 constexpr EntryKey kEntryKeys[] = {
-    {"record_id", read_number<&Entry::record_id>},
-    {"pg_id", read_number<&Entry::pg_id>},
+    {"record_id", read_member<&Entry::record_id>},
+    {"pg_id", read_member<&Entry::pg_id>},
     {"process_group", read_group_name},
-    {"seq_id", read_number<&Entry::collective_seq_id>},
-    {"collective_seq_id", read_number<&Entry::collective_seq_id>},
-    {"p2p_seq_id", read_number<&Entry::p2p_seq_id>},
-    {"op_id", read_number<&Entry::op_id>},
-    {"is_p2p", read_truth<&Entry::is_p2p>},
-    {"profiling_name", read_text<&Entry::profiling_name>},
-    {"state", [](DocumentWalk& walk, const Value& value,
-                 Entry& entry) { entry.state = state_of(walk.text(value)); }},
-    {"input_sizes", read_size_list<&Entry::input_sizes>},
-    {"output_sizes", read_size_list<&Entry::output_sizes>},
-    {"input_dtypes", read_text_list<&Entry::input_dtypes>},
-    {"output_dtypes", read_text_list<&Entry::output_dtypes>},
+    {"seq_id", read_member<&Entry::collective_seq_id>},
+    {"collective_seq_id", read_member<&Entry::collective_seq_id>},
+    {"p2p_seq_id", read_member<&Entry::p2p_seq_id>},
+    {"op_id", read_member<&Entry::op_id>},
+    {"is_p2p", read_member<&Entry::is_p2p>},
+    {"profiling_name", read_member<&Entry::profiling_name>},
+    {"state", read_member<&Entry::state>},
+    {"input_sizes", read_member<&Entry::input_sizes>},
+    {"output_sizes", read_member<&Entry::output_sizes>},
+    {"input_dtypes", read_member<&Entry::input_dtypes>},
+    {"output_dtypes", read_member<&Entry::output_dtypes>},
     {"time_created_ns", read_time<&Entry::time_created_ns>},
     {"time_discovered_started_ns", read_time<&Entry::time_started_ns>},
     {"time_discovered_completed_ns", read_time<&Entry::time_completed_ns>},
-    {"duration_ms", [](DocumentWalk&, const Value& value,
-                       Entry& entry) { entry.duration_ms = real_number(value).value_or(-1); }},
-    {"timeout_ms", read_number<&Entry::timeout_ms>},
-    {"retired", read_truth<&Entry::retired>},
-    {"frames", [](DocumentWalk& walk, const Value& value,
-                  Entry& entry) { entry.frame = read_frames(walk, value); }},
+    {"duration_ms", read_member<&Entry::duration_ms>},
+    {"timeout_ms", read_member<&Entry::timeout_ms>},
+    {"retired", read_member<&Entry::retired>},
+    {"frames", read_member<&Entry::frame>},
 };
 
 FlightRecorderEntry read_entry(DocumentWalk& walk, const Value& dict) {
@@ -201,20 +176,16 @@ void read_config(DocumentWalk& walk, const Value& config, FlightRecorderDump& du
   });
 }
 
-void read_counters(DocumentWalk& walk, const Value& status, FlightRecorderGroup& group) {
-  walk.each_member(status, [&](std::string_view key, const Value& value) {
-    if (key == "last_enqueued_collective") group.last_enqueued = whole_number(value);
-    if (key == "last_started_collective") group.last_started = whole_number(value);
-    if (key == "last_completed_collective") group.last_completed = whole_number(value);
-  });
-}
-
 std::vector<FlightRecorderGroup> read_status(DocumentWalk& walk, const Value& status) {
   std::vector<FlightRecorderGroup> groups;
   walk.each_member(status, [&](std::string_view id, const Value& value) {
     if (!walk.take(sizeof(FlightRecorderGroup))) return;
     FlightRecorderGroup group{.pg_id = parse_int(id).value_or(-1)};
-    read_counters(walk, value, group);
+    walk.each_member(value, [&](std::string_view key, const Value& number) {
+      if (key == "last_enqueued_collective") group.last_enqueued = whole_number(number);
+      if (key == "last_started_collective") group.last_started = whole_number(number);
+      if (key == "last_completed_collective") group.last_completed = whole_number(number);
+    });
     groups.push_back(std::move(group));
   });
   return groups;
@@ -344,7 +315,7 @@ int rank_in_name(std::string_view path) {
 FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path) {
   const ParsedDocument document = is_json(bytes) ? read_json(bytes) : read_pickle(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  DocumentWalk walk(document, kLeastSteps + bytes.size() * kStepsPerByte);
+  DocumentWalk walk(document, fair_steps(bytes.size()));
   if (!has_known_key(walk)) return {{}, "it has none of a dump's keys"};
   FlightRecorderDump dump = read_dump(walk);
   if (walk.is_spent()) return {{}, "it refers to the same parts too often"};

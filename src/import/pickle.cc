@@ -1,5 +1,3 @@
-#include "import/pickle.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,110 +8,9 @@
 #include <span>
 
 #include "base/text.h"
+#include "import/document.h"
 
 namespace ncclog {
-namespace {
-
-struct OpRow {
-  uint8_t code;
-  std::string_view name;
-  std::string_view refusal = {};
-};
-
-constexpr std::string_view kImports = "imports a name";
-constexpr std::string_view kBuilds = "builds an object";
-constexpr std::string_view kOutside = "refers to an object outside the file";
-constexpr std::string_view kSet = "builds a set";
-
-constexpr OpRow kOps[] = {
-    {'(', "MARK"},
-    {'.', "STOP"},
-    {'0', "POP"},
-    {'1', "POP_MARK"},
-    {'2', "DUP"},
-    {'F', "FLOAT"},
-    {'I', "INT"},
-    {'J', "BININT"},
-    {'K', "BININT1"},
-    {'L', "LONG"},
-    {'M', "BININT2"},
-    {'N', "NONE"},
-    {'P', "PERSID", kOutside},
-    {'Q', "BINPERSID", kOutside},
-    {'R', "REDUCE", "calls a function"},
-    {'S', "STRING"},
-    {'T', "BINSTRING"},
-    {'U', "SHORT_BINSTRING"},
-    {'V', "UNICODE"},
-    {'X', "BINUNICODE"},
-    {'a', "APPEND"},
-    {'b', "BUILD", kBuilds},
-    {'c', "GLOBAL", kImports},
-    {'d', "DICT"},
-    {'}', "EMPTY_DICT"},
-    {'e', "APPENDS"},
-    {'g', "GET"},
-    {'h', "BINGET"},
-    {'i', "INST", kBuilds},
-    {'j', "LONG_BINGET"},
-    {'l', "LIST"},
-    {']', "EMPTY_LIST"},
-    {'o', "OBJ", kBuilds},
-    {'p', "PUT"},
-    {'q', "BINPUT"},
-    {'r', "LONG_BINPUT"},
-    {'s', "SETITEM"},
-    {'t', "TUPLE"},
-    {')', "EMPTY_TUPLE"},
-    {'u', "SETITEMS"},
-    {'G', "BINFLOAT"},
-    {'B', "BINBYTES"},
-    {'C', "SHORT_BINBYTES"},
-    {0x80, "PROTO"},
-    {0x81, "NEWOBJ", kBuilds},
-    {0x82, "EXT1", kImports},
-    {0x83, "EXT2", kImports},
-    {0x84, "EXT4", kImports},
-    {0x85, "TUPLE1"},
-    {0x86, "TUPLE2"},
-    {0x87, "TUPLE3"},
-    {0x88, "NEWTRUE"},
-    {0x89, "NEWFALSE"},
-    {0x8a, "LONG1"},
-    {0x8b, "LONG4"},
-    {0x8c, "SHORT_BINUNICODE"},
-    {0x8d, "BINUNICODE8"},
-    {0x8e, "BINBYTES8"},
-    {0x8f, "EMPTY_SET", kSet},
-    {0x90, "ADDITEMS", kSet},
-    {0x91, "FROZENSET", kSet},
-    {0x92, "NEWOBJ_EX", kBuilds},
-    {0x93, "STACK_GLOBAL", kImports},
-    {0x94, "MEMOIZE"},
-    {0x95, "FRAME"},
-    {0x96, "BYTEARRAY8"},
-    {0x97, "NEXT_BUFFER", kOutside},
-    {0x98, "READONLY_BUFFER", kOutside},
-};
-
-const OpRow* find_op(uint8_t code) {
-  const auto* found = std::find_if(std::begin(kOps), std::end(kOps),
-                                   [code](const OpRow& row) { return row.code == code; });
-  return found == std::end(kOps) ? nullptr : found;
-}
-
-}  // namespace
-
-std::string_view pickle_op_name(uint8_t code) {
-  const OpRow* row = find_op(code);
-  return row == nullptr ? std::string_view() : row->name;
-}
-
-std::string_view pickle_op_refusal(uint8_t code) {
-  const OpRow* row = find_op(code);
-  return row == nullptr ? std::string_view() : row->refusal;
-}
-
 namespace {
 
 void append_utf8(uint32_t code, std::string& out) {
@@ -247,124 +144,15 @@ class PickleMachine {
     return std::move(document_);
   }
 
- private:
-  void step() {
-    op_at_ = at_;
-    if (at_ == bytes_.size()) {
-      return fail(fmt::format("the pickle ends after {} bytes without its end marker", at_));
-    }
-    code_ = static_cast<uint8_t>(bytes_[at_++]);
-    if (const std::string_view refusal = pickle_op_refusal(code_); !refusal.empty()) {
-      return fail(fmt::format("{} at byte {} {}, which plain data never does",
-                              pickle_op_name(code_), op_at_, refusal));
-    }
-    carry_out(static_cast<PickleOp>(code_));
-  }
-
-  void carry_out(PickleOp op) {
-    switch (op) {
-      case PickleOp::Proto:
-        return check_protocol();
-      case PickleOp::Frame:
-        return check_frame();
-      case PickleOp::Stop:
-        return stop();
-      case PickleOp::Mark:
-        return mark();
-      case PickleOp::Pop:
-        return pop_one();
-      case PickleOp::PopMark:
-        pop_mark();
-        return;
-      case PickleOp::Dup:
-        if (need(1)) push_id(stack_.back());
-        return;
-      case PickleOp::None:
-        return push(std::monostate());
-      case PickleOp::NewTrue:
-        return push(true);
-      case PickleOp::NewFalse:
-        return push(false);
-      case PickleOp::BinInt:
-        return push_signed(4);
-      case PickleOp::BinInt1:
-        return push_unsigned(1);
-      case PickleOp::BinInt2:
-        return push_unsigned(2);
-      case PickleOp::Long1:
-        return push_signed(length(1));
-      case PickleOp::Long4:
-        return push_signed(length(4));
-      case PickleOp::Int:
-        return push_int_line();
-      case PickleOp::Long:
-        return push_long_line();
-      case PickleOp::Float:
-        return push_float_line();
-      case PickleOp::BinFloat:
-        if (const auto bytes = take(sizeof(double))) push(big_endian_double(*bytes));
-        return;
-      case PickleOp::String:
-        return push_decoded(decode_python_string(line()));
-      case PickleOp::Unicode:
-        return push_decoded(decode_raw_unicode(line()));
-      case PickleOp::ShortBinString:
-      case PickleOp::ShortBinBytes:
-      case PickleOp::ShortBinUnicode:
-        return push_text(length(1));
-      case PickleOp::BinString:
-      case PickleOp::BinBytes:
-      case PickleOp::BinUnicode:
-        return push_text(length(4));
-      case PickleOp::BinUnicode8:
-      case PickleOp::BinBytes8:
-      case PickleOp::ByteArray8:
-        return push_text(length(8));
-      case PickleOp::EmptyList:
-      case PickleOp::EmptyTuple:
-        return push(ListValue{});
-      case PickleOp::EmptyDict:
-        return push(DictValue{});
-      case PickleOp::Tuple1:
-        return push_list(1);
-      case PickleOp::Tuple2:
-        return push_list(2);
-      case PickleOp::Tuple3:
-        return push_list(3);
-      case PickleOp::List:
-      case PickleOp::Tuple:
-        return push(ListValue{pop_mark()});
-      case PickleOp::Dict:
-        push(DictValue{});
-        return dict_from_mark();
-      case PickleOp::Append:
-        return append(pop(1));
-      case PickleOp::Appends:
-        return append(pop_mark());
-      case PickleOp::SetItem:
-        return set_items(pop(2));
-      case PickleOp::SetItems:
-        return set_items(pop_mark());
-      case PickleOp::Get:
-        return get(memo_index());
-      case PickleOp::BinGet:
-        return get(length(1));
-      case PickleOp::LongBinGet:
-        return get(length(4));
-      case PickleOp::Put:
-        return put(memo_index());
-      case PickleOp::BinPut:
-        return put(length(1));
-      case PickleOp::LongBinPut:
-        return put(length(4));
-      case PickleOp::Memoize:
-        return put(memo_.size());
-    }
-    fail(fmt::format("byte {} ({:#04x}) is no pickle opcode", op_at_, code_));
-  }
+  // What opcodes do, each a row of kOps.
 
   void fail(std::string problem) {
     if (document_.problem.empty()) document_.problem = std::move(problem);
+  }
+
+  /// "BINGET at byte 14" and what is wrong with it.
+  void fail_op(std::string_view wrong) {
+    fail(fmt::format("{} at byte {} {}", pickle_op_name(code_), op_at_, wrong));
   }
 
   /// The next `count` bytes; nullopt, with a problem, if they are not there.
@@ -372,8 +160,7 @@ class PickleMachine {
     if (!document_.problem.empty()) return std::nullopt;
     const size_t left = bytes_.size() - at_;
     if (count > left) {
-      fail(fmt::format("{} at byte {} announces {} bytes, but {} follow", pickle_op_name(code_),
-                       op_at_, count, left));
+      fail_op(fmt::format("announces {} bytes, but {} follow", count, left));
       return std::nullopt;
     }
     const std::string_view bytes = bytes_.substr(at_, count);
@@ -391,7 +178,7 @@ class PickleMachine {
   std::string_view line() {
     const size_t end = bytes_.find('\n', at_);
     if (end == bytes_.npos) {
-      fail(fmt::format("{} at byte {} has no end", pickle_op_name(code_), op_at_));
+      fail_op("has no end");
       return {};
     }
     const std::string_view text = bytes_.substr(at_, end - at_);
@@ -401,8 +188,7 @@ class PickleMachine {
 
   uint64_t memo_index() {
     const auto index = parse_int(line());
-    if (!index || *index < 0)
-      fail(fmt::format("{} at byte {} names no place", pickle_op_name(code_), op_at_));
+    if (!index || *index < 0) fail_op("names no place");
     return static_cast<uint64_t>(index.value_or(0));
   }
 
@@ -416,8 +202,7 @@ class PickleMachine {
   void check_frame() {
     const uint64_t size = length(8);
     if (document_.problem.empty() && size > bytes_.size() - at_) {
-      fail(fmt::format("FRAME at byte {} announces {} bytes, but {} follow", op_at_, size,
-                       bytes_.size() - at_));
+      fail_op(fmt::format("announces {} bytes, but {} follow", size, bytes_.size() - at_));
     }
   }
 
@@ -439,7 +224,7 @@ class PickleMachine {
 
   bool need(size_t count) {
     if (reachable() >= count) return true;
-    fail(fmt::format("{} at byte {} finds nothing on the stack", pickle_op_name(code_), op_at_));
+    fail_op("finds nothing on the stack");
     return false;
   }
 
@@ -452,7 +237,7 @@ class PickleMachine {
 
   std::vector<ValueId> pop_mark() {
     if (marks_.empty()) {
-      fail(fmt::format("{} at byte {} has no MARK before it", pickle_op_name(code_), op_at_));
+      fail_op("has no MARK before it");
       return {};
     }
     std::vector<ValueId> ids = pop(reachable());
@@ -468,14 +253,12 @@ class PickleMachine {
     }
   }
 
-  void push_id(ValueId id) { stack_.push_back(id); }
-
   void push(Value value) {
     if (!document_.problem.empty()) return;
     if (document_.values.size() == kMaxValues) {
       return fail(fmt::format("the pickle holds more than {} values", kMaxValues));
     }
-    push_id(static_cast<ValueId>(document_.values.size()));
+    stack_.push_back(static_cast<ValueId>(document_.values.size()));
     document_.values.push_back(std::move(value));
   }
 
@@ -483,18 +266,21 @@ class PickleMachine {
     if (const auto bytes = take(width)) push(signed_number(*bytes));
   }
 
-  void push_unsigned(size_t width) {
-    if (const auto bytes = take(width)) push(static_cast<int64_t>(little_endian(*bytes)));
+  void push_unsigned(size_t width) { push(static_cast<int64_t>(length(width))); }
+
+  void push_double() {
+    if (const auto bytes = take(sizeof(double))) push(big_endian_double(*bytes));
   }
 
   void push_text(uint64_t size) {
     if (const auto bytes = take(size)) push(*bytes);
   }
 
-  void push_decoded(std::optional<std::string> text) {
+  /// The rest of the line, as `decode` reads it.
+  void push_decoded(std::optional<std::string> (*decode)(std::string_view)) {
+    std::optional<std::string> text = decode(line());
     if (!document_.problem.empty()) return;
-    if (!text)
-      return fail(fmt::format("{} at byte {} is malformed", pickle_op_name(code_), op_at_));
+    if (!text) return fail_op("is malformed");
     push(std::string_view(document_.decoded.emplace_back(std::move(*text))));
   }
 
@@ -523,37 +309,31 @@ class PickleMachine {
     push(error == std::errc() && end == text.data() + text.size() ? Value(number) : Value());
   }
 
-  void push_list(size_t count) { push(ListValue{pop(count)}); }
-
-  void dict_from_mark() {
-    if (!document_.problem.empty()) return;
-    const ValueId dict = stack_.back();
-    stack_.pop_back();
+  void push_dict() {
     const std::vector<ValueId> ids = pop_mark();
-    push_id(dict);
-    set_items(ids);
+    push(DictValue{});
+    if (document_.problem.empty()) set_items(ids);
   }
+
+  void duplicate() {
+    if (need(1)) stack_.push_back(stack_.back());
+  }
+
+  void memoize() { put(memo_.size()); }
 
   void append(const std::vector<ValueId>& ids) {
     if (!need(1)) return;
     auto* list = std::get_if<ListValue>(&document_.values[stack_.back()]);
-    if (list == nullptr) return fail_target("list");
+    if (list == nullptr) return fail_op("needs a list");
     list->items.insert(list->items.end(), ids.begin(), ids.end());
   }
 
   void set_items(const std::vector<ValueId>& ids) {
     if (!need(1)) return;
     auto* dict = std::get_if<DictValue>(&document_.values[stack_.back()]);
-    if (dict == nullptr) return fail_target("dict");
-    if (ids.size() % 2 != 0) {
-      return fail(
-          fmt::format("{} at byte {} has a key without value", pickle_op_name(code_), op_at_));
-    }
+    if (dict == nullptr) return fail_op("needs a dict");
+    if (ids.size() % 2 != 0) return fail_op("has a key without value");
     for (size_t i = 0; i < ids.size(); i += 2) dict->members.emplace_back(ids[i], ids[i + 1]);
-  }
-
-  void fail_target(std::string_view kind) {
-    fail(fmt::format("{} at byte {} needs a {}", pickle_op_name(code_), op_at_, kind));
   }
 
   void put(uint64_t index) {
@@ -564,11 +344,13 @@ class PickleMachine {
     if (!document_.problem.empty()) return;
     const auto found = memo_.find(index);
     if (found == memo_.end()) {
-      return fail(fmt::format("{} at byte {} asks for memo {}, which is not set",
-                              pickle_op_name(code_), op_at_, index));
+      return fail_op(fmt::format("asks for memo {}, which is not set", index));
     }
-    push_id(found->second);
+    stack_.push_back(found->second);
   }
+
+ private:
+  void step();
 
   std::string_view bytes_;
   size_t at_ = 0;     ///< Of the next byte.
@@ -581,7 +363,122 @@ class PickleMachine {
   std::map<uint64_t, ValueId> memo_;  ///< Not hashed: the file chooses the keys.
 };
 
+struct OpRow {
+  uint8_t code;
+  std::string_view name;                ///< As pickletools writes it.
+  void (*carry_out)(PickleMachine& m);  ///< nullptr: refused.
+  std::string_view refusal = {};        ///< What makes it unfit for plain data.
+};
+
+constexpr std::string_view kImports = "imports a name";
+constexpr std::string_view kBuilds = "builds an object";
+constexpr std::string_view kOutside = "refers to an object outside the file";
+constexpr std::string_view kSet = "builds a set";
+
+constexpr OpRow kOps[] = {
+    {'(', "MARK", [](PickleMachine& m) { m.mark(); }},
+    {'.', "STOP", [](PickleMachine& m) { m.stop(); }},
+    {'0', "POP", [](PickleMachine& m) { m.pop_one(); }},
+    {'1', "POP_MARK", [](PickleMachine& m) { m.pop_mark(); }},
+    {'2', "DUP", [](PickleMachine& m) { m.duplicate(); }},
+    {'F', "FLOAT", [](PickleMachine& m) { m.push_float_line(); }},
+    {'I', "INT", [](PickleMachine& m) { m.push_int_line(); }},
+    {'J', "BININT", [](PickleMachine& m) { m.push_signed(4); }},
+    {'K', "BININT1", [](PickleMachine& m) { m.push_unsigned(1); }},
+    {'L', "LONG", [](PickleMachine& m) { m.push_long_line(); }},
+    {'M', "BININT2", [](PickleMachine& m) { m.push_unsigned(2); }},
+    {'N', "NONE", [](PickleMachine& m) { m.push(std::monostate()); }},
+    {'P', "PERSID", nullptr, kOutside},
+    {'Q', "BINPERSID", nullptr, kOutside},
+    {'R', "REDUCE", nullptr, "calls a function"},
+    {'S', "STRING", [](PickleMachine& m) { m.push_decoded(decode_python_string); }},
+    {'T', "BINSTRING", [](PickleMachine& m) { m.push_text(m.length(4)); }},
+    {'U', "SHORT_BINSTRING", [](PickleMachine& m) { m.push_text(m.length(1)); }},
+    {'V', "UNICODE", [](PickleMachine& m) { m.push_decoded(decode_raw_unicode); }},
+    {'X', "BINUNICODE", [](PickleMachine& m) { m.push_text(m.length(4)); }},
+    {'a', "APPEND", [](PickleMachine& m) { m.append(m.pop(1)); }},
+    {'b', "BUILD", nullptr, kBuilds},
+    {'c', "GLOBAL", nullptr, kImports},
+    {'d', "DICT", [](PickleMachine& m) { m.push_dict(); }},
+    {'}', "EMPTY_DICT", [](PickleMachine& m) { m.push(DictValue{}); }},
+    {'e', "APPENDS", [](PickleMachine& m) { m.append(m.pop_mark()); }},
+    {'g', "GET", [](PickleMachine& m) { m.get(m.memo_index()); }},
+    {'h', "BINGET", [](PickleMachine& m) { m.get(m.length(1)); }},
+    {'i', "INST", nullptr, kBuilds},
+    {'j', "LONG_BINGET", [](PickleMachine& m) { m.get(m.length(4)); }},
+    {'l', "LIST", [](PickleMachine& m) { m.push(ListValue{m.pop_mark()}); }},
+    {']', "EMPTY_LIST", [](PickleMachine& m) { m.push(ListValue{}); }},
+    {'o', "OBJ", nullptr, kBuilds},
+    {'p', "PUT", [](PickleMachine& m) { m.put(m.memo_index()); }},
+    {'q', "BINPUT", [](PickleMachine& m) { m.put(m.length(1)); }},
+    {'r', "LONG_BINPUT", [](PickleMachine& m) { m.put(m.length(4)); }},
+    {'s', "SETITEM", [](PickleMachine& m) { m.set_items(m.pop(2)); }},
+    {'t', "TUPLE", [](PickleMachine& m) { m.push(ListValue{m.pop_mark()}); }},
+    {')', "EMPTY_TUPLE", [](PickleMachine& m) { m.push(ListValue{}); }},
+    {'u', "SETITEMS", [](PickleMachine& m) { m.set_items(m.pop_mark()); }},
+    {'G', "BINFLOAT", [](PickleMachine& m) { m.push_double(); }},
+    {'B', "BINBYTES", [](PickleMachine& m) { m.push_text(m.length(4)); }},
+    {'C', "SHORT_BINBYTES", [](PickleMachine& m) { m.push_text(m.length(1)); }},
+    {0x80, "PROTO", [](PickleMachine& m) { m.check_protocol(); }},
+    {0x81, "NEWOBJ", nullptr, kBuilds},
+    {0x82, "EXT1", nullptr, kImports},
+    {0x83, "EXT2", nullptr, kImports},
+    {0x84, "EXT4", nullptr, kImports},
+    {0x85, "TUPLE1", [](PickleMachine& m) { m.push(ListValue{m.pop(1)}); }},
+    {0x86, "TUPLE2", [](PickleMachine& m) { m.push(ListValue{m.pop(2)}); }},
+    {0x87, "TUPLE3", [](PickleMachine& m) { m.push(ListValue{m.pop(3)}); }},
+    {0x88, "NEWTRUE", [](PickleMachine& m) { m.push(true); }},
+    {0x89, "NEWFALSE", [](PickleMachine& m) { m.push(false); }},
+    {0x8a, "LONG1", [](PickleMachine& m) { m.push_signed(m.length(1)); }},
+    {0x8b, "LONG4", [](PickleMachine& m) { m.push_signed(m.length(4)); }},
+    {0x8c, "SHORT_BINUNICODE", [](PickleMachine& m) { m.push_text(m.length(1)); }},
+    {0x8d, "BINUNICODE8", [](PickleMachine& m) { m.push_text(m.length(8)); }},
+    {0x8e, "BINBYTES8", [](PickleMachine& m) { m.push_text(m.length(8)); }},
+    {0x8f, "EMPTY_SET", nullptr, kSet},
+    {0x90, "ADDITEMS", nullptr, kSet},
+    {0x91, "FROZENSET", nullptr, kSet},
+    {0x92, "NEWOBJ_EX", nullptr, kBuilds},
+    {0x93, "STACK_GLOBAL", nullptr, kImports},
+    {0x94, "MEMOIZE", [](PickleMachine& m) { m.memoize(); }},
+    {0x95, "FRAME", [](PickleMachine& m) { m.check_frame(); }},
+    {0x96, "BYTEARRAY8", [](PickleMachine& m) { m.push_text(m.length(8)); }},
+    {0x97, "NEXT_BUFFER", nullptr, kOutside},
+    {0x98, "READONLY_BUFFER", nullptr, kOutside},
+};
+
+const OpRow* find_op(uint8_t code) {
+  const auto* found = std::find_if(std::begin(kOps), std::end(kOps),
+                                   [code](const OpRow& row) { return row.code == code; });
+  return found == std::end(kOps) ? nullptr : found;
+}
+
+void PickleMachine::step() {
+  op_at_ = at_;
+  if (at_ == bytes_.size()) {
+    return fail(fmt::format("the pickle ends after {} bytes without its end marker", at_));
+  }
+  code_ = static_cast<uint8_t>(bytes_[at_++]);
+  const OpRow* op = find_op(code_);
+  if (op == nullptr) {
+    return fail(fmt::format("byte {} ({:#04x}) is no pickle opcode", op_at_, code_));
+  }
+  if (!op->refusal.empty()) {
+    return fail_op(fmt::format("{}, which plain data never does", op->refusal));
+  }
+  op->carry_out(*this);
+}
+
 }  // namespace
+
+std::string_view pickle_op_name(uint8_t code) {
+  const OpRow* row = find_op(code);
+  return row == nullptr ? std::string_view() : row->name;
+}
+
+std::string_view pickle_op_refusal(uint8_t code) {
+  const OpRow* row = find_op(code);
+  return row == nullptr ? std::string_view() : row->refusal;
+}
 
 ParsedDocument read_pickle(std::string_view bytes) { return PickleMachine(bytes).run(); }
 

@@ -1,5 +1,3 @@
-#include "import/ras.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,12 +8,10 @@
 
 #include "base/text.h"
 #include "import/document.h"
+#include "import/import.h"
 
 namespace ncclog {
 namespace {
-
-constexpr size_t kStepsPerByte = 16;
-constexpr size_t kLeastSteps = 65536;
 
 /// nccl.h: the results that are no errors.
 constexpr int64_t kSuccess = 0;
@@ -274,7 +270,7 @@ RasReport read_report(DocumentWalk& walk) {
 RasImport import_ras_json(std::string_view bytes) {
   const ParsedDocument document = read_json(bytes);
   if (!document.problem.empty()) return {{}, document.problem};
-  DocumentWalk walk(document, kLeastSteps + bytes.size() * kStepsPerByte);
+  DocumentWalk walk(document, fair_steps(bytes.size()));
   if (walk.member(walk.root(), "communicators") == nullptr)
     return {{}, "it lists no communicators"};
   RasReport report = read_report(walk);

@@ -1,5 +1,3 @@
-#include "import/topology_xml.h"
-
 #include <expat.h>
 #include <fmt/format.h>
 
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "import/import.h"
 
 namespace ncclog {
 namespace {
@@ -181,7 +180,7 @@ class TopologyBuilder {
     return -1;
   }
 
-  /// Makes a node of the innermost open pci element, whose kind its child tells.
+  /// Makes a node of the innermost open pci element, whose kind follows from its child.
   int settle(const char* kind) {
     Open& pci = open_.back();
     const auto bus = bus_number(pci.bus_id);

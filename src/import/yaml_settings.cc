@@ -1,5 +1,3 @@
-#include "import/yaml_settings.h"
-
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -10,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "import/import.h"
 #include "log/settings.h"
 
 namespace ncclog {
@@ -146,7 +145,7 @@ class SettingFinder : public YAML::EventHandler {
     }
   }
 
-  /// A text behind "|" or ">" begins in the next line.
+  /// A text after "|" or ">" begins in the next line.
   uint64_t first_line(const YAML::Mark& mark) const {
     const uint64_t line = line_of(mark);
     if (line > lines_.size()) return line;

@@ -74,94 +74,42 @@ constexpr size_t kRawBlock = size_t{128} << 10;
 
 }  // namespace
 
-/// Invariants: raw[raw_begin, raw_end) was read and not yet used; head[0, head_given) was delivered
-/// by `read`; once `is_over` no more bytes come; `expanded` bytes came out of `pull` so far.
-struct ByteSource::Stream {
-  RawBytes from;
-  uint64_t max_expanded;
-  uint64_t spent;
-  bool is_range;
-  std::vector<char> raw = std::vector<char>(kFirstBlock);
-  size_t raw_begin = 0;
-  size_t raw_end = 0;
-  bool is_raw_over = false;
-  bool is_over = false;
-  Compression compression = Compression::None;
-  Decoder decoder;
-  uint64_t expanded = 0;
-  std::string head;
-  size_t head_given = 0;
-  SourceState state = SourceState::Good;
-  std::string note;
-
-  Stream(RawBytes bytes, const SourceOptions& options)
-      : from(std::move(bytes)),
-        max_expanded(options.max_expanded),
-        spent(options.spent),
-        is_range(options.begin != 0 || options.end != kToEnd) {}
-
-  void fill();
-  void start();
-  void end(SourceState how, std::string why);
-  void end_of_raw();
-  void end_decoding(DecodeStep step);
-  DecodeStep decode(char*& out, char* out_end);
-  size_t pull(char* buffer, size_t capacity);
-  size_t pull_plain(char* buffer, size_t capacity);
-  size_t pull_decoded(char* buffer, size_t capacity);
-  size_t keep_below_limit(size_t count);
-};
-
-/// Reads one more block behind what is left of the last one.
-void ByteSource::Stream::fill() {
-  std::memmove(raw.data(), raw.data() + raw_begin, raw_end - raw_begin);
-  raw_end -= raw_begin;
-  raw_begin = 0;
-  const size_t got = from.read(raw.data() + raw_end, raw.size() - raw_end);
-  raw_end += got;
-  is_raw_over = got == 0;
+/// Reads one more block after what is left of the last one.
+void ByteSource::fill() {
+  std::memmove(raw_.data(), raw_.data() + raw_begin_, raw_end_ - raw_begin_);
+  raw_end_ -= raw_begin_;
+  raw_begin_ = 0;
+  const size_t got = from_.read(raw_.data() + raw_end_, raw_.size() - raw_end_);
+  raw_end_ += got;
+  is_raw_over_ = got == 0;
 }
 
-/// A pipe may hand over its magic byte by byte.
-void ByteSource::Stream::start() {
-  constexpr size_t kMagicBytes = 6;
-  while (raw_end - raw_begin < kMagicBytes && !is_raw_over) fill();
-  const std::string_view magic(raw.data() + raw_begin, raw_end - raw_begin);
-  if (!is_range) compression = sniff_compression(magic);
-  decoder = make_decoder(compression);
-  if (decoder) raw.resize(kRawBlock);
-  head.resize(kHeadBytes);
-  size_t size = 0;
-  while (size < kHeadBytes && !is_over) size += pull(head.data() + size, kHeadBytes - size);
-  head.resize(size);
+void ByteSource::end(SourceState how, std::string why) {
+  is_over_ = true;
+  state_ = how;
+  note_ = std::move(why);
 }
 
-void ByteSource::Stream::end(SourceState how, std::string why) {
-  is_over = true;
-  state = how;
-  note = std::move(why);
-}
-
-void ByteSource::Stream::end_of_raw() {
-  const std::string error = from.error();
+void ByteSource::end_of_raw() {
+  const std::string error = from_.error();
   if (error.empty()) return end(SourceState::Good, {});
-  const bool nothing = expanded == 0;
+  const bool nothing = expanded_ == 0;
   end(nothing ? SourceState::Unreadable : SourceState::Cut,
       fmt::format("Reading {}: {}.", nothing ? "failed" : "stopped early", error));
 }
 
-void ByteSource::Stream::end_decoding(DecodeStep step) {
-  const std::string_view name = to_string(compression);
-  if (!from.error().empty()) return end_of_raw();
+void ByteSource::end_decoding(DecodeStep step) {
+  const std::string_view name = to_string(compression_);
+  if (!from_.error().empty()) return end_of_raw();
   switch (step) {
-    case DecodeStep::Foreign:
+    case DecodeStep::Stray:
       return end(SourceState::Good,
                  fmt::format("Bytes after the end of the {} data were left out.", name));
     case DecodeStep::Starved:
       return end(SourceState::Cut,
                  fmt::format("The {} data ends early; what could be unpacked was read.", name));
     case DecodeStep::Corrupt:
-      if (expanded == 0) {
+      if (expanded_ == 0) {
         return end(SourceState::Unreadable, fmt::format("The {} data cannot be unpacked.", name));
       }
       return end(SourceState::Cut,
@@ -172,53 +120,53 @@ void ByteSource::Stream::end_decoding(DecodeStep step) {
   }
 }
 
-size_t ByteSource::Stream::pull_plain(char* buffer, size_t capacity) {
-  size_t count = std::min(capacity, raw_end - raw_begin);
+size_t ByteSource::pull_plain(char* buffer, size_t capacity) {
+  size_t count = std::min(capacity, raw_end_ - raw_begin_);
   if (count > 0) {
-    std::memcpy(buffer, raw.data() + raw_begin, count);
-    raw_begin += count;
+    std::memcpy(buffer, raw_.data() + raw_begin_, count);
+    raw_begin_ += count;
   } else {
-    count = from.read(buffer, capacity);
+    count = from_.read(buffer, capacity);
   }
   if (count == 0) end_of_raw();
-  expanded += count;
+  expanded_ += count;
   return count;
 }
 
 /// One step, then one more block of input if it ran dry.
-DecodeStep ByteSource::Stream::decode(char*& out, char* out_end) {
-  if (raw_begin == raw_end && !is_raw_over) fill();
-  const char* begin = raw.data() + raw_begin;
-  DecodeSpan span{begin, raw.data() + raw_end, out, out_end, is_raw_over};
-  const DecodeStep step = decoder(span);
-  raw_begin += static_cast<size_t>(span.in - begin);
+DecodeStep ByteSource::decode(char*& out, char* out_end) {
+  if (raw_begin_ == raw_end_ && !is_raw_over_) fill();
+  const char* begin = raw_.data() + raw_begin_;
+  DecodeSpan span{begin, raw_.data() + raw_end_, out, out_end, is_raw_over_};
+  const DecodeStep step = decoder_(span);
+  raw_begin_ += static_cast<size_t>(span.in - begin);
   out = span.out;
   return step;
 }
 
-size_t ByteSource::Stream::pull_decoded(char* buffer, size_t capacity) {
+size_t ByteSource::pull_decoded(char* buffer, size_t capacity) {
   char* out = buffer;
   DecodeStep step = DecodeStep::More;
   while (step == DecodeStep::More && out == buffer) step = decode(out, buffer + capacity);
   const size_t count = keep_below_limit(static_cast<size_t>(out - buffer));
-  expanded += count;
-  if (step != DecodeStep::More && !is_over) end_decoding(step);
+  expanded_ += count;
+  if (step != DecodeStep::More && !is_over_) end_decoding(step);
   return count;
 }
 
 /// Reaching the limit is no loss; only a byte past it is.
-size_t ByteSource::Stream::keep_below_limit(size_t count) {
-  const uint64_t used = spent + expanded;
-  const uint64_t room = max_expanded - std::min(max_expanded, used);
+size_t ByteSource::keep_below_limit(size_t count) {
+  const uint64_t used = spent_ + expanded_;
+  const uint64_t room = max_expanded_ - std::min(max_expanded_, used);
   if (count <= room) return count;
   end(SourceState::SizeLimit,
-      fmt::format("Expands past the limit of {} bytes; read up to there.", max_expanded));
+      fmt::format("Expands past the limit of {} bytes; read up to there.", max_expanded_));
   return static_cast<size_t>(room);
 }
 
-size_t ByteSource::Stream::pull(char* buffer, size_t capacity) {
-  if (is_over) return 0;
-  return decoder ? pull_decoded(buffer, capacity) : pull_plain(buffer, capacity);
+size_t ByteSource::pull(char* buffer, size_t capacity) {
+  if (is_over_) return 0;
+  return decoder_ ? pull_decoded(buffer, capacity) : pull_plain(buffer, capacity);
 }
 
 namespace {
@@ -240,43 +188,36 @@ ByteSource::ByteSource(const std::string& path, const SourceOptions& options)
     : ByteSource(open_file(path, options.begin, options.end), options) {}
 
 ByteSource::ByteSource(RawBytes raw, const SourceOptions& options)
-    : stream_(std::make_unique<Stream>(std::move(raw), options)) {
-  stream_->start();
+    : from_(std::move(raw)),
+      max_expanded_(options.max_expanded),
+      spent_(options.spent),
+      is_range_(options.begin != 0 || options.end != kToEnd),
+      raw_(kFirstBlock) {
+  // A pipe may hand over its magic byte by byte.
+  constexpr size_t kMagicBytes = 6;
+  while (raw_end_ - raw_begin_ < kMagicBytes && !is_raw_over_) fill();
+  const std::string_view magic(raw_.data() + raw_begin_, raw_end_ - raw_begin_);
+  if (!is_range_) compression_ = sniff_compression(magic);
+  decoder_ = make_decoder(compression_);
+  if (decoder_) raw_.resize(kRawBlock);
+  head_.resize(kHeadBytes);
+  size_t size = 0;
+  while (size < kHeadBytes && !is_over_) size += pull(head_.data() + size, kHeadBytes - size);
+  head_.resize(size);
 }
 
-ByteSource::~ByteSource() = default;
-ByteSource::ByteSource(ByteSource&&) noexcept = default;
-ByteSource& ByteSource::operator=(ByteSource&&) noexcept = default;
-
 size_t ByteSource::read(char* buffer, size_t capacity) {
-  Stream& stream = *stream_;
-  if (stream.head_given == stream.head.size()) return stream.pull(buffer, capacity);
-  const size_t count = stream.head.copy(buffer, capacity, stream.head_given);
-  stream.head_given += count;
+  if (head_given_ == head_.size()) return pull(buffer, capacity);
+  const size_t count = head_.copy(buffer, capacity, head_given_);
+  head_given_ += count;
   return count;
 }
 
-bool ByteSource::is_stream() const {
-  return stream_->compression != Compression::None || !stream_->from.seek;
-}
-
-bool ByteSource::can_seek() const {
-  return stream_->compression == Compression::None && !stream_->is_range && stream_->from.seek;
-}
-
 void ByteSource::seek(uint64_t position) {
-  Stream& stream = *stream_;
-  stream.from.seek(position);
-  stream.raw_begin = stream.raw_end = 0;
-  stream.head_given = stream.head.size();
-  stream.is_over = false;
+  from_.seek(position);
+  raw_begin_ = raw_end_ = 0;
+  head_given_ = head_.size();
+  is_over_ = false;
 }
-
-uint64_t ByteSource::expanded() const { return stream_->expanded; }
-std::string_view ByteSource::head() const { return stream_->head; }
-Compression ByteSource::compression() const { return stream_->compression; }
-SourceState ByteSource::state() const { return stream_->state; }
-const std::string& ByteSource::note() const { return stream_->note; }
-uint64_t ByteSource::regular_size() const { return stream_->from.regular_size; }
 
 }  // namespace ncclog

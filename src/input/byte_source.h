@@ -17,10 +17,11 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "input/codec.h"
 #include "input/find_inputs.h"
 
 namespace ncclog {
@@ -58,7 +59,7 @@ class RawFile {
   /// Goes on at byte `position` of a regular file.
   void seek(uint64_t position) { position_ = std::min(position, end_); }
 
-  /// What the operating system said when opening or reading failed; empty if neither has.
+  /// The operating system's error when opening or reading failed; empty if neither has.
   const std::string& error() const { return error_; }
 
   /// The size of a regular file when it was opened; 0 for pipes, standard input and failures.
@@ -104,48 +105,74 @@ struct SourceOptions {
 ///
 /// Concatenated members are one stream. Bytes after the last complete member are left out and
 /// noted. How much of a stream that ends early is delivered depends on the codec (input/codec.h).
+///
+/// Invariants: raw_[raw_begin_, raw_end_) was read and not yet used; head_[0, head_given_) was
+/// delivered by `read`; once `is_over_` no more bytes come.
 class ByteSource {
  public:
   /// Opens the file and reads its head. `path` "-" is standard input.
   explicit ByteSource(const std::string& path, const SourceOptions& options = {});
   /// Reads the head. The range in `options` is for files only.
   explicit ByteSource(RawBytes raw, const SourceOptions& options = {});
-  ~ByteSource();
-  ByteSource(ByteSource&&) noexcept;
-  ByteSource& operator=(ByteSource&&) noexcept;
+  ByteSource(ByteSource&&) noexcept = default;
+  ByteSource& operator=(ByteSource&&) noexcept = default;
 
   /// At most `capacity` > 0 further bytes into `buffer`; 0 once nothing more will come.
   size_t read(char* buffer, size_t capacity);
 
   /// Whether its bytes can be had only one after the other: of all but plain regular files.
-  bool is_stream() const;
+  bool is_stream() const { return compression_ != Compression::None || !from_.seek; }
 
   /// Whether `seek` may be called: of uncompressed regular files.
-  bool can_seek() const;
+  bool can_seek() const { return !is_stream() && !is_range_; }
 
   /// Lets `read` go on at byte `position`.
   void seek(uint64_t position);
 
   /// How many bytes came out so far, the head included.
-  uint64_t expanded() const;
+  uint64_t expanded() const { return expanded_; }
 
   /// The first bytes, at most kHeadBytes, which `read` delivers as well. Owned by the source.
-  std::string_view head() const;
+  std::string_view head() const { return head_; }
 
-  Compression compression() const;
+  Compression compression() const { return compression_; }
 
   /// Final once `read` has returned 0.
-  SourceState state() const;
+  SourceState state() const { return state_; }
 
   /// One sentence on what is missing or was left out; empty if nothing is.
-  const std::string& note() const;
+  const std::string& note() const { return note_; }
 
   /// The size of a regular file on the disk when it was opened; 0 for anything else.
-  uint64_t regular_size() const;
+  uint64_t regular_size() const { return from_.regular_size; }
 
  private:
-  struct Stream;
-  std::unique_ptr<Stream> stream_;
+  void fill();
+  void end(SourceState how, std::string why);
+  void end_of_raw();
+  void end_decoding(DecodeStep step);
+  DecodeStep decode(char*& out, char* out_end);
+  size_t pull(char* buffer, size_t capacity);
+  size_t pull_plain(char* buffer, size_t capacity);
+  size_t pull_decoded(char* buffer, size_t capacity);
+  size_t keep_below_limit(size_t count);
+
+  RawBytes from_;
+  uint64_t max_expanded_;
+  uint64_t spent_;
+  bool is_range_;
+  std::vector<char> raw_;
+  size_t raw_begin_ = 0;
+  size_t raw_end_ = 0;
+  bool is_raw_over_ = false;
+  bool is_over_ = false;
+  Compression compression_ = Compression::None;
+  Decoder decoder_;
+  uint64_t expanded_ = 0;
+  std::string head_;
+  size_t head_given_ = 0;
+  SourceState state_ = SourceState::Good;
+  std::string note_;
 };
 
 }  // namespace ncclog

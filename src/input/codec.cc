@@ -11,11 +11,7 @@
 #include <memory>
 #include <string>
 
-#ifdef NCCLOG_GZIP_BY_ZLIB
-#include "input/zlib_gzip.h"
-#else
-#include "input/isal_gzip.h"
-#endif
+#include "input/gzip_members.h"
 #include "input/zstd_frames.h"
 
 namespace ncclog {
@@ -28,12 +24,6 @@ bool run_filter(auto& stream, DecodeSpan& span) {
   return stream.filter().filter(span.in, span.in_end, span.out, span.out_end, span.is_last);
 }
 
-#ifdef NCCLOG_GZIP_BY_ZLIB
-using GzipMembers = ZlibGzip;
-#else
-using GzipMembers = IsalGzip;
-#endif
-
 struct Gzip {
   GzipMembers stream;
   bool between_members = false;
@@ -43,16 +33,16 @@ struct Gzip {
       // Tapes and pipes pad with zeros; gzip ignores them too.
       span.in = std::find_if(span.in, span.in_end, [](char c) { return c != '\0'; });
       if (span.in == span.in_end) return span.is_last ? DecodeStep::End : DecodeStep::More;
-      if (*span.in != '\x1f') return DecodeStep::Foreign;
+      if (*span.in != '\x1f') return DecodeStep::Stray;
     }
     return decode(span);
   }
 
   DecodeStep decode(DecodeSpan& span) {
     const DecodeSpan before = span;
-    const GzipMembers::Result result = stream.filter(span.in, span.in_end, span.out, span.out_end);
-    between_members = result == GzipMembers::Result::MemberEnd;
-    if (result == GzipMembers::Result::Corrupt) return DecodeStep::Corrupt;
+    const GzipResult result = stream.filter(span.in, span.in_end, span.out, span.out_end);
+    between_members = result == GzipResult::MemberEnd;
+    if (result == GzipResult::Corrupt) return DecodeStep::Corrupt;
     const bool is_stuck = !between_members && span.in == before.in && span.out == before.out;
     return is_stuck && span.is_last ? DecodeStep::Starved : DecodeStep::More;
   }
@@ -68,13 +58,13 @@ struct Bzip2 {
       if (error.error() == bio::bzip2::unexpected_eof) return DecodeStep::Starved;
       // The first member's magic was right, or this codec would not have been chosen.
       const bool is_magic = error.error() == bio::bzip2::data_error_magic;
-      return is_magic ? DecodeStep::Foreign : DecodeStep::Corrupt;
+      return is_magic ? DecodeStep::Stray : DecodeStep::Corrupt;
     }
   }
 };
 
 /// liblzma takes stray bytes after a stream for a damaged stream header, and says so once it has
-/// all 12 bytes of one. With fewer, they cannot be told from a second stream that was cut: Starved.
+/// all 12 bytes of one. With fewer, they look like a second stream that was cut: Starved.
 struct Xz {
   static constexpr size_t kHeaderBytes = 12;
   static constexpr std::string_view kMagic{
@@ -95,7 +85,7 @@ struct Xz {
       if (error.error() == bio::lzma::buf_error) {
         return span.is_last ? DecodeStep::Starved : DecodeStep::More;
       }
-      return is_stray_header() ? DecodeStep::Foreign : DecodeStep::Corrupt;
+      return is_stray_header() ? DecodeStep::Stray : DecodeStep::Corrupt;
     }
   }
 
@@ -118,8 +108,7 @@ struct Zstd {
   ZstdFrames frames;
 
   DecodeStep operator()(DecodeSpan& span) {
-    if (span.in != span.in_end && frames.is_foreign(span.in, span.in_end))
-      return DecodeStep::Foreign;
+    if (span.in != span.in_end && frames.is_stray(span.in, span.in_end)) return DecodeStep::Stray;
     const char* in_before = span.in;
     const char* out_before = span.out;
     DecodeSpan piece = span;

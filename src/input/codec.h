@@ -21,7 +21,7 @@ enum class DecodeStep {
   More,     ///< All well; call again with more input or more room.
   End,      ///< The input is used up and every member of it is complete.
   Starved,  ///< The input is used up inside a member.
-  Foreign,  ///< All members are complete, and what follows is not one.
+  Stray,    ///< All members are complete, and what follows is not one.
   Corrupt,  ///< The data contradicts itself. Output up to here is good.
 };
 

@@ -154,7 +154,7 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, error);
 }
 
-/// A pipe behind a link is read at once: that is how a shell passes `<(zcat x)`.
+/// A pipe that a link leads to is read at once: that is how a shell passes `<(zcat x)`.
 bool is_link_to_file_or_folder(const std::string& path) {
   std::error_code error;
   return fs::is_symlink(fs::symlink_status(path, error)) &&
@@ -330,7 +330,7 @@ bool is_ras_json(std::string_view head) {
          head.find("\"communicators_count\"") != head.npos;
 }
 
-/// graph/xml.cc: the root element and what stands in it first, perhaps behind an XML declaration.
+/// graph/xml.cc: the root element and what stands in it first, perhaps after an XML declaration.
 bool is_topology_xml(std::string_view head) {
   static constexpr std::string_view kInside[] = {"<cpu", "<pci", "<nic"};
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
@@ -404,19 +404,8 @@ Content sniff_content(std::string_view head) {
 }
 
 std::string_view to_string(Compression compression) {
-  switch (compression) {
-    case Compression::None:
-      return "none";
-    case Compression::Gzip:
-      return "gzip";
-    case Compression::Bzip2:
-      return "bzip2";
-    case Compression::Xz:
-      return "xz";
-    case Compression::Zstd:
-      return "zstd";
-  }
-  return "none";
+  constexpr std::string_view kNames[] = {"none", "gzip", "bzip2", "xz", "zstd"};
+  return kNames[static_cast<size_t>(compression)];
 }
 
 std::string_view to_string(Content content) {

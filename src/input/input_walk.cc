@@ -27,7 +27,7 @@ namespace {
 //
 // Bounded whatever the archive holds: entries, bytes of their names, and bytes they expand to.
 
-/// How much of an archive is looked at; what follows is left out and said to be.
+/// How much of an archive is looked at; what follows is left out and reported to be.
 struct ArchiveLimits {
   uint64_t bytes;                         ///< Unpacked.
   uint64_t entries = kMaxArchiveEntries;  ///< Files, folders, links.
@@ -37,40 +37,6 @@ struct ArchiveLimits {
 struct ArchiveMember {
   std::string name;       ///< Without "./" and "/" in front; any bytes, at most 4096 of them.
   std::string_view skip;  ///< Why it cannot be read, in one sentence; empty: it can. Static.
-};
-
-/// Reads one archive. Invariant: what `read` delivers belongs to the member that `next` gave last.
-class ArchiveReader {
- public:
-  /// `bytes` starts with an archive and must outlive the reader.
-  ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits);
-  ~ArchiveReader();
-  ArchiveReader(const ArchiveReader&) = delete;
-  ArchiveReader& operator=(const ArchiveReader&) = delete;
-
-  /// Moves on to the next member; false when there is none, or none that can be found. Folders and
-  /// hidden files are left out. Links, devices, encrypted files and second ones of a name are given
-  /// with a reason to skip them.
-  bool next(ArchiveMember& member);
-
-  /// At most `capacity` > 0 bytes of the member; 0 at its end.
-  size_t read(char* buffer, size_t capacity);
-
-  /// Why `read` ended before the member did; empty if it did not. Without a full stop.
-  const std::string& read_error() const;
-
-  /// "tar", "zip", "7z".
-  std::string_view format() const;
-
-  /// How reading the archive ended. Final once `next` has returned false.
-  SourceState state() const;
-
-  /// One sentence on what is missing; empty if nothing is.
-  const std::string& note() const;
-
- private:
-  struct Stream;
-  std::unique_ptr<Stream> stream_;
 };
 
 constexpr size_t kArchiveBlockBytes = size_t{128} << 10;
@@ -142,41 +108,43 @@ std::string_view format_of(std::string_view head) {
   return head.starts_with("7z") ? "7z" : "tar";
 }
 
-/// Invariants: `reading` is what `open` made; `unpacked` <= `limits.bytes` while not `is_over`;
-/// after `is_over` libarchive is not asked any more.
-struct ArchiveReader::Stream {
-  ByteSource& bytes;
-  ArchiveLimits limits;
-  archive* reading = archive_read_new();
-  std::vector<char> block = std::vector<char>(kArchiveBlockBytes);
-  bool is_zip = format_of(bytes.head()) == "zip";
-  uint64_t position = 0;  ///< In `bytes`, behind `block`; where they can be sought.
-  uint64_t entries = 0;
-  uint64_t unpacked = 0;
-  const char* data = nullptr;  ///< libarchive's, till it is asked again: from byte `data_begin` of
-  size_t data_size = 0;        ///< the member on. Before it, holes are zeros.
-  uint64_t data_begin = 0;
-  uint64_t given = 0;                     ///< Bytes of the member that were delivered.
-  std::unordered_set<std::string> names;  ///< Of the files so far.
-  size_t name_bytes = 0;                  ///< Of all members so far.
-  bool is_open = false;
-  bool has_end = false;    ///< The record with which zip files end was met.
-  std::string last_bytes;  ///< Of the block before; such a record may begin in them.
-  bool is_member_over = true;
-  bool is_over = false;
-  std::string read_error;
-  SourceState state = SourceState::Good;
-  std::string note;
+/// Reads one archive. Invariants: what `read` delivers belongs to the member that `next` gave last;
+/// `unpacked_` <= `limits_.bytes` while not `is_over_`; after `is_over_` libarchive is not asked any
+/// more.
+class ArchiveReader {
+ public:
+  /// `bytes` starts with an archive and must outlive the reader.
+  ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits);
+  ~ArchiveReader() { archive_read_free(reading_); }
+  ArchiveReader(const ArchiveReader&) = delete;
+  ArchiveReader& operator=(const ArchiveReader&) = delete;
 
-  Stream(ByteSource& from, const ArchiveLimits& most) : bytes(from), limits(most) { open(); }
-  ~Stream() { archive_read_free(reading); }
+  /// Moves on to the next member; false when there is none, or none that can be found. Folders and
+  /// hidden files are left out. Links, devices, encrypted files and second ones of a name are given
+  /// with a reason to skip them.
+  bool next(ArchiveMember& member);
 
-  size_t next_block();
-  bool ends_as_zip();
+  /// At most `capacity` > 0 bytes of the member; 0 at its end.
+  size_t read(char* buffer, size_t capacity);
+
+  /// Why `read` ended before the member did; empty if it did not. Without a full stop.
+  const std::string& read_error() const { return read_error_; }
+
+  /// "tar", "zip", "7z".
+  std::string_view format() const { return format_of(bytes_.head()); }
+
+  /// How reading the archive ended. Final once `next` has returned false.
+  SourceState state() const { return state_; }
+
+  /// One sentence on what is missing; empty if nothing is.
+  const std::string& note() const { return note_; }
+
+ private:
   static la_ssize_t give_block(archive*, void* self, const void** buffer);
   static la_int64_t seek(archive*, void* self, la_int64_t offset, int whence);
 
-  void open();
+  size_t next_block();
+  bool ends_as_zip();
   archive_entry* next_entry();
   void start_member();
   bool fetch();
@@ -185,194 +153,206 @@ struct ArchiveReader::Stream {
   void end(SourceState how, std::string why);
   void end_at(int result);
   void stop_member(std::string why);
+
+  ByteSource& bytes_;
+  ArchiveLimits limits_;
+  archive* reading_ = archive_read_new();
+  std::vector<char> block_ = std::vector<char>(kArchiveBlockBytes);
+  bool is_zip_ = format() == "zip";
+  uint64_t position_ = 0;  ///< In `bytes_`, after `block_`; where they can be sought.
+  uint64_t entries_ = 0;
+  uint64_t unpacked_ = 0;
+  const char* data_ = nullptr;  ///< libarchive's, till it is asked again: from byte `data_begin_`
+  size_t data_size_ = 0;        ///< of the member on. Before it, holes are zeros.
+  uint64_t data_begin_ = 0;
+  uint64_t given_ = 0;                     ///< Bytes of the member that were delivered.
+  std::unordered_set<std::string> names_;  ///< Of the files so far.
+  size_t name_bytes_ = 0;                  ///< Of all members so far.
+  bool is_open_ = false;
+  bool has_end_ = false;    ///< The record with which zip files end was met.
+  std::string last_bytes_;  ///< Of the block before; such a record may begin in them.
+  bool is_member_over_ = true;
+  bool is_over_ = false;
+  std::string read_error_;
+  SourceState state_ = SourceState::Good;
+  std::string note_;
 };
 
-size_t ArchiveReader::Stream::next_block() {
-  const size_t count = bytes.read(block.data(), block.size());
-  position += count;
-  if (has_end || !is_zip) return count;
-  const std::string_view now(block.data(), count);
+size_t ArchiveReader::next_block() {
+  const size_t count = bytes_.read(block_.data(), block_.size());
+  position_ += count;
+  if (has_end_ || !is_zip_) return count;
+  const std::string_view now(block_.data(), count);
   constexpr size_t kRest = kZipEnd.size() - 1;
-  last_bytes += now.substr(0, kRest);
-  has_end = now.find(kZipEnd) != now.npos || last_bytes.find(kZipEnd) != last_bytes.npos;
-  if (count > kRest) last_bytes = now.substr(count - kRest);
-  last_bytes.erase(0, last_bytes.size() - std::min(last_bytes.size(), kRest));
+  last_bytes_ += now.substr(0, kRest);
+  has_end_ = now.find(kZipEnd) != now.npos || last_bytes_.find(kZipEnd) != last_bytes_.npos;
+  if (count > kRest) last_bytes_ = now.substr(count - kRest);
+  last_bytes_.erase(0, last_bytes_.size() - std::min(last_bytes_.size(), kRest));
   return count;
 }
 
 /// libarchive is content when the list of files begins, or when the bytes end where it could.
-bool ArchiveReader::Stream::ends_as_zip() {
-  while (!has_end && next_block() > 0) {
+bool ArchiveReader::ends_as_zip() {
+  while (!has_end_ && next_block() > 0) {
   }
-  return has_end;
+  return has_end_;
 }
 
-la_ssize_t ArchiveReader::Stream::give_block(archive*, void* self, const void** buffer) {
-  auto& stream = *static_cast<Stream*>(self);
-  *buffer = stream.block.data();
-  return static_cast<la_ssize_t>(stream.next_block());
+la_ssize_t ArchiveReader::give_block(archive*, void* self, const void** buffer) {
+  auto& reader = *static_cast<ArchiveReader*>(self);
+  *buffer = reader.block_.data();
+  return static_cast<la_ssize_t>(reader.next_block());
 }
 
-la_int64_t ArchiveReader::Stream::seek(archive*, void* self, la_int64_t offset, int whence) {
-  auto& stream = *static_cast<Stream*>(self);
-  const auto size = static_cast<la_int64_t>(stream.bytes.regular_size());
+la_int64_t ArchiveReader::seek(archive*, void* self, la_int64_t offset, int whence) {
+  auto& reader = *static_cast<ArchiveReader*>(self);
+  const auto size = static_cast<la_int64_t>(reader.bytes_.regular_size());
   la_int64_t base = 0;
-  if (whence == SEEK_CUR) base = static_cast<la_int64_t>(stream.position);
+  if (whence == SEEK_CUR) base = static_cast<la_int64_t>(reader.position_);
   if (whence == SEEK_END) base = size;
   // No sum of a hostile offset and a file's size may overflow.
   const la_int64_t wanted = base + std::clamp(offset, -base, size - base);
-  stream.position = static_cast<uint64_t>(wanted);
-  stream.bytes.seek(stream.position);
+  reader.position_ = static_cast<uint64_t>(wanted);
+  reader.bytes_.seek(reader.position_);
   return wanted;
 }
 
-void ArchiveReader::Stream::open() {
-  archive_read_support_format_tar(reading);
-  archive_read_support_format_zip(reading);
-  archive_read_support_format_7zip(reading);
-  archive_read_set_callback_data(reading, this);
-  archive_read_set_read_callback(reading, give_block);
-  if (bytes.can_seek()) archive_read_set_seek_callback(reading, seek);
-  is_open = archive_read_open1(reading) >= ARCHIVE_WARN;
-  if (!is_open) end_at(ARCHIVE_FATAL);
+ArchiveReader::ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits)
+    : bytes_(bytes), limits_(limits) {
+  const Utf8Locale utf8;
+  archive_read_support_format_tar(reading_);
+  archive_read_support_format_zip(reading_);
+  archive_read_support_format_7zip(reading_);
+  archive_read_set_callback_data(reading_, this);
+  archive_read_set_read_callback(reading_, give_block);
+  if (bytes_.can_seek()) archive_read_set_seek_callback(reading_, seek);
+  is_open_ = archive_read_open1(reading_) >= ARCHIVE_WARN;
+  if (!is_open_) end_at(ARCHIVE_FATAL);
 }
 
-void ArchiveReader::Stream::end(SourceState how, std::string why) {
-  is_over = is_member_over = true;
-  state = how;
-  note = std::move(why);
+void ArchiveReader::end(SourceState how, std::string why) {
+  is_over_ = is_member_over_ = true;
+  state_ = how;
+  note_ = std::move(why);
 }
 
 /// What lies below the archive knows best why it ends early.
-void ArchiveReader::Stream::end_at(int result) {
-  const bool is_whole = result == ARCHIVE_EOF && (!is_zip || ends_as_zip());
-  if (bytes.state() != SourceState::Good) return end(bytes.state(), bytes.note());
-  if (is_whole) return end(SourceState::Good, bytes.note());
-  if (entries > 0) {
+void ArchiveReader::end_at(int result) {
+  const bool is_whole = result == ARCHIVE_EOF && (!is_zip_ || ends_as_zip());
+  if (bytes_.state() != SourceState::Good) return end(bytes_.state(), bytes_.note());
+  if (is_whole) return end(SourceState::Good, bytes_.note());
+  if (entries_ > 0) {
     return end(SourceState::Cut,
                "The archive ends early or is damaged; what came before was read.");
   }
   // libarchive may be asked only about what it could open.
-  const bool encrypted = is_open && archive_read_has_encrypted_entries(reading) == 1;
+  const bool encrypted = is_open_ && archive_read_has_encrypted_entries(reading_) == 1;
   end(SourceState::Unreadable,
       encrypted ? "The archive's list of files is encrypted." : "The archive cannot be unpacked.");
 }
 
 /// Where nothing can be sought, moving on means unpacking what is left, and that has its limit.
-void ArchiveReader::Stream::drain() {
-  while (!is_member_over && !bytes.can_seek() && fetch()) {
-    unpacked += data_size;
-    if (unpacked > limits.bytes) stop_member({});
+void ArchiveReader::drain() {
+  while (!is_member_over_ && !bytes_.can_seek() && fetch()) {
+    unpacked_ += data_size_;
+    if (unpacked_ > limits_.bytes) stop_member({});
   }
-  is_member_over = true;
+  is_member_over_ = true;
 }
 
-void ArchiveReader::Stream::stop_member(std::string why) {
+void ArchiveReader::stop_member(std::string why) {
   end(SourceState::SizeLimit,
-      fmt::format("Expands past the limit of {} bytes; read up to there.", limits.bytes));
-  read_error = std::move(why);
+      fmt::format("Expands past the limit of {} bytes; read up to there.", limits_.bytes));
+  read_error_ = std::move(why);
 }
 
-void ArchiveReader::Stream::start_member() {
-  is_member_over = false;
-  read_error.clear();
-  data_size = 0;
-  data_begin = given = 0;
+void ArchiveReader::start_member() {
+  is_member_over_ = false;
+  read_error_.clear();
+  data_size_ = 0;
+  data_begin_ = given_ = 0;
 }
 
 /// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
 /// what it has.
-bool ArchiveReader::Stream::fetch() {
+bool ArchiveReader::fetch() {
   const void* piece = nullptr;
   la_int64_t offset = 0;
-  data_size = 0;
-  const int result = archive_read_data_block(reading, &piece, &data_size, &offset);
-  data = static_cast<const char*>(piece);
-  data_begin = offset < 0 ? given : std::max(given, static_cast<uint64_t>(offset));
+  data_size_ = 0;
+  const int result = archive_read_data_block(reading_, &piece, &data_size_, &offset);
+  data_ = static_cast<const char*>(piece);
+  data_begin_ = offset < 0 ? given_ : std::max(given_, static_cast<uint64_t>(offset));
   if (result == ARCHIVE_OK) return true;
-  is_member_over = true;
-  data_size = 0;
-  if (result != ARCHIVE_EOF) read_error = "the archive ends early or is damaged";
+  is_member_over_ = true;
+  data_size_ = 0;
+  if (result != ARCHIVE_EOF) read_error_ = "the archive ends early or is damaged";
   return false;
 }
 
 /// Zeros up to the piece at hand, else bytes of it.
-size_t ArchiveReader::Stream::give(char* buffer, size_t capacity) {
-  const uint64_t hole = data_begin - given;
-  const auto count = static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size));
+size_t ArchiveReader::give(char* buffer, size_t capacity) {
+  const uint64_t hole = data_begin_ - given_;
+  const auto count =
+      static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size_));
   if (hole > 0) {
     std::memset(buffer, 0, count);
   } else {
-    std::memcpy(buffer, data, count);
-    data += count;
-    data_size -= count;
-    data_begin += count;
+    std::memcpy(buffer, data_, count);
+    data_ += count;
+    data_size_ -= count;
+    data_begin_ += count;
   }
-  given += count;
+  given_ += count;
   return count;
 }
 
-archive_entry* ArchiveReader::Stream::next_entry() {
+archive_entry* ArchiveReader::next_entry() {
   drain();
-  if (is_over) return nullptr;
+  if (is_over_) return nullptr;
   archive_entry* entry = nullptr;
-  const int result = archive_read_next_header(reading, &entry);
+  const int result = archive_read_next_header(reading_, &entry);
   if (result == ARCHIVE_EOF || result < ARCHIVE_WARN) {
     end_at(result);
     return nullptr;
   }
-  if (++entries > limits.entries || name_bytes > kMaxAllNameBytes) {
+  if (++entries_ > limits_.entries || name_bytes_ > kMaxAllNameBytes) {
     end(SourceState::SizeLimit,
-        fmt::format("Holds more than {} files; the others were left out.", entries - 1));
+        fmt::format("Holds more than {} files; the others were left out.", entries_ - 1));
     return nullptr;
   }
   return entry;
 }
 
-ArchiveReader::ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits) {
-  const Utf8Locale names;
-  stream_ = std::make_unique<Stream>(bytes, limits);
-}
-
-ArchiveReader::~ArchiveReader() = default;
-
 bool ArchiveReader::next(ArchiveMember& member) {
-  const Utf8Locale names;
-  Stream& stream = *stream_;
-  while (archive_entry* entry = stream.next_entry()) {
+  const Utf8Locale utf8;
+  while (archive_entry* entry = next_entry()) {
     member.name = name_of(entry);
     if (is_folder(entry) || is_hidden(member.name)) continue;
-    stream.name_bytes += member.name.size();
+    name_bytes_ += member.name.size();
     member.skip = reason_to_skip(entry);
     // Unpacked, the last one would stay; but the first one's lines cannot be taken back.
-    if (member.skip.empty() && !stream.names.insert(member.name).second) {
+    if (member.skip.empty() && !names_.insert(member.name).second) {
       member.skip = "Another file of this name came before it and was read.";
     }
-    stream.start_member();
+    start_member();
     return true;
   }
   return false;
 }
 
 size_t ArchiveReader::read(char* buffer, size_t capacity) {
-  Stream& stream = *stream_;
-  while (!stream.is_member_over && stream.data_size == 0 && stream.fetch()) {
+  while (!is_member_over_ && data_size_ == 0 && fetch()) {
   }
-  if (stream.is_member_over) return 0;
-  const uint64_t room = stream.limits.bytes - stream.unpacked;
+  if (is_member_over_) return 0;
+  const uint64_t room = limits_.bytes - unpacked_;
   if (room == 0) {
-    stream.stop_member("the archive expands past the limit");
+    stop_member("the archive expands past the limit");
     return 0;
   }
-  const size_t count = stream.give(buffer, std::min<uint64_t>(capacity, room));
-  stream.unpacked += count;
+  const size_t count = give(buffer, std::min<uint64_t>(capacity, room));
+  unpacked_ += count;
   return count;
 }
-
-const std::string& ArchiveReader::read_error() const { return stream_->read_error; }
-std::string_view ArchiveReader::format() const { return format_of(stream_->bytes.head()); }
-SourceState ArchiveReader::state() const { return stream_->state; }
-const std::string& ArchiveReader::note() const { return stream_->note; }
 
 /// An archive, and one in it. More is for mischief.
 constexpr size_t kMaxDepth = 2;

@@ -28,7 +28,7 @@ LineBuffer::LineBuffer(size_t block_bytes)
   std::fill_n(bytes_.get() + size_, kPaddingBytes, '\0');
 }
 
-// A piece is read on only while it is not too long, so a whole block always fits behind it.
+// A piece is read on only while it is not too long, so a whole block always fits after it.
 LineReader::LineReader(ReadBlock read_block, uint64_t offset)
     : read_block_(std::move(read_block)),
       own_(kBlockBytes),
@@ -89,7 +89,7 @@ size_t LineReader::find_newline() {
   return newline_;
 }
 
-/// Moves [begin_, end_) to the front and reads one block behind it; false at the end of the input.
+/// Moves [begin_, end_) to the front and reads one block after it; false at the end of the input.
 bool LineReader::refill() {
   if (is_at_end_) return false;
   const bool has_newline = find_newline() < end_;
@@ -301,7 +301,7 @@ void LineCounts::add_losses(const Line& line) {
 
 void LineCounts::add_whole(std::string_view text, uint64_t count, bool is_ascii) {
   lines += count;
-  // The loss counts lines, so those are told apart only where some byte is wrong.
+  // The loss counts lines, so they are looked at singly only where some byte is wrong.
   if (is_ascii || !find_odd_bytes(text).high || is_valid_utf8(text)) return;
   while (!text.empty()) {
     const size_t size = text.find('\n');

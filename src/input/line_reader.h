@@ -80,13 +80,13 @@ inline constexpr size_t kBlockBytes = size_t{256} << 10;
 /// Memory in which lines are cut, so that readers that follow each other can share it.
 class LineBuffer {
  public:
-  /// Takes blocks of `block_bytes` > 0, behind the piece of a line that the last one ended with.
+  /// Takes blocks of `block_bytes` > 0, after the piece of a line that the last one ended with.
   explicit LineBuffer(size_t block_bytes = kBlockBytes);
 
-  /// For a LineReader. kPaddingBytes behind it may be read as well.
+  /// For a LineReader. kPaddingBytes after it may be read as well.
   std::span<char> bytes() const { return {bytes_.get(), size_}; }
 
-  /// Readable bytes of no meaning behind the end of what a LineReader shows.
+  /// Readable bytes of no meaning after the end of what a LineReader shows.
   static constexpr size_t kPaddingBytes = 64;
 
  private:
@@ -352,7 +352,7 @@ class LineStream {
   MayStart may_start_;
   std::mutex turn_;
   std::mutex
-      counting_;  ///< For what `input_` is told of lines: nobody waits for the turn to do that.
+      counting_;  ///< For the counts of lines that `input_` gets: nobody waits for the turn to do that.
   std::string carry_;
   LinePlace next_;
   uint32_t stretches_ = 0;  ///< Taken so far.

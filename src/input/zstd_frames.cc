@@ -30,11 +30,11 @@ uint64_t header_length(uint32_t descriptor) {
 }  // namespace
 
 size_t ZstdFrames::next(const char* begin, const char* end) const {
-  if (is_foreign(begin, end)) return 0;
+  if (is_stray(begin, end)) return 0;
   return static_cast<size_t>(std::min<uint64_t>(left_, static_cast<uint64_t>(end - begin)));
 }
 
-bool ZstdFrames::is_foreign(const char* begin, const char* end) const {
+bool ZstdFrames::is_stray(const char* begin, const char* end) const {
   if (piece_ != Piece::Magic) return false;
   uint32_t field = field_;
   int count = field_bytes_;

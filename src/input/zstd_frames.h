@@ -17,11 +17,11 @@ namespace ncclog {
 /// Follows the framing of a zstd stream, byte by byte, without decoding it.
 ///
 /// Invariant: `left_` > 0 bytes of the piece `piece_` have not been seen yet, unless the stream is
-/// foreign from here on.
+/// no zstd from here on.
 class ZstdFrames {
  public:
   /// The number of bytes of [begin, end) that can be decoded as one piece: never more than the rest
-  /// of one block. 0 only if the range is empty or is_foreign().
+  /// of one block. 0 only if the range is empty or is_stray().
   size_t next(const char* begin, const char* end) const;
 
   /// `count` bytes from `begin` were used; at most what `next` gave.
@@ -31,7 +31,7 @@ class ZstdFrames {
   bool at_boundary() const { return piece_ == Piece::Magic && left_ == 4; }
 
   /// What stands where a frame should start is not zstd.
-  bool is_foreign(const char* begin, const char* end) const;
+  bool is_stray(const char* begin, const char* end) const;
 
  private:
   enum class Piece { Magic, SkippableSize, Descriptor, Header, BlockHeader, Block, Checksum, Skip };

@@ -121,10 +121,9 @@ bool read_rdma_port(std::string_view text, NetDevice& device) {
 /// Interface and HCA names as kernels and drivers make them: "mlx5_bond_0", "enp1s0f0.100",
 /// "br-1f".
 bool is_device_name(std::string_view name) {
-  return !name.empty() && is_word(name.front()) &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return is_word(c) || c == '-' || c == '.' || c == '@' || c == '+';
-         });
+  return !name.empty() && is_word(name.front()) && std::ranges::all_of(name, [](char c) {
+    return is_word(c) || c == '-' || c == '.' || c == '@' || c == '+';
+  });
 }
 
 /// "10.2.2.3", "fe80::1c5e:86ff:fee4:151", or the beginning of one where NCCL cut the list; not

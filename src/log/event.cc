@@ -30,7 +30,7 @@ bool read_quoted_warning(std::string_view text, const WordingTable& wordings, Ev
   if (!text.starts_with(kLabel)) return false;
   text = trim(text.substr(kLabel.size()));
   Message quoted;
-  wordings.read_nccl(text, quoted);
+  wordings.nccl.read(text, quoted);
   if (quoted.kind == nullptr || warning_of(quoted) == nullptr) return false;
   event.message = quoted;
   event.header.level = Level::Warn;
@@ -56,9 +56,9 @@ Event parse_event(std::string_view line, const WordingTable& wordings) {
   const bool nccl = header.level != Level::None && header.level != Level::Framework;
   const std::string_view message = trim(header.message);
   if (nccl) {
-    wordings.read_nccl(message, event.message);
+    wordings.nccl.read(message, event.message);
   } else if (!read_quoted_warning(message, wordings, event)) {
-    wordings.read_foreign(message, event.message);
+    wordings.foreign.read(message, event.message);
   }
   // Foreign is the default: an unreadable line is looked for only among those that nobody claims.
   if (event.message.kind != nullptr) {
@@ -109,16 +109,20 @@ bool may_start_unit(std::string_view line) {
 
 namespace {
 
-/// A number follows, or a signal's name; 0 is no error.
-constexpr std::string_view kEnds[] = {
+constexpr std::string_view kErrorWords[] = {
     "xited with exit code",  // srun, mpirun, Docker; "Exited" and "exited"
-    "xited with code",        "xited with status",  "xited with error",     "xited on signal",
-    "returned non-zero exit", "non-zero exit code", "non-zero exit status", "died from signal",
-    "died with signal",       "illed by signal",    "erminated by signal",  "xited by signal",
-};
-
-/// Enough by themselves.
-constexpr std::string_view kFailures[] = {
+    "xited with code",
+    "xited with status",
+    "xited with error",
+    "xited on signal",
+    "returned non-zero exit",
+    "non-zero exit code",
+    "non-zero exit status",
+    "died from signal",
+    "died with signal",
+    "illed by signal",
+    "erminated by signal",
+    "xited by signal",
     "NCCL WARN ",
     "NCCL ERROR ",
     "ncclUnhandledCudaError",
@@ -139,7 +143,11 @@ constexpr std::string_view kFailures[] = {
     "dumped core",
 };
 
-constexpr size_t kNeedles = std::size(kEnds) + std::size(kFailures);
+/// The first ones, behind which a number follows, or a signal's name; 0 is no error.
+constexpr std::span kEnds = std::span(kErrorWords).first(13);
+
+/// Enough by themselves.
+constexpr std::span kFailures = std::span(kErrorWords).subspan(kEnds.size());
 
 /// "exited with exit code 0": the number right behind the words is zero.
 bool is_zero(std::string_view behind) {
@@ -156,29 +164,17 @@ bool reports_end(std::string_view line, std::string_view words) {
 /// Source code in a traceback, and text that explains an error, name it without reporting one.
 bool is_mention(std::string_view line) {
   constexpr std::string_view kCode[] = {"raise ", "except ", "if ", "case ", "#", "//", "* "};
-  const std::string_view text = trim(line);
-  return std::any_of(std::begin(kCode), std::end(kCode),
-                     [&](std::string_view begin) { return text.starts_with(begin); });
+  return starts_with_one_of(trim(line), kCode);
 }
 
 }  // namespace
 
-std::span<const std::string_view> error_needles() {
-  static const auto needles = [] {
-    std::array<std::string_view, kNeedles> all{};
-    const auto end = std::copy(std::begin(kEnds), std::end(kEnds), all.begin());
-    std::copy(std::begin(kFailures), std::end(kFailures), end);
-    return all;
-  }();
-  return needles;
-}
+std::span<const std::string_view> error_needles() { return kErrorWords; }
 
 bool looks_like_error(std::string_view line) {
-  const bool holds =
-      std::any_of(std::begin(kFailures), std::end(kFailures),
-                  [&](std::string_view words) { return line.find(words) != line.npos; }) ||
-      std::any_of(std::begin(kEnds), std::end(kEnds),
-                  [&](std::string_view words) { return reports_end(line, words); });
+  const bool holds = holds_one_of(line, kFailures) || std::ranges::any_of(kEnds, [&](auto words) {
+                       return reports_end(line, words);
+                     });
   return holds && !is_mention(line);
 }
 
@@ -209,18 +205,6 @@ bool holds_process(std::string_view text) {
   return false;
 }
 
-bool is_header_beginning(std::string_view text) {
-  size_t host = 0;
-  while (host < text.size() && is_host_char(text[host])) ++host;
-  if (host == 0 || host == text.size() || !names_process(text, host)) return false;
-  const size_t close = text.find(']', host);
-  if (close == text.npos) return digits_end(text, text.rfind('[') + 1) == text.size();
-  const std::string_view rest = trim(text.substr(close + 1));
-  constexpr std::string_view kAnchors[] = {"NCCL INFO", "NCCL WARN"};
-  return std::any_of(std::begin(kAnchors), std::end(kAnchors),
-                     [&](std::string_view anchor) { return anchor.starts_with(rest); });
-}
-
 size_t find_task_tag(std::string_view text, bool from_begin) {
   for (size_t at = text.find('[', from_begin ? 0 : 1); at != text.npos;
        at = text.find('[', at + 1)) {
@@ -245,7 +229,7 @@ bool is_interrupted(std::string_view host, std::string_view known) {
   // Letters on both sides, or letters written between them: "worker-12" is no torn "worker-2".
   const std::string_view inside = host.substr(same, host.size() - known.size());
   const bool in_word = is_alpha(known[same - 1]) && is_alpha(known[same]);
-  return in_word || std::any_of(inside.begin(), inside.end(), is_alpha);
+  return in_word || std::ranges::any_of(inside, is_alpha);
 }
 
 // Records that span lines.
@@ -524,7 +508,7 @@ int64_t fraction(std::string_view digits) {
   return value;
 }
 
-/// "12:00:00.25+02:00", checked by clock_length.
+/// "12:00:00.25+02:00", as take_clock takes it.
 void read_clock(std::string_view clock, LineTime& time) {
   time.nanoseconds += ((two_digits(clock) * 60 + two_digits(clock.substr(3))) * int64_t{60} +
                        two_digits(clock.substr(6))) *
@@ -541,78 +525,73 @@ void read_clock(std::string_view clock, LineTime& time) {
   time.nanoseconds -= sign * (hours * 60 + two_digits(minutes)) * 60 * kSecond;
 }
 
-/// Month and day, if they can be ones.
-bool set_date(int year, int month, int day, LineTime& time) {
-  if (month < 1 || month > 12 || day < 1 || day > 31) return false;
-  time.year = year;
-  time.nanoseconds = (days_before(month) + day - 1) * kDay;
-  return true;
+/// A time of which all parts are known; unknown if they can be none.
+LineTime time_at(std::string_view text, int year, int64_t month, int64_t day,
+                 std::string_view clock) {
+  if (month < 1 || month > 12 || day < 1 || day > 31) return {};
+  LineTime time{.text = text, .year = year};
+  time.nanoseconds = (days_before(static_cast<int>(month)) + day - 1) * kDay;
+  read_clock(clock, time);
+  return time;
 }
 
 /// "2026-02-03 04:05:06".
-bool read_iso(std::string_view text, LineTime& time) {
-  const size_t length = iso_stamp_length(text);
-  if (length == 0) return false;
-  const int year = two_digits(text) * 100 + two_digits(text.substr(2));
-  if (!set_date(year, two_digits(text.substr(5)), two_digits(text.substr(8)), time)) return false;
-  read_clock(text.substr(11, length - 11), time);
-  time.text = text.substr(0, length);
-  return true;
+LineTime read_iso(std::string_view text) {
+  Scanner scan(text);
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty()) return {};
+  const int year = two_digits(stamp) * 100 + two_digits(stamp.substr(2));
+  return time_at(stamp, year, two_digits(stamp.substr(5)), two_digits(stamp.substr(8)),
+                 stamp.substr(11));
 }
 
 /// "Jan  5 12:00:00", as syslog and the kernel's log write it.
-bool read_month(std::string_view text, LineTime& time) {
+LineTime read_month(std::string_view text) {
   constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
-  const size_t length = month_stamp_length(text);
-  if (length == 0) return false;
-  const size_t clock = text.substr(0, length).find(':') - 2;
-  std::string_view date = text.substr(0, clock);
+  Scanner scan(text);
+  const std::string_view stamp = take_month_stamp(scan);
+  if (stamp.empty()) return {};
+  const size_t clock_at = stamp.find(':') - 2;
+  std::string_view date = stamp.substr(0, clock_at);
   if (kMonths.find(date.substr(0, 3)) == kMonths.npos) date.remove_prefix(4);  // Day of the week.
   const size_t month = kMonths.find(date.substr(0, 3));
   const auto day = parse_int(trim(date.substr(3)));
-  if (month == kMonths.npos || !day) return false;
-  if (!set_date(0, static_cast<int>(month / 3) + 1, static_cast<int>(*day), time)) return false;
-  read_clock(text.substr(clock, clock_length(text.substr(clock))), time);
-  time.text = text.substr(0, length);
-  return true;
+  if (month == kMonths.npos || !day) return {};
+  Scanner clock(stamp.substr(clock_at));
+  return time_at(stamp, 0, static_cast<int64_t>(month / 3) + 1, *day, take_clock(clock));
 }
 
 /// "11-22 08:26:08" behind a level, as vLLM's logger prints it: "INFO 11-22 08:26:08 [core.py:58]
 /// …".
-bool read_month_and_day(std::string_view before, std::string_view text, LineTime& time) {
+LineTime read_month_and_day(std::string_view before, std::string_view text) {
   constexpr std::string_view kLevels[] = {"INFO ", "WARNING ", "ERROR ", "DEBUG ", "CRITICAL "};
   Scanner scan(text);
-  if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return false;
-  const size_t length = clock_length(scan.rest());
-  const bool has_level = std::any_of(std::begin(kLevels), std::end(kLevels),
-                                     [&](auto level) { return before.ends_with(level); });
-  if (length == 0 || !has_level) return false;
-  if (!set_date(0, two_digits(text), two_digits(text.substr(3)), time)) return false;
-  read_clock(scan.rest().substr(0, length), time);
-  time.text = text.substr(0, scan.taken() + length);
-  return true;
+  if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return {};
+  const std::string_view clock = take_clock(scan);
+  const bool has_level =
+      std::ranges::any_of(kLevels, [&](auto level) { return before.ends_with(level); });
+  if (clock.empty() || !has_level) return {};
+  return time_at(text.substr(0, scan.taken()), 0, two_digits(text), two_digits(text.substr(3)),
+                 clock);
 }
 
 /// "E717 13:20:49.4", "I20260105 12:00:00.5": a severity, month and day, then the clock.
-bool read_glog(std::string_view text, LineTime& time) {
+LineTime read_glog(std::string_view text) {
   constexpr std::string_view kSeverities = "EWIFV";
-  if (kSeverities.find(text.front()) == kSeverities.npos) return false;
+  if (kSeverities.find(text.front()) == kSeverities.npos) return {};
   Scanner scan(text.substr(1));
   std::string_view date = scan.take_while(is_digit, 9);
-  if ((date.size() != 3 && date.size() != 4 && date.size() != 8) || !scan.skip(' ')) return false;
-  const size_t length = clock_length(scan.rest());
-  if (length == 0) return false;
+  if ((date.size() != 3 && date.size() != 4 && date.size() != 8) || !scan.skip(' ')) return {};
+  const std::string_view clock = take_clock(scan);
+  if (clock.empty()) return {};
+  const std::string_view stamp = text.substr(1, scan.taken());
   int year = 0;
   if (date.size() == 8) {
     year = two_digits(date) * 100 + two_digits(date.substr(2));
     date.remove_prefix(4);
   }
-  const std::string_view day = date.substr(date.size() - 2);
   const auto month = parse_int(date.substr(0, date.size() - 2));
-  if (!set_date(year, static_cast<int>(*month), two_digits(day), time)) return false;
-  read_clock(scan.rest().substr(0, length), time);
-  time.text = text.substr(1, scan.taken() + length);
-  return true;
+  return time_at(stamp, year, *month, two_digits(date.substr(date.size() - 2)), clock);
 }
 
 }  // namespace
@@ -621,12 +600,12 @@ LineTime find_line_time(std::string_view head) {
   head = head.substr(0, kLongestHead);
   for (size_t i = 0; i + 8 < head.size(); ++i) {
     if (i > 0 && is_word(head[i - 1])) continue;  // A stamp begins no word's middle.
-    LineTime time;
     const std::string_view text = head.substr(i);
-    if (read_iso(text, time) || read_month(text, time) || read_glog(text, time) ||
-        read_month_and_day(head.substr(0, i), text, time)) {
-      return time;
-    }
+    LineTime time = read_iso(text);
+    if (!time.known()) time = read_month(text);
+    if (!time.known()) time = read_glog(text);
+    if (!time.known()) time = read_month_and_day(head.substr(0, i), text);
+    if (time.known()) return time;
   }
   return {};
 }

@@ -87,10 +87,6 @@ inline constexpr std::string_view kTaskTagMark = "\x01]:";
 /// True if "host:pid:tid [dev" stands somewhere in the text, as at the start of NCCL's lines.
 bool holds_process(std::string_view text);
 
-/// True if the text is the beginning of an NCCL header and nothing else: "node-b:52:52 [1] NCCL I".
-/// The last line of a file that was copied too early looks like that.
-bool is_header_beginning(std::string_view text);
-
 /// Where "[rank3]:" or "[default3]:" stands right behind a word of the text, as at the start of
 /// PyTorch's records and of what torchrun hands on; npos: nowhere. `from_begin`: also where the
 /// text begins, as an NCCL message does not by itself.

@@ -221,9 +221,7 @@ int64_t step_number(std::string_view text) {
 bool is_other_bar(std::string_view line) {
   constexpr std::string_view kOthers[] = {"oading", "alid", "anity", "esting", "redict"};
   const std::string_view title = parse_progress_bar(line).title;
-  return is_eval_title(title) ||
-         std::any_of(std::begin(kOthers), std::end(kOthers),
-                     [&](std::string_view other) { return title.find(other) != title.npos; });
+  return is_eval_title(title) || holds_one_of(title, kOthers);
 }
 
 /// Steps since the first epoch.
@@ -244,7 +242,7 @@ struct MarkerFinder::Compiled {
   std::vector<std::string> distinct_needles() {
     std::vector<std::string> needles;
     for (const auto& wording : wordings) {
-      const auto known = std::find(needles.begin(), needles.end(), wording->needle);
+      const auto known = std::ranges::find(needles, wording->needle);
       bits.push_back(wording->needle.empty() ? kAlways : uint64_t{1} << (known - needles.begin()));
       if (known == needles.end() && !wording->needle.empty()) needles.emplace_back(wording->needle);
     }
@@ -272,8 +270,7 @@ struct MarkerFinder::Compiled {
 std::span<const IterationWording> iteration_wordings() { return kWordings; }
 
 bool is_iteration_preset(std::string_view name) {
-  return std::any_of(std::begin(kWordings), std::end(kWordings),
-                     [&](const IterationWording& wording) { return wording.preset == name; });
+  return std::ranges::find(kWordings, name, &IterationWording::preset) != std::end(kWordings);
 }
 
 namespace {
@@ -364,7 +361,7 @@ std::vector<std::string> marker_needles(const MarkerFinder& finder) {
     // Only a finder that was made for it finds its example.
     if (wording.by_name_only && finder.find(wording.example, found)) return {""};
   }
-  std::sort(needles.begin(), needles.end());
+  std::ranges::sort(needles);
   needles.erase(std::unique(needles.begin(), needles.end()), needles.end());
   return needles;
 }

@@ -133,7 +133,7 @@ bool is_punctuation(char c) {
 std::string_view hole_for(std::string_view word) {
   constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p", "H2D", "D2H"};
   if (std::ranges::none_of(word, is_digit)) return {};
-  if (std::ranges::find(kNcclWords, word) != std::end(kNcclWords)) return {};
+  if (equals_one_of(word, kNcclWords)) return {};
   if (parse_int(word)) return "{:int}";
   if (word.starts_with("0x") && parse_hex(word)) return "{:hex}";
   return parse_decimal(word) ? "{:number}" : "{:word}";
@@ -305,8 +305,8 @@ constexpr std::string_view kNcclWords[] = {"P2P", "LL128", "C2C", "P2C", "p2p"};
 constexpr bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 bool is_value(std::string_view word) {
-  if (std::none_of(word.begin(), word.end(), is_digit)) return false;
-  return std::find(std::begin(kNcclWords), std::end(kNcclWords), word) == std::end(kNcclWords);
+  if (std::ranges::none_of(word, is_digit)) return false;
+  return !equals_one_of(word, kNcclWords);
 }
 
 /// "'libfoo.so'" and "\"x\"": quoted text that begins at a quote behind a blank or bracket.

@@ -122,7 +122,7 @@ NeedleFilter::NeedleFilter(const std::vector<std::string>& needles) {
     all.push_back({needles[i], rarest_window(needles[i], kWindow), i});
   }
   // Those that fit by chance the most choose first, so that the rare ones keep apart from them.
-  std::stable_sort(all.begin(), all.end(), [](const Needle& a, const Needle& b) {
+  std::ranges::stable_sort(all, [](const Needle& a, const Needle& b) {
     return commonness(a.text) > commonness(b.text);
   });
   std::array<std::array<ByteSet, kWindow>, kBuckets> sets;

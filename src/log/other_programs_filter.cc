@@ -64,7 +64,7 @@ bool holds_task(std::string_view line, std::string_view) {
 bool is_json(std::string_view line, std::string_view) { return may_be_collector_json(line); }
 bool is_error(std::string_view line, std::string_view) { return looks_like_error(line); }
 bool is_message(std::string_view, std::string_view message) {
-  return all_wordings().parse_foreign(message).kind != nullptr;
+  return all_wordings().foreign.parse(message).kind != nullptr;
 }
 
 struct KnownNeedle {
@@ -235,7 +235,7 @@ void ForeignFilter::add_recogniser(const Wording& wording) {
 /// Where one needle stands in another, it is enough to look for it alone.
 void ForeignFilter::drop_longer_needles() {
   for (auto longer = needles_.begin(); longer != needles_.end();) {
-    const auto shorter = std::find_if(needles_.begin(), needles_.end(), [&](const auto& other) {
+    const auto shorter = std::ranges::find_if(needles_, [&](const auto& other) {
       return other.first.size() < longer->first.size() &&
              longer->first.find(other.first) != std::string::npos;
     });

@@ -1,7 +1,6 @@
 #include "log/settings.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -20,11 +19,9 @@ std::vector<Setting> read_conf_settings(std::string_view text) {
     ++number;
     const size_t equals = line.find('=');
     if (line.starts_with('#') || equals == line.npos) continue;
-    Setting setting;
-    setting.name = line.substr(0, equals);
-    setting.value = line.substr(equals + 1);
-    setting.line = number;
-    settings.push_back(std::move(setting));
+    settings.push_back({.name = std::string(line.substr(0, equals)),
+                        .value = std::string(line.substr(equals + 1)),
+                        .line = number});
   }
   return settings;
 }
@@ -51,15 +48,18 @@ using ShellCommandWords = std::vector<ShellWord>;
 /// Comments that schedulers read: Slurm, PBS, LSF, Grid Engine.
 constexpr std::string_view kDirectives[] = {"#SBATCH", "#PBS", "#BSUB", "#$"};
 
-/// Cuts a script into commands. Invariant: `at_` is at most the length of `text_`.
-class WordReader {
+/// Cuts a script into the simple commands that have words, in order. Commands end at line ends, ';',
+/// '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like are a
+/// command whose first word is "#SBATCH", and so is the ";;" of `case`.
+/// Invariant: `at_` is at most the length of `text_`.
+class CommandReader {
  public:
-  WordReader(std::string_view text, const std::function<void(const ShellCommandWords&)>& use)
-      : text_(text), use_(use) {}
+  explicit CommandReader(std::string_view text) : text_(text) {}
 
-  void read() {
+  std::vector<ShellCommandWords> read() {
     while (at_ < text_.size()) step();
     end_command();
+    return std::move(commands_);
   }
 
  private:
@@ -70,7 +70,7 @@ class WordReader {
     const char c = here();
     if (c == ';' && text_.substr(at_, 2) == ";;") {
       end_command();
-      use_({{";;", line_, false}});
+      commands_.push_back({{";;", line_, false}});
       at_ += 2;
     } else if (c == '\n' || c == ';' || c == '|' || c == '&' || c == '(' || c == ')') {
       end_command();
@@ -182,7 +182,7 @@ class WordReader {
 
   void end_command() {
     end_word();
-    if (!words_.empty()) use_(words_);
+    if (!words_.empty()) commands_.push_back(std::move(words_));
     words_.clear();
   }
 
@@ -198,21 +198,13 @@ class WordReader {
   }
 
   std::string_view text_;
-  const std::function<void(const ShellCommandWords&)>& use_;
   size_t at_ = 0;
   uint64_t line_ = 1;
   bool in_word_ = false;
   ShellWord word_;
   ShellCommandWords words_;
+  std::vector<ShellCommandWords> commands_;
 };
-
-/// Calls `use(words)` for each simple command that has words, in order. Commands end at line ends,
-/// ';', '|', '&' and parentheses. Lines of here-documents count as commands. `#SBATCH` and its like
-/// are given as a command whose first word is "#SBATCH", and so is the ";;" of `case`.
-void for_each_command(std::string_view script,
-                      const std::function<void(const ShellCommandWords& words)>& use) {
-  WordReader(script, use).read();
-}
 
 // What the commands set.
 
@@ -230,28 +222,15 @@ std::optional<Assignment> parse_assignment(std::string_view text) {
   return Assignment{text.substr(0, equals), text.substr(equals + 1)};
 }
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 /// Words before a command proper that change nothing about its settings.
-bool is_opening(std::string_view word) {
-  constexpr std::string_view kWords[] = {"then", "else",  "do",   "{",       "!",
-                                         "time", "nohup", "exec", "command", "sudo"};
-  return is_one_of(word, kWords);
-}
+constexpr std::string_view kOpenings[] = {"then", "else",  "do",   "{",       "!",
+                                          "time", "nohup", "exec", "command", "sudo"};
 
 /// "-x NAME=value" of mpirun, "-e" of docker, "--env" of many.
-bool takes_setting(std::string_view word) {
-  constexpr std::string_view kFlags[] = {"-x", "-e", "--env", "-env", "--export", "-v", "-E"};
-  return is_one_of(word, kFlags);
-}
+constexpr std::string_view kSettingFlags[] = {"-x", "-e", "--env", "-env", "--export", "-v", "-E"};
 
 /// "-genv NAME value" of MPICH and Intel MPI.
-bool takes_name_and_value(std::string_view word) {
-  constexpr std::string_view kFlags[] = {"-genv", "-env", "--genv"};
-  return is_one_of(word, kFlags);
-}
+constexpr std::string_view kPairFlags[] = {"-genv", "-env", "--genv"};
 
 /// Gathers what the commands of one script set.
 class SettingReader {
@@ -261,7 +240,7 @@ class SettingReader {
 
   void read(std::string_view script, int scope) {
     base_scope_ = scope;
-    for_each_command(script, [&](const ShellCommandWords& words) { command(words); });
+    for (const ShellCommandWords& words : CommandReader(script).read()) command(words);
     mark_earlier();
   }
 
@@ -270,25 +249,20 @@ class SettingReader {
     size_t at = 0;
     follow_branches(words.front().text);
     if (words.front().text == ";;") return;
-    while (at < words.size() && is_opening(words[at].text)) ++at;
+    while (at < words.size() && equals_one_of(words[at].text, kOpenings)) ++at;
     const size_t first = at;
     while (at < words.size() && parse_assignment(words[at].text)) ++at;
-    if (at == words.size()) return plain_assignments(words, first);
-    const bool for_itself = at > first;
-    const int scope = for_itself ? ++scopes_ : base_scope_;
-    for (size_t i = first; i < at; ++i) add(words[i], scope, true);
-    named_command(words, at, scope);
-  }
-
-  /// A script's own variables: NAME=value without a command.
-  void plain_assignments(const ShellCommandWords& words, size_t first) {
-    for (size_t i = first; i < words.size(); ++i) add(words[i], base_scope_, all_exported_);
+    // NAME=value without a command sets a variable of the script itself.
+    const bool is_alone = at == words.size();
+    const int scope = at > first && !is_alone ? ++scopes_ : base_scope_;
+    for (size_t i = first; i < at; ++i) add(words[i], scope, !is_alone || all_exported_);
+    if (!is_alone) named_command(words, at, scope);
   }
 
   void named_command(const ShellCommandWords& words, size_t at, int scope) {
     constexpr std::string_view kExports[] = {"export", "declare", "typeset", "readonly", "local"};
     const std::string_view name = words[at].text;
-    if (is_one_of(name, kExports)) return exports(words, at + 1, name);
+    if (equals_one_of(name, kExports)) return exports(words, at + 1, name);
     if (name == "set") return set_flags(words, at + 1);
     if (name == "unset" || name == "unsetenv") return unsets(words, at + 1);
     if (name == "setenv" && at + 2 < words.size()) return pair(words[at + 1], words[at + 2], scope);
@@ -314,16 +288,13 @@ class SettingReader {
   void set_flags(const ShellCommandWords& words, size_t at) {
     for (; at < words.size(); ++at) {
       const std::string_view word = words[at].text;
-      if (word == "-o") all_exported_ = next_is_all(words, at);
+      const bool has_next = at + 1 < words.size();
+      if (word == "-o" && has_next) all_exported_ |= words[at + 1].text == "allexport";
       // "-a" and "-eua", but not "--", behind which words are no flags.
       if (word == "--") return;
       if (word.starts_with('-') && word.find('a') != word.npos) all_exported_ = true;
       if (word == "+a") all_exported_ = false;
     }
-  }
-
-  bool next_is_all(const ShellCommandWords& words, size_t at) const {
-    return all_exported_ || (at + 1 < words.size() && words[at + 1].text == "allexport");
   }
 
   void unsets(const ShellCommandWords& words, size_t at) {
@@ -336,11 +307,11 @@ class SettingReader {
     for (++at; at < words.size(); ++at) {
       const ShellWord& word = words[at];
       const bool has_next = at + 1 < words.size();
-      if (takes_name_and_value(word.text) && at + 2 < words.size() &&
+      if (equals_one_of(word.text, kPairFlags) && at + 2 < words.size() &&
           is_variable_name(words[at + 1].text)) {
         pair(words[at + 1], words[at + 2], scope);
         at += 2;
-      } else if (takes_setting(word.text) && has_next) {
+      } else if (equals_one_of(word.text, kSettingFlags) && has_next) {
         ++at;
         listed(words[at], words[at].text, scope);
       } else {
@@ -411,10 +382,10 @@ class SettingReader {
     constexpr std::string_view kOpen[] = {"if", "for", "while", "until", "case"};
     constexpr std::string_view kNext[] = {"elif", "else", ";;"};
     constexpr std::string_view kClose[] = {"fi", "done", "esac"};
-    if (is_one_of(word, kOpen)) branches_.push_back(++last_branch_);
+    if (equals_one_of(word, kOpen)) branches_.push_back(++last_branch_);
     if (branches_.empty()) return;
-    if (is_one_of(word, kNext)) branches_.back() = ++last_branch_;
-    if (is_one_of(word, kClose)) branches_.pop_back();
+    if (equals_one_of(word, kNext)) branches_.back() = ++last_branch_;
+    if (equals_one_of(word, kClose)) branches_.pop_back();
   }
 
   /// "A=b" and further down "export A" or "unset A".
@@ -444,7 +415,7 @@ class SettingReader {
 }  // namespace
 
 bool is_variable_name(std::string_view text) {
-  return !text.empty() && !is_digit(text.front()) && std::all_of(text.begin(), text.end(), is_word);
+  return !text.empty() && !is_digit(text.front()) && std::ranges::all_of(text, is_word);
 }
 
 ShellSettings read_shell_settings(std::string_view script, uint64_t first_line) {

@@ -37,17 +37,12 @@ struct Members {
   bool only_docker_keys = true;   ///< No key but those of docker's own files.
 };
 
-template <size_t N>
-bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 /// Place of the key in kMessageKeys; -1: another one.
 int message_place_of(std::string_view key) {
   const auto is_it = [&](std::string_view quoted) {
     return quoted.substr(1, quoted.size() - 2) == key;
   };
-  const auto found = std::find_if(std::begin(kMessageKeys), std::end(kMessageKeys), is_it);
+  const auto found = std::ranges::find_if(kMessageKeys, is_it);
   return found == std::end(kMessageKeys) ? -1 : static_cast<int>(found - std::begin(kMessageKeys));
 }
 
@@ -68,9 +63,9 @@ void note_message(std::string_view key, std::string_view value, bool is_bytes, M
 void note_outer(std::string_view key, std::string_view value, Members& members) {
   constexpr std::string_view kTimes[] = {"time", "timestamp", "@timestamp", "ts"};
   constexpr std::string_view kDocker[] = {"log", "stream", "time", "attrs"};
-  if (!is_one_of(key, kDocker)) members.only_docker_keys = false;
+  if (!equals_one_of(key, kDocker)) members.only_docker_keys = false;
   note_message(key, value, false, members);
-  if (is_one_of(key, kTimes)) members.time = value;
+  if (equals_one_of(key, kTimes)) members.time = value;
   if (key == "stream") members.stream = value;
   if (key == "_HOSTNAME") members.host = value;
   if (key == "SYSLOG_IDENTIFIER") members.program = value;
@@ -168,21 +163,11 @@ bool read_lone_member(Scanner& scan, Members& members) {
 }
 
 void append_utf8(uint32_t code, std::string& text) {
-  const auto put = [&text](uint32_t byte) { text.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0 | (code >> 6));
-    put(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    put(0xE0 | (code >> 12));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
-  } else {
-    put(0xF0 | (code >> 18));
-    put(0x80 | ((code >> 12) & 0x3F));
-    put(0x80 | ((code >> 6) & 0x3F));
-    put(0x80 | (code & 0x3F));
+  constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};  // By how many bytes follow.
+  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  text.push_back(static_cast<char>(kFirst[more] | code >> 6 * more));
+  for (unsigned i = more; i-- > 0;) {
+    text.push_back(static_cast<char>(0x80 | (code >> 6 * i & 0x3F)));
   }
 }
 
@@ -190,8 +175,7 @@ void append_utf8(uint32_t code, std::string& text) {
 uint32_t take_code_unit(Scanner& scan) {
   constexpr uint32_t kReplacement = 0xFFFD;
   const std::string_view digits = scan.rest().substr(0, 4);
-  if (digits.size() < 4 || !std::all_of(digits.begin(), digits.end(), is_hex_digit))
-    return kReplacement;
+  if (digits.size() < 4 || !std::ranges::all_of(digits, is_hex_digit)) return kReplacement;
   scan.skip(digits);
   return static_cast<uint32_t>(*parse_hex(digits));
 }
@@ -255,8 +239,7 @@ std::string stamp_of(std::string_view microseconds) {
 
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kLongestName &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_word(c) || c == '-' || c == '.'; });
+         std::ranges::all_of(text, [](char c) { return is_word(c) || c == '-' || c == '.'; });
 }
 
 /// "2026-… node07 kernel: " of journald's own members; empty where they do not say enough.
@@ -269,10 +252,15 @@ std::string journal_prefix(const Members& members) {
   return fmt::format("{} {} {}[{}]: ", stamp, members.host, members.program, members.pid);
 }
 
+bool is_iso_stamp(std::string_view text) {
+  Scanner scan(text);
+  return !take_iso_stamp(scan).empty() && scan.done();
+}
+
 std::string prefix_of(const Members& members) {
   std::string prefix = journal_prefix(members);
   if (prefix.empty() && members.time.size() <= kLongestTime && !members.time.empty() &&
-      iso_stamp_length(members.time) == members.time.size()) {
+      is_iso_stamp(members.time)) {
     const bool named = members.stream == "stdout" || members.stream == "stderr";
     prefix = named ? fmt::format("{} {} F ", members.time, members.stream)
                    : fmt::format("{} ", members.time);
@@ -321,7 +309,7 @@ constexpr int kMaxNesting = 4;  ///< Collectors that wrap each other's records.
 /// Length of "2026-01-05T12:00:00.1Z stdout P " with which `line` begins; 0 if it does not.
 size_t cri_tag_length(std::string_view line, bool& is_partial) {
   Scanner scan(line);
-  scan.skip(line.substr(0, iso_stamp_length(line)));
+  take_iso_stamp(scan);
   if (!scan.skip(" stdout ") && !scan.skip(" stderr ")) return 0;
   is_partial = scan.peek() == 'P';
   if (!scan.skip('P') && !scan.skip('F')) return 0;

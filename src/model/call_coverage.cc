@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
+#include <set>
 #include <utility>
 
 #include "log/known_messages.h"
@@ -67,34 +67,16 @@ CallCoverage call_coverage(const Job& job, const Communicator& comm, const CommR
 
 namespace {
 
-/// How the calls that a log keeps go with those that a dump holds.
-struct Overlap {
-  uint64_t same = 0;
-  bool differs = false;
-};
-
-Overlap compare(const CallSequence& shown, const RecordedRank& made) {
-  Overlap overlap;
-  for (const FlightRecorderEntry* entry : made.calls) {
-    const auto index = static_cast<uint64_t>(entry->collective_seq_id - 1);
-    const PlacedCall* call = index < shown.size() ? shown.call(index) : nullptr;
-    if (call == nullptr) continue;
-    if (!is_call_of_entry(call->call, *entry)) {
-      overlap.differs = true;
-      return overlap;
-    }
-    ++overlap.same;
-  }
-  return overlap;
-}
-
-/// One rank of a communicator with both its witnesses.
+/// One rank of a communicator with both its witnesses, and how the calls that the log keeps go with
+/// those that the dump holds.
 struct Witnessed {
   int process = -1;
-  const CallSequence* shown = nullptr;
-  const RecordedRank* made = nullptr;
+  uint64_t shown = 0;  ///< By the log.
+  uint64_t made = 0;   ///< By the dump.
+  bool agrees = false;
+  bool differs = false;
 
-  bool is_short() const { return static_cast<uint64_t>(made->enqueued) > shown->size() + 1; }
+  bool is_short() const { return made > shown + 1; }
 };
 
 std::vector<Witnessed> witnessed_ranks(const Job& job, const RecordedGroup& group) {
@@ -108,33 +90,35 @@ std::vector<Witnessed> witnessed_ranks(const Job& job, const RecordedGroup& grou
     const CollectiveCalls* calls = calls_of(job, rank);
     const auto made = by_process.find(rank.process);
     if (calls == nullptr || made == by_process.end()) continue;
-    result.push_back({rank.process, &calls->collectives, made->second});
+    Witnessed both{rank.process, calls->collectives.size(),
+                   static_cast<uint64_t>(made->second->enqueued)};
+    for (const FlightRecorderEntry* entry : made->second->calls) {
+      const auto index = static_cast<uint64_t>(entry->collective_seq_id - 1);
+      const PlacedCall* call = calls->collectives.call(index);
+      if (call != nullptr)
+        (is_call_of_entry(call->call, *entry) ? both.agrees : both.differs) = true;
+    }
+    result.push_back(both);
   }
   return result;
 }
 
-/// True if log and dump of other ranks run side by side, and of none they do not.
-bool is_confirmed(const std::vector<Witnessed>& ranks) {
-  size_t confirmed = 0;
-  for (const Witnessed& rank : ranks) {
-    if (rank.is_short()) continue;
-    const Overlap overlap = compare(*rank.shown, *rank.made);
-    if (overlap.differs) return false;
-    if (overlap.same > 0) ++confirmed;
-  }
-  return confirmed > 0;
-}
-
+/// Where log and dump of other ranks run side by side, and of none they do not.
 void add_short_logs(const Job& job, const RecordedGroup& group, std::vector<ShortLog>& result) {
   if (group.communicator < 0 || !group.is_numbered_alike) return;
-  const std::vector<Witnessed> ranks = witnessed_ranks(job, group);
-  if (!is_confirmed(ranks)) return;
-  for (const Witnessed& rank : ranks) {
-    if (!rank.is_short()) continue;
-    result.push_back({rank.process, group.communicator, rank.shown->size(),
-                      static_cast<uint64_t>(rank.made->enqueued),
-                      !compare(*rank.shown, *rank.made).differs, ShortBy::Dump});
+  bool is_confirmed = false;
+  std::vector<ShortLog> found;
+  for (const Witnessed& rank : witnessed_ranks(job, group)) {
+    if (rank.is_short()) {
+      found.push_back(
+          {rank.process, group.communicator, rank.shown, rank.made, !rank.differs, ShortBy::Dump});
+    } else if (rank.differs) {
+      return;
+    } else {
+      is_confirmed |= rank.agrees;
+    }
   }
+  if (is_confirmed) result.insert(result.end(), found.begin(), found.end());
 }
 
 /// PyTorch up to 2.4 names the group of all ranks "0"; where none is named it is meant, too.
@@ -151,24 +135,35 @@ void for_each_message(const Job& job, const Process& process, Use&& use) {
   });
 }
 
-/// What the watchdog of one process says about the group of all ranks.
+/// What watchdogs say about the group of all ranks.
 struct Watched {
-  int64_t completed = -1;        ///< The last collective that it saw completed.
-  std::vector<int64_t> gave_up;  ///< Numbers of works on which it gave up, there.
+  int64_t completed = 0;  ///< The last collective that one of them saw completed.
+  size_t confirmed = 0;   ///< Works that gave up, and are the call of their number in the log.
+  bool goes_with = true;  ///< None is another call: else the numbers do not go with the calls.
 };
 
-Watched watched(const Job& job, const Process& process) {
-  Watched result;
+void watch(const Job& job, const CommRank& rank, Watched& watched) {
+  const CollectiveCalls& calls = *calls_of(job, rank);
+  watched.goes_with &= calls.peers.empty() && calls.other_peers == 0;
+  const Process& process = job.processes[static_cast<size_t>(rank.process)];
+  std::set<int64_t> gave_up;
   for_each_message<WorkStatus>(job, process, [&](const Header& header, const WorkStatus& status) {
     if (!is_of_all_ranks(header)) return;
-    result.completed = std::max(result.completed, status.last_completed);
-    result.gave_up.push_back(status.seq);
+    watched.completed = std::max(watched.completed, status.last_completed);
+    gave_up.insert(status.seq);
   });
   // The monitor of the group of all ranks prints this line.
   for_each_message<DumpSignal>(job, process, [&](const Header&, const DumpSignal& signal) {
-    result.completed = std::max(result.completed, signal.last_completed);
+    watched.completed = std::max(watched.completed, signal.last_completed);
   });
-  return result;
+  for_each_message<WatchdogTimeout>(job, process, [&](const Header&, const WatchdogTimeout& work) {
+    if (!gave_up.contains(work.seq) || work.seq < 1 || !is_one_call(work.op)) return;
+    const PlacedCall* call = calls.collectives.call(static_cast<uint64_t>(work.seq - 1));
+    if (call == nullptr) return;
+    const bool is_it = is_call_of_work(call->call, work.op, work.numel_in, work.numel_out);
+    watched.confirmed += is_it ? 1 : 0;
+    watched.goes_with &= is_it;
+  });
 }
 
 /// The communicator of all ranks; -1 if several have as many.
@@ -183,33 +178,8 @@ int communicator_of_all(const Job& job) {
   return found;
 }
 
-/// Works that gave up, and are the call of their number in the log of that process. False if one is
-/// not: then the numbers do not go with the calls.
-bool count_confirmed(const Job& job, const CommRank& rank, const Watched& said, size_t& confirmed) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  bool goes_with = calls->peers.empty() && calls->other_peers == 0;
-  const Process& process = job.processes[static_cast<size_t>(rank.process)];
-  for_each_message<WatchdogTimeout>(job, process, [&](const Header&, const WatchdogTimeout& work) {
-    const bool is_of_all =
-        std::find(said.gave_up.begin(), said.gave_up.end(), work.seq) != said.gave_up.end();
-    if (!is_of_all || work.seq < 1 || !is_one_call(work.op)) return;
-    const PlacedCall* call = calls->collectives.call(static_cast<uint64_t>(work.seq - 1));
-    if (call == nullptr) return;
-    if (is_call_of_work(call->call, work.op, work.numel_in, work.numel_out)) {
-      ++confirmed;
-    } else {
-      goes_with = false;
-    }
-  });
-  return goes_with;
-}
-
-/// Ends on no rank before all have entered it.
-bool needs_all(const OpName& op) {
-  return op == "AllReduce" || op == "AllGather" || op == "ReduceScatter";
-}
-
-/// The call of that number is such a one in the logs of most ranks that show it.
+/// The call of that number is one that ends on no rank before all have entered it, in the logs of
+/// most ranks that show it.
 bool was_entered_by_all(const Job& job, const Communicator& comm, int64_t number) {
   size_t such = 0;
   size_t others = 0;
@@ -218,7 +188,10 @@ bool was_entered_by_all(const Job& job, const Communicator& comm, int64_t number
     const auto index = static_cast<uint64_t>(number - 1);
     if (calls == nullptr || calls->collectives.size() <= index) continue;
     const PlacedCall* call = calls->collectives.call(index);
-    ++(call != nullptr && needs_all(call->call.op) ? such : others);
+    const bool needs_all =
+        call != nullptr && (call->call.op == "AllReduce" || call->call.op == "AllGather" ||
+                            call->call.op == "ReduceScatter");
+    ++(needs_all ? such : others);
   }
   return such > others;
 }
@@ -237,17 +210,15 @@ void add_short_of_completed(const Job& job, std::vector<ShortLog>& result) {
   const int communicator = communicator_of_all(job);
   if (communicator < 0 || !job.runs.empty()) return;
   const Communicator& comm = job.communicators[static_cast<size_t>(communicator)];
-  int64_t completed = 0;
-  size_t confirmed = 0;
+  Watched watched;
   for (const CommRank& rank : comm.ranks) {
-    if (rank.process < 0 || calls_of(job, rank) == nullptr) continue;
-    const Watched said = watched(job, job.processes[static_cast<size_t>(rank.process)]);
-    completed = std::max(completed, said.completed);
-    if (!count_confirmed(job, rank, said, confirmed)) return;
+    if (rank.process >= 0 && calls_of(job, rank) != nullptr) watch(job, rank, watched);
   }
+  const int64_t completed = watched.completed;
   // One match may be chance; of two ranks there is no second one to be had.
   const size_t wanted = comm.nranks > 2 ? 2 : 1;
-  if (confirmed < wanted || completed < 1 || !was_entered_by_all(job, comm, completed)) return;
+  if (!watched.goes_with || watched.confirmed < wanted || completed < 1) return;
+  if (!was_entered_by_all(job, comm, completed)) return;
   for (const CommRank& rank : comm.ranks) {
     const CollectiveCalls* calls = rank.process < 0 ? nullptr : calls_of(job, rank);
     if (calls == nullptr) continue;
@@ -283,21 +254,21 @@ namespace {
 
 /// Ranks whose sequences are equal, and one of these sequences.
 struct Alike {
-  SequenceName name;
+  const CommRank* rank = nullptr;  ///< The first of them.
   const CallSequence* calls = nullptr;
   std::vector<int> members;
 };
 
-std::vector<Alike> group_alike(const Job& job, const Communicator& comm,
-                               const std::vector<int>& members) {
+/// Of the ranks whose calls are covered.
+std::vector<Alike> group_alike(const Job& job, const Communicator& comm) {
   std::map<std::pair<uint64_t, uint64_t>, Alike> groups;
-  for (const int member : members) {
-    const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
-    const CollectiveCalls* calls = calls_of(job, rank);
-    if (calls == nullptr) continue;
-    Alike& group = groups[{calls->collectives.size(), calls->collectives.hash()}];
-    if (group.members.empty()) group = {{rank.log, rank.segment}, &calls->collectives, {}};
-    group.members.push_back(member);
+  for (size_t r = 0; r < comm.ranks.size(); ++r) {
+    const CommRank& rank = comm.ranks[r];
+    if (call_coverage(job, comm, rank) == CallCoverage::Unknown) continue;
+    const CallSequence& calls = calls_of(job, rank)->collectives;
+    Alike& group = groups[{calls.size(), calls.hash()}];
+    if (group.members.empty()) group = {&rank, &calls, {}};
+    group.members.push_back(static_cast<int>(r));
   }
   std::vector<Alike> result;
   for (auto& [key, group] : groups) result.push_back(std::move(group));
@@ -311,6 +282,22 @@ const CallCheckpoint& checkpoint_before(const Alike& of, uint64_t index) {
       std::upper_bound(points.begin(), points.end(), index,
                        [](uint64_t at, const CallCheckpoint& point) { return at < point.index; });
   return *std::prev(after);
+}
+
+/// The calls [from, to) as far as they are kept, or can be read again from the checkpoint before
+/// them.
+std::vector<PlacedCall> calls_between(const Alike& of, uint64_t from, uint64_t to,
+                                      const CallReader& reader) {
+  std::vector<PlacedCall> calls;
+  if (from >= of.calls->kept_from()) {
+    for (uint64_t i = from; i < to; ++i) calls.push_back(*of.calls->call(i));
+  } else if (reader) {
+    const CallCheckpoint& point = checkpoint_before(of, from);
+    calls = reader(*of.rank, point.where, to - point.index);
+    const uint64_t skipped = std::min<uint64_t>(from - point.index, calls.size());
+    calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(skipped));
+  }
+  return calls;
 }
 
 /// Two sequences, and what reading them again adds. Nothing is kept between calls: a stretch is at
@@ -343,7 +330,7 @@ class Comparison {
     if (const auto known = of.calls->prefix_hash(length)) return known;
     if (!reader_ || length > of.calls->size()) return std::nullopt;
     const CallCheckpoint& point = checkpoint_before(of, length);
-    const std::vector<PlacedCall> calls = reader_(of.name, point.where, length - point.index);
+    const std::vector<PlacedCall> calls = calls_between(of, point.index, length, reader_);
     if (calls.size() != length - point.index) return std::nullopt;
     uint64_t hash = point.hash;
     for (const PlacedCall& call : calls) hash = extended_hash(hash, call.call);
@@ -373,22 +360,9 @@ class Comparison {
     }
   }
 
-  std::vector<PlacedCall> stretch(const Alike& of, uint64_t from, uint64_t to) const {
-    std::vector<PlacedCall> calls;
-    if (from >= of.calls->kept_from()) {
-      for (uint64_t i = from; i < to; ++i) calls.push_back(*of.calls->call(i));
-    } else if (reader_) {
-      const CallCheckpoint& point = checkpoint_before(of, from);
-      calls = reader_(of.name, point.where, to - point.index);
-      const uint64_t skipped = std::min<uint64_t>(from - point.index, calls.size());
-      calls.erase(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(skipped));
-    }
-    return calls;
-  }
-
   std::pair<uint64_t, uint64_t> scan(uint64_t same, uint64_t different) const {
-    const std::vector<PlacedCall> a = stretch(a_, same, different);
-    const std::vector<PlacedCall> b = stretch(b_, same, different);
+    const std::vector<PlacedCall> a = calls_between(a_, same, different, reader_);
+    const std::vector<PlacedCall> b = calls_between(b_, same, different, reader_);
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
       if (comparable(a[i].call) != comparable(b[i].call)) return {same + i, same + i};
     }
@@ -400,43 +374,23 @@ class Comparison {
   const CallReader& reader_;
 };
 
-std::optional<PlacedCall> call_at(const Alike& of, uint64_t index, const CallReader& reader) {
-  if (const PlacedCall* call = of.calls->call(index)) return *call;
-  if (index >= of.calls->size() || !reader) return std::nullopt;
-  const CallCheckpoint& point = checkpoint_before(of, index);
-  const auto calls = reader(of.name, point.where, index - point.index + 1);
-  if (calls.size() != index - point.index + 1) return std::nullopt;
-  return calls.back();
-}
-
 /// Who called what at `index`; empty where the calls of somebody cannot be told.
 std::vector<CallCamp> camps_at(const std::vector<Alike>& groups, uint64_t index,
                                const CallReader& reader) {
-  std::map<CallSignature, CallCamp> camps;
+  std::map<CallSignature, std::map<int, PlacedCall>> calls;
   for (const Alike& group : groups) {
     if (group.calls->size() <= index) continue;
-    const auto call = call_at(group, index, reader);
-    if (!call) return {};
-    CallCamp& camp = camps[comparable(call->call)];
-    if (camp.members.empty() || group.members.front() < camp.members.front()) camp.call = *call;
-    camp.members.insert(camp.members.end(), group.members.begin(), group.members.end());
-    std::sort(camp.members.begin(), camp.members.end());
+    const std::vector<PlacedCall> there = calls_between(group, index, index + 1, reader);
+    if (there.empty()) return {};
+    for (const int member : group.members) {
+      calls[comparable(there.front().call)][member] = there.front();
+    }
   }
-  std::vector<CallCamp> result;
-  for (auto& [call, camp] : camps) result.push_back(std::move(camp));
-  std::stable_sort(result.begin(), result.end(), [](const CallCamp& a, const CallCamp& b) {
-    if (a.members.size() != b.members.size()) return a.members.size() > b.members.size();
-    return a.members < b.members;
-  });
-  return result;
+  return camps_of(calls);
 }
 
-}  // namespace
-
-std::optional<FirstDifference> first_difference(const Job& job, const Communicator& comm,
-                                                const std::vector<int>& members,
+std::optional<FirstDifference> first_difference(const std::vector<Alike>& groups,
                                                 const CallReader& reader) {
-  const std::vector<Alike> groups = group_alike(job, comm, members);
   std::optional<FirstDifference> first;
   // The longest sequence stands last; all others are held against it.
   for (size_t i = 0; i + 1 < groups.size(); ++i) {
@@ -449,15 +403,12 @@ std::optional<FirstDifference> first_difference(const Job& job, const Communicat
   return first;
 }
 
+}  // namespace
+
 void find_differences(Job& job, const CallReader& reader) {
   for (Communicator& comm : job.communicators) {
     if (comm.difference && comm.difference->is_exact()) continue;
-    std::vector<int> members;
-    for (size_t r = 0; r < comm.ranks.size(); ++r) {
-      if (call_coverage(job, comm, comm.ranks[r]) == CallCoverage::Unknown) continue;
-      members.push_back(static_cast<int>(r));
-    }
-    comm.difference = first_difference(job, comm, members, reader);
+    comm.difference = first_difference(group_alike(job, comm), reader);
   }
 }
 

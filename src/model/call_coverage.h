@@ -10,7 +10,6 @@
 
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -71,27 +70,14 @@ void mark_short_logs(Job& job);
 // Hashes of prefixes say where: within the calls that are kept, or at checkpoints. Between two
 // checkpoints that stretch of the log is read again; without a reader the answer is a range.
 
-/// The sequence of one rank: a segment of a log, by its COLL or its CALL lines.
-struct SequenceName {
-  int log = -1;      ///< Into Job::logs.
-  int segment = -1;  ///< Into that log's communicators.
-
-  auto operator<=>(const SequenceName&) const = default;
-};
-
-/// Reads the log of a sequence again from the line `from` on and returns its next collectives, at
-/// most `most` of them. Fewer, or none, where the input cannot be read again.
-using CallReader = std::function<std::vector<PlacedCall>(const SequenceName& sequence,
-                                                         SourceRef from, uint64_t most)>;
-
-/// Compares the sequences of `members` (into `comm.ranks`), as far as each goes: one that only ends
-/// earlier does not differ. nullopt if none differ. `reader` may be empty.
-std::optional<FirstDifference> first_difference(const Job& job, const Communicator& comm,
-                                                const std::vector<int>& members,
-                                                const CallReader& reader);
+/// Reads the log of a rank again from the line `from` on and returns its next collectives on that
+/// communicator, at most `most` of them. Fewer, or none, where the input cannot be read again.
+using CallReader =
+    std::function<std::vector<PlacedCall>(const CommRank& rank, SourceRef from, uint64_t most)>;
 
 /// Sets Communicator::difference of all communicators whose difference is not known exactly, from
-/// the ranks whose calls are covered. `reader` may be empty.
+/// the ranks whose calls are covered, as far as each goes: one that only ends earlier does not
+/// differ. `reader` may be empty.
 void find_differences(Job& job, const CallReader& reader);
 
 }  // namespace ncclog

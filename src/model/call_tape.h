@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "model/calls.h"
-#include "model/input_clock.h"
+#include "model/timeline.h"
 
 namespace ncclog {
 

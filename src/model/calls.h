@@ -189,18 +189,37 @@ class CallSequence {
 //
 //   index 20: ranks 0-2 AllReduce of 1048576 float32, rank 3 AllReduce of 524288 float32
 
-/// Ranks that made the same call at one place of their sequences.
-struct CallCamp {
-  PlacedCall call;           ///< As its first member made it.
-  std::vector<int> members;  ///< Into Communicator::ranks, ascending; never empty.
+/// Members of a group that made the same call at one place.
+template <typename Call>
+struct Camp {
+  Call call;                 ///< As its first member made it.
+  std::vector<int> members;  ///< Ascending; never empty.
 
-  bool operator==(const CallCamp&) const = default;
+  bool operator==(const Camp&) const = default;
 };
+
+/// Of each key, whose calls count as the same, a camp: largest first, then by first member.
+template <typename Key, typename Call>
+std::vector<Camp<Call>> camps_of(const std::map<Key, std::map<int, Call>>& calls_by_member) {
+  std::vector<Camp<Call>> camps;
+  for (const auto& [key, calls] : calls_by_member) {
+    Camp<Call>& camp = camps.emplace_back(Camp<Call>{calls.begin()->second, {}});
+    for (const auto& [member, call] : calls) camp.members.push_back(member);
+  }
+  std::ranges::stable_sort(camps, [](const Camp<Call>& a, const Camp<Call>& b) {
+    if (a.members.size() != b.members.size()) return a.members.size() > b.members.size();
+    return a.members < b.members;
+  });
+  return camps;
+}
+
+/// Of ranks of a communicator, numbered as in Communicator::ranks.
+using CallCamp = Camp<PlacedCall>;
 
 struct FirstDifference {
   uint64_t index = 0;           ///< Calls before it, alike on all ranks that made them.
   uint64_t at_most = 0;         ///< The difference lies in [index, at_most]; equal if it is exact.
-  std::vector<CallCamp> camps;  ///< Largest first, then by first member; empty if not exact.
+  std::vector<CallCamp> camps;  ///< Empty if not exact.
 
   bool is_exact() const { return index == at_most; }
   bool operator==(const FirstDifference&) const = default;
@@ -212,27 +231,28 @@ struct FirstDifference {
 // among the smallest of the whole is among the smallest of every part that has it, so its count is
 // never lost: merging parts in any grouping gives the same result as counting the whole.
 
-template <typename Key, size_t kLimit>
-struct BoundedCounts {
-  std::map<Key, uint64_t> counts;
-  uint64_t other = 0;  ///< Counted under keys that are not kept.
+constexpr uint64_t calls_in(uint64_t calls) { return calls; }
 
-  void add(const Key& key, uint64_t n = 1) {
-    if (counts.size() == kLimit && !(key < std::prev(counts.end())->first) &&
-        std::prev(counts.end())->first < key) {
-      other += n;
+template <typename Key, size_t kLimit, typename Sum = uint64_t>
+struct BoundedCounts {
+  std::map<Key, Sum> counts;
+  uint64_t other = 0;  ///< Calls under keys that are not kept.
+
+  void add(const Key& key, const Sum& sum = 1) {
+    if (counts.size() == kLimit && std::prev(counts.end())->first < key) {
+      other += calls_in(sum);
       return;
     }
-    counts[key] += n;
+    counts[key] += sum;
     if (counts.size() > kLimit) {
       const auto last = std::prev(counts.end());
-      other += last->second;
+      other += calls_in(last->second);
       counts.erase(last);
     }
   }
 
   void merge(const BoundedCounts& later) {
-    for (const auto& [key, n] : later.counts) add(key, n);
+    for (const auto& [key, sum] : later.counts) add(key, sum);
     other += later.other;
   }
 
@@ -260,22 +280,15 @@ struct CallVolume {
   uint64_t calls = 0;
   uint64_t elements = 0;
 
-  void add(const CallVolume& more);
+  CallVolume& operator+=(const CallVolume& more);
   bool operator==(const CallVolume&) const = default;
 };
 
-struct CallVolumes {
-  std::map<VolumeKey, CallVolume> volumes;
-  uint64_t other = 0;  ///< Calls under keys that are not kept.
+inline uint64_t calls_in(const CallVolume& volume) { return volume.calls; }
 
-  static constexpr size_t kLimit = 64;
-
+struct CallVolumes : BoundedCounts<VolumeKey, 64, CallVolume> {
+  using BoundedCounts::add;
   void add(const CallSignature& call, uint64_t calls = 1);
-  void merge(const CallVolumes& later);
-  bool operator==(const CallVolumes&) const = default;
-
- private:
-  void add(const VolumeKey& key, const CallVolume& volume);
 };
 
 // All that is kept of them. A line means that the host entered the call, not that it finished;

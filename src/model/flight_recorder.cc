@@ -15,17 +15,8 @@
 namespace ncclog {
 
 std::string_view to_string(RecordedState state) {
-  switch (state) {
-    case RecordedState::Unknown:
-      return "";
-    case RecordedState::Scheduled:
-      return "scheduled";
-    case RecordedState::Started:
-      return "started";
-    case RecordedState::Completed:
-      return "completed";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames = {"", "scheduled", "started", "completed"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 std::string sizes_text(const TensorSizes& sizes, size_t most) {
@@ -263,9 +254,7 @@ bool same_time(const CallTimes& times, const FlightRecorderDump& dump) {
     const auto other = times.find({entry->group, entry->collective_seq_id});
     if (other == times.end()) continue;
     const int64_t limit_ms = entry->timeout_ms > 0 ? entry->timeout_ms : kDefaultTimeoutMs;
-    const int64_t apart_ns = entry->time_created_ns > other->second->time_created_ns
-                                 ? entry->time_created_ns - other->second->time_created_ns
-                                 : other->second->time_created_ns - entry->time_created_ns;
+    const int64_t apart_ns = std::abs(entry->time_created_ns - other->second->time_created_ns);
     return apart_ns / 1000000 <= limit_ms;
   }
   return false;
@@ -322,41 +311,39 @@ std::vector<int> processes_of(const Ranks& ranks, ProcessOf&& process_of) {
   return processes;
 }
 
-/// Ranks of PyTorch are those of the job only where some dump was tied to a process.
-bool ranks_are_the_jobs(const Job& job) {
-  return std::any_of(job.flight_recorders.begin(), job.flight_recorders.end(),
-                     [](const FlightRecorderDump& dump) { return dump.process >= 0; });
-}
-
 void tie_communicators(const Job& job, std::vector<RecordedGroup>& groups) {
-  if (!ranks_are_the_jobs(job)) return;
+  // Ranks of PyTorch are those of the job only where some dump was tied to a process.
+  const bool are_the_jobs = std::ranges::any_of(
+      job.flight_recorders, [](const FlightRecorderDump& dump) { return dump.process >= 0; });
+  if (!are_the_jobs) return;
   std::map<int, int> process_of_number;
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const auto [entry, is_new] =
         process_of_number.try_emplace(job.processes[p].rank, static_cast<int>(p));
     if (!is_new) entry->second = -1;
   }
-  std::map<std::vector<int>, std::vector<int>> communicators;
+  // Two groups of the same ranks have two communicators, and nothing says which is whose.
+  struct Same {
+    std::vector<int> communicators;
+    std::vector<RecordedGroup*> groups;
+  };
+  std::map<std::vector<int>, Same> by_processes;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const auto processes =
         processes_of(job.communicators[c].ranks, [](const CommRank& rank) { return rank.process; });
-    communicators[processes].push_back(static_cast<int>(c));
+    by_processes[processes].communicators.push_back(static_cast<int>(c));
   }
-  std::map<std::vector<int>, std::vector<RecordedGroup*>> of_processes;
   for (RecordedGroup& group : groups) {
     const auto processes = processes_of(group.ranks, [&](const RecordedRank& rank) {
       const auto found = process_of_number.find(rank.rank);
       return found == process_of_number.end() ? -1 : found->second;
     });
-    of_processes[processes].push_back(&group);
+    by_processes[processes].groups.push_back(&group);
   }
-  for (const auto& [processes, same] : of_processes) {
-    const auto found = communicators.find(processes);
-    if (processes.empty() || found == communicators.end()) continue;
-    // Two groups of the same ranks have two communicators, and nothing says which is whose.
-    if (same.size() == 1 && found->second.size() == 1) {
-      same.front()->communicator = found->second.front();
-    }
+  by_processes.erase(std::vector<int>());  // Some process is not known.
+  for (const auto& [processes, same] : by_processes) {
+    if (same.groups.size() != 1 || same.communicators.size() != 1) continue;
+    same.groups.front()->communicator = same.communicators.front();
   }
 }
 

@@ -129,34 +129,6 @@ void set_pointer(InitSection& section, Hex comm, int rank) {
   section.rank = rank;
 }
 
-/// What a line says about an initialisation.
-enum class Part { None, Milestone, Graph, Rings, Table };
-
-Part part_of(const Event& event) {
-  switch (event.message.kind->index) {
-    case kKindIndex<CommInit>:
-    case kKindIndex<CommAnnounced>:
-    case kKindIndex<CommLayout>:
-    case kKindIndex<InitTimings>:
-      return Part::Milestone;
-    case kKindIndex<GraphPattern>:
-    case kKindIndex<GraphChannel>:
-      return Part::Graph;
-    case kKindIndex<RingMembers>:
-    case kKindIndex<RingNeighbours>:
-    case kKindIndex<Trees>:
-    case kKindIndex<ChannelCounts>:
-      return Part::Rings;
-    case kKindIndex<SystemHeader>:
-    case kKindIndex<TopologyNode>:
-    case kKindIndex<TopologyPaths>:
-    case kKindIndex<TuningTable>:
-      return Part::Table;
-    default:
-      return Part::None;
-  }
-}
-
 /// The section of which the line is a milestone, as far as it tells.
 InitSection read_milestone(SourceRef where, const Event& event) {
   InitSection section;
@@ -242,20 +214,13 @@ void add_rings_line(const Event& event, InitSection& section) {
   }
 }
 
-BoundedLines InitSection::*table_of(const Event& event) {
-  return is_a<TuningTable>(event) ? &InitSection::tuning : &InitSection::system;
-}
-
 void join_graphs(InitSection& section, std::vector<SearchedGraph>&& later) {
   for (SearchedGraph& news : later) {
-    if (section.graphs_cut) return;
     const bool continues = news.pattern < 0 && !section.graphs.empty();
-    if (continues) {
+    if (continues && !section.graphs_cut) {
       section.graphs.back().members.merge(news.members);
-    } else if (section.graphs.size() < InitSection::kMaxGraphs) {
-      section.graphs.push_back(std::move(news));
     } else {
-      section.graphs_cut = true;
+      add_graph(section, std::move(news));
     }
   }
 }
@@ -297,15 +262,40 @@ bool begins_anew(const InitSection& earlier, const InitSection& later) {
 }  // namespace
 
 void InitSections::add(SourceRef where, std::string_view text, const Event& event) {
-  const Part part = part_of(event);
-  if (part == Part::None) return;
-  if (part == Part::Milestone) return add(read_milestone(where, event));
-  if (is_a<GraphChannel>(event) && !members_in(event)) return;
+  void (*add_line)(const Event&, InitSection&) = nullptr;
+  BoundedLines InitSection::*table = nullptr;
+  switch (event.message.kind->index) {
+    case kKindIndex<CommInit>:
+    case kKindIndex<CommAnnounced>:
+    case kKindIndex<CommLayout>:
+    case kKindIndex<InitTimings>:
+      return add(read_milestone(where, event));
+    case kKindIndex<GraphChannel>:
+      if (!members_in(event)) return;
+      [[fallthrough]];
+    case kKindIndex<GraphPattern>:
+      add_line = add_graph_line;
+      break;
+    case kKindIndex<RingMembers>:
+    case kKindIndex<RingNeighbours>:
+    case kKindIndex<Trees>:
+    case kKindIndex<ChannelCounts>:
+      add_line = add_rings_line;
+      break;
+    case kKindIndex<SystemHeader>:
+    case kKindIndex<TopologyNode>:
+    case kKindIndex<TopologyPaths>:
+      table = &InitSection::system;
+      break;
+    case kKindIndex<TuningTable>:
+      table = &InitSection::tuning;
+      break;
+    default:
+      return;
+  }
   InitSection* section = open(where, event.header.tid);
   if (section == nullptr) return;
-  if (part == Part::Graph) return add_graph_line(event, *section);
-  if (part == Part::Rings) return add_rings_line(event, *section);
-  BoundedLines InitSection::*table = table_of(event);
+  if (add_line != nullptr) return add_line(event, *section);
   const bool is_first = !(section->*table).any();
   const std::string_view message = trim(event.header.message);
   (section->*table).add(indent_of(text, message), message);
@@ -363,8 +353,8 @@ void InitSections::limit(BoundedLines InitSection::*table) {
 }
 
 bool InitSections::has_tables() const {
-  return std::any_of(all_.begin(), all_.end(),
-                     [](const InitSection& section) { return section.system.has_lines(); });
+  return std::ranges::any_of(all_,
+                             [](const InitSection& section) { return section.system.has_lines(); });
 }
 
 void InitSections::share_tables(const InitSections& other) {
@@ -374,9 +364,8 @@ void InitSections::share_tables(const InitSections& other) {
   };
   for (const InitSection& section : other.all_) add_known(section.system);
   for (InitSection& section : all_) {
-    const bool is_known = std::any_of(known.begin(), known.end(), [&](const BoundedLines* table) {
-      return section.system.share(*table);
-    });
+    const bool is_known = std::ranges::any_of(
+        known, [&](const BoundedLines* table) { return section.system.share(*table); });
     if (is_known) continue;
     section.system.fit();
     add_known(section.system);

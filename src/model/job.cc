@@ -8,23 +8,10 @@
 namespace ncclog {
 
 std::string_view to_string(RankState state) {
-  switch (state) {
-    case RankState::NotSeen:
-      return "not_seen";
-    case RankState::Started:
-      return "started";
-    case RankState::Complete:
-      return "complete";
-    case RankState::Failed:
-      return "failed";
-    case RankState::Destroyed:
-      return "destroyed";
-    case RankState::Aborted:
-      return "aborted";
-    case RankState::Unknown:
-      return "unknown";
-  }
-  return "unknown";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"not_seen",  "started", "complete", "failed",
+                                         "destroyed", "aborted", "unknown"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 int64_t nccl_tests_wrong_values(std::string_view printed) {
@@ -46,9 +33,7 @@ FileLine file_line(const Job& job, SourceRef where) {
 }
 
 const JobUnit* unit_of(const Job& job, SourceRef where) {
-  const auto unit = std::lower_bound(
-      job.units.begin(), job.units.end(), where.unit,
-      [](const JobUnit& candidate, uint64_t number) { return candidate.number < number; });
+  const auto unit = std::ranges::lower_bound(job.units, where.unit, {}, &JobUnit::number);
   return unit == job.units.end() || unit->number != where.unit ? nullptr : &*unit;
 }
 
@@ -74,8 +59,7 @@ const InitSection* init_section(const Job& job, const CommRank& rank) {
 }
 
 bool is_torn(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(),
-                     [](const SpeakerLog& log) { return log.torn; });
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) { return log.torn; });
 }
 
 int process_of_rank(const Job& job, int rank) {

@@ -26,11 +26,11 @@
 #include "base/loss_table.h"
 #include "model/calls.h"
 #include "model/flight_recorder.h"
-#include "model/input_clock.h"
 #include "model/process_log.h"
 #include "model/ras.h"
 #include "model/records.h"
 #include "model/rings_and_trees.h"
+#include "model/timeline.h"
 #include "model/topology.h"
 
 namespace ncclog {
@@ -147,17 +147,6 @@ struct Communicator {
 };
 
 // What it ran on, and with.
-
-/// A host's devices, put together from all that its processes print, or from a topology file.
-struct HostTopology {
-  std::string host;    ///< Empty: a file that does not say whose it is.
-  std::string source;  ///< Path of the topology file; empty: the log.
-  SystemTopology system;
-  /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
-  std::vector<int> ranks;
-
-  bool operator==(const HostTopology&) const = default;
-};
 
 /// A network interface or HCA that some host named.
 struct Interface {

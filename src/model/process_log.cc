@@ -198,19 +198,8 @@ Transport transport_of(std::string_view path) {
 }
 
 std::string_view to_string(Transport transport) {
-  switch (transport) {
-    case Transport::P2P:
-      return "P2P";
-    case Transport::SHM:
-      return "SHM";
-    case Transport::NET:
-      return "NET";
-    case Transport::COLLNET:
-      return "COLLNET";
-    case Transport::Other:
-      return "other";
-  }
-  return "other";
+  constexpr std::string_view kNames[] = {"P2P", "SHM", "NET", "COLLNET", "other"};
+  return kNames[static_cast<size_t>(transport)];
 }
 
 void Connections::add(SourceRef where, const ChannelConnected& connected) {

@@ -259,10 +259,8 @@ struct SpeakerLog {
   SourceRef first;
   SourceRef last;
   std::string last_text;  ///< The last line itself, at most Record::kMaxTextBytes.
-  /// The same while its bytes are in the reader's hands; empty: last_text holds it (Shard::settle).
-  std::string_view last_view;
-  bool torn = false;  ///< Some of its lines were cut off by another process's, and are lost.
-  bool cut = false;   ///< A stretch that it spoke in ends inside a record: it may have said more.
+  bool torn = false;      ///< Some of its lines were cut off by another process's, and are lost.
+  bool cut = false;  ///< A stretch that it spoke in ends inside a record: it may have said more.
   /// Rank that launchers' prefixes give to an NCCL speaker. Several: they are no ranks but the line
   /// numbers of a paste, or the stream is torn.
   int task_rank = kNoTask;

@@ -80,28 +80,24 @@ Ring broken(Ring ring, std::string remark) {
 Ring check_ring(const RingSayings& says) {
   Ring ring;
   const size_t nranks = says.next.size();
-  const auto seen = static_cast<size_t>(
-      std::count_if(says.next.begin(), says.next.end(), [](int next) { return next >= 0; }));
+  const auto seen =
+      static_cast<size_t>(std::ranges::count_if(says.next, [](int next) { return next >= 0; }));
   ring.order = says.listed.empty() ? follow(says.next) : says.listed;
   if (says.contradictory) {
     ring.remark = "its lines contradict each other";
     return ring;
   }
-  if (says.listed_whole) {
-    std::string fault = fault_of_list(says.listed, nranks);
-    if (!fault.empty()) return broken(std::move(ring), std::move(fault));
-    fault = fault_between(says);
-    if (!fault.empty()) return broken(std::move(ring), std::move(fault));
-  }
-  std::string fault = fault_of_neighbours(says);
+  std::string fault = says.listed_whole ? fault_of_list(says.listed, nranks) : "";
+  if (fault.empty() && says.listed_whole) fault = fault_between(says);
+  if (fault.empty()) fault = fault_of_neighbours(says);
   if (!fault.empty()) return broken(std::move(ring), std::move(fault));
   if (says.listed_whole) {
     ring.check = GraphCheck::Sound;
   } else if (seen == nranks && nranks > 0) {
     ring.order = follow(says.next);
     if (ring.order.size() < nranks) {
-      return broken(std::move(ring), fmt::format("it closes after {} of {} ranks",
-                                                 follow(says.next).size(), nranks));
+      fault = fmt::format("it closes after {} of {} ranks", ring.order.size(), nranks);
+      return broken(std::move(ring), std::move(fault));
     }
     ring.check = GraphCheck::Sound;
   } else if (!says.listed.empty()) {
@@ -115,7 +111,7 @@ Ring check_ring(const RingSayings& says) {
 namespace {
 
 bool names(const TreePlace& place, int child) {
-  return std::find(place.down.begin(), place.down.end(), child) != place.down.end();
+  return std::ranges::find(place.down, child) != place.down.end();
 }
 
 /// An edge whose ends do not name each other; empty if there is none.
@@ -405,15 +401,8 @@ std::vector<std::string_view> cells_of(std::string_view row) {
 }  // namespace
 
 std::string_view to_string(GraphCheck check) {
-  switch (check) {
-    case GraphCheck::Unknown:
-      return "unknown";
-    case GraphCheck::Sound:
-      return "sound";
-    case GraphCheck::Broken:
-      return "broken";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"unknown", "sound", "broken"};
+  return kNames[static_cast<size_t>(check)];
 }
 
 std::vector<TreePlace> parse_trees(std::string_view text, bool cut) {

@@ -1,3 +1,211 @@
+// What logs say of time: steps and times that are printed into inputs, and what happened in each
+// process, in order.
+//
+//   iteration: 7 | …                                        a step: calls from now on stand behind
+//   it 2026-11-22 08:14:56,283 INFO trainer: step 5 loss 8.3   a time: the job shows life
+//
+// NCCL's lines carry no step and often no time. So calls are placed by the steps before them
+// (CallMarks), and silence is told by the times of whole inputs (Pulse). A Timeline is made of a
+// whole job.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/line.h"
+#include "log/iteration_marker.h"
+
+namespace ncclog {
+
+struct Job;
+
+// How many calls had a process made when a step was printed into its file?
+//
+//   iteration: 7 | …                      the 8th marker of this input
+//   node-a:41:41 [0] NCCL INFO AllReduce: …   call 1200 of node-a:41 stands behind 8 markers
+//
+// A marker is the clock of whoever prints it, so a process notes it with its next call: one number
+// pair for each marker between two of its calls, whoever printed it.
+//
+// Both lists are kept as differences, about three bytes an element.
+
+/// The markers of one input, in its order: the first kMaxKept.
+class InputMarkers {
+ public:
+  static constexpr uint64_t kMaxKept = 8192;
+
+  void add(const Marker& marker);
+  void merge(const InputMarkers& later);
+
+  std::vector<Marker> all() const;           ///< Those that are kept.
+  uint64_t total() const { return total_; }  ///< Kept or not.
+
+  bool operator==(const InputMarkers&) const = default;
+
+ private:
+  std::string bytes_;
+  uint64_t total_ = 0;
+  Marker last_;
+};
+
+/// One call, and how many of its input's markers stand before it.
+struct CallMark {
+  uint64_t input = 0;    ///< Number of the input, as the reader counts them.
+  uint64_t markers = 0;  ///< Markers of that input before the call.
+  uint64_t call = 0;     ///< Number of the call in its process, from 0.
+
+  bool operator==(const CallMark&) const = default;
+};
+
+/// The marks of one process: its first call in each input, and each call before which more markers
+/// stand than before the call that it follows.
+class CallMarks {
+ public:
+  /// Notes that call number `call` stands behind so many markers. Calls come in order.
+  void note(const CallMark& mark) {
+    if (says_more(mark)) append(mark);
+  }
+
+  /// Appends what a later stretch noted; the process made `calls` calls before it.
+  void merge(const CallMarks& later, uint64_t calls);
+
+  /// Adds to every mark the markers that its input has before this stretch.
+  template <typename MarkersOf>
+  void shift(MarkersOf markers_of) {
+    CallMarks shifted;
+    for (CallMark mark : all()) {
+      mark.markers += markers_of(mark.input);
+      shifted.note(mark);
+    }
+    *this = std::move(shifted);
+  }
+
+  std::vector<CallMark> all() const;
+
+  bool operator==(const CallMarks&) const = default;
+
+ private:
+  // Joined pieces of a torn process come out of order.
+  bool is_same_input(const CallMark& mark) const {
+    return !bytes_.empty() && mark.input <= last_.input;
+  }
+  bool says_more(const CallMark& mark) const {
+    // Behind the last marker that is kept nothing can be told apart.
+    return !is_same_input(mark) ||
+           (mark.markers > last_.markers && last_.markers <= InputMarkers::kMaxKept);
+  }
+  void append(const CallMark& mark);
+
+  std::string bytes_;  ///< For each mark: inputs, markers and calls more than before.
+  CallMark last_;
+};
+
+// When did an input show life, when did the job work, and for how long was it silent?
+//
+//   2026-11-22 08:14:55,714 INFO trainer: step 0 loss 8.3        a beat, and work
+//   2026-11-22 08:14:56,283 INFO trainer: step 5 loss 8.3        0.6 s later, five steps
+//   W1122 08:15:18.899000 3 torch/…/api.py:739] Received 15 …    a beat after a pause of 22.6 s
+//     2%|2      | 24/1752 [01:08<1:23:01,  2.88s/it]             work at a time that nobody printed
+//
+// A beat is a line with a time in front, whoever printed it; work is a line that comes again and
+// again while a job gets on: a step, a loss, a call. Times are compared as they are printed, so
+// those with a zone and those without are kept apart. Processes write into one stream a little out
+// of order: a line that is older than one before it is no beat.
+
+/// A line with a time.
+struct Beat {
+  SourceRef where;          ///< Line 0: there was none.
+  int64_t nanoseconds = 0;  ///< As LineTime counts them; the year is left out, many print none.
+
+  bool operator==(const Beat&) const = default;
+};
+
+/// Two beats with none between them.
+struct Pause {
+  Beat before;
+  Beat after;
+
+  int64_t length() const { return after.nanoseconds - before.nanoseconds; }
+  bool operator==(const Pause&) const = default;
+};
+
+/// Beats of one sort.
+struct Beats {
+  uint64_t count = 0;  ///< Of different times.
+  Beat first;
+  Beat last;                  ///< The latest one.
+  std::vector<Pause> pauses;  ///< The longest kMaxPauses, longest first.
+
+  static constexpr size_t kMaxPauses = 32;
+
+  /// False if it is older than the last one.
+  bool add(const Beat& beat);
+  void merge(const Beats& later);
+  bool operator==(const Beats&) const = default;
+
+ private:
+  void add_pause(const Pause& pause);
+};
+
+/// By how much the numbers of steps grew.
+struct StepGrowth {
+  int64_t first = -1;  ///< -1: no line names a step.
+  int64_t last = -1;
+  uint64_t steps = 0;
+
+  void add(int64_t step);
+  void merge(const StepGrowth& later);
+  bool operator==(const StepGrowth&) const = default;
+};
+
+/// What is printed by one clock.
+struct PulseClock {
+  Beats all;
+  Beats work;
+  StepGrowth steps;
+
+  bool operator==(const PulseClock&) const = default;
+};
+
+/// The beats of one input. Add its lines in order; merging neighbours gives what reading both in
+/// one go gives, if none is older than those before.
+class Pulse {
+ public:
+  /// Any line; it may be cut behind its beginning.
+  void add(SourceRef where, std::string_view line);
+  /// A line that announces a step, after it was added.
+  void add_work(SourceRef where);
+  void merge(const Pulse& later);
+
+  /// By whether their times carry a zone.
+  const PulseClock& clock(bool has_zone) const { return clocks_[has_zone ? 1 : 0]; }
+  /// The last line that shows work and no time; line 0: none does.
+  SourceRef undated_work() const { return undated_work_; }
+  bool empty() const { return clocks_[0].all.count + clocks_[1].all.count == 0; }
+  bool operator==(const Pulse& other) const {
+    return clocks_ == other.clocks_ && undated_work_ == other.undated_work_;
+  }
+
+ private:
+  bool is_dated_as_before(std::string_view line) const;
+  void note_work(PulseClock& clock, std::string_view line);
+
+  std::array<PulseClock, 2> clocks_;
+  SourceRef undated_work_;
+  // Most lines carry the time of the line before them, at the same place.
+  std::string stamp_;
+  size_t stamp_at_ = 0;
+  int stamped_ = -1;  ///< Into clocks_; -1: that time was no beat.
+  Beat now_;          ///< The last line with a time.
+  int undated_ = 0;   ///< Lines without one since then.
+};
+
 // What happened in each process, in order?
 //
 //   rank  time                 what         detail
@@ -7,17 +215,6 @@
 //
 // Lines of one process are in order. Two processes are put in order only where
 // every milestone of both carries a time, and even then by their hosts' clocks.
-
-#pragma once
-
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "model/job.h"
-
-namespace ncclog {
 
 /// Something worth knowing that a process said.
 struct Milestone {

@@ -15,13 +15,6 @@ namespace {
 constexpr std::string_view kKinds[] = {"CPU", "PCI", "GPU", "NVS", "NIC",
                                        "NET", "GIN", "RMA", "DEV", "CXB"};
 
-bool is_kind(std::string_view text) {
-  for (const std::string_view kind : kKinds) {
-    if (text == kind) return true;
-  }
-  return false;
-}
-
 double decimal_or_unknown(std::string_view text) { return parse_decimal(text).value_or(-1); }
 
 /// "GPU/0-a1000 (3) [MLOPart 1]": name, what stands in brackets, and the rest.
@@ -187,7 +180,7 @@ class SystemParser {
 
 std::optional<NodeName> parse_node_name(std::string_view text) {
   const size_t slash = text.find('/');
-  if (slash == text.npos || !is_kind(text.substr(0, slash))) return std::nullopt;
+  if (slash == text.npos || !equals_one_of(text.substr(0, slash), kKinds)) return std::nullopt;
   NodeName name{std::string(text.substr(0, slash)), 0, 0};
   const std::string_view id = text.substr(slash + 1);
   const size_t dash = id.find('-');

@@ -7,7 +7,7 @@
 //   GPU/0-a1000 :GPU/0-a1000 (0/5000.0/LOC) GPU/0-c1000 (2/240.0/NVL) CPU/0-0 (2/48.0/PHB)
 //
 // Comes from the log (subsystem GRAPH, graph/topo.cc and graph/paths.cc) or from a topology file
-// (import/topology_xml.h). Nodes are named as the log names them from 2.23.4 on: kind, then
+// (import/topology_xml.cc). Nodes are named as the log names them from 2.23.4 on: kind, then
 // "<system>-<local>" in lower-case hexadecimal, where the system counts the hosts of an NVLink
 // domain and the local part of a GPU is its bus id. Older releases print no system: it is 0.
 
@@ -86,13 +86,15 @@ struct SystemTopology {
   bool operator==(const SystemTopology&) const = default;
 };
 
-/// A topology that a file beside the logs holds.
-struct TopologyFile {
-  SourceRef where;   ///< Its unit; it has no lines.
-  std::string path;  ///< As the job's inputs name it.
+/// A host's devices, put together from all that its processes print, or from a topology file.
+struct HostTopology {
+  std::string host;    ///< Empty: a file that does not say whose it is.
+  std::string source;  ///< Path of the topology file; empty: the log.
   SystemTopology system;
+  /// By node: global rank of the process that uses the GPU; -1: not a GPU, or unknown.
+  std::vector<int> ranks;
 
-  bool operator==(const TopologyFile&) const = default;
+  bool operator==(const HostTopology&) const = default;
 };
 
 /// Takes the lines of one section apart. What does not fit is left out and `cut` is set.

@@ -1,15 +1,25 @@
 // Everything a run has to say, as one value: what was read, what it shows, what follows from it.
 //
-// Writers turn it into text or JSON and decide nothing themselves. A report holds no clock, locale,
-// hash order or pointer: same input, same bytes.
+// A report holds no clock, locale, hash order or pointer: same input, same bytes. People read it as
+// a document (report/document/report_document.h), programs as JSON:
+//
+//   --md report.md        Markdown, for an issue
+//   --json report.json    the schema ncclog.report/2
+//
+// A format is one row: its name, its flag and the function that writes it. Command lines, help and
+// tests walk the table, so a new format is its function and its row.
 
 #pragma once
 
+#include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/job.h"
+#include "report/text_layout.h"
 #include "rules/finding.h"
 #include "rules/profile.h"
 
@@ -47,5 +57,37 @@ struct Report {
   std::optional<CheckedProfile> profile;  ///< nullopt: none was asked for.
   std::optional<ReplaySummary> replay;    ///< nullopt: none was named.
 };
+
+/// A format of reports.
+struct ReportKind {
+  std::string_view name;  ///< Of `--format`: "markdown".
+  std::string_view flag;  ///< Of the flag that names a file, and the file's usual ending: "md".
+  std::string_view help;  ///< Of that flag: what is written, without a full stop.
+  /// The whole report, with a newline at the end. Only text looks at the style.
+  std::string (*write)(const Report& report, const TextStyle& style);
+};
+
+/// All formats, in the order in which the help lists them; valid for the whole program.
+std::span<const ReportKind> report_kinds();
+
+/// The format of that name; nullptr if there is none.
+const ReportKind* find_report_kind(std::string_view name);
+
+/// Issue forms of projects, which Markdown fills (report/document/issue_form.cc): "nccl", "pytorch",
+/// "vllm". The flag is of Markdown.
+std::span<const ReportKind> issue_forms();
+
+// The formats. All but JSON render the report's document (report/document/render.h).
+
+std::string write_text(const Report& report, const TextStyle& style);
+std::string write_markdown(const Report& report, const TextStyle& style = {});
+std::string write_html(const Report& report, const TextStyle& style = {});
+std::string write_json(const Report& report);  ///< Indented.
+
+/// An evidence line of the JSON report is shown up to this many bytes.
+inline constexpr size_t kMaxEvidenceBytes = 1024;
+
+/// A format file of lnav, which teaches it the lines of NCCL and PyTorch: report/nccl.lnav.json.
+std::string_view lnav_format();
 
 }  // namespace ncclog

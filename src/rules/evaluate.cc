@@ -79,13 +79,12 @@ void add_finding(const Rulebook& rulebook, const Rule& rule, JobView& view,
 }
 
 /// Adds what the rules find that are, or are not, a last resort.
-void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Coverage& coverage,
-               Found& found) {
+void find_with(const Rulebook& rulebook, bool last_resort, JobView& view, Found& found) {
   const FindingsById others = last_resort ? found.findings : FindingsById{};
   for (const Rule& rule : rulebook.rules) {
     // `others` is fixed before the first last resort is judged: they do not hold back each other.
     if (rule.last_resort != last_resort || stands_back(rule, others)) continue;
-    const auto open = coverage.open_needs(rule);
+    const auto open = open_needs(rule, view);
     if (open.empty()) {
       RuleJudge judge(view, found.findings);
       std::vector<Firing> firings = firings_of(rule, view, judge);
@@ -161,17 +160,16 @@ void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
 
 }  // namespace
 
-const CoverageAnswer& Coverage::answer(const CoverageQuestion& question) {
-  const auto known = answers_.find(&question);
-  if (known != answers_.end()) return known->second;
-  return answers_.emplace(&question, question.ask(job_)).first->second;
+std::vector<const Fact*> open_needs(const Rule& rule, JobView& view) {
+  std::vector<const Fact*> open;
+  std::copy_if(rule.needs.begin(), rule.needs.end(), std::back_inserter(open),
+               [&](const Fact* need) { return !is_yes(view.fact(*need)); });
+  return open;
 }
 
-std::vector<const CoverageQuestion*> Coverage::open_needs(const Rule& rule) {
-  std::vector<const CoverageQuestion*> open;
-  std::copy_if(rule.needs.begin(), rule.needs.end(), std::back_inserter(open),
-               [&](const CoverageQuestion* need) { return !answer(*need).covered; });
-  return open;
+NotJudged not_judged(const Fact& question, JobView& view) {
+  return {std::string(question.meaning), view.fact(question).why,
+          question.how_to_capture(view.job())};
 }
 
 bool stands_back(const Rule& rule, const FindingsById& findings) {
@@ -184,10 +182,10 @@ bool stands_back(const Rule& rule, const FindingsById& findings) {
          });
 }
 
-Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage) {
+Found find_all(const Rulebook& rulebook, JobView& view) {
   Found found;
-  find_with(rulebook, false, view, coverage, found);
-  find_with(rulebook, true, view, coverage, found);
+  find_with(rulebook, false, view, found);
+  find_with(rulebook, true, view, found);
   weigh_by_end(rulebook, view.job(), found);
   change_severities(rulebook, found);
   return found;
@@ -195,27 +193,16 @@ Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage) {
 
 namespace {
 
-/// What the log leaves open: for rules that might apply, or for everybody.
-std::vector<const CoverageQuestion*> open_questions(Coverage& coverage, const Found& found) {
-  std::vector<const CoverageQuestion*> open;
-  for (const CoverageQuestion& question : coverage_questions()) {
-    const CoverageAnswer& answer = coverage.answer(question);
-    if (answer.covered || (!answer.worth_telling && !found.open_needs.contains(&question)))
-      continue;
+/// Adds what the log leaves open, where rules that might apply need it or everybody should know.
+void add_open_questions(JobView& view, const Found& found, Diagnosis& diagnosis) {
+  std::vector<const Fact*> open;
+  for (const Fact& question : coverage_facts()) {
+    const FactValue& answer = view.fact(question);
+    if (is_yes(answer) || (!answer.known() && !found.open_needs.contains(&question))) continue;
     open.push_back(&question);
+    diagnosis.not_judged.push_back(not_judged(question, view));
   }
-  return open;
-}
-
-void add_open_questions(const Job& job, Coverage& coverage, const Found& found,
-                        Diagnosis& diagnosis) {
-  const auto open = open_questions(coverage, found);
-  for (const CoverageQuestion* question : open) {
-    diagnosis.not_judged.push_back({std::string(question->question),
-                                    coverage.answer(*question).reason,
-                                    question->how_to_capture(job)});
-  }
-  diagnosis.capture = capture_advice(job, open);
+  diagnosis.capture = capture_advice(view.job(), open);
 }
 
 std::vector<Finding> told_findings(Found& found) {
@@ -254,8 +241,7 @@ Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
 Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
                           std::vector<Finding> further = {}) {
   JobView view(job);
-  Coverage coverage(job);
-  Found found = find_all(rulebook, view, coverage);
+  Found found = find_all(rulebook, view);
   Diagnosis diagnosis;
   std::vector<Finding> findings = told_findings(found);
   std::move(further.begin(), further.end(), std::back_inserter(findings));
@@ -263,7 +249,7 @@ Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = ended_overlays(rulebook);
   diagnosis.verdict = verdict_of(diagnosis, job);
-  add_open_questions(job, coverage, found, diagnosis);
+  add_open_questions(view, found, diagnosis);
   return diagnosis;
 }
 

@@ -9,33 +9,22 @@
 
 #pragma once
 
-#include <map>
 #include <set>
 #include <vector>
 
 #include "diagnose/facts/coverage.h"
 #include "model/job.h"
-#include "rules/build_finding.h"
 #include "rules/finding.h"
 #include "rules/judge.h"
 #include "rules/rule.h"
 
 namespace ncclog {
 
-/// Answers to the coverage questions, each asked once.
-class Coverage {
- public:
-  explicit Coverage(const Job& job) : job_(job) {}
+/// Questions that the rule needs and the job does not answer.
+std::vector<const Fact*> open_needs(const Rule& rule, JobView& view);
 
-  const CoverageAnswer& answer(const CoverageQuestion& question);
-
-  /// Questions that the rule needs and the job does not answer.
-  std::vector<const CoverageQuestion*> open_needs(const Rule& rule);
-
- private:
-  const Job& job_;
-  std::map<const CoverageQuestion*, CoverageAnswer> answers_;
-};
+/// The question with why it is open, for people.
+NotJudged not_judged(const Fact& question, JobView& view);
 
 /// What the rules found, by id.
 struct Found {
@@ -43,7 +32,7 @@ struct Found {
   FindingsById findings;
   std::set<std::string, std::less<>> suppressed;  ///< Ids of those that nobody is told.
   std::vector<OverlayEffect> overlays;
-  std::set<const CoverageQuestion*> open_needs;  ///< Of rules that might apply.
+  std::set<const Fact*> open_needs;  ///< Of rules that might apply.
 };
 
 /// Whether a last resort is not judged beside these findings: where another one is an error or a
@@ -51,7 +40,7 @@ struct Found {
 /// error, because it tells no failure. False for rules that are none.
 bool stands_back(const Rule& rule, const FindingsById& findings);
 
-Found find_all(const Rulebook& rulebook, JobView& view, Coverage& coverage);
+Found find_all(const Rulebook& rulebook, JobView& view);
 
 /// Findings ordered by cause, the verdict over them, and what could not be judged. Pure: the same
 /// rulebook and job give the same diagnosis.

@@ -1,57 +1,521 @@
 #include "rules/finding.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "base/text.h"
+#include "diagnose/facts/fact.h"
+#include "model/job.h"
+#include "rules/judge.h"
+
 namespace ncclog {
 
 std::string_view to_string(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Info:
-      return "info";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"error", "warning", "info"};
+  return kNames[static_cast<size_t>(severity)];
 }
 
 std::string_view to_string(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::Certain:
-      return "certain";
-    case Confidence::Likely:
-      return "likely";
-    case Confidence::Possible:
-      return "possible";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"certain", "likely", "possible"};
+  return kNames[static_cast<size_t>(confidence)];
 }
 
 std::string_view to_string(Role role) {
-  switch (role) {
-    case Role::Cause:
-      return "cause";
-    case Role::Symptom:
-      return "symptom";
-    case Role::Advice:
-      return "advice";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"cause", "symptom", "advice"};
+  return kNames[static_cast<size_t>(role)];
 }
 
 std::string_view to_string(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::Problem:
-      return "problem";
-    case VerdictStatus::Suspicious:
-      return "suspicious";
-    case VerdictStatus::Clean:
-      return "clean";
-    case VerdictStatus::NothingFound:
-      return "nothing_found";
-    case VerdictStatus::CannotJudge:
-      return "cannot_judge";
+  constexpr std::string_view kNames[] = {"problem", "suspicious", "clean", "nothing_found",
+                                         "cannot_judge"};
+  return kNames[static_cast<size_t>(status)];
+}
+
+namespace {
+
+struct WordPair {
+  std::string_view nvidia;
+  std::string_view amd;
+};
+
+/// Longer words before those that they begin with.
+constexpr WordPair kWords[] = {
+    {"nvidia-smi topo -p2p r", "rocm-smi --showtopoaccess"},
+    {"nvidia-smi topo -p2p", "rocm-smi --showtopoaccess"},
+    {"nvidia-smi topo -m", "rocm-smi --showtopo"},
+    {"nvidia-smi nvlink -s", "rocm-smi --showtopotype"},
+    {"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
+    {"nvidia-smi nvlink --errorcounters", "rocm-smi --showxgmierr"},
+    {"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
+    {"nvidia-smi -L", "rocm-smi --showid --showbus"},
+    {"nvidia-smi --query-gpu=pci.bus_id --format=csv", "rocm-smi --showbus"},
+    {"nvidia-smi --query-gpu=driver_version --format=csv", "rocm-smi --showdriverversion"},
+    {"nvidia-smi --query-gpu=name --format=csv", "rocm-smi --showproductname"},
+    {"nvidia-smi --query-gpu=name", "rocm-smi --showproductname"},
+    {"nvidia-smi", "rocm-smi"},
+    {"nccl-tests", "rccl-tests"},
+    {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
+};
+
+}  // namespace
+
+void use_amd_words(std::vector<std::string>& texts) {
+  for (std::string& text : texts) {
+    for (const WordPair& pair : kWords) {
+      for (size_t at = text.find(pair.nvidia); at != text.npos;
+           at = text.find(pair.nvidia, at + pair.amd.size())) {
+        text.replace(at, pair.nvidia.size(), pair.amd);
+      }
+    }
   }
-  return "";
+}
+
+namespace {
+
+// From the instances in which a rule holds to its one finding: whom it names, what it says, and
+// what shows it.
+//
+//   rank 3 on a07, rank 5 on a08, each with a peer_closed line
+//     → "Rank 3 on a07 (pid 812; also rank 5) lost 10.4.4.1<40123>.", both lines as evidence
+
+// Whom does a finding name? The guilty where evidence identifies them, else those whose own lines
+// report the fault; never mere victims.
+
+/// Somebody whom a finding names. Unknown parts stay empty or -1.
+struct Party {
+  int rank = -1;
+  std::string host;
+  int64_t pid = -1;
+
+  bool operator==(const Party&) const = default;
+};
+
+using Parties = std::vector<Party>;
+
+Party party_of(const Job& job, int process) {
+  const Process& known = job.processes[static_cast<size_t>(process)];
+  return {known.rank, known.host, known.pid};
+}
+
+/// The process that printed a line, with the rank that the line itself names if nothing else does.
+Party party_of(const Job& job, const ReadRecord& read) {
+  Party party = party_of(job, read.process);
+  if (party.rank < 0) party.rank = rank_of(job, read.process, read.header());
+  return party;
+}
+
+Party party_of_rank(const Job& job, int rank) {
+  const int process = process_of_rank(job, rank);
+  return process >= 0 ? party_of(job, process) : Party{rank, {}, -1};
+}
+
+Party party_of_pid(const Job& job, int64_t pid) {
+  const int process = process_of_pid(job, pid);
+  return process >= 0 ? party_of(job, process) : Party{-1, {}, pid};
+}
+
+void for_each_hit(const std::vector<Firing>& firings, const std::function<void(const Hit&)>& use) {
+  for (const Firing& firing : firings) {
+    for (const Hit& hit : firing.hits) use(hit);
+  }
+}
+
+Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) {
+  Parties parties;
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.value == nullptr) return;
+    for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
+    for (const int rank : hit.value->ranks) parties.push_back(party_of_rank(job, rank));
+    for (const std::string& host : hit.value->hosts) parties.push_back({-1, host, -1});
+  });
+  return parties;
+}
+
+Parties speakers(const Job& job, const std::vector<Firing>& firings,
+                 const std::function<bool(const Hit&)>& counts) {
+  Parties parties;
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (!counts(hit)) return;
+    for (const ReadRecord* read : hit.records) parties.push_back(party_of(job, *read));
+  });
+  return parties;
+}
+
+/// Whom the findings name that the rule asked for.
+Parties named_by_findings(const std::vector<Firing>& firings) {
+  Parties parties;
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.finding == nullptr) return;
+    for (const int rank : hit.finding->ranks) parties.push_back({rank, {}, -1});
+    for (const std::string& host : hit.finding->hosts) parties.push_back({-1, host, -1});
+  });
+  return parties;
+}
+
+Parties instances_themselves(const Job& job, const std::vector<Firing>& firings) {
+  Parties parties;
+  for (const Firing& firing : firings) {
+    if (firing.instance->scope == Scope::Job) continue;
+    for (const int process : firing.instance->processes) {
+      parties.push_back(party_of(job, process));
+    }
+  }
+  return parties;
+}
+
+Parties reporters(const Job& job, const std::vector<Firing>& firings) {
+  Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
+  if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
+  if (parties.empty()) parties = named_by_findings(firings);
+  if (parties.empty()) parties = instances_themselves(job, firings);
+  return parties;
+}
+
+Party party_of_field(const Job& job, Blame::Type type, const std::string& text) {
+  if (type == Blame::Type::Host) return {-1, text, -1};
+  const auto pid = parse_int(text);
+  return pid && *pid >= 0 ? party_of_pid(job, *pid) : Party{};
+}
+
+Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+  Parties parties;
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.label != rule.blame.label) return;
+    for (const ReadRecord* read : hit.records) {
+      Party party = party_of_field(job, rule.blame.type, field_text(job, *read, rule.blame.field));
+      if (party != Party{}) parties.push_back(std::move(party));
+    }
+  });
+  return parties;
+}
+
+/// Whom `blame` points at; empty where it points at nobody that the log identifies.
+Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+  switch (rule.blame.type) {
+    case Blame::Type::Default:
+    case Blame::Type::Facts:
+      return identified_by_facts(job, firings);
+    case Blame::Type::Speakers:
+      return speakers(job, firings, [&](const Hit& hit) { return hit.label == rule.blame.label; });
+    case Blame::Type::Pid:
+    case Blame::Type::Host:
+      return named_in_field(rule, job, firings);
+    case Blame::Type::Reporters:
+    case Blame::Type::Nobody:
+      break;
+  }
+  return {};
+}
+
+auto sort_key(const Party& party) {
+  return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
+}
+
+/// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
+Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
+  Parties parties = pointed_at(rule, job, firings);
+  const bool nobody_else =
+      rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
+  if (parties.empty() && !nobody_else) parties = reporters(job, firings);
+  std::sort(parties.begin(), parties.end(),
+            [](const Party& a, const Party& b) { return sort_key(a) < sort_key(b); });
+  parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
+  return parties;
+}
+
+// A rule's message with its placeholders filled.
+
+constexpr size_t kMostValues = 4;
+
+/// "a, b, c, d and 3 more"; `otherwise` for no values.
+std::string listed(const std::vector<std::string>& values, std::string_view otherwise) {
+  return values.empty() ? std::string(otherwise) : few_of(values, kMostValues, ", ");
+}
+
+/// Values in the order in which they came, each once, empty ones left out.
+class DistinctValues {
+ public:
+  void add(std::string value) {
+    if (!value.empty() && seen_.insert(value).second) values_.push_back(std::move(value));
+  }
+  std::string text(std::string_view otherwise = "(unknown)") const {
+    return listed(values_, otherwise);
+  }
+
+ private:
+  std::set<std::string> seen_;
+  std::vector<std::string> values_;
+};
+
+/// "rank 1 on trainbox (pid 88219; also ranks 2, 3)", as far as known.
+std::string subject_text(const Finding& finding, const std::vector<Party>& parties) {
+  const Subject& subject = finding.subject;
+  std::string text = subject.rank >= 0 ? fmt::format("rank {}", subject.rank) : "a process";
+  if (!subject.host.empty()) text += " on " + subject.host;
+  std::vector<std::string> notes;
+  if (subject.pid >= 0) notes.push_back(fmt::format("pid {}", subject.pid));
+  std::vector<int> others;
+  std::copy_if(finding.ranks.begin(), finding.ranks.end(), std::back_inserter(others),
+               [&](int rank) { return rank != subject.rank; });
+  if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
+  const auto nameless = std::count_if(parties.begin(), parties.end(), [&](const Party& party) {
+    return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
+  });
+  if (others.empty() && nameless > 0) {
+    notes.push_back(fmt::format("also {} more process{}", nameless, nameless == 1 ? "" : "es"));
+  }
+  return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
+}
+
+/// True if that hit's lines are meant by a label or a kind.
+bool is_named(const Hit& hit, const ReadRecord& read, std::string_view name) {
+  return hit.label == name || (read.message.kind != nullptr && read.message.kind->name == name);
+}
+
+/// Each line that the placeholder means.
+void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
+                    const std::function<void(const ReadRecord&)>& use) {
+  for_each_hit(firings, [&](const Hit& hit) {
+    for (const ReadRecord* read : hit.records) {
+      if (is_named(hit, *read, part.text)) use(*read);
+    }
+  });
+}
+
+std::string field_values(const MessagePart& part, const Job& job,
+                         const std::vector<Firing>& firings) {
+  DistinctValues values;
+  for_each_named(part, firings,
+                 [&](const ReadRecord& read) { values.add(field_text(job, read, part.field)); });
+  return values.text();
+}
+
+/// The fact for the firing's instance, or around it; nullptr: there is no such instance.
+const FactValue* fact_of(const MessagePart& part, JobView& view, const Firing& firing) {
+  const Instance* about = firing.instance->scope == part.fact->scope
+                              ? firing.instance
+                              : view.instance_around(firing.instance->processes, part.fact->scope);
+  return about != nullptr ? &view.fact(*part.fact, *about) : nullptr;
+}
+
+std::string fact_values(const MessagePart& part, JobView& view,
+                        const std::vector<Firing>& firings) {
+  DistinctValues values;
+  for (const Firing& firing : firings) {
+    const FactValue* value = fact_of(part, view, firing);
+    if (value == nullptr || !value->known()) continue;
+    values.add(part.type == MessagePart::Type::FactWhat ? value->what : fact_text(*value));
+  }
+  // A message may add clauses that only some logs give.
+  return values.text(part.type == MessagePart::Type::FactWhat ? "" : "(unknown)");
+}
+
+/// "ranks 1 and 2, ranks 3 and 4"
+std::string pair_names(const Job& job, const std::vector<Firing>& firings) {
+  DistinctValues names;
+  for (const Firing& firing : firings) names.add(name_of(job, *firing.instance));
+  return names.text();
+}
+
+std::string communicator_values(const Job& job, const std::vector<Firing>& firings) {
+  DistinctValues values;
+  for (const Firing& firing : firings) {
+    const int communicator = firing.instance->communicator;
+    if (communicator >= 0) values.add(job.communicators[static_cast<size_t>(communicator)].id);
+  }
+  return values.text();
+}
+
+size_t count_lines(const MessagePart& part, const std::vector<Firing>& firings) {
+  std::set<const Record*> lines;
+  for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.record); });
+  return lines.size();
+}
+
+/// The form for that number, with the number in the place of each #.
+std::string plural_text(const MessagePart& part, size_t number) {
+  std::string text;
+  for (const char c : number == 1 ? part.one : part.many) {
+    text += c == '#' ? std::to_string(number) : std::string(1, c);
+  }
+  return text;
+}
+
+std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
+                      const Finding& finding, const std::vector<Party>& parties) {
+  switch (part.type) {
+    case MessagePart::Type::Text:
+      return part.text;
+    case MessagePart::Type::Subject:
+      return firings.front().instance->scope == Scope::RankPair ? pair_names(view.job(), firings)
+                                                                : subject_text(finding, parties);
+    case MessagePart::Type::Ranks:
+      return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
+    case MessagePart::Type::Hosts:
+      return listed(finding.hosts, "a host that no line names");
+    case MessagePart::Type::Communicator:
+      return communicator_values(view.job(), firings);
+    case MessagePart::Type::Field:
+      return field_values(part, view.job(), firings);
+    case MessagePart::Type::Fact:
+    case MessagePart::Type::FactWhat:
+      return fact_values(part, view, firings);
+    case MessagePart::Type::Plural:
+      return plural_text(part, count_lines(part, firings));
+  }
+  return {};
+}
+
+/// Words of ours begin a sentence in upper case; names of hosts and files stay as they are.
+bool begins_with_our_words(const MessagePart& part) {
+  return part.type == MessagePart::Type::Subject || part.type == MessagePart::Type::Ranks;
+}
+
+/// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
+/// whom the subject is the first. Any bytes that the log holds may be in it.
+std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firing>& firings,
+                         const Finding& finding, const std::vector<Party>& parties) {
+  std::string message;
+  for (const MessagePart& part : rule.message) {
+    message += part_text(part, view, firings, finding, parties);
+  }
+  message.erase(message.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
+  if (!rule.message.empty() && begins_with_our_words(rule.message.front()) && !message.empty() &&
+      message[0] >= 'a' && message[0] <= 'z') {
+    message[0] = static_cast<char>(message[0] - 'a' + 'A');
+  }
+  return message;
+}
+
+/// What shows the finding, one list per condition, each in input order.
+std::vector<std::vector<Evidence>> evidence_by_condition(const std::vector<Firing>& firings) {
+  std::vector<std::vector<Evidence>> lists;
+  for (const Firing& firing : firings) {
+    for (size_t i = 0; i < firing.hits.size(); ++i) {
+      if (lists.size() <= i) lists.resize(i + 1);
+      const Hit& hit = firing.hits[i];
+      for (const ReadRecord* read : hit.records) {
+        lists[i].push_back({read->record->where, read->record->text});
+      }
+      if (hit.value != nullptr) {
+        lists[i].insert(lists[i].end(), hit.value->evidence.begin(), hit.value->evidence.end());
+      }
+    }
+  }
+  for (std::vector<Evidence>& list : lists) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  }
+  return lists;
+}
+
+/// Takes lines from the conditions in turn, so that each of them is shown before one is shown
+/// whole.
+void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
+  const auto lists = evidence_by_condition(firings);
+  std::set<SourceRef> all;
+  size_t longest = 0;
+  for (const auto& list : lists) {
+    longest = std::max(longest, list.size());
+    for (const Evidence& evidence : list) all.insert(evidence.where);
+  }
+  std::set<SourceRef> taken;
+  for (size_t i = 0; i < longest && taken.size() < Finding::kMaxEvidence; ++i) {
+    for (const auto& list : lists) {
+      if (i >= list.size() || taken.size() == Finding::kMaxEvidence) continue;
+      if (taken.insert(list[i].where).second) finding.evidence.push_back(list[i]);
+    }
+  }
+  std::sort(finding.evidence.begin(), finding.evidence.end(),
+            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  finding.evidence_omitted = all.size() - finding.evidence.size();
+}
+
+/// A finding that rests on other findings alone is shown by what shows those.
+void inherit_evidence(const std::vector<Firing>& firings, Finding& finding) {
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.finding == nullptr || !finding.evidence.empty()) return;
+    finding.evidence = hit.finding->evidence;
+    finding.evidence_omitted = hit.finding->evidence_omitted;
+  });
+}
+
+void add_parties(const std::vector<Party>& parties, Finding& finding) {
+  std::set<std::string> hosts;
+  std::set<int> ranks;
+  for (const Party& party : parties) {
+    if (!party.host.empty()) hosts.insert(party.host);
+    if (party.rank >= 0) ranks.insert(party.rank);
+  }
+  finding.hosts.assign(hosts.begin(), hosts.end());
+  finding.ranks.assign(ranks.begin(), ranks.end());
+  if (parties.empty()) return;
+  const Party& first = parties.front();
+  finding.subject.rank = first.rank;
+  finding.subject.host = first.host;
+  finding.subject.pid = first.pid;
+}
+
+/// Id of the instance's communicator, else of the one that a fact names; empty: none.
+std::string communicator_of(const Job& job, const std::vector<Firing>& firings) {
+  const int communicator = firings.front().instance->communicator;
+  if (communicator >= 0) return job.communicators[static_cast<size_t>(communicator)].id;
+  std::string named;
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.value != nullptr && named.empty()) named = hit.value->communicator;
+  });
+  return named;
+}
+
+/// True if a fact rests on what no line says.
+bool is_inferred(const std::vector<Firing>& firings) {
+  bool any = false;
+  for_each_hit(firings,
+               [&](const Hit& hit) { any |= hit.value != nullptr && hit.value->inferred; });
+  return any;
+}
+
+Finding texts_of(const Rule& rule) {
+  Finding finding;
+  finding.id = rule.id;
+  finding.severity = rule.severity;
+  finding.confidence = rule.confidence;
+  finding.role = rule.role;
+  finding.title = rule.title;
+  finding.why = rule.why;
+  finding.check = rule.check;
+  finding.fix = rule.fix;
+  finding.do_not = rule.do_not;
+  finding.references = rule.references;
+  finding.explains = rule.explains;
+  finding.explains_same_ranks = rule.explains_same_ranks;
+  return finding;
+}
+
+}  // namespace
+
+Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings) {
+  Finding finding = texts_of(rule);
+  if (is_rccl(view.job())) {
+    for (std::vector<std::string>* texts : {&finding.check, &finding.fix, &finding.do_not})
+      use_amd_words(*texts);
+  }
+  const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
+  add_parties(parties, finding);
+  finding.subject.communicator = communicator_of(view.job(), firings);
+  if (is_inferred(firings)) {
+    finding.confidence =
+        rule.confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
+  }
+  add_evidence(firings, finding);
+  inherit_evidence(firings, finding);
+  finding.message = fill_message(rule, view, firings, finding, parties);
+  return finding;
 }
 
 }  // namespace ncclog

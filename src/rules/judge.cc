@@ -120,13 +120,11 @@ bool needs_a_line(const CountTest& count) {
 bool RuleJudge::is_possible(const Condition& condition) {
   // Lines are looked up once for all instances, so most rules end here, before any instance is
   // made.
-  const auto any_line = [&](const auto& lines) {
-    const Matches& found = matches(lines);
+  if (const auto* lines = std::get_if<LineCondition>(&condition.what)) {
+    const Matches& found = matches(*lines);
     return absence_is_unknown_ || !found.records.empty() || !found.open.empty() ||
-           !needs_a_line(lines.count);
-  };
-  if (const auto* event = std::get_if<EventCondition>(&condition.what)) return any_line(*event);
-  if (const auto* line = std::get_if<LineCondition>(&condition.what)) return any_line(*line);
+           !needs_a_line(lines->count);
+  }
   if (const auto* finding = std::get_if<FindingCondition>(&condition.what)) {
     return findings_.contains(finding->rule);
   }
@@ -203,9 +201,9 @@ Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance
   const Instance* about = fact.scope == instance.scope
                               ? &instance
                               : view_.instance_around(instance.processes, fact.scope);
-  if (about == nullptr) return unknown_because([] { return "no host or rank is known"; });
+  if (about == nullptr) return unknown_because("no host or rank is known");
   const FactValue& value = view_.fact(fact, *about);
-  if (!value.known()) return unknown_because([] { return "the log does not tell the fact"; });
+  if (!value.known()) return unknown_because("the log does not tell the fact");
   if (!passes(value, condition.tests)) return Answer::No;
   hits.push_back({.fact = &fact, .value = &value});
   return Answer::Yes;
@@ -301,26 +299,15 @@ RuleJudge::Matches RuleJudge::matching(const RecordsOf& all, const std::vector<F
   return result;
 }
 
-const RuleJudge::Matches& RuleJudge::matches(const EventCondition& event) {
-  const auto known = matches_.find(&event);
+const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
+  const auto known = matches_.find(&lines);
   if (known != matches_.end()) return known->second;
-  return matches_.emplace(&event, matching(view_.records(*event.kind), event.where, event.phase))
-      .first->second;
+  const RecordsOf& all =
+      lines.kind != nullptr ? view_.records(*lines.kind) : view_.line_matches(lines.number);
+  return matches_.emplace(&lines, matching(all, lines.where, lines.phase)).first->second;
 }
 
-const RuleJudge::Matches& RuleJudge::matches(const LineCondition& line) {
-  const auto known = matches_.find(&line);
-  if (known != matches_.end()) return known->second;
-  return matches_.emplace(&line, matching(view_.line_matches(line.number), {}, line.phase))
-      .first->second;
-}
-
-const RuleJudge::Matches& RuleJudge::matches(const Condition& line) {
-  if (const auto* event = std::get_if<EventCondition>(&line.what)) return matches(*event);
-  return matches(std::get<LineCondition>(line.what));
-}
-
-std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
+std::string_view RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {
   if (any_torn(view_.job(), where)) return "lines of these processes are torn or in doubt";
   if (any_open(found.open, where)) {
     return "more different lines of this sort were printed than are kept, or their phase is not "
@@ -329,35 +316,23 @@ std::string RuleJudge::doubt_phrase(const Matches& found, const Instance& where)
   return "the log lacks lines that the rule needs";
 }
 
-Answer RuleJudge::judge_lines(const Matches& found, const CountTest& count, Reach reach,
-                              std::string_view label, const Instance& instance,
-                              std::vector<Hit>& hits) {
-  const Instance* where = reached(instance, reach);
-  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
+Answer RuleJudge::judge(const LineCondition& lines, const Instance& instance,
+                        std::vector<Hit>& hits) {
+  const Matches& found = matches(lines);
+  const Instance* where = reached(instance, lines.reach);
+  if (where == nullptr) return unknown_because("no host or rank is known");
   std::vector<const ReadRecord*> records = of_instance(found.records, *where);
   // A line that is not there may have been lost in a tear, or among those that are not kept.
   const bool exact =
       !any_open(found.open, *where) && !any_torn(view_.job(), *where) && !absence_is_unknown_;
-  const Answer answer = judge_count(count, static_cast<int64_t>(records.size()), exact);
-  if (answer == Answer::Unknown) {
-    return unknown_because([&] { return doubt_phrase(found, *where); });
-  }
+  const Answer answer = judge_count(lines.count, static_cast<int64_t>(records.size()), exact);
+  if (answer == Answer::Unknown) return unknown_because(doubt_phrase(found, *where));
   if (answer == Answer::Yes && !records.empty()) {
     // Lines from around the instance are evidence, but name nobody.
-    const bool inside = reach == Reach::Instance || instance.scope == Scope::Job;
-    hits.push_back({.label = label, .records = std::move(records), .inside = inside});
+    const bool inside = lines.reach == Reach::Instance || instance.scope == Scope::Job;
+    hits.push_back({.label = lines.label, .records = std::move(records), .inside = inside});
   }
   return answer;
-}
-
-Answer RuleJudge::judge(const EventCondition& event, const Instance& instance,
-                        std::vector<Hit>& hits) {
-  return judge_lines(matches(event), event.count, event.reach, event.label, instance, hits);
-}
-
-Answer RuleJudge::judge(const LineCondition& line, const Instance& instance,
-                        std::vector<Hit>& hits) {
-  return judge_lines(matches(line), line.count, line.reach, line.label, instance, hits);
 }
 
 // Did one process print these lines in this order?
@@ -452,24 +427,19 @@ Answer is_within(const Job& job, const Chain& chain, const Window& window) {
   return Answer::Yes;
 }
 
-/// Label of an event or a line.
-std::string_view label_of(const Condition& line) {
-  if (const auto* event = std::get_if<EventCondition>(&line.what)) return event->label;
-  return std::get<LineCondition>(line.what).label;
-}
-
 }  // namespace
 
 Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
                                  std::vector<Hit>& hits) {
   const Job& job = view_.job();
   const bool torn = job.processes[static_cast<size_t>(process)].torn;
-  const auto lines_of = [&](const Condition& condition) {
+  const auto lines_of = [&](const Condition& element) {
+    const auto& condition = std::get<LineCondition>(element.what);
     const Matches& found = matches(condition);
     Lines lines;
     lines.open = torn || holds(found.open, process);
     lines.repeated = holds(found.repeated, process);
-    lines.label = label_of(condition);
+    lines.label = condition.label;
     const auto own = of_process(found.records, process);
     lines.records.assign(own.begin(), own.end());
     std::sort(lines.records.begin(), lines.records.end(),
@@ -510,7 +480,7 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
 Answer RuleJudge::judge(const SequenceCondition& sequence, const Instance& instance,
                         std::vector<Hit>& hits) {
   const Instance* where = reached(instance, sequence.reach);
-  if (where == nullptr) return unknown_because([] { return "no host or rank is known"; });
+  if (where == nullptr) return unknown_because("no host or rank is known");
   const size_t before = hits.size();
   Answer answer = absence_is_unknown_ ? Answer::Unknown : Answer::No;
   for (const int process : where->processes) {
@@ -519,7 +489,7 @@ Answer RuleJudge::judge(const SequenceCondition& sequence, const Instance& insta
   const bool inside = sequence.reach == Reach::Instance || instance.scope == Scope::Job;
   for (size_t i = before; i < hits.size(); ++i) hits[i].inside = inside;
   if (answer == Answer::Unknown) {
-    return unknown_because([] { return "the order or the distance of the lines is not known"; });
+    return unknown_because("the order or the distance of the lines is not known");
   }
   return answer;
 }

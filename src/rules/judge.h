@@ -61,6 +61,9 @@ class JobView {
   /// The fact for one of the instances that this view returned.
   const FactValue& fact(const Fact& fact, const Instance& instance);
 
+  /// The same of a fact of the whole job.
+  const FactValue& fact(const Fact& of_job) { return fact(of_job, instances(Scope::Job).front()); }
+
  private:
   size_t count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const;
   RecordsOf read(std::span<const int> processes, uint16_t key,
@@ -80,7 +83,7 @@ enum class Answer { No, Unknown, Yes };
 
 /// A condition that holds, and what shows it.
 struct Hit {
-  std::string_view label;  ///< Of events and lines; views the rule.
+  std::string_view label;  ///< Of lines; views the rule.
   std::vector<const ReadRecord*> records;
   bool inside = true;  ///< The lines were looked for in the instance, not around it.
   const Fact* fact = nullptr;
@@ -131,29 +134,23 @@ class RuleJudge {
 
   Answer judge_what(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const GroupCondition& group, const Instance& instance, std::vector<Hit>& hits);
-  Answer judge(const EventCondition& event, const Instance& instance, std::vector<Hit>& hits);
-  Answer judge(const LineCondition& line, const Instance& instance, std::vector<Hit>& hits);
+  Answer judge(const LineCondition& lines, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FactCondition& fact, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const FindingCondition& finding, const Instance& instance, std::vector<Hit>& hits);
   Answer judge(const SequenceCondition& sequence, const Instance& instance, std::vector<Hit>& hits);
 
   /// Keeps why an answer is unknown, for who wants to know.
-  template <typename Words>
-  Answer unknown_because(Words words) {
-    if (steps_ != nullptr) reason_ = words();
+  Answer unknown_because(std::string_view why) {
+    if (steps_ != nullptr) reason_ = why;
     return Answer::Unknown;
   }
   /// Why lines that are not there may have been.
-  std::string doubt_phrase(const Matches& matches, const Instance& where) const;
+  std::string_view doubt_phrase(const Matches& matches, const Instance& where) const;
 
-  const Matches& matches(const EventCondition& event);
-  const Matches& matches(const LineCondition& line);
-  const Matches& matches(const Condition& line);
+  const Matches& matches(const LineCondition& lines);
   Matches matching(const RecordsOf& all, const std::vector<FieldTest>& where,
                    std::optional<LifePhase> phase);
   const Instance* reached(const Instance& instance, Reach reach);
-  Answer judge_lines(const Matches& matches, const CountTest& count, Reach reach,
-                     std::string_view label, const Instance& instance, std::vector<Hit>& hits);
   Answer judge_sequence(const SequenceCondition& sequence, int process, std::vector<Hit>& hits);
 
   JobView& view_;
@@ -164,5 +161,19 @@ class RuleJudge {
   int depth_ = 0;
   std::string reason_;  ///< Of the last answer that is unknown, if steps_.
 };
+
+/// An instance that answered yes, and by what.
+struct Firing {
+  const Instance* instance = nullptr;
+  std::vector<Hit> hits;
+};
+
+/// Turns the names of tools and variables in each text into AMD's, because advice is written for
+/// NVIDIA's tools: "nvidia-smi topo -m" → "rocm-smi --showtopo".
+void use_amd_words(std::vector<std::string>& texts);
+
+/// The finding of a rule that fired at least once: whom it names, what it says, what shows it. Its
+/// `explains` still lists every id of the rule.
+Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>& firings);
 
 }  // namespace ncclog

@@ -13,20 +13,6 @@
 
 namespace ncclog {
 
-std::span<const ConditionKeys> condition_keys() {
-  static const ConditionKeys kKeys[] = {
-      {"event", {"where", "phase", "in", "count", "as"}},
-      {"fact", {"is", "equals", "at_least", "at_most", "contains"}},
-      {"line", {"phase", "in", "count", "as"}},
-      {"finding", {}},
-      {"sequence", {"unless", "within", "in"}},
-      {"all", {}},
-      {"any", {}},
-      {"none", {}},
-  };
-  return kKeys;
-}
-
 std::vector<KindNames> kind_names() {
   std::vector<KindNames> kinds;
   for (const Kind& kind : all_kinds()) {
@@ -37,29 +23,12 @@ std::vector<KindNames> kind_names() {
   return kinds;
 }
 
-std::span<const std::string_view> comparison_names() {
-  static constexpr std::string_view kNames[] = {"not",     "contains", "starts_with", "ends_with",
-                                                "matches", "at_least", "at_most",     "above",
-                                                "below",   "empty",    "field"};
-  return kNames;
-}
-
 std::span<const std::string_view> reach_names() {
   static constexpr std::string_view kNames[] = {"job", "host"};
   return kNames;
 }
 
 namespace {
-
-/// The keys of a condition, its own name first. `name` must be one of the table.
-std::vector<std::string_view> keys_of_condition(std::string_view name) {
-  std::vector<std::string_view> keys = {name};
-  for (const ConditionKeys& condition : condition_keys()) {
-    if (condition.name != name) continue;
-    keys.insert(keys.end(), condition.beside.begin(), condition.beside.end());
-  }
-  return keys;
-}
 
 // Fields, facts and what their values must be.
 
@@ -113,8 +82,6 @@ Pattern load_pattern(const RuleFile& file, const RuleNode& node) {
   return pattern;
 }
 
-const Names kOperators(comparison_names().begin(), comparison_names().end());
-
 bool is_value(FieldType type, std::string_view text) {
   if (type == FieldType::Integer) return parse_int(text).has_value();
   if (type == FieldType::Hex) return parse_hex(text).has_value();
@@ -131,87 +98,97 @@ std::vector<std::string> values_of(const RuleFile& file, const RuleNode& node, F
   return values;
 }
 
-ValueTest with_values(Operator op, std::vector<std::string> values) {
-  ValueTest test;
-  test.op = op;
-  test.values = std::move(values);
-  return test;
-}
+/// What stands behind a comparison.
+enum class Operand { Values, Texts, Number, Pattern, YesOrNo, Field };
 
-/// at_least: 4
-ValueTest with_bound(const RuleFile& file, const RuleNode& node, Operator op) {
-  ValueTest test;
-  test.op = op;
-  test.number = number_of(file, node);
-  return test;
-}
+struct ComparisonRow {
+  std::string_view name;
+  Operator op;
+  Operand operand;
+};
 
-ValueTest load_operator(const RuleFile& file, const RuleNode::Entry& entry, FieldType type) {
-  const std::string& name = entry.key;
+constexpr ComparisonRow kComparisons[] = {
+    {"not", Operator::Not, Operand::Values},
+    {"contains", Operator::Contains, Operand::Texts},
+    {"starts_with", Operator::StartsWith, Operand::Texts},
+    {"ends_with", Operator::EndsWith, Operand::Texts},
+    {"matches", Operator::Matches, Operand::Pattern},
+    {"at_least", Operator::AtLeast, Operand::Number},
+    {"at_most", Operator::AtMost, Operand::Number},
+    {"above", Operator::Above, Operand::Number},
+    {"below", Operator::Below, Operand::Number},
+    {"empty", Operator::Empty, Operand::YesOrNo},
+    {"field", Operator::SameAs, Operand::Field},
+    {"equals", Operator::Equals, Operand::Values},
+    {"is", Operator::Equals, Operand::YesOrNo},
+};
+
+/// Those that may stand in a map; facts have two more.
+constexpr std::span kInMaps = std::span(kComparisons).first(11);
+
+/// `entry` is named by one of kComparisons; only an event of `kind` has fields to compare with.
+ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, FieldType type,
+                          const Kind* kind = nullptr) {
+  const ComparisonRow& row =
+      *std::find_if(std::begin(kComparisons), std::end(kComparisons),
+                    [&](const ComparisonRow& comparison) { return comparison.name == entry.key; });
   const RuleNode& value = entry.value;
-  if (name == "equals") return with_values(Operator::Equals, values_of(file, value, type));
-  if (name == "not") return with_values(Operator::Not, values_of(file, value, type));
-  if (name == "at_least") return with_bound(file, value, Operator::AtLeast);
-  if (name == "at_most") return with_bound(file, value, Operator::AtMost);
-  if (name == "above") return with_bound(file, value, Operator::Above);
-  if (name == "below") return with_bound(file, value, Operator::Below);
-  if (name == "contains" || name == "starts_with" || name == "ends_with") {
-    const Operator op = name == "contains"      ? Operator::Contains
-                        : name == "starts_with" ? Operator::StartsWith
-                                                : Operator::EndsWith;
-    return with_values(op, scalars_of(file, value, "a text or a list of texts"));
-  }
-  ValueTest test;
-  if (name == "matches") {
-    test.op = Operator::Matches;
-    test.pattern = load_pattern(file, value);
-  } else {
-    test.op = bool_of(file, value) ? Operator::Empty : Operator::NotEmpty;
+  ValueTest test{.op = row.op};
+  switch (row.operand) {
+    case Operand::Values:
+      test.values = values_of(file, value, type);
+      break;
+    case Operand::Texts:
+      test.values = scalars_of(file, value, "a text or a list of texts");
+      break;
+    case Operand::Number:
+      test.number = number_of(file, value);
+      break;
+    case Operand::Pattern:
+      test.pattern = load_pattern(file, value);
+      break;
+    case Operand::YesOrNo: {
+      const bool yes = bool_of(file, value);
+      if (row.op == Operator::Equals) test.values = {yes ? "true" : "false"};
+      if (row.op == Operator::Empty && !yes) test.op = Operator::NotEmpty;
+      break;
+    }
+    case Operand::Field:
+      test.other =
+          load_field(file, value.place, *kind, scalar_of(file, value, "the name of a field"));
+      break;
   }
   return test;
 }
 
-FieldTest load_field_test(const RuleFile& file, const RuleNode::Entry& entry, const Kind& kind) {
-  FieldTest test;
-  test.field = load_field(file, entry.place, kind, entry.key);
-  if (entry.value.type != RuleNode::Type::Map) {
-    test.tests.push_back(
-        with_values(Operator::Equals, values_of(file, entry.value, test.field.type)));
-    return test;
+/// v, [v, w], or a map of comparisons.
+std::vector<ValueTest> load_tests(const RuleFile& file, const RuleNode& node, FieldType type,
+                                  const Kind* kind) {
+  if (node.type != RuleNode::Type::Map) return {{.values = values_of(file, node, type)}};
+  Names known = comparison_names();
+  if (kind == nullptr) std::erase(known, "field");
+  only_keys(file, node, known);
+  std::vector<ValueTest> tests;
+  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
+    tests.push_back(load_comparison(file, demand, type, kind));
   }
-  only_keys(file, entry.value, kOperators);
-  for (const RuleNode::Entry& demand : entries_of(file, entry.value, "a comparison")) {
-    if (demand.key == "field") {
-      ValueTest same;
-      same.op = Operator::SameAs;
-      same.other = load_field(file, demand.value.place, kind,
-                              scalar_of(file, demand.value, "the name of a field"));
-      test.tests.push_back(std::move(same));
-    } else {
-      test.tests.push_back(load_operator(file, demand, test.field.type));
-    }
-  }
-  return test;
+  return tests;
 }
 
 /// Comparisons that make sense for a fact's type, besides `fact` itself.
 Names comparisons_of(FactType type) {
-  switch (type) {
-    case FactType::Bool:
-      return {"is"};
-    case FactType::Integer:
-      return {"equals", "at_least", "at_most"};
-    case FactType::Text:
-      return {"equals", "contains"};
-  }
-  return {};
+  if (type == FactType::Bool) return {"is"};
+  if (type == FactType::Integer) return {"equals", "at_least", "at_most"};
+  return {"equals", "contains"};
 }
 
 /// where: {size: 0, error: {contains: No such file}}
 std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, const Kind& kind) {
   std::vector<FieldTest> tests;
   for (const RuleNode::Entry& entry : entries_of(file, node, "a map of fields")) {
-    tests.push_back(load_field_test(file, entry, kind));
+    FieldTest& test = tests.emplace_back();
+    test.field = load_field(file, entry.place, kind, entry.key);
+    test.tests = load_tests(file, entry.value, test.field.type, &kind);
   }
   return tests;
 }
@@ -219,7 +196,6 @@ std::vector<FieldTest> load_where(const RuleFile& file, const RuleNode& node, co
 /// The comparisons that stand beside `fact` in a condition: is, equals, at_least, …
 std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& condition,
                                        const Fact& fact) {
-  only_keys(file, condition, keys_of_condition("fact"));
   const Names known = comparisons_of(fact.type);
   const FieldType type = fact.type == FactType::Integer ? FieldType::Integer : FieldType::Text;
   std::vector<ValueTest> tests;
@@ -230,9 +206,7 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
               fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
               fmt::format("use {}", fmt::join(known, ", ")));
     }
-    tests.push_back(entry.key == "is" ? with_values(Operator::Equals,
-                                                    {bool_of(file, entry.value) ? "true" : "false"})
-                                      : load_operator(file, entry, type));
+    tests.push_back(load_comparison(file, entry, type));
   }
   if (tests.empty()) {
     fail_at(file, condition.place, fmt::format("what must the fact {} be?", fact.name),
@@ -242,8 +216,11 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
 }
 
 /// count: {at_least: 2}
-CountTest load_count(const RuleFile& file, const RuleNode& node) {
+CountTest load_count(const RuleFile& file, const RuleNode& condition) {
   CountTest count;
+  const RuleNode* found = condition.find("count");
+  if (found == nullptr) return count;
+  const RuleNode& node = *found;
   entries_of(file, node, "a count: {at_least: 2}");
   only_keys(file, node, {"at_least", "at_most", "equals"});
   if (const RuleNode* n = node.find("at_least")) count.at_least = number_of(file, *n);
@@ -254,20 +231,15 @@ CountTest load_count(const RuleFile& file, const RuleNode& node) {
 
 }  // namespace
 
+Names comparison_names() {
+  Names names;
+  for (const ComparisonRow& row : kInMaps) names.push_back(row.name);
+  return names;
+}
+
 std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
                                         FieldType type) {
-  std::vector<ValueTest> tests;
-  if (node.type != RuleNode::Type::Map) {
-    tests.push_back(with_values(Operator::Equals, values_of(file, node, type)));
-    return tests;
-  }
-  Names known = kOperators;
-  std::erase(known, "field");
-  only_keys(file, node, known);
-  for (const RuleNode::Entry& demand : entries_of(file, node, "a comparison")) {
-    tests.push_back(load_operator(file, demand, type));
-  }
-  return tests;
+  return load_tests(file, node, type, nullptr);
 }
 
 namespace {
@@ -277,11 +249,6 @@ namespace {
 /// Kinds of which only sums are kept (model/shard/shard.cc): a log holds millions of such lines.
 bool is_summed_up(const Kind& kind) {
   return kind.index == kKindIndex<CollectiveCall> || kind.index == kKindIndex<ChannelConnected>;
-}
-
-CountTest load_count_of(const RuleFile& file, const RuleNode& condition) {
-  const RuleNode* count = condition.find("count");
-  return count != nullptr ? load_count(file, *count) : CountTest{};
 }
 
 std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condition) {
@@ -333,38 +300,30 @@ Reach load_reach(const RuleFile& file, const RuleNode& condition) {
       word_of(file, *in, "reach", Names(reach_names().begin(), reach_names().end())));
 }
 
-/// {event: KIND, where, phase, in, count, as}; `keys` says which of them may stand there.
-EventCondition load_event(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                          const Names& keys = keys_of_condition("event")) {
-  only_keys(file, node, keys);
-  EventCondition event;
-  const RuleNode& name = required(file, node, "event");
-  event.kind = &load_kind(file, name.place, scalar_of(file, name, "the name of a message kind"));
-  if (const RuleNode* where = node.find("where"))
-    event.where = load_where(file, *where, *event.kind);
-  event.phase = load_phase(file, node);
-  event.reach = load_reach(file, node);
-  event.count = load_count_of(file, node);
-  event.label = load_label(file, node, event.kind->name);
-  const LabelMeaning meaning{event.kind, {}};
+/// {event: KIND, where, phase, in, count, as} or {line: 'RE2', phase, in, count, as}
+LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
+  LineCondition lines;
+  if (const RuleNode* name = node.find("event")) {
+    lines.kind =
+        &load_kind(file, name->place, scalar_of(file, *name, "the name of a message kind"));
+    if (const RuleNode* where = node.find("where")) {
+      lines.where = load_where(file, *where, *lines.kind);
+    }
+  } else {
+    lines.pattern = load_pattern(file, required(file, node, "line"));
+  }
+  lines.phase = load_phase(file, node);
+  lines.reach = load_reach(file, node);
+  lines.count = load_count(file, node);
+  lines.label = load_label(file, node, lines.kind != nullptr ? lines.kind->name : "line");
+  LabelMeaning meaning{lines.kind, {}};
+  if (lines.kind == nullptr) meaning.patterns = {lines.pattern};
+  add_label(file, node.place, lines.label, meaning, names);
   // Messages may use the kind's name even where the lines have a label of their own.
-  add_label(file, node.place, event.label, meaning, names);
-  add_label(file, node.place, std::string(event.kind->name), meaning, names);
-  return event;
-}
-
-/// {line: 'RE2', phase, in, count, as}
-LineCondition load_line(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                        const Names& keys = keys_of_condition("line")) {
-  only_keys(file, node, keys);
-  LineCondition line;
-  line.pattern = load_pattern(file, required(file, node, "line"));
-  line.phase = load_phase(file, node);
-  line.reach = load_reach(file, node);
-  line.count = load_count_of(file, node);
-  line.label = load_label(file, node, "line");
-  add_label(file, node.place, line.label, {nullptr, {line.pattern}}, names);
-  return line;
+  if (lines.kind != nullptr) {
+    add_label(file, node.place, std::string(lines.kind->name), meaning, names);
+  }
+  return lines;
 }
 
 /// "20 s", "500 ms"
@@ -407,22 +366,18 @@ Window load_window(const RuleFile& file, const RuleNode& node) {
 
 Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   entries_of(file, node, "a condition");
-  Condition condition;
   if (node.find("event") != nullptr) {
-    condition.what = load_event(file, node, names, {"event", "where", "phase", "as"});
+    only_keys(file, node, {"event", "where", "phase", "as"});
   } else if (node.find("line") != nullptr) {
-    condition.what = load_line(file, node, names, {"line", "phase", "as"});
+    only_keys(file, node, {"line", "phase", "as"});
   } else {
     fail_at(file, node.place, "a sequence is made of lines", "use event or line");
   }
-  condition.place = node.place;
-  condition.text = flow_text(node);
-  return condition;
+  return {load_lines(file, node, names), node.place, flow_text(node)};
 }
 
 /// {sequence: […], unless, within, in}
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  only_keys(file, node, keys_of_condition("sequence"));
   SequenceCondition sequence;
   const RuleNode& list = *node.find("sequence");
   for (const RuleNode& item : items_of(file, list, "a list of conditions")) {
@@ -438,78 +393,62 @@ SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, Cond
   return sequence;
 }
 
-FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node, Scope per) {
+FactCondition load_fact_condition(const RuleFile& file, const RuleNode& node,
+                                  ConditionNames& names) {
   const RuleNode& name = required(file, node, "fact");
   FactCondition condition;
-  condition.fact = &load_fact(file, name.place, scalar_of(file, name, "the name of a fact"), per);
+  condition.fact =
+      &load_fact(file, name.place, scalar_of(file, name, "the name of a fact"), names.per);
   condition.tests = load_fact_tests(file, node, *condition.fact);
   return condition;
 }
 
-FindingCondition load_finding(const RuleFile& file, const RuleNode& node) {
-  only_keys(file, node, keys_of_condition("finding"));
+FindingCondition load_finding(const RuleFile& file, const RuleNode& node, ConditionNames&) {
   const RuleNode& id = required(file, node, "finding");
   return {scalar_of(file, id, "the id of a rule"), id.place};
 }
 
-GroupCondition load_group(const RuleFile& file, const RuleNode& node, GroupCondition::Type type,
-                          ConditionNames& names) {
-  constexpr std::string_view kKeys[] = {"all", "any", "none"};
-  const std::string_view key = kKeys[static_cast<size_t>(type)];
-  only_keys(file, node, {key});
+template <GroupCondition::Type type>
+GroupCondition load_group(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   // What stands under `none` matched nothing when the rule fires, so no message can quote it.
   ConditionNames hidden{names.per, {}};
   ConditionNames& inner = type == GroupCondition::Type::None ? hidden : names;
   GroupCondition group{type, {}};
-  for (const RuleNode& item : items_of(file, *node.find(key), "a list of conditions")) {
+  const RuleNode& members = node.entries.front().value;
+  for (const RuleNode& item : items_of(file, members, "a list of conditions")) {
     group.of.push_back(load_condition(file, item, inner));
   }
   return group;
 }
 
-using Loader = void (*)(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                        Condition& condition);
-
-/// A sort of condition, by the key that only it has.
-struct Sort {
-  std::string_view key;
-  Loader load;
-};
-
-template <GroupCondition::Type type>
-void load_group_as(const RuleFile& file, const RuleNode& node, ConditionNames& names,
-                   Condition& condition) {
-  condition.what = load_group(file, node, type, names);
+/// Makes a `what` of Condition by one of the functions above.
+template <auto load>
+void load_as(const RuleFile& file, const RuleNode& node, ConditionNames& names, Condition& to) {
+  to.what = load(file, node, names);
 }
 
-constexpr Sort kSorts[] = {
-    {"event", [](auto& file, auto& node, auto& names,
-                 auto& to) { to.what = load_event(file, node, names); }},
-    {"fact", [](auto& file, auto& node, auto& names,
-                auto& to) { to.what = load_fact_condition(file, node, names.per); }},
-    {"line",
-     [](auto& file, auto& node, auto& names, auto& to) { to.what = load_line(file, node, names); }},
-    {"finding",
-     [](auto& file, auto& node, auto&, auto& to) { to.what = load_finding(file, node); }},
-    {"sequence", [](auto& file, auto& node, auto& names,
-                    auto& to) { to.what = load_sequence(file, node, names); }},
-    {"all", load_group_as<GroupCondition::Type::All>},
-    {"any", load_group_as<GroupCondition::Type::Any>},
-    {"none", load_group_as<GroupCondition::Type::None>},
-};
+}  // namespace
 
-Condition load_any_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  entries_of(file, node, "a condition");
-  Condition condition;
-  for (const Sort& sort : kSorts) {
-    if (node.find(sort.key) == nullptr) continue;
-    sort.load(file, node, names, condition);
-    return condition;
-  }
-  Names known;
-  for (const Sort& sort : kSorts) known.push_back(sort.key);
-  const RuleNode::Entry& first = node.entries.front();
-  fail_unknown(file, first.place, "condition '{}'", first.key, known);
+std::span<const ConditionSort> condition_sorts() {
+  static const ConditionSort kSorts[] = {
+      {"event", {"where", "phase", "in", "count", "as"}, load_as<load_lines>},
+      {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
+      {"line", {"phase", "in", "count", "as"}, load_as<load_lines>},
+      {"finding", {}, load_as<load_finding>},
+      {"sequence", {"unless", "within", "in"}, load_as<load_sequence>},
+      {"all", {}, load_as<load_group<GroupCondition::Type::All>>},
+      {"any", {}, load_as<load_group<GroupCondition::Type::Any>>},
+      {"none", {}, load_as<load_group<GroupCondition::Type::None>>},
+  };
+  return kSorts;
+}
+
+namespace {
+
+Names labels_of(const ConditionNames& names) {
+  Names labels;
+  for (const auto& [label, meaning] : names.labels) labels.push_back(label);
+  return labels;
 }
 
 /// What the patterns of a label capture under that name.
@@ -533,19 +472,26 @@ FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& mea
   fail_unknown(file, place, "capture '{}'", name, Names(groups.begin(), groups.end()));
 }
 
-/// The members of a group have texts of their own.
-std::string condition_text(const Condition& condition, const RuleNode& node) {
-  const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
-  return is_group ? node.entries.front().key : flow_text(node);
-}
-
 }  // namespace
 
 Condition load_condition(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
-  Condition condition = load_any_condition(file, node, names);
-  condition.place = node.place;
-  condition.text = condition_text(condition, node);
-  return condition;
+  entries_of(file, node, "a condition");
+  Names known;
+  for (const ConditionSort& sort : condition_sorts()) {
+    known.push_back(sort.name);
+    if (node.find(sort.name) == nullptr) continue;
+    Names keys = {sort.name};
+    keys.insert(keys.end(), sort.beside.begin(), sort.beside.end());
+    only_keys(file, node, keys);
+    Condition condition{.place = node.place};
+    sort.load(file, node, names, condition);
+    // The members of a group have texts of their own.
+    const bool is_group = std::holds_alternative<GroupCondition>(condition.what);
+    condition.text = is_group ? std::string(sort.name) : flow_text(node);
+    return condition;
+  }
+  const RuleNode::Entry& first = node.entries.front();
+  fail_unknown(file, first.place, "condition '{}'", first.key, known);
 }
 
 LabelledField load_labelled_field(const RuleFile& file, Place place, std::string_view text,
@@ -554,9 +500,7 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
   const std::string_view label = text.substr(0, dot);
   const auto known = names.labels.find(label);
   if (dot == text.npos || known == names.labels.end()) {
-    Names labels;
-    for (const auto& [name, meaning] : names.labels) labels.push_back(name);
-    fail_unknown(file, place, "label '{}'", label, labels);
+    fail_unknown(file, place, "label '{}'", label, labels_of(names));
   }
   const LabelMeaning& meaning = known->second;
   const std::string_view name = text.substr(dot + 1);
@@ -570,27 +514,12 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
 
 namespace {
 
-struct NamedPart {
-  std::string_view name;
-  MessagePart::Type type;
-};
-
-constexpr NamedPart kNamedParts[] = {
+constexpr std::pair<std::string_view, MessagePart::Type> kNamedParts[] = {
     {"subject", MessagePart::Type::Subject},
     {"ranks", MessagePart::Type::Ranks},
     {"hosts", MessagePart::Type::Hosts},
     {"communicator", MessagePart::Type::Communicator},
 };
-
-std::optional<MessagePart> named_part(std::string_view name) {
-  for (const NamedPart& part : kNamedParts) {
-    if (part.name != name) continue;
-    MessagePart result;
-    result.type = part.type;
-    return result;
-  }
-  return std::nullopt;
-}
 
 /// "job.rdma_evidence" and "job.rdma_evidence.what"; nullopt if a label must be meant.
 std::optional<MessagePart> fact_part(const RuleFile& file, Place place, std::string_view name,
@@ -616,9 +545,7 @@ MessagePart load_plural(const RuleFile& file, Place place, std::string_view text
     fail_at(file, place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
   }
   if (!names.labels.contains(forms[0])) {
-    Names known;
-    for (const auto& [label, meaning] : names.labels) known.push_back(label);
-    fail_unknown(file, place, "label '{}'", forms[0], known);
+    fail_unknown(file, place, "label '{}'", forms[0], labels_of(names));
   }
   MessagePart part;
   part.type = MessagePart::Type::Plural;
@@ -630,15 +557,18 @@ MessagePart load_plural(const RuleFile& file, Place place, std::string_view text
 
 MessagePart load_placeholder(const RuleFile& file, Place place, std::string_view name,
                              const ConditionNames& names) {
-  if (auto part = named_part(name)) return *part;
+  MessagePart part;
+  for (const auto& [known, type] : kNamedParts) {
+    part.type = type;
+    if (known == name) return part;
+  }
   if (name.find('|') != name.npos) return load_plural(file, place, name, names);
-  if (auto part = fact_part(file, place, name, names)) return *part;
+  if (auto fact = fact_part(file, place, name, names)) return *fact;
   if (name.find('.') == name.npos) {
     fail_unknown(file, place, "placeholder '{}'", name,
                  {"subject", "ranks", "hosts", "communicator"});
   }
   LabelledField field = load_labelled_field(file, place, name, names);
-  MessagePart part;
   part.type = MessagePart::Type::Field;
   part.text = std::move(field.label);
   part.field = field.field;

@@ -19,17 +19,21 @@
 
 namespace ncclog {
 
-// Which keys may a condition have? One table for the loader, which refuses others, and for the JSON
-// Schema, by which editors complete them.
+// What may stand in a condition? The loader refuses everything else, and the JSON Schema tells
+// editors the same.
 
-/// A condition is named by one key, and may have others beside it.
-struct ConditionKeys {
+struct ConditionNames;
+
+/// A sort of condition. It is named by one key, and may have others beside it.
+struct ConditionSort {
   std::string_view name;                 ///< "event"
   std::vector<std::string_view> beside;  ///< "where", "in", …
+  /// Reads its `what`.
+  void (*load)(const RuleFile& file, const RuleNode& node, ConditionNames& names, Condition& to);
 };
 
-/// All conditions; valid for the whole program.
-std::span<const ConditionKeys> condition_keys();
+/// All sorts; valid for the whole program.
+std::span<const ConditionSort> condition_sorts();
 
 /// A message kind and its fields, header fields among them: what an event condition may name.
 struct KindNames {
@@ -39,7 +43,7 @@ struct KindNames {
 std::vector<KindNames> kind_names();
 
 /// What may stand in a map of comparisons: "not", "contains", …
-std::span<const std::string_view> comparison_names();
+Names comparison_names();
 
 /// Values of `in`, in the order of Reach.
 std::span<const std::string_view> reach_names();

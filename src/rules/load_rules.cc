@@ -19,17 +19,8 @@ namespace ncclog {
 namespace {
 
 std::string_view name_of(RuleNode::Type type) {
-  switch (type) {
-    case RuleNode::Type::Null:
-      return "nothing";
-    case RuleNode::Type::Scalar:
-      return "a text";
-    case RuleNode::Type::Sequence:
-      return "a list";
-    case RuleNode::Type::Map:
-      return "a map";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"nothing", "a text", "a list", "a map"};
+  return kNames[static_cast<size_t>(type)];
 }
 
 [[noreturn]] void fail_type(const RuleFile& file, const RuleNode& node, std::string_view what) {
@@ -46,7 +37,7 @@ void fail_at(const RuleFile& file, Place place, const std::string& what, const s
 
 void fail_unknown(const RuleFile& file, Place place, std::string_view what, std::string_view name,
                   const Names& known) {
-  constexpr size_t kFew = 16;
+  constexpr size_t kFew = 24;  // A rule has 22 keys.
   std::string hint;
   if (const auto near = nearest_name(name, known)) {
     hint = fmt::format("did you mean '{}'?", *near);
@@ -113,6 +104,10 @@ const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_
   return *node;
 }
 
+Severity severity_of(const RuleFile& file, const RuleNode& node) {
+  return static_cast<Severity>(word_of(file, node, "severity", {"error", "warning", "info"}));
+}
+
 size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
                const Names& names) {
   const std::string& text = scalar_of(file, node, what);
@@ -167,11 +162,6 @@ std::string load_id(const RuleFile& file, const RuleNode& node) {
   return id;
 }
 
-std::string optional_text(const RuleFile& file, const RuleNode& root, std::string_view key) {
-  const RuleNode* node = root.find(key);
-  return node != nullptr ? scalar_of(file, *node, "a text") : std::string();
-}
-
 std::vector<std::string> optional_texts(const RuleFile& file, const RuleNode& root,
                                         std::string_view key) {
   const RuleNode* node = root.find(key);
@@ -181,16 +171,15 @@ std::vector<std::string> optional_texts(const RuleFile& file, const RuleNode& ro
   return scalars_of(file, *node, "a list of texts");
 }
 
-std::vector<const CoverageQuestion*> load_needs(const RuleFile& file, const RuleNode& root) {
-  std::vector<const CoverageQuestion*> needs;
+std::vector<const Fact*> load_needs(const RuleFile& file, const RuleNode& root) {
+  std::vector<const Fact*> needs;
   const RuleNode* node = root.find("needs");
   if (node == nullptr) return needs;
   for (const std::string& name : scalars_of(file, *node, "a list of coverage questions")) {
-    const CoverageQuestion* question = find_coverage_question(name);
+    const Fact* question = find_coverage(name);
     if (question == nullptr) {
       Names known;
-      for (const CoverageQuestion& known_one : coverage_questions())
-        known.push_back(known_one.name);
+      for (const Fact& candidate : coverage_facts()) known.push_back(candidate.name);
       fail_unknown(file, node->place, "need '{}'", name, known);
     }
     needs.push_back(question);
@@ -249,37 +238,47 @@ uint64_t hash_node(uint64_t hash, const RuleNode& node) {
   return hash;
 }
 
+using Texts = std::vector<std::string>;
+
+constexpr std::pair<std::string_view, Texts Rule::*> kTextLists[] = {
+    {"check", &Rule::check},
+    {"fix", &Rule::fix},
+    {"do_not", &Rule::do_not},
+    {"references", &Rule::references},
+};
+
+/// Ids of other rules.
+constexpr std::pair<std::string_view, Texts Rule::*> kIdLists[] = {
+    {"explains", &Rule::explains},
+    {"explains_same_ranks", &Rule::explains_same_ranks},
+    {"related", &Rule::related},
+};
+
+constexpr std::pair<std::string_view, bool Rule::*> kFlags[] = {
+    {"last_resort", &Rule::last_resort},
+    {"halves_bandwidth", &Rule::halves_bandwidth},
+    {"of_all_runs", &Rule::of_all_runs},
+};
+
 void load_texts(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
   rule.title = scalar_of(file, required(file, root, "title"), "a title");
-  rule.why = optional_text(file, root, "why");
-  rule.check = optional_texts(file, root, "check");
-  rule.fix = optional_texts(file, root, "fix");
-  rule.do_not = optional_texts(file, root, "do_not");
-  rule.references = optional_texts(file, root, "references");
-  rule.explains = optional_texts(file, root, "explains");
-  if (const RuleNode* explains = root.find("explains")) rule.explains_place = explains->place;
-  rule.explains_same_ranks = optional_texts(file, root, "explains_same_ranks");
-  if (const RuleNode* explains = root.find("explains_same_ranks")) {
-    rule.explains_same_ranks_place = explains->place;
+  if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
+  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
+  for (const auto& [key, ids] : kIdLists) {
+    rule.*ids = optional_texts(file, root, key);
+    if (const RuleNode* node = root.find(key)) rule.places.emplace(key, node->place);
   }
-  rule.related = optional_texts(file, root, "related");
-  if (const RuleNode* related = root.find("related")) rule.related_place = related->place;
 }
 
 void load_grades(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
-  if (const RuleNode* last_resort = root.find("last_resort")) {
-    rule.last_resort = word_of(file, *last_resort, "last_resort", {"false", "true"}) == 1;
+  for (const auto& [key, flag] : kFlags) {
+    if (const RuleNode* node = root.find(key)) {
+      rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
+    }
   }
-  if (const RuleNode* halves = root.find("halves_bandwidth")) {
-    rule.halves_bandwidth = word_of(file, *halves, "halves_bandwidth", {"false", "true"}) == 1;
-  }
-  if (const RuleNode* all = root.find("of_all_runs")) {
-    rule.of_all_runs = word_of(file, *all, "of_all_runs", {"false", "true"}) == 1;
-  }
-  rule.severity = static_cast<Severity>(
-      word_of(file, required(file, root, "severity"), "severity", {"error", "warning", "info"}));
+  rule.severity = severity_of(file, required(file, root, "severity"));
   rule.confidence = static_cast<Confidence>(word_of(
       file, required(file, root, "confidence"), "confidence", {"certain", "likely", "possible"}));
   rule.role = static_cast<Role>(
@@ -598,6 +597,41 @@ RuleSet read_rule_set(const std::vector<std::string>& paths, SharedNames shared,
   return set;
 }
 
+namespace {
+
+constexpr std::string_view kLists = "lists.yaml";
+
+RuleFile builtin_file(const EmbeddedFile& file) {
+  return {"rules/" + std::string(file.path), read_compact(file.text), true};
+}
+
+std::vector<Rule> load_builtin_rules() {
+  std::vector<Rule> rules;
+  for (const EmbeddedFile& file : embedded_rules()) {
+    if (file.path != kLists) rules.push_back(load_rule(builtin_file(file)));
+  }
+  return rules;
+}
+
+}  // namespace
+
+SharedNames builtin_shared_names() {
+  SharedNames names;
+  for (const EmbeddedFile& file : embedded_rules()) {
+    if (file.path == kLists) load_shared_names(builtin_file(file), names);
+  }
+  return names;
+}
+
+Rulebook load_rulebook(const std::vector<std::string>& paths, Date today) {
+  if (paths.empty()) return make_rulebook(load_builtin_rules());
+  RuleSet set =
+      read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
+  std::vector<Rule> rules = load_builtin_rules();
+  std::move(set.rules.begin(), set.rules.end(), std::back_inserter(rules));
+  return make_rulebook(std::move(rules), std::move(set.overlays), today);
+}
+
 // Rules joined to a rulebook: which one counts, in which order they are judged, what they share.
 
 namespace {
@@ -640,11 +674,10 @@ void require_id(const RulesById& rules, const Rule& rule, Place place, const std
 }
 
 void require_ids(const RulesById& rules, const Rule& rule) {
-  for (const std::string& id : rule.explains) require_id(rules, rule, rule.explains_place, id);
-  for (const std::string& id : rule.explains_same_ranks) {
-    require_id(rules, rule, rule.explains_same_ranks_place, id);
+  for (const auto& [key, ids] : kIdLists) {
+    for (const std::string& id : rule.*ids)
+      require_id(rules, rule, rule.places.find(key)->second, id);
   }
-  for (const std::string& id : rule.related) require_id(rules, rule, rule.related_place, id);
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
     require_id(rules, rule, asked.place, asked.rule);
   });
@@ -689,6 +722,7 @@ std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
   std::vector<std::string> patterns;
   for (Rule& rule : rules) {
     for_each_condition<LineCondition>(rule.when, [&](LineCondition& line) {
+      if (line.kind != nullptr) return;
       line.number = static_cast<int>(patterns.size());
       patterns.push_back(line.pattern.text());
     });
@@ -715,10 +749,6 @@ void require_rules(const RulesById& rules, const std::vector<Overlay>& overlays)
 }
 
 }  // namespace
-
-Rulebook make_rulebook(std::vector<Rule> rules) {
-  return make_rulebook(std::move(rules), {}, Date{});
-}
 
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today) {
   RulesById unique = by_id(std::move(rules));

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/embedded_file.h"
 #include "base/error.h"
 #include "rules/rule.h"
 #include "rules/rule_yaml.h"
@@ -52,20 +53,20 @@ std::vector<std::string> find_rule_files(const std::string& path);
 /// Reads a file from disk, without looking at what it says. Throws Error.
 RuleFile read_rule_file(const std::string& path);
 
+/// The rule files that the executable brings along, sorted by path: "shm/shm-no-space.yaml". Their
+/// text is the compact form that read_compact reads, shared names replaced; "lists.yaml" holds those
+/// names. Generated at build time by rules/embed/embed_rules.cc, which refuses a broken rule.
+std::span<const EmbeddedFile> embedded_rules();
+
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or
-/// both are built in. Throws Error for ids that stand twice, that nothing has, or that form a
-/// cycle.
-Rulebook make_rulebook(std::vector<Rule> rules);
-
-/// The same with overlays for them; those that ended before `today` are set apart.
-Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today);
-
-/// The built-in rules.
-Rulebook load_rulebook();
+/// both are built in. Overlays that ended before `today` are set apart. Throws Error for ids that
+/// stand twice, that nothing has, or that form a cycle.
+Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays = {},
+                       Date today = {});
 
 /// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
 /// folders. Without a day no overlay has ended. Throws Error.
-Rulebook load_rulebook(const std::vector<std::string>& paths, Date today = {});
+Rulebook load_rulebook(const std::vector<std::string>& paths = {}, Date today = {});
 
 // Words for reading a rule file's tree strictly: what is not expected is an error with its place.
 
@@ -104,6 +105,8 @@ const RuleNode& required(const RuleFile& file, const RuleNode& map, std::string_
 /// A word out of a closed list, as the position of its name: severity: error.
 size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
                const Names& names);
+
+Severity severity_of(const RuleFile& file, const RuleNode& node);
 
 // Lists and conditions that several rule files share by name.
 //

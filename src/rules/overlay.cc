@@ -24,8 +24,7 @@ void load_change(const RuleFile& file, const RuleNode& entry, Overlay& overlay) 
     fail_at(file, entry.place, "an entry has either 'suppress: true' or 'severity'");
   }
   if (severity != nullptr) {
-    overlay.severity =
-        static_cast<Severity>(word_of(file, *severity, "severity", {"error", "warning", "info"}));
+    overlay.severity = severity_of(file, *severity);
   } else if (!bool_of(file, *suppress)) {
     fail_at(file, suppress->place, "an entry that suppresses nothing can be left out");
   }

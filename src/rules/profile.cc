@@ -14,12 +14,6 @@ namespace {
 
 constexpr size_t kNamedInMessage = 3;
 
-Names kind_names() {
-  Names names;
-  for (const ExpectationKind& kind : expectation_kinds()) names.push_back(kind.name);
-  return names;
-}
-
 std::string version_of(const RuleFile& file, const RuleNode& node) {
   const std::string& text = scalar_of(file, node, "a version");
   for (const std::string_view part : split(text, '.')) {
@@ -31,49 +25,45 @@ std::string version_of(const RuleFile& file, const RuleNode& node) {
   return text;
 }
 
+template <typename Limit, typename Read>
+void read_limits(const RuleFile& file, const RuleNode& node, std::string_view what, Read read,
+                 Limit& at_least, Limit& at_most) {
+  entries_of(file, node, what);
+  only_keys(file, node, {"at_least", "at_most"});
+  if (const RuleNode* limit = node.find("at_least")) at_least = read(file, *limit);
+  if (const RuleNode* limit = node.find("at_most")) at_most = read(file, *limit);
+}
+
 void read_number(const RuleFile& file, const RuleNode& node, Expected& expected) {
   if (node.type == RuleNode::Type::Scalar) {
     expected.at_least = expected.at_most = number_of(file, node);
-    return;
-  }
-  entries_of(file, node, "a number or its limits");
-  only_keys(file, node, {"at_least", "at_most"});
-  if (const RuleNode* limit = node.find("at_least")) expected.at_least = number_of(file, *limit);
-  if (const RuleNode* limit = node.find("at_most")) expected.at_most = number_of(file, *limit);
-}
-
-void read_version(const RuleFile& file, const RuleNode& node, Expected& expected) {
-  entries_of(file, node, "limits such as {at_least: 2.18}");
-  only_keys(file, node, {"at_least", "at_most"});
-  if (const RuleNode* limit = node.find("at_least")) {
-    expected.version_at_least = version_of(file, *limit);
-  }
-  if (const RuleNode* limit = node.find("at_most")) {
-    expected.version_at_most = version_of(file, *limit);
+  } else {
+    read_limits(file, node, "a number or its limits", number_of, expected.at_least,
+                expected.at_most);
   }
 }
 
-Expected read_expected(const RuleFile& file, const ExpectationKind& kind, const RuleNode& node) {
+Expected read_expected(const RuleFile& file, Fit fit, const RuleNode& node) {
   Expected expected;
-  switch (kind.type) {
-    case ExpectedType::Texts:
+  switch (fit) {
+    case Fit::IsOne:
+    case Fit::BeginsAsOne:
+    case Fit::HoldsOne:
+    case Fit::IsNone:
       expected.texts = scalars_of(file, node, "a text or a list of them");
       break;
-    case ExpectedType::Number:
+    case Fit::Limits:
       read_number(file, node, expected);
       break;
-    case ExpectedType::YesOrNo:
+    case Fit::YesOrNo:
       expected.yes = bool_of(file, node);
       break;
-    case ExpectedType::Version:
-      read_version(file, node, expected);
+    case Fit::Version:
+      read_limits(file, node, "limits such as {at_least: 2.18}", version_of,
+                  expected.version_at_least, expected.version_at_most);
       break;
   }
   return expected;
-}
-
-Severity severity_of(const RuleFile& file, const RuleNode& node) {
-  return static_cast<Severity>(word_of(file, node, "severity", {"error", "warning", "info"}));
 }
 
 Expectation read_expectation(const RuleFile& file, const RuleNode& node) {
@@ -83,21 +73,21 @@ Expectation read_expectation(const RuleFile& file, const RuleNode& node) {
       expectation.severity = severity_of(file, entry.value);
       continue;
     }
-    const ExpectationKind* kind = find_expectation(entry.key);
-    if (kind == nullptr) {
-      Names known = kind_names();
-      known.push_back("severity");
+    const ExpectedFact* fact = find_expected(entry.key);
+    if (fact == nullptr) {
+      Names known = {"severity"};
+      for (const ExpectedFact& each : expected_facts()) known.push_back(each.fact.name);
       fail_unknown(file, entry.place, "expectation '{}'", entry.key, known);
     }
-    if (expectation.kind != nullptr) {
+    if (expectation.fact != nullptr) {
       fail_at(file, entry.place, fmt::format("'{}' is a second expectation", entry.key),
               "begin each one with '- '");
     }
-    expectation.kind = kind;
-    expectation.expected = read_expected(file, *kind, entry.value);
+    expectation.fact = fact;
+    expectation.expected = read_expected(file, fact->fit, entry.value);
     expectation.text = fmt::format("{}: {}", entry.key, flow_text(entry.value));
   }
-  if (expectation.kind == nullptr) fail_at(file, node.place, "an expectation has only a severity");
+  if (expectation.fact == nullptr) fail_at(file, node.place, "an expectation has only a severity");
   return expectation;
 }
 
@@ -182,14 +172,13 @@ Profile find_profile(const std::string& name_or_path) {
 CheckedProfile check_profile(const Profile& profile, const Job& job) {
   CheckedProfile checked{profile.name, profile.title, {}};
   for (const Expectation& expectation : profile.expectations) {
-    CheckedExpectation result{expectation.text,
-                              expectation.severity,
-                              expectation.kind->check(job, expectation.expected),
-                              {}};
+    CheckedExpectation& result = checked.expectations.emplace_back();
+    result.text = expectation.text;
+    result.severity = expectation.severity;
+    result.outcome = test_fact(*expectation.fact, expectation.expected, job);
     if (result.outcome.state == OutcomeState::Unknown) {
-      result.how_to_capture = expectation.kind->capture;
+      result.how_to_capture = expectation.fact->fact.how_to_capture(job);
     }
-    checked.expectations.push_back(std::move(result));
   }
   return checked;
 }

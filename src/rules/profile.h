@@ -29,7 +29,7 @@ namespace ncclog {
 
 /// One line of a profile.
 struct Expectation {
-  const ExpectationKind* kind = nullptr;  ///< Never nullptr.
+  const ExpectedFact* fact = nullptr;  ///< Never nullptr.
   Expected expected;
   Severity severity = Severity::Warning;
   std::string text;  ///< As written: "between_hosts: NET/IB".

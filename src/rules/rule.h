@@ -9,6 +9,8 @@
 
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -37,10 +39,14 @@ struct CountTest {
   bool operator==(const CountTest&) const = default;
 };
 
+/// Lines of a kind, or that a pattern finds where no kind covers them yet:
 /// {event: shm_attach_failed, where: {size: 0}, in: job, count: {at_least: 2}, as: attach}
-struct EventCondition {
-  const Kind* kind = nullptr;
-  std::vector<FieldTest> where;
+/// {line: 'NCCL WARN .*Cannot get incoming CPU'}
+struct LineCondition {
+  const Kind* kind = nullptr;    ///< nullptr: the pattern finds them.
+  std::vector<FieldTest> where;  ///< Of a kind.
+  Pattern pattern;
+  int number = -1;                 ///< Of the pattern, into Rulebook::line_patterns.
   std::optional<LifePhase> phase;  ///< In which the process printed it; nullopt: any.
   Reach reach = Reach::Instance;
   CountTest count;
@@ -51,16 +57,6 @@ struct EventCondition {
 struct FactCondition {
   const Fact* fact = nullptr;
   std::vector<ValueTest> tests;
-};
-
-/// {line: 'NCCL WARN .*Cannot get incoming CPU'}: for lines that no message kind covers yet.
-struct LineCondition {
-  Pattern pattern;
-  int number = -1;  ///< Into Rulebook::line_patterns.
-  std::optional<LifePhase> phase;
-  Reach reach = Reach::Instance;
-  CountTest count;
-  std::string label;
 };
 
 /// {finding: shm-no-space}: that rule found something, anywhere in the job.
@@ -87,15 +83,14 @@ struct Window {
 /// {sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: comm_end},
 ///  within: 3 calls}: lines of one process in this order.
 struct SequenceCondition {
-  std::vector<Condition> of;      ///< Events and lines; two at least.
+  std::vector<Condition> of;      ///< About lines; two at least.
   std::vector<Condition> unless;  ///< No such line between the first and the last; one at most.
   Window within;
   Reach reach = Reach::Instance;
 };
 
 struct Condition {
-  std::variant<GroupCondition, EventCondition, FactCondition, LineCondition, FindingCondition,
-               SequenceCondition>
+  std::variant<GroupCondition, LineCondition, FactCondition, FindingCondition, SequenceCondition>
       what;
   Place place = {};
   std::string text = {};  ///< In one line, for people; of a group without its members: "any".
@@ -174,7 +169,7 @@ struct Rule {
   /// It is about the runs that the logs hold, so it is judged over all of them together, and not
   /// within each (rules/evaluate.h).
   bool of_all_runs = false;
-  std::vector<const CoverageQuestion*> needs;
+  std::vector<const Fact*> needs;  ///< Of coverage_facts().
   Condition when;
   Blame blame;
   std::vector<MessagePart> message;
@@ -193,9 +188,8 @@ struct Rule {
   bool builtin = false;      ///< Part of the executable, not of a file that the user named.
   std::string when_text;     ///< `when` in one line, for people.
   std::string message_text;  ///< `message` as written.
-  Place explains_place;
-  Place explains_same_ranks_place;
-  Place related_place;
+  /// Of the keys that name other rules: "explains", "related", …
+  std::map<std::string, Place, std::less<>> places;
   uint64_t hash = 0;  ///< Of everything but the examples.
 };
 

@@ -51,11 +51,9 @@ std::string examples_block(std::string_view name, const std::vector<Example>& ex
 
 std::string needs_text(const Rule& rule) {
   std::vector<std::string> names;
-  for (const CoverageQuestion* need : rule.needs) names.emplace_back(need->name);
+  for (const Fact* need : rule.needs) names.emplace_back(need->name);
   return join(names, ", ");
 }
-
-RuleProblem problem_of(const Error& error) { return {error.where(), error.what(), error.hint()}; }
 
 }  // namespace
 
@@ -103,19 +101,18 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id) {
 
 RuleCheck check_rules(const std::vector<std::string>& paths) {
   RuleCheck result;
-  RuleSet set = read_rule_set(paths, builtin_shared_names(), [&](const Error& error) {
-    result.problems.push_back(problem_of(error));
-  });
+  RuleSet set = read_rule_set(paths, builtin_shared_names(),
+                              [&](const Error& error) { result.problems.push_back(error); });
   result.files = set.files;
   std::stable_sort(result.problems.begin(), result.problems.end(),
-                   [](const RuleProblem& a, const RuleProblem& b) { return a.where < b.where; });
+                   [](const Error& a, const Error& b) { return a.where() < b.where(); });
   if (!result.problems.empty()) return result;
   Rulebook builtin = load_rulebook();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
   try {
     make_rulebook(std::move(builtin.rules), std::move(set.overlays), Date{});
   } catch (const Error& error) {
-    result.problems.push_back(problem_of(error));
+    result.problems.push_back(error);
   }
   return result;
 }
@@ -264,15 +261,13 @@ std::string_view to_string(Standing outcome) {
 Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view id) {
   const Rule& rule = required_rule(rulebook, id);
   JobView view(job);
-  Coverage coverage(job);
-  const Found found = find_all(rulebook, view, coverage);
+  const Found found = find_all(rulebook, view);
   Explanation explanation;
   explanation.id = rule.id;
   explanation.title = rule.title;
   explanation.path = rule.path;
-  for (const CoverageQuestion* need : coverage.open_needs(rule)) {
-    explanation.open_needs.push_back(
-        {std::string(need->question), coverage.answer(*need).reason, need->how_to_capture(job)});
+  for (const Fact* need : open_needs(rule, view)) {
+    explanation.open_needs.push_back(not_judged(*need, view));
   }
   if (found.findings.contains(rule.id)) explanation.explained_by = explained_by(found, rule.id);
   std::copy_if(found.overlays.begin(), found.overlays.end(),

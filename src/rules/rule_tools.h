@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "model/job.h"
 #include "model/records.h"
 #include "rules/finding.h"
@@ -25,16 +26,9 @@ std::string show_rule(const Rulebook& rulebook, std::string_view id);
 /// The rule of that id. Throws Error with the nearest id if there is none.
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id);
 
-/// Something wrong with a rule file, as Error would say it.
-struct RuleProblem {
-  std::string where;
-  std::string what;
-  std::string hint;
-};
-
 struct RuleCheck {
   size_t files = 0;
-  std::vector<RuleProblem> problems;  ///< At most one per file; empty: all is well.
+  std::vector<Error> problems;  ///< At most one per file; empty: all is well.
 };
 
 /// Checks every rule file that `paths` name on its own, then together with the built-in rules.

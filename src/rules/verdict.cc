@@ -29,25 +29,23 @@ bool is_usable(const SpeakerLog& log) {
   });
 }
 
-/// What follows from a finding, directly or not.
-struct Consequences {
-  size_t findings = 0;
-  uint64_t lines = 0;  ///< Of the log, that show them.
-};
+bool explains(const Finding& cause, const Finding& effect) {
+  return std::find(cause.explains.begin(), cause.explains.end(), effect.id) != cause.explains.end();
+}
 
-Consequences consequences_of(const std::vector<Finding>& findings, const Finding& cause) {
+/// All that follows from a finding, directly or not.
+std::vector<const Finding*> consequences_of(const std::vector<Finding>& findings,
+                                            const Finding& cause) {
   std::set<std::string_view> known = {cause.id};
   std::vector<const Finding*> open = {&cause};
-  Consequences result;
+  std::vector<const Finding*> result;
   while (!open.empty()) {
     const Finding& from = *open.back();
     open.pop_back();
     for (const Finding& next : findings) {
-      const bool follows = std::count(from.explains.begin(), from.explains.end(), next.id) > 0;
-      if (!follows || !known.insert(next.id).second) continue;
+      if (!explains(from, next) || !known.insert(next.id).second) continue;
       open.push_back(&next);
-      ++result.findings;
-      result.lines += next.evidence.size() + next.evidence_omitted;
+      result.push_back(&next);
     }
   }
   return result;
@@ -55,15 +53,15 @@ Consequences consequences_of(const std::vector<Finding>& findings, const Finding
 
 std::string headline_of(const std::vector<Finding>& findings, const Finding& first) {
   std::string sentence = first_sentence(first.message);
-  const Consequences others = consequences_of(findings, first);
-  if (others.findings == 0) return sentence;
+  const std::vector<const Finding*> others = consequences_of(findings, first);
+  if (others.empty()) return sentence;
+  uint64_t shown = 0;
+  for (const Finding* other : others) shown += other->evidence.size() + other->evidence_omitted;
   if (sentence.ends_with('.')) sentence.pop_back();
-  const std::string lines =
-      others.lines > others.findings ? fmt::format(" ({} lines)", others.lines) : "";
-  return others.findings == 1
-             ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
-             : fmt::format("{}; {} other findings{} follow from it.", sentence, others.findings,
-                           lines);
+  const std::string lines = shown > others.size() ? fmt::format(" ({} lines)", shown) : "";
+  return others.size() == 1 ? fmt::format("{}; another finding{} follows from it.", sentence, lines)
+                            : fmt::format("{}; {} other findings{} follow from it.", sentence,
+                                          others.size(), lines);
 }
 
 std::string why_unusable(const LossTable& losses, bool has_dumps) {
@@ -150,12 +148,6 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
 
 namespace {
 
-/// Findings as a graph: who explains whom, by position in the list.
-struct Graph {
-  std::vector<std::vector<size_t>> explains;
-  std::vector<Severity> weight;  ///< The worst severity of a finding and all that follows from it.
-};
-
 /// True if `effect` names ranks, and all of them are among those of `cause`.
 bool names_no_other_ranks(const Finding& effect, const Finding& cause) {
   return !effect.ranks.empty() && std::includes(cause.ranks.begin(), cause.ranks.end(),
@@ -182,52 +174,24 @@ void keep_present_ids(std::vector<Finding>& findings) {
   }
 }
 
-Severity worst_below(const Graph& graph, const std::vector<Finding>& findings, size_t from) {
-  std::set<size_t> seen = {from};
-  std::vector<size_t> open = {from};
-  Severity worst = findings[from].severity;
-  while (!open.empty()) {
-    const size_t at = open.back();
-    open.pop_back();
-    worst = std::min(worst, findings[at].severity);
-    for (const size_t next : graph.explains[at]) {
-      if (seen.insert(next).second) open.push_back(next);
-    }
+/// The worst severity of a finding and all that follows from it.
+Severity weight_of(const std::vector<Finding>& findings, const Finding& cause) {
+  Severity worst = cause.severity;
+  for (const Finding* effect : consequences_of(findings, cause)) {
+    worst = std::min(worst, effect->severity);
   }
   return worst;
 }
 
-Graph build_graph(const std::vector<Finding>& findings) {
-  std::map<std::string, size_t> position;
-  for (size_t i = 0; i < findings.size(); ++i) position[findings[i].id] = i;
-  Graph graph;
-  for (const Finding& finding : findings) {
-    auto& below = graph.explains.emplace_back();
-    for (const std::string& id : finding.explains) below.push_back(position.at(id));
-  }
-  for (size_t i = 0; i < findings.size(); ++i) {
-    graph.weight.push_back(worst_below(graph, findings, i));
-  }
-  return graph;
-}
-
 int rank_of(Role role) {
-  switch (role) {
-    case Role::Cause:
-      return 0;
-    case Role::Advice:
-      return 1;
-    case Role::Symptom:
-      return 2;
-  }
-  return 3;
+  if (role == Role::Cause) return 0;
+  return role == Role::Advice ? 1 : 2;
 }
 
 /// True if some finding that is not placed yet explains finding `i`.
-bool is_explained(const Graph& graph, const std::vector<bool>& placed, size_t i) {
-  for (size_t other = 0; other < graph.explains.size(); ++other) {
-    const auto& below = graph.explains[other];
-    if (!placed[other] && std::find(below.begin(), below.end(), i) != below.end()) return true;
+bool is_explained(const std::vector<Finding>& findings, const std::vector<bool>& placed, size_t i) {
+  for (size_t other = 0; other < findings.size(); ++other) {
+    if (!placed[other] && explains(findings[other], findings[i])) return true;
   }
   return false;
 }
@@ -237,11 +201,12 @@ bool is_explained(const Graph& graph, const std::vector<bool>& placed, size_t i)
 std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   explain_same_ranks(findings);
   keep_present_ids(findings);
-  const Graph graph = build_graph(findings);
+  std::vector<Severity> weights;
+  for (const Finding& finding : findings) weights.push_back(weight_of(findings, finding));
   const auto key = [&](size_t i) {
     const Finding& finding = findings[i];
-    return std::make_tuple(graph.weight[i], finding.severity, rank_of(finding.role),
-                           finding.confidence, std::string_view(finding.id));
+    return std::make_tuple(weights[i], finding.severity, rank_of(finding.role), finding.confidence,
+                           std::string_view(finding.id));
   };
   std::vector<bool> placed(findings.size(), false);
   std::vector<size_t> order;
@@ -251,7 +216,7 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
     bool best_is_free = false;
     for (size_t i = 0; i < findings.size(); ++i) {
       if (placed[i]) continue;
-      const bool is_free = !is_explained(graph, placed, i);
+      const bool is_free = !is_explained(findings, placed, i);
       const bool better = best == findings.size() || (is_free && !best_is_free) ||
                           (is_free == best_is_free && key(i) < key(best));
       if (better) best = i, best_is_free = is_free;
@@ -263,42 +228,6 @@ std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   result.reserve(order.size());
   for (const size_t i : order) result.push_back(std::move(findings[i]));
   return result;
-}
-
-// Findings as traits.
-
-namespace {
-
-/// "all ranks", "ranks 1,3"; empty if it names none.
-std::string ranks_of(const Finding& finding, const Job& job) {
-  if (finding.ranks.empty()) return {};
-  const bool all = job.nranks && finding.ranks.size() == static_cast<size_t>(*job.nranks);
-  if (all) return "all ranks";
-  return fmt::format("{} {}", finding.ranks.size() == 1 ? "rank" : "ranks",
-                     ranges_text(finding.ranks));
-}
-
-Trait trait_of(const Finding& finding, const Job& job) {
-  Trait trait{.topic = Topic::Finding, .name = finding.id};
-  const std::string ranks = ranks_of(finding, job);
-  trait.value = fmt::format("{}: {}", to_string(finding.severity), first_sentence(finding.message));
-  trait.alike = fmt::format("{} {}", to_string(finding.severity), ranks);
-  trait.explains = finding.explains;
-  trait.is_note = finding.severity == Severity::Info;
-  for (const Evidence& line : finding.evidence) {
-    if (trait.evidence.size() < Trait::kMaxEvidence) trait.evidence.push_back(line);
-  }
-  return trait;
-}
-
-}  // namespace
-
-std::vector<Trait> finding_traits(const Diagnosis& diagnosis, const Job& job) {
-  std::vector<Trait> traits;
-  for (const Finding& finding : diagnosis.findings) traits.push_back(trait_of(finding, job));
-  std::sort(traits.begin(), traits.end(),
-            [](const Trait& a, const Trait& b) { return a.name < b.name; });
-  return traits;
 }
 
 }  // namespace ncclog

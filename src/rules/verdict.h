@@ -7,7 +7,6 @@
 
 #include <vector>
 
-#include "diagnose/compare/run_difference.h"
 #include "model/job.h"
 #include "rules/finding.h"
 
@@ -27,15 +26,5 @@ std::string first_sentence(std::string_view message);
 /// `explains` what of `explains_same_ranks` names no other ranks, and trims it to the findings that
 /// are present. Same set, same order.
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);
-
-// The findings of a run as traits, so that two runs' findings are compared like everything else.
-//
-//   shm-no-space   "error: Rank 1 on node-a could not … (ranks 1,3)"
-//
-// Findings are alike if they have the same id, severity and ranks; words, hosts and confidence
-// depend on what was logged.
-
-/// One trait for each finding, by id. Those of severity info are notes.
-std::vector<Trait> finding_traits(const Diagnosis& diagnosis, const Job& job);
 
 }  // namespace ncclog

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "import/flight_recorder.h"
-#include "import/pickle.h"
+#include "import/document.h"
+#include "import/import.h"
 
 namespace {
 

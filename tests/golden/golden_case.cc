@@ -30,7 +30,7 @@ std::string fill_in(std::string word, const fs::path& folder) {
 /// Reports name the rulebook by its hash, which every edit of a rule changes.
 std::string without_rulebook_hash(std::string text) {
   constexpr std::pair<std::string_view, char> kMarks[] = {
-      {"\"rulebook\": \"", '"'}, {", rules `", '`'}, {", rulebook ", '.'}};
+      {"\"rulebook\": \"", '"'}, {", rules `", '`'}, {", rules <code>", '<'}};
   for (const auto& [mark, end] : kMarks) {
     const size_t at = text.rfind(mark);
     if (at == std::string::npos) continue;

@@ -132,7 +132,7 @@ Job finish(std::vector<Stretch> stretches, bool from_the_right) {
   }
   JobInput input;
   input.path = "log.txt";
-  const LossTable losses = stretches[0].shard.losses();
+  const LossTable losses = stretches[0].shard.losses;
   return build_job(std::move(stretches[0].shard), {input}, units, losses);
 }
 
@@ -217,7 +217,7 @@ TEST(InterleavingProperty, OfDifferentProcessesGivesTheSameJobLineNumbersAside) 
 TEST(EveryLineProperty, IsCountedOnceWhereverTheLogEnds) {
   for (size_t size = 0; size <= kLog.size(); size += 7) {
     const std::string_view text = kLog.substr(0, size);
-    const LossTable losses = read_text(text).losses();
+    const LossTable losses = read_text(text).losses;
     EXPECT_EQ(losses.lines,
               losses.recognised + losses.unrecognised + losses.foreign + losses.unreadable);
     const auto ends = static_cast<uint64_t>(

@@ -41,8 +41,8 @@ class BlockReader {
       std::fill(block.begin(), block.end(), '#');
     }
     Shard shard = reader_.finish();
-    reading_.lines = shard.losses().lines;
-    const LossTable losses = shard.losses();
+    reading_.lines = shard.losses.lines;
+    const LossTable losses = shard.losses;
     JobInput input;
     input.path = "log.txt";
     reading_.job = describe_job(build_job(std::move(shard), {input}, {JobUnit{}}, losses));
@@ -90,7 +90,7 @@ std::string slowly(std::string_view text) {
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   Shard shard = reader.finish();
-  const LossTable losses = shard.losses();
+  const LossTable losses = shard.losses;
   JobInput input;
   input.path = "log.txt";
   return describe_job(build_job(std::move(shard), {input}, {JobUnit{}}, losses));

@@ -62,7 +62,7 @@ Diagnosis diagnose(const Files& files, const Rulebook& rulebook, const LineMatch
     inputs[i].path = "file " + std::to_string(i);
     units.push_back({i, static_cast<uint32_t>(i), 1});
   }
-  const LossTable losses = all.losses();
+  const LossTable losses = all.losses;
   return evaluate(rulebook, build_job(std::move(all), std::move(inputs), std::move(units), losses));
 }
 

@@ -7,7 +7,7 @@
 
 #include "app/commands/analyze.h"
 #include "base/text.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {

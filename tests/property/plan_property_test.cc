@@ -35,11 +35,11 @@ struct Filler {
   void operator()(const char*, Member T::*member, Written) {
     fill(random, value.*member);
   }
-  void operator()(const char*, int T::*member, Written, const NumberWords& words) {
+  void operator()(const char*, int T::*member, Written, const Words& words) {
     value.*member = pick(random, words.count);
   }
-  void operator()(const char*, std::string T::*member, Written, const TextWords& words) {
-    value.*member = words.all()[random() % words.all().size()];
+  void operator()(const char*, std::string T::*member, Written, const Words& words) {
+    value.*member = words.name(pick(random, words.count));
   }
 };
 
@@ -134,7 +134,7 @@ ReplayPlan lived_plan(Random& random) {
     call.datatype = pick(random, 12);
     const int size = static_cast<int>(ranks.size());
     if (random() % 2 == 0) {
-      call.op = function_words()[random() % 8];
+      call.op = function_word(static_cast<int64_t>(random() % 8));
       if (has_root(call.op)) call.root = pick(random, size);
       for (const int rank : ranks) {
         call.stream = pick(random, 2);

@@ -13,9 +13,9 @@
 
 #include "app/commands/replay.h"
 #include "base/error.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan_json.h"
-#include "replay/plan/shrink_plan.h"
 #include "support/call_log.h"
 #include "support/paths.h"
 #include "support/plan_of_text.h"

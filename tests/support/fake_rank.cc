@@ -9,11 +9,10 @@
 //   exit      ends with status NUMBER                       error     says an error, then hangs
 //   garbage   sends what is no message                      flood     sends without end, deaf
 //   endless   sends a line without an end                   early     says a phase that is not due
-//   twice     connects a second time, then goes on          stranger  comes with a wrong token
-//   first child     leaves a child that holds its connection      orphan    leaves a child in a new
-//   session segment   leaves shared memory in FAKE_SHARED_MEMORY     wrong     reports NUMBER wrong
-//   elements enter     enters NUMBER calls and completes one less, then hangs   (PHASE is
-//   completion) probe     of `probe GPU`: that GPU does not answer (PHASE is ignored)
+//   child     leaves a child that holds its connection      orphan    … in a session of its own
+//   segment   leaves shared memory in FAKE_SHARED_MEMORY    wrong     reports NUMBER wrong elements
+//   enter     enters NUMBER calls and completes one less, then hangs (PHASE is completion)
+//   probe     of `probe GPU`: that GPU does not answer (PHASE is ignored)
 
 #include <fcntl.h>
 #include <poll.h>
@@ -65,21 +64,14 @@ std::vector<Misdeed> misdeeds_of(int rank, std::string_view mode) {
 
 class FakeRank {
  public:
-  FakeRank(const ReplayPlan& plan, MadeIn mode, int rank, int gpu)
-      : rank_(rank),
-        gpu_(gpu),
-        calls_(calls_in(plan.ranks[rank], mode).size()),
+  FakeRank(const ReplayPlan& plan, MadeIn mode, int rank)
+      : calls_(calls_in(plan.ranks[rank], mode).size()),
         misdeeds_(misdeeds_of(rank, mode == MadeIn::Defect ? "defect" : "clean")),
-        connection_(connect_to(std::getenv(kCoordinatorVariable), std::getenv(kTokenVariable),
-                               std::chrono::seconds(2))) {}
+        connection_(std::stoi(std::getenv(kChannelVariable))) {}
 
   int live() {
     misbehave("start");
-    say({.at = ReplayPhase::Start,
-         .rank = rank_,
-         .pid = getpid(),
-         .gpu = gpu_,
-         .nccl_version = "2.28.9"});
+    say({.at = ReplayPhase::Start, .nccl_version = "2.28.9"});
     await("init");
     misbehave("init");
     say({.at = ReplayPhase::Enqueue, .init_seconds = 0.25});
@@ -167,9 +159,6 @@ class FakeRank {
     if (what == "endless") send_all(std::string(Connection::kLongestLine + 2, 'x')), await("never");
     if (what == "early") say({.at = ReplayPhase::Done}), await("never");
     if (what == "flood") flood();
-    if (what == "twice") connect_again();
-    if (what == "stranger")
-      connect_to(std::getenv(kCoordinatorVariable), "wrong", std::chrono::seconds(2));
     if (what == "child" || what == "orphan") leave_child(what == "orphan");
     if (what == "segment") leave_segment(misdeed.number);
     if (what == "enter") enter(static_cast<uint64_t>(misdeed.number));
@@ -185,12 +174,6 @@ class FakeRank {
     while (true) {
       say({.kind = RankMessage::Kind::Progress, .entered = 1, .completed = 0, .open = {0}});
     }
-  }
-
-  void connect_again() {
-    Connection second = connect_to(std::getenv(kCoordinatorVariable), std::getenv(kTokenVariable),
-                                   std::chrono::seconds(2));
-    second.send(write_message({.at = ReplayPhase::Start, .rank = rank_, .pid = 1, .gpu = 9}));
   }
 
   static void leave_child(bool in_new_session) {
@@ -219,8 +202,6 @@ class FakeRank {
     await("never");
   }
 
-  int rank_;
-  int gpu_;
   uint64_t calls_;
   std::vector<Misdeed> misdeeds_;
   Connection connection_;
@@ -249,8 +230,7 @@ int live(const std::vector<std::string>& words) {
   const std::string path = flag(words, "--plan");
   const ReplayPlan plan = parse_plan(read_file(path), path);
   const MadeIn mode = flag(words, "--mode") == "defect" ? MadeIn::Defect : MadeIn::Clean;
-  return FakeRank(plan, mode, std::stoi(flag(words, "--rank")), std::stoi(flag(words, "--device")))
-      .live();
+  return FakeRank(plan, mode, std::stoi(flag(words, "--rank"))).live();
 }
 
 }  // namespace

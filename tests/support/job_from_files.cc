@@ -24,7 +24,7 @@ Job job_from_files(const std::vector<std::pair<std::string, std::string>>& files
     inputs.emplace_back().path = path;
     units.push_back({place, static_cast<uint32_t>(place), 1});
   }
-  const LossTable losses = all.losses();
+  const LossTable losses = all.losses;
   return build_job(std::move(all), std::move(inputs), std::move(units), losses);
 }
 

@@ -89,7 +89,7 @@ class Checker {
   }
 
   void read_text(std::string_view text) {
-    const bool is_heading = starts_with_any(text, {"## ", "### "});
+    const bool is_heading = starts_with_any(text, {"## ", "### ", "#### "});
     if (is_heading) text.remove_prefix(text.find(' '));
     if (text.starts_with("<details>")) ++open_details_;
     if (text.starts_with("</details>")) --open_details_;

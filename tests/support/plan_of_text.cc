@@ -82,14 +82,7 @@ bool clean_run_completes(const ReplayPlan& plan) {
   const bool buffers = std::any_of(
       plan.losses.begin(), plan.losses.end(),
       [](const std::string& loss) { return loss.find("NCCL has room") != std::string::npos; });
-  const auto completed =
-      completed_calls(plan, buffers ? SendEnds::ByItself : SendEnds::WithItsRecv);
-  for (size_t r = 0; r < plan.ranks.size(); ++r) {
-    for (size_t c = 0; c < plan.ranks[r].calls.size(); ++c) {
-      if (plan.ranks[r].calls[c].made_in != MadeIn::Defect && !completed[r][c]) return false;
-    }
-  }
-  return true;
+  return clean_run_ends(plan, buffers ? SendEnds::ByItself : SendEnds::WithItsRecv);
 }
 
 }  // namespace ncclog::testing

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdlib>
 #include <deque>
@@ -21,11 +20,10 @@
 #include "base/version.h"
 #include "input/find_inputs.h"
 #include "model/build/build_job.h"
-#include "report/document/render_text.h"
+#include "report/document/explanation.h"
+#include "report/document/render.h"
 #include "report/document/report_document.h"
-#include "report/report_formats.h"
-#include "report/text/write_explanation.h"
-#include "report/verdict_and_evidence.h"
+#include "report/report.h"
 #include "rules/evaluate.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
@@ -156,6 +154,21 @@ void write_reports(const Report& report, std::span<const ReportOutput> outputs, 
 
 namespace {
 
+constexpr Choice<FailOn> kFailOn[] = {{"error", FailOn::Error},
+                                      {"warning", FailOn::Warning},
+                                      {"info", FailOn::Info},
+                                      {"never", FailOn::Never}};
+
+/// The formats of reports by name; valid for the whole program.
+const std::vector<Choice<const ReportKind*>>& report_choices() {
+  static const std::vector<Choice<const ReportKind*>> choices = [] {
+    std::vector<Choice<const ReportKind*>> all;
+    for (const ReportKind& kind : report_kinds()) all.push_back({kind.name, &kind});
+    return all;
+  }();
+  return choices;
+}
+
 /// The verdict, whether it rests on all of the input, and what a replay came to.
 std::string verdict_line(const Report& report, const TextStyle& style) {
   constexpr int kNeverWrapped = 1'000'000;
@@ -185,15 +198,57 @@ ExitStatus analyze(const AnalyzeOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_analyze(CLI::App& app) {
+void add_output_flags(CommandRow& command, std::vector<ReportOutput>& outputs) {
+  for (const ReportKind& kind : report_kinds()) {
+    const std::string flag = fmt::format("--{}", kind.flag);
+    const auto add = [flag, &kind, &outputs](const std::string& path) {
+      if (path.empty()) throw Error("no file named", flag, "'-' is standard output");
+      // What is typed replaces what the configuration file names.
+      std::erase_if(outputs, [&](const ReportOutput& one) { return one.kind == &kind; });
+      outputs.push_back({&kind, path});
+    };
+    add_flag(command, kOutputFlags, flag + " FILE", add,
+             fmt::format("write a report to FILE: {}", kind.help));
+  }
+}
+
+void add_judging_flags(CommandRow& command, AnalyzeOptions& options) {
+  add_outcome_flag(command, options.input);
+  add_rules_flag(command, options.rules);
+  add_flag(command, kJudgingFlags, "--expect PROFILE", options.expect,
+           "a profile of what the job should look like: a name of 'ncclog expect list', or a file");
+  add_flag(command, kJudgingFlags, "--with-replay FILE", options.with_replay,
+           "what 'ncclog replay run' wrote (result.json): its verdict joins the report");
+  add_choice(command, kJudgingFlags, "--fail-on", options.fail_on, kFailOn,
+             "exit with 1 if there is a finding of this severity or worse (default: error)");
+}
+
+void add_analyze_flags(CommandRow& command, AnalyzeOptions& options) {
+  add_input_flags(command, options.input);
+  add_choice(command, kOutputFlags, "--format", options.format, report_choices(),
+             "text for people, json for scripts, markdown for an issue, html for a browser");
+  add_output_flags(command, options.outputs);
+  add_judging_flags(command, options);
+  add_color_flag(command, options.color);
+}
+
+void declare_analyze(CommandRow& command) {
   const auto options = std::make_shared<AnalyzeOptions>();
-  add_analyze_flags(app, *options);
-  return [options](Console& console) { return analyze(*options, console); };
+  add_analyze_flags(command, *options);
+  command.run = [options](Console& console) { return analyze(*options, console); };
 }
 
 // ncclog explain RULE PATH…
 
 namespace {
+
+struct ExplainOptions {
+  std::string id;  ///< Of the rule; empty: a mistake.
+  InputOptions input;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  ReportFormat format = ReportFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
 
 ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
   if (options.id.empty()) throw Error("no rule named", "explain", "see 'ncclog rules list'");
@@ -212,10 +267,20 @@ ExitStatus explain_rule(const ExplainOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_explain(CLI::App& app) {
+void declare_explain(CommandRow& command) {
   const auto options = std::make_shared<ExplainOptions>();
-  add_explain_flags(app, *options);
-  return [options](Console& console) { return explain_rule(*options, console); };
+  add_argument(command, "RULE", options->id, "the rule's id");
+  add_input_flags(command, options->input);
+  add_outcome_flag(command, options->input);
+  add_rules_flag(command, options->rules);
+  add_choice(command, kOutputFlags, "--format", options->format, kReportFormats,
+             "text for people, json for scripts");
+  const auto set_json = [&format = options->format](const std::string&) {
+    format = ReportFormat::Json;
+  };
+  add_flag(command, kOutputFlags, "--json", set_json, "the same as --format json");
+  add_color_flag(command, options->color);
+  command.run = [options](Console& console) { return explain_rule(*options, console); };
 }
 
 }  // namespace ncclog

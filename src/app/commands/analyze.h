@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exit_codes.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "input/line_reader.h"
@@ -22,6 +23,32 @@
 #include "rules/rule.h"
 
 namespace ncclog {
+
+/// A report in one format, and where it goes.
+struct ReportOutput {
+  const ReportKind* kind = nullptr;  ///< Never nullptr.
+  std::string path;                  ///< "-": standard output.
+};
+
+struct AnalyzeOptions {
+  InputOptions input;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  std::string expect;              ///< Profile's name or path; empty: none.
+  std::string with_replay;         ///< A result of `replay run`; empty: none.
+  const ReportKind* format = find_report_kind("text");  ///< Of what is printed; never nullptr.
+  std::vector<ReportOutput> outputs;                    ///< Besides; in the formats' order.
+  FailOn fail_on = FailOn::Error;
+  ColorChoice color = ColorChoice::Auto;
+};
+
+/// A flag for each format, which names the file that it is written to.
+void add_output_flags(CommandRow& command, std::vector<ReportOutput>& outputs);
+
+/// What both analyze and report take.
+void add_judging_flags(CommandRow& command, AnalyzeOptions& options);
+
+/// Parsing fills `options`, which must outlive the row.
+void add_analyze_flags(CommandRow& command, AnalyzeOptions& options);
 
 /// Today, UTC: overlays end by it. SOURCE_DATE_EPOCH, where it is a number of seconds after 1970,
 /// goes before the system's clock, so that a run can be repeated to the byte.

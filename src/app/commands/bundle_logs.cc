@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "import/document.h"
-#include "import/pickle.h"
 #include "input/input_walk.h"
 #include "log/event.h"
 #include "log/known_messages.h"

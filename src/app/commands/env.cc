@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -23,12 +22,11 @@
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/settings/job_settings.h"
-#include "import/yaml_settings.h"
+#include "import/import.h"
 #include "input/byte_source.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
-#include "report/document/render_text.h"
+#include "report/document/render.h"
 
 namespace ncclog {
 namespace {
@@ -241,10 +239,6 @@ std::string read_up_to(const std::string& path, size_t most) {
   return text;
 }
 
-std::string place_of(const std::string& path, uint64_t line) {
-  return line == 0 ? path : fmt::format("{}:{}", path, line);
-}
-
 /// Lints what a file sets.
 CheckedSource checked_file(const std::string& path, std::string_view format,
                            std::vector<Setting> settings, const LintContext& context) {
@@ -253,7 +247,7 @@ CheckedSource checked_file(const std::string& path, std::string_view format,
   source.format = format;
   for (Remark& remark : lint(settings, context)) {
     const uint64_t line = settings[remark.setting].line;
-    source.remarks.push_back({std::move(remark), place_of(path, line)});
+    source.remarks.push_back({std::move(remark), place_text(path, line)});
   }
   const auto is_said = [&](const Setting& setting) {
     return concerns_nccl(setting.name) ||
@@ -323,8 +317,7 @@ CheckedSource check_job(const std::string& path, const Job& job, const LintConte
   source.format = "log";
   source.settings = settings_of(job);
   for (JobRemark& each : lint_job(job, context)) {
-    const FileLine line = file_line(job, each.line.where);
-    source.remarks.push_back({std::move(each.remark), place_of(line.path, line.line)});
+    source.remarks.push_back({std::move(each.remark), place_text(job, each.line.where)});
   }
   add_differences(job, source);
   return source;
@@ -380,6 +373,17 @@ EnvSource check_path(const std::string& path, const LintContext& context, HostDe
 namespace {
 
 // ncclog env check [PATH…]
+
+struct EnvOptions {
+  std::vector<std::string> paths;  ///< Scripts, YAML, logs, "-"; empty: this process's environment.
+  std::string nccl;                ///< A release, "2.27.3"; empty: any.
+  std::string interfaces;          ///< "eth0,ib0": of the job's hosts; empty: unknown.
+  std::string hcas;                ///< "mlx5_0,mlx5_1", the same.
+  std::string log;                 ///< A log that shows the job's hosts; empty: none.
+  bool strict = false;             ///< Warnings fail, too.
+  ReportFormat format = ReportFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
 
 std::vector<std::string> names_of_list(std::string_view list) {
   std::vector<std::string> names;
@@ -458,18 +462,26 @@ ExitStatus check(const EnvOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_env(CLI::App& app) {
+void declare_env(CommandRow& command) {
   const auto options = std::make_shared<EnvOptions>();
-  app.require_subcommand(0, 1);
-  CLI::App* sub = app.add_subcommand("check", "say which settings do not do what they say");
-  sub->allow_extras();
-  sub->footer("");
-  add_env_check_flags(*sub, *options);
-  return [options, &app](Console& console) {
-    if (app.got_subcommand("check")) return check(*options, console);
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
-  };
+  CommandRow& check_row =
+      add_command(command, "check", "say which settings do not do what they say");
+  add_argument(check_row, "PATH", options->paths,
+               "scripts, .env, YAML or nccl.conf files, logs, '-' for stdin; without: the "
+               "environment of this shell and NCCL's configuration files");
+  add_flag(check_row, kInputFlags, "--nccl 2.27.3", options->nccl,
+           "the release of NCCL that the job uses");
+  add_flag(check_row, kInputFlags, "--interfaces LIST", options->interfaces,
+           "interfaces of the job's hosts, against which filters are held (default for a "
+           "script: those of this machine)");
+  add_flag(check_row, kInputFlags, "--hcas LIST", options->hcas, "RDMA devices of the job's hosts");
+  add_flag(check_row, kInputFlags, "--log PATH", options->log,
+           "a log of the job: its hosts, and its release of NCCL");
+  add_flag(check_row, kJudgingFlags, "--strict", options->strict, "exit with 1 for warnings, too");
+  add_choice(check_row, kOutputFlags, "--format", options->format, kReportFormats,
+             "text for people, json for scripts");
+  add_color_flag(check_row, options->color);
+  check_row.run = [options](Console& console) { return check(*options, console); };
 }
 
 }  // namespace ncclog

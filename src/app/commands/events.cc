@@ -1,11 +1,12 @@
 #include "app/commands/events.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/read/read_job.h"
@@ -15,7 +16,7 @@
 #include "input/line_reader.h"
 #include "log/event.h"
 #include "log/messages.h"
-#include "report/sql/sql_tables.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 /// Hands on the entries of a dump; other documents have no events. False once nobody wants more.
 bool walk_document(UnitReader& input, const WalkedInput& name, const EventTaker& taker) {
   Shard shard = read_document(input, name);
-  for (const FlightRecorderDump& dump : shard.take_flight_recorders()) {
+  for (const FlightRecorderDump& dump : shard.flight_recorders) {
     for (size_t i = 0; i < dump.entries.size(); ++i) {
       if (!taker.take_entry(name.path, dump, i)) return false;
     }
@@ -78,7 +79,7 @@ ExitStatus walk_events(std::span<const std::string> inputs, const EventTaker& ta
 
 namespace {
 
-// Events of lines
+// Members of a JSON object.
 
 void append_key(std::string& out, std::string_view key) {
   if (out.back() != '{') out += ',';
@@ -94,6 +95,52 @@ void append_number(std::string& out, std::string_view key, int64_t value) {
 void append_text(std::string& out, std::string_view key, std::string_view text) {
   append_key(out, key);
   append_json_string(out, text);
+}
+
+// What is known; -1, empty and nullopt are not.
+
+void append_known(std::string& out, std::string_view key, int64_t value) {
+  if (value >= 0) append_number(out, key, value);
+}
+
+void append_known(std::string& out, std::string_view key, std::string_view text) {
+  if (!text.empty()) append_text(out, key, text);
+}
+
+void append_known(std::string& out, std::string_view key, std::optional<bool> value) {
+  if (!value) return;
+  append_key(out, key);
+  out += *value ? "true" : "false";
+}
+
+/// "12.5", "3.0".
+void append_known(std::string& out, std::string_view key, double value) {
+  if (!(value >= 0)) return;
+  append_key(out, key);
+  const std::string text = std::isfinite(value) ? fmt::format("{}", value) : "null";
+  out += text.find_first_of(".el") == text.npos ? text + ".0" : text;
+}
+
+void append_known(std::string& out, std::string_view key, const TensorSizes& sizes) {
+  if (sizes.empty()) return;
+  append_key(out, key);
+  out += '[';
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    fmt::format_to(std::back_inserter(out), "{}[{}]", i == 0 ? "" : ",", fmt::join(sizes[i], ","));
+  }
+  out += ']';
+}
+
+void append_known(std::string& out, std::string_view key, const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  append_key(out, key);
+  char before = '[';
+  for (const std::string& text : texts) {
+    out += before;
+    append_json_string(out, text);
+    before = ',';
+  }
+  out += ']';
 }
 
 /// A value as its field's type says; a number too large for one is text.
@@ -117,14 +164,6 @@ void append_fields(std::string& out, const Message& message) {
     if (text.data() != nullptr) append_field(out, message.kind->fields[i], text);
   }
   out += '}';
-}
-
-/// Who printed the line, as far as it says so: as JSON members.
-void append_speaker(std::string& out, const Header& header) {
-  if (!header.host.empty()) append_text(out, "host", header.host);
-  if (header.pid >= 0) append_number(out, "pid", header.pid);
-  if (header.tid >= 0) append_number(out, "tid", header.tid);
-  if (header.cuda_dev >= 0) append_number(out, "cuda_dev", header.cuda_dev);
 }
 
 /// What is known about a WARN, as JSON members; nothing for other lines.
@@ -170,7 +209,10 @@ void append_event_json(std::string& out, const WalkedEvent& walked) {
   append_text(out, "file", walked.file);
   append_number(out, "line", static_cast<int64_t>(walked.line));
   if (time.known()) append_text(out, "time", time.text);
-  append_speaker(out, event.header);
+  append_known(out, "host", event.header.host);
+  append_known(out, "pid", event.header.pid);
+  append_known(out, "tid", event.header.tid);
+  append_known(out, "cuda_dev", int64_t{event.header.cuda_dev});
   append_text(out, "level", exported_level(event));
   append_text(out, "kind", kind_name(event));
   append_key(out, "fields");
@@ -182,8 +224,7 @@ void append_event_json(std::string& out, const WalkedEvent& walked) {
 
 std::string event_csv_heading() {
   std::vector<Cell> names;
-  for (const SqlColumn& column : sql_events_table().columns)
-    names.push_back(text_cell(column.name));
+  for (const Column& column : events_table().columns) names.push_back(text_cell(column.name));
   return csv_row(names);
 }
 
@@ -210,93 +251,57 @@ std::vector<Cell> event_cells(const WalkedEvent& walked) {
 
 namespace {
 
-// Entries of a Flight Recorder dump
-
-using Json = nlohmann::ordered_json;
-
-/// Adds what is known; -1, empty and nullopt are not.
-struct Fields {
-  Json json = Json::object();
-
-  void add(const char* name, int64_t value) {
-    if (value >= 0) json[name] = value;
-  }
-  void add(const char* name, double value) {
-    if (value >= 0) json[name] = value;
-  }
-  void add(const char* name, std::optional<bool> value) {
-    if (value) json[name] = *value;
-  }
-  void add(const char* name, std::string_view value) {
-    if (!value.empty()) json[name] = to_valid_utf8(value);
-  }
-  void add(const char* name, const TensorSizes& value) {
-    if (!value.empty()) json[name] = value;
-  }
-  void add(const char* name, const std::vector<std::string>& value) {
-    for (const std::string& text : value) json[name].push_back(to_valid_utf8(text));
-  }
-};
-
-Json fields_of(const FlightRecorderDump& dump, size_t index) {
-  const FlightRecorderEntry& entry = dump.entries[index];
-  Fields fields;
-  fields.add("entry", static_cast<int64_t>(index));
-  fields.add("rank", int64_t{dump.rank});
-  fields.add("record_id", entry.record_id);
-  fields.add("pg_id", entry.pg_id);
-  fields.add("group", std::string_view(entry.group));
-  fields.add("group_name", std::string_view(entry.description));
-  fields.add("collective_seq_id", entry.collective_seq_id);
-  fields.add("p2p_seq_id", entry.p2p_seq_id);
-  fields.add("op_id", entry.op_id);
-  fields.add("is_p2p", entry.is_p2p);
-  fields.add("profiling_name", std::string_view(entry.profiling_name));
-  fields.add("function", nccl_function(entry.profiling_name));
-  fields.add("state", to_string(entry.state));
-  fields.add("retired", entry.retired);
-  fields.add("input_sizes", entry.input_sizes);
-  fields.add("output_sizes", entry.output_sizes);
-  fields.add("input_dtypes", entry.input_dtypes);
-  fields.add("output_dtypes", entry.output_dtypes);
-  fields.add("time_created_ns", entry.time_created_ns);
-  fields.add("time_started_ns", entry.time_started_ns);
-  fields.add("time_completed_ns", entry.time_completed_ns);
-  fields.add("duration_ms", entry.duration_ms);
-  fields.add("timeout_ms", entry.timeout_ms);
-  fields.add("frame_function", std::string_view(entry.frame.function));
-  fields.add("frame_file", std::string_view(entry.frame.file));
-  fields.add("frame_line", entry.frame.line);
-  return std::move(fields.json);
-}
-
 /// Place of a column among those of events, which has one of that name.
 size_t column_of(std::string_view name) {
-  const auto columns = sql_events_table().columns;
-  const auto found = std::find_if(columns.begin(), columns.end(),
-                                  [&](const SqlColumn& column) { return column.name == name; });
-  return static_cast<size_t>(found - columns.begin());
+  const auto columns = events_table().columns;
+  return static_cast<size_t>(std::ranges::find(columns, name, &Column::name) - columns.begin());
 }
 
 }  // namespace
 
 void append_recorded_json(std::string& out, std::string_view file, const FlightRecorderDump& dump,
                           size_t index) {
-  const Json json = {{"file", to_valid_utf8(file)},
-                     {"line", nullptr},
-                     {"level", ""},
-                     {"kind", kRecordedKind},
-                     {"fields", fields_of(dump, index)}};
-  out += json.dump() + "\n";
+  out += "{\"file\":";
+  append_json_string(out, file);
+  out += fmt::format(",\"line\":null,\"level\":\"\",\"kind\":\"{}\",\"fields\":{}}}\n",
+                     kRecordedKind, recorded_fields(dump, index));
 }
 
 std::string recorded_fields(const FlightRecorderDump& dump, size_t index) {
-  return fields_of(dump, index).dump();
+  const FlightRecorderEntry& entry = dump.entries[index];
+  std::string out = "{";
+  append_known(out, "entry", static_cast<int64_t>(index));
+  append_known(out, "rank", int64_t{dump.rank});
+  append_known(out, "record_id", entry.record_id);
+  append_known(out, "pg_id", entry.pg_id);
+  append_known(out, "group", entry.group);
+  append_known(out, "group_name", entry.description);
+  append_known(out, "collective_seq_id", entry.collective_seq_id);
+  append_known(out, "p2p_seq_id", entry.p2p_seq_id);
+  append_known(out, "op_id", entry.op_id);
+  append_known(out, "is_p2p", entry.is_p2p);
+  append_known(out, "profiling_name", std::string_view(entry.profiling_name));
+  append_known(out, "function", nccl_function(entry.profiling_name));
+  append_known(out, "state", to_string(entry.state));
+  append_known(out, "retired", entry.retired);
+  append_known(out, "input_sizes", entry.input_sizes);
+  append_known(out, "output_sizes", entry.output_sizes);
+  append_known(out, "input_dtypes", entry.input_dtypes);
+  append_known(out, "output_dtypes", entry.output_dtypes);
+  append_known(out, "time_created_ns", entry.time_created_ns);
+  append_known(out, "time_started_ns", entry.time_started_ns);
+  append_known(out, "time_completed_ns", entry.time_completed_ns);
+  append_known(out, "duration_ms", entry.duration_ms);
+  append_known(out, "timeout_ms", entry.timeout_ms);
+  append_known(out, "frame_function", entry.frame.function);
+  append_known(out, "frame_file", entry.frame.file);
+  append_known(out, "frame_line", entry.frame.line);
+  return out + "}";
 }
 
 std::vector<Cell> recorded_cells(std::string_view file, const FlightRecorderDump& dump,
                                  size_t index) {
-  std::vector<Cell> cells(sql_events_table().columns.size());
+  std::vector<Cell> cells(events_table().columns.size());
   cells[column_of("file")] = text_cell(file);
   cells[column_of("kind")] = text_cell(kRecordedKind);
   cells[column_of("fields")] = text_cell(recorded_fields(dump, index));

@@ -77,7 +77,7 @@ std::string_view unrecognised_text(const Event& event);
 /// The name of the kind, kUnrecognisedKind if no wording fits.
 std::string_view kind_name(const Event& event);
 
-/// The columns of sql_events_table() as a row of CSV, with line end.
+/// The columns of events_table() as a row of CSV, with line end.
 std::string event_csv_heading();
 
 /// The event as a row of these columns; the fields are a JSON object in one of them.

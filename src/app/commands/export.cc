@@ -7,11 +7,11 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -39,38 +39,41 @@
 #include "log/messages.h"
 #include "model/job.h"
 #include "model/timeline.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "report/sql/sql_database.h"
-#include "report/sql/sql_tables.h"
+#include "report/tables/tables.h"
 
 namespace ncclog {
 namespace {
+
+enum class ExportFormat { Jsonl, Csv, Text, Json, Sqlite, Trace, Lnav };
+
+constexpr Choice<ExportFormat> kExportFormats[] = {
+    {"jsonl", ExportFormat::Jsonl},   {"csv", ExportFormat::Csv},
+    {"text", ExportFormat::Text},     {"json", ExportFormat::Json},
+    {"sqlite", ExportFormat::Sqlite}, {"trace", ExportFormat::Trace},
+    {"lnav", ExportFormat::Lnav}};
+
+struct ExportOptions {
+  std::string table = "events";  ///< Of `show` or of the database (report/tables/tables.h).
+  InputOptions input;
+  std::optional<ExportFormat> format;  ///< nullopt: JSON Lines; of an answer text.
+  std::string sql;                     ///< A statement to be answered; empty: none.
+  std::string output;                  ///< A file; empty or "-": standard output.
+  bool list_tables = false;
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+};
 
 // The database that `ncclog export` makes, and answers out of one.
 
 /// As text, so many rows of an answer are shown: all of them are needed to align columns.
 constexpr size_t kMostRowsAsText = 10'000;
 
-using Tables = std::vector<const SqlTable*>;
-
-Tables all_tables() {
-  Tables tables;
-  for (const SqlTable& table : sql_tables()) tables.push_back(&table);
-  return tables;
-}
-
-bool needs_events(const Tables& tables) {
-  return std::find(tables.begin(), tables.end(), &sql_events_table()) != tables.end();
-}
-
-bool needs_report(const Tables& tables) {
-  return std::any_of(tables.begin(), tables.end(),
-                     [](const SqlTable* table) { return table->each_row != nullptr; });
-}
+using Tables = std::vector<const TableKind*>;
 
 ExitStatus write_events(const std::vector<std::string>& inputs, SqlDatabase& database,
                         Console& console) {
-  SqlInsert insert(database, sql_events_table());
+  SqlInsert insert(database, events_table());
   const EventTaker taker = {
       [&](const WalkedEvent& walked) {
         insert.add(event_cells(walked));
@@ -83,6 +86,12 @@ ExitStatus write_events(const std::vector<std::string>& inputs, SqlDatabase& dat
   return walk_events(inputs, taker, console);
 }
 
+void check_two_readings(const std::vector<std::string>& inputs, std::string_view what) {
+  if (std::ranges::find(inputs, "-") == inputs.end()) return;
+  throw Error(fmt::format("standard input can be read once, and {} takes two readings", what),
+              "export", "save the log to a file first");
+}
+
 /// Reads the logs as often as the tables need it.
 ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase& database,
                 Console& console) {
@@ -90,17 +99,15 @@ ExitStatus fill(const ExportOptions& options, const Tables& tables, SqlDatabase&
   if (tables.empty()) return status;
   const std::vector<std::string> inputs = wanted_inputs(options.input);
   // Events are written while they are read; all else is known once everything is read.
-  const bool both = needs_events(tables) && needs_report(tables);
-  if (both && std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
-    throw Error("standard input can be read once, and this takes two readings", "export",
-                "save the log to a file first");
-  }
-  if (needs_report(tables)) {
+  const bool needs_events = std::ranges::find(tables, &events_table()) != tables.end();
+  const bool needs_report = std::ranges::any_of(tables, &TableKind::has_rows);
+  if (needs_events && needs_report) check_two_readings(inputs, "this");
+  if (needs_report) {
     const Report report = run_pipeline({.input = options.input, .rules = options.rules});
-    for (const SqlTable* table : tables) database.fill(*table, report);
+    for (const TableKind* table : tables) database.fill(*table, report);
     status = exit_status(report.job);
   }
-  if (needs_events(tables) && write_events(inputs, database, console) == ExitStatus::Partial) {
+  if (needs_events && write_events(inputs, database, console) == ExitStatus::Partial) {
     status = ExitStatus::Partial;
   }
   return status;
@@ -122,19 +129,24 @@ void print_text(SqlQuestion& question, Console& console) {
   print_table(table, TableFormat::Text, ColorChoice::Auto, console);
 }
 
-void print_jsonl(SqlQuestion& question, Console& console) {
-  question.each_row([&](std::span<const Cell> cells) {
-    console.out += jsonl_row(question.columns(), cells);
+/// One row a line, while they are made.
+void print_rows(const std::vector<std::string>& columns, bool csv,
+                const std::function<void(const RowTaker& take)>& each_row, Console& console) {
+  if (csv) console.out += write_table_csv({.columns = columns});
+  each_row([&](std::span<const Cell> cells) {
+    console.out += csv ? csv_row(cells) : jsonl_row(columns, cells);
     return console.pass_on();
   });
 }
 
 void print_answer(SqlQuestion& question, ExportFormat format, Console& console) {
   if (format == ExportFormat::Text) return print_text(question, console);
-  if (format == ExportFormat::Jsonl) return print_jsonl(question, console);
-  TableStream table{.name = "answer", .columns = question.columns()};
-  table.each_row = [&](const RowTaker& take) { question.each_row(take); };
-  print_stream(table, format == ExportFormat::Json ? TableFormat::Json : TableFormat::Csv, console);
+  const auto each_row = [&](const RowTaker& take) { question.each_row(take); };
+  if (format == ExportFormat::Json) {
+    const TableStream table{.name = "answer", .columns = question.columns(), .each_row = each_row};
+    return print_stream(table, TableFormat::Json, console);
+  }
+  print_rows(question.columns(), format == ExportFormat::Csv, each_row, console);
 }
 
 /// Writes the file `options.output`. Throws Error if there is none or it cannot be written.
@@ -142,11 +154,13 @@ ExitStatus export_database(const ExportOptions& options, Console& console) {
   if (options.output.empty() || options.output == "-") {
     throw Error("a database is a file", "export", "name it: -o job.db");
   }
-  PartFile file(options.output);
+  OutputFile file(options.output);
   ExitStatus status = ExitStatus::Fine;
   {
-    SqlDatabase database(file.part());
-    status = fill(options, all_tables(), database, console);
+    SqlDatabase database(file.opened());
+    Tables tables;
+    for (const TableKind& table : all_tables()) tables.push_back(&table);
+    status = fill(options, tables, database, console);
     database.commit();
   }
   file.keep();
@@ -158,9 +172,8 @@ ExitStatus export_database(const ExportOptions& options, Console& console) {
 /// often than that takes. Throws Error.
 ExitStatus answer_sql(const ExportOptions& options, Console& console) {
   const ExportFormat format = options.format.value_or(ExportFormat::Text);
-  const ExportFormat kFormats[] = {ExportFormat::Text, ExportFormat::Json, ExportFormat::Jsonl,
-                                   ExportFormat::Csv};
-  if (std::find(std::begin(kFormats), std::end(kFormats), format) == std::end(kFormats)) {
+  if (format == ExportFormat::Trace || format == ExportFormat::Lnav ||
+      format == ExportFormat::Sqlite) {
     throw Error("an answer is text, json, jsonl or csv", "--sql");
   }
   SqlDatabase database("");
@@ -201,30 +214,6 @@ int64_t since_1970(int number, int64_t nanoseconds) {
   return days * kDay + nanoseconds - (is_behind ? kDay : 0);
 }
 
-/// What the job's milestones and dumps carry.
-struct Times {
-  size_t utc = 0;                     ///< Lines.
-  size_t local = 0;                   ///< Lines.
-  int year = 0;                       ///< The latest; 0: none is printed.
-  std::optional<int64_t> first_dump;  ///< The earliest call that a dump dates.
-};
-
-Times times_of(const Job& job, const Timeline& timeline) {
-  Times times;
-  for (const Milestone& made : timeline.milestones) {
-    if (made.time.empty() || !is_countable(made.year)) continue;
-    ++(made.has_zone ? times.utc : times.local);
-    times.year = std::max(times.year, made.year);
-  }
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    for (const FlightRecorderEntry& entry : dump.entries) {
-      if (entry.time_created_ns <= 0) continue;
-      times.first_dump = std::min(times.first_dump.value_or(INT64_MAX), entry.time_created_ns);
-    }
-  }
-  return times;
-}
-
 /// NCCL's own lines carry times without zone. Its WARNs do so unless somebody switches that off,
 /// and are too few to be a trace.
 bool is_stamped(const Timeline& timeline) {
@@ -241,16 +230,30 @@ bool is_stamped(const Timeline& timeline) {
 /// The clock of the job; nullopt if neither lines nor dumps carry a time.
 std::optional<TraceClock> choose_clock(const Job& job) {
   const Timeline timeline = build_timeline(job);
-  const Times times = times_of(job, timeline);
-  if (times.utc + times.local == 0 && !times.first_dump) return std::nullopt;
-  TraceClock clock;
-  clock.utc = times.utc > times.local || (times.first_dump && !is_stamped(timeline));
-  if (times.year > 0) clock.year = times.year;
-  int64_t first = clock.utc ? times.first_dump.value_or(INT64_MAX) : INT64_MAX;
+  std::vector<const Milestone*> timed;
   for (const Milestone& made : timeline.milestones) {
-    const bool counts = !made.time.empty() && is_countable(made.year);
-    if (!counts || made.has_zone != clock.utc) continue;
-    first = std::min(first, since_1970(made.year > 0 ? made.year : clock.year, made.nanoseconds));
+    if (!made.time.empty() && is_countable(made.year)) timed.push_back(&made);
+  }
+  int64_t first_recorded = INT64_MAX;
+  for (const FlightRecorderDump& dump : job.flight_recorders) {
+    for (const FlightRecorderEntry& entry : dump.entries) {
+      if (entry.time_created_ns > 0)
+        first_recorded = std::min(first_recorded, entry.time_created_ns);
+    }
+  }
+  const bool is_recorded = first_recorded != INT64_MAX;
+  if (timed.empty() && !is_recorded) return std::nullopt;
+  TraceClock clock;
+  int latest = 0;  // Year; 0: none is printed.
+  for (const Milestone* made : timed) latest = std::max(latest, made->year);
+  if (latest > 0) clock.year = latest;
+  const size_t utc = static_cast<size_t>(std::ranges::count(timed, true, &Milestone::has_zone));
+  clock.utc = utc * 2 > timed.size() || (is_recorded && !is_stamped(timeline));
+  int64_t first = clock.utc ? first_recorded : INT64_MAX;
+  for (const Milestone* made : timed) {
+    if (made->has_zone != clock.utc) continue;
+    first =
+        std::min(first, since_1970(made->year > 0 ? made->year : clock.year, made->nanoseconds));
   }
   clock.origin_ns = first / kDay * kDay;
   return clock;
@@ -369,12 +372,6 @@ std::string json_text(std::string_view text) {
   return out;
 }
 
-/// Lines that are not in the trace.
-struct LeftOut {
-  uint64_t without_time = 0;
-  uint64_t other_clock = 0;
-};
-
 /// Writes a trace's events, and who is who before the first event of each.
 class TraceWriter {
  public:
@@ -388,7 +385,7 @@ class TraceWriter {
     const LineTime time = time_of(walked);
     const auto ns = place_on(clock_, time);
     if (!ns) {
-      ++(time.known() ? left_out_.other_clock : left_out_.without_time);
+      ++(time.known() ? of_another_clock_ : without_time_);
       return true;
     }
     const Header& header = walked.event.header;
@@ -403,7 +400,7 @@ class TraceWriter {
   bool add(std::string_view file, const FlightRecorderDump& dump, size_t index) {
     const FlightRecorderEntry& entry = dump.entries[index];
     if (!clock_.utc || entry.time_created_ns <= 0) {
-      ++(entry.time_created_ns > 0 ? left_out_.other_clock : left_out_.without_time);
+      ++(entry.time_created_ns > 0 ? of_another_clock_ : without_time_);
       return true;
     }
     TraceEvent event{.phase = "b", .ns = entry.time_created_ns - clock_.origin_ns};
@@ -530,8 +527,8 @@ class TraceWriter {
         {"order", "within a process as printed; between hosts as far as their clocks agree"},
         {"call_entered", "the host entered the call; no line says when the collective finished"},
         {"flight_recorder", "from the call to when PyTorch's watchdog noticed its end"},
-        {"lines_without_time", std::to_string(left_out_.without_time)},
-        {"lines_of_another_clock", std::to_string(left_out_.other_clock)}};
+        {"lines_without_time", std::to_string(without_time_)},
+        {"lines_of_another_clock", std::to_string(of_another_clock_)}};
   }
 
   const TraceClock clock_;
@@ -543,17 +540,15 @@ class TraceWriter {
   /// Slices without end: process, thread, name, communicator.
   std::set<std::tuple<int64_t, int64_t, std::string, std::string>> open_;
   uint64_t recorded_ = 0;
-  LeftOut left_out_;
+  uint64_t without_time_ = 0;      ///< Lines that are not in the trace.
+  uint64_t of_another_clock_ = 0;  ///< The same.
 };
 
 /// Reads the logs twice: for who is who, then for the events. Throws Error if nothing carries a
 /// time, with what makes the next log do so, and for standard input.
 ExitStatus export_trace(const ExportOptions& options, Console& console) {
   const std::vector<std::string> inputs = wanted_inputs(options.input);
-  if (std::find(inputs.begin(), inputs.end(), "-") != inputs.end()) {
-    throw Error("standard input can be read once, and a trace takes two readings", "export",
-                "save the log to a file first");
-  }
+  check_two_readings(inputs, "a trace");
   const Job job = read_job(inputs, {.threads = options.input.threads});
   const auto clock = choose_clock(job);
   if (!clock) {
@@ -571,8 +566,6 @@ ExitStatus export_trace(const ExportOptions& options, Console& console) {
   return status;
 }
 
-constexpr std::string_view kEvents = "events";
-
 ExitStatus export_events(const ExportOptions& options, bool csv, Console& console) {
   if (csv) console.out += event_csv_heading();
   const EventTaker taker = {
@@ -589,36 +582,32 @@ ExitStatus export_events(const ExportOptions& options, bool csv, Console& consol
   return walk_events(wanted_inputs(options.input), taker, console);
 }
 
-/// A table that only the database has.
-ExitStatus export_sql_table(const ExportOptions& options, const SqlTable& table, bool csv,
-                            Console& console) {
-  std::vector<std::string> columns;
-  for (const SqlColumn& column : table.columns) columns.emplace_back(column.name);
-  const Report report = run_pipeline({.input = options.input, .rules = options.rules});
-  if (csv) console.out += write_table_csv({.name = std::string(table.name), .columns = columns});
-  table.each_row(report, [&](std::span<const Cell> cells) {
-    console.out += csv ? csv_row(cells) : jsonl_row(columns, cells);
-    return console.pass_on();
-  });
-  return exit_status(report.job);
-}
-
 ExitStatus export_table(const ExportOptions& options, bool csv, Console& console) {
-  if (options.table == kEvents) return export_events(options, csv, console);
-  const SqlTable* more = find_sql_table(options.table);
-  const bool has_rows = more != nullptr && more->each_row != nullptr;
-  if (has_rows && find_table_kind(options.table) == nullptr) {
-    return export_sql_table(options, *more, csv, console);
+  if (options.table == events_table().name) return export_events(options, csv, console);
+  // Under a name of the database, its columns have theirs there, too.
+  const TableKind* in_sql = find_sql_table(options.table);
+  if (find_table_kind(options.table) == nullptr && in_sql != nullptr && in_sql->has_rows()) {
+    std::vector<std::string> columns;
+    for (const Column& column : in_sql->columns) columns.emplace_back(column.sql_name());
+    const Report report = run_pipeline({.input = options.input, .rules = options.rules});
+    print_rows(
+        columns, csv, [&](const RowTaker& take) { in_sql->each_row(report, take); }, console);
+    return exit_status(report.job);
   }
   std::vector<std::string_view> names;
-  for (const SqlTable& table : sql_tables()) {
-    const bool offered = table.each_row != nullptr || &table == &sql_events_table();
-    if (offered && find_table_kind(table.name) == nullptr) names.push_back(table.name);
+  for (const TableKind& table : all_tables()) {
+    const bool offered = table.has_rows() || &table == &events_table();
+    if (offered && table.build == nullptr) names.push_back(table.name);
   }
   const TableKind& kind = chosen_table(options.table, "export", names);
   const Job job = load_job(options.input);
   const Table table = kind.build(job);
-  console.out += csv ? write_table_csv(table) : write_table_jsonl(table);
+  const auto each_row = [&](const RowTaker& take) {
+    for (const auto& row : table.rows) {
+      if (!take(row)) return;
+    }
+  };
+  print_rows(table.columns, csv, each_row, console);
   return exit_status(job);
 }
 
@@ -652,7 +641,7 @@ void check_output(const ExportOptions& options) {
 
 ExitStatus run_export(const ExportOptions& options, Console& console) {
   if (options.list_tables) {
-    console.out += sql_tables_text(console.columns);
+    console.out += tables_text(console.columns);
     return ExitStatus::Fine;
   }
   check_output(options);
@@ -666,19 +655,33 @@ ExitStatus run_export(const ExportOptions& options, Console& console) {
 /// What --table and --sql know, as the help shows it.
 std::string export_list() {
   std::string list = "Tables (--tables tells their columns):\n";
-  for (const SqlTable& table : sql_tables()) {
-    list += fmt::format("  {:<17}{}\n", table.name, table.help);
+  for (const TableKind& table : all_tables()) {
+    list += fmt::format("  {:<17}{}\n", table.sql_name(), table.sql_help());
   }
   return list;
 }
 
 }  // namespace
 
-RunCommand declare_export(CLI::App& app) {
+void declare_export(CommandRow& command) {
   const auto options = std::make_shared<ExportOptions>();
-  add_export_flags(app, *options);
-  app.footer(export_list);  // Stands above the examples.
-  return [options](Console& console) { return run_export(*options, console); };
+  add_flag(command, kOutputFlags, "--table TABLE", options->table,
+           "events (default): one row a line that is understood; or another of the tables");
+  add_input_flags(command, options->input);
+  add_choice(
+      command, kOutputFlags, "--format", options->format, kExportFormats,
+      "of a table jsonl (default: one JSON object a line) or csv; of an answer text "
+      "(default), json, jsonl or csv; sqlite: all tables in one file; trace: a time line for "
+      "Perfetto and chrome://tracing; lnav: lnav's own format file");
+  add_flag(command, kOutputFlags, "--sql STATEMENT", options->sql,
+           "a statement about the tables that is answered");
+  add_flag(command, kOutputFlags, "-o,--output FILE", options->output,
+           "write this file instead of standard output");
+  add_flag(command, kOutputFlags, "--tables", options->list_tables,
+           "say what the tables and their columns hold");
+  add_rules_flag(command, options->rules);
+  command.notes = export_list() + "\n";  // Stands above the examples.
+  command.run = [options](Console& console) { return run_export(*options, console); };
 }
 
 }  // namespace ncclog

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -31,15 +30,22 @@ const CommandRow& wanted_command(const CommandRow& root, const std::string& path
   if (const CommandRow* command = find_command(root, path)) return *command;
   std::vector<std::string_view> names;
   for (const CommandRow* command : all_commands(root)) names.push_back(command->path);
+  for (const EmbeddedFile& page : help_pages()) names.push_back(topic_of(page));
   const auto nearest = nearest_name(path, names);
   throw Error(
       fmt::format("unknown command '{}'", printable(path)), "",
       nearest ? fmt::format("did you mean '{}'?", *nearest) : "'ncclog --help' lists the commands");
 }
 
-ExitStatus print_help(const CLI::App& root, const PagesOptions& options, Console& console) {
-  const CommandRow table = command_table(root);
-  console.out += write_help(wanted_command(table, join(options.words, " ")), help_columns(console));
+ExitStatus print_help(const PagesOptions& options, Console& console) {
+  const std::string wanted = join(options.words, " ");
+  for (const EmbeddedFile& page : help_pages()) {
+    if (topic_of(page) != wanted) continue;
+    console.out += page.text;
+    return ExitStatus::Fine;
+  }
+  const CommandRow table = declared_commands();
+  console.out += write_help(wanted_command(table, wanted), help_columns(console));
   return ExitStatus::Fine;
 }
 
@@ -50,8 +56,8 @@ void write_page(const std::filesystem::path& folder, const ManPage& page) {
   if (!file.flush()) throw Error("cannot write", path.string(), "is the folder there?");
 }
 
-ExitStatus print_man(const CLI::App& root, const PagesOptions& options, Console& console) {
-  const CommandRow table = command_table(root);
+ExitStatus print_man(const PagesOptions& options, Console& console) {
+  const CommandRow table = declared_commands();
   const std::vector<ManPage> pages = write_man_pages(table, version(), version_day());
   if (!options.folder.empty()) {
     for (const ManPage& page : pages) write_page(options.folder, page);
@@ -67,7 +73,7 @@ ExitStatus print_man(const CLI::App& root, const PagesOptions& options, Console&
   return ExitStatus::Fine;
 }
 
-ExitStatus print_completion(const CLI::App&, const PagesOptions& options, Console& console) {
+ExitStatus print_completion(const PagesOptions& options, Console& console) {
   const auto script = completion_script(options.shell);
   if (!script) {
     const bool is_named = !options.shell.empty();
@@ -79,37 +85,27 @@ ExitStatus print_completion(const CLI::App&, const PagesOptions& options, Consol
   return ExitStatus::Fine;
 }
 
-using Print = ExitStatus (*)(const CLI::App& root, const PagesOptions& options, Console& console);
-
-RunCommand run_with_root(const CLI::App& app, std::shared_ptr<PagesOptions> options, Print print) {
-  return [&app, options = std::move(options), print](Console& console) {
-    return print(*app.get_parent(), *options, console);
-  };
-}
-
 }  // namespace
 
-RunCommand declare_help(CLI::App& app) {
+void declare_help(CommandRow& command) {
   const auto options = std::make_shared<PagesOptions>();
-  app.add_option("COMMAND", options->words, "a command, such as analyze or rules new")
-      ->type_name("");
-  return run_with_root(app, options, print_help);
+  add_argument(command, "COMMAND", options->words,
+               "a command, such as analyze or rules new, or a topic");
+  command.run = [options](Console& console) { return print_help(*options, console); };
 }
 
-RunCommand declare_man(CLI::App& app) {
+void declare_man(CommandRow& command) {
   const auto options = std::make_shared<PagesOptions>();
-  app.add_option("COMMAND", options->words, "a command; without: the page of ncclog itself")
-      ->type_name("");
-  app.add_option("--into", options->folder, "write all pages into this folder, which must exist")
-      ->type_name("DIR");
-  return run_with_root(app, options, print_man);
+  add_argument(command, "COMMAND", options->words, "a command; without: the page of ncclog itself");
+  add_flag(command, kFurtherFlags, "--into DIR", options->folder,
+           "write all pages into this folder, which must exist");
+  command.run = [options](Console& console) { return print_man(*options, console); };
 }
 
-RunCommand declare_completion(CLI::App& app) {
+void declare_completion(CommandRow& command) {
   const auto options = std::make_shared<PagesOptions>();
-  app.add_option("SHELL", options->shell, "the shell that is to complete")
-      ->type_name("bash|zsh|fish");
-  return run_with_root(app, options, print_completion);
+  add_argument(command, "bash|zsh|fish", options->shell, "the shell that is to complete");
+  command.run = [options](Console& console) { return print_completion(*options, console); };
 }
 
 }  // namespace ncclog

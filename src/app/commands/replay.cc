@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -11,28 +10,19 @@
 #include "app/commands/analyze.h"
 #include "app/commands/events.h"
 #include "app/commands/replay_result.h"
-#include "app/commands/replay_run.h"
-#include "app/help.h"
 #include "app/options.h"
 #include "app/output.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "input/byte_source.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/check_plan.h"
-#include "replay/plan/dump_plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/plan/recorded_calls.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
-
-// What the user typed behind `ncclog replay`, before anything is looked at.
-
-struct ReplayCheckOptions {
-  std::vector<std::string> plans;  ///< Files, "-"; empty: a mistake.
-  bool nccl_tests = false;         ///< Print command lines of nccl-tests instead.
-};
 
 std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : printable(path);
@@ -146,7 +136,7 @@ const PlannedCall* owed_message(const ReplayPlan& plan) {
   return found == calls.end() ? nullptr : &*found;
 }
 
-/// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have departed.
+/// "message: Send 7 of rank 2 to rank 3 of communicator 0x9c1b…", and who else may have diverged.
 std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
   const int owner = plan.hypothesis.front->missing.front();
   const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(owed.communicator)];
@@ -155,9 +145,9 @@ std::string message_line(const ReplayPlan& plan, const PlannedCall& owed) {
                   owed.index + 1, recorded_rank(plan, owner), owed.op == "Send" ? "to" : "from",
                   recorded_rank(plan, comm.ranks[static_cast<size_t>(owed.root)]), comm.id);
   if (plan.hypothesis.departed == std::vector{owner}) return line;
-  std::vector<int> departed;
-  for (const int rank : plan.hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
-  return line + fmt::format("; any of ranks {} may have departed", ranges_text(departed));
+  std::vector<int> diverged;
+  for (const int rank : plan.hypothesis.departed) diverged.push_back(recorded_rank(plan, rank));
+  return line + fmt::format("; any of ranks {} may have departed", ranges_text(diverged));
 }
 
 /// "missing-call, ranks 5: The ranks do not call the same".
@@ -166,13 +156,13 @@ std::string hypothesis_line(const ReplayPlan& plan) {
   if (hypothesis.kind == DefectKind::None) {
     return "nothing; the planned calls are those of a healthy stretch";
   }
-  std::vector<int> departed;
-  for (const int rank : hypothesis.departed) departed.push_back(recorded_rank(plan, rank));
+  std::vector<int> diverged;
+  for (const int rank : hypothesis.departed) diverged.push_back(recorded_rank(plan, rank));
   const PlannedCall* owed = owed_message(plan);
   std::string line =
       owed == nullptr ? std::string(to_string(hypothesis.kind)) : message_line(plan, *owed);
-  if (owed == nullptr && !departed.empty())
-    line += fmt::format(" of rank {}", ranges_text(departed));
+  if (owed == nullptr && !diverged.empty())
+    line += fmt::format(" of rank {}", ranges_text(diverged));
   if (owed == nullptr && hypothesis.front) {
     const FrontLine& front = *hypothesis.front;
     line += fmt::format(
@@ -222,7 +212,7 @@ ExitStatus run_plan(const ReplayPlanOptions& options, Console& console) {
   });
 }
 
-/// What `--finding ''` asks for cannot be told.
+/// `--finding ''` names no finding.
 void set_finding(const std::string& word, PlanOptions& options) {
   if (word.empty()) {
     throw Error("no finding named", "--finding",
@@ -240,43 +230,16 @@ void set_only(const std::string& word, PlanOptions& options) {
   options.only_failing = true;
 }
 
-void add_flags(CLI::App& app, ReplayPlanOptions& options) {
-  PlanOptions& plan = options.request.options;
-  add_input_flags(app, options.request.input);
-  add_outcome_flag(app, options.request.input);
-  add_rules_flag(app, options.request.rules);
-  add_number_flag(app, "--last", {1, 4096}, plan.last,
-                  "calls of each communicator before it stands still (default: 32)")
-      ->type_name("N");
-  app.add_option_function<std::string>(
-         "--only", [&plan](const std::string& word) { set_only(word, plan); },
-         "failing: only the communicator that stands still")
-      ->type_name("failing");
-  add_number_flag(app, "--gpus", {2, 1 << 20}, plan.gpus,
-                  "ranks at most, those that departed among them; the plan says what is lost")
-      ->type_name("N");
-  app.add_option_function<std::string>(
-         "--finding", [&plan](const std::string& word) { set_finding(word, plan); },
-         "what is to be tested (default: the first that fits)")
-      ->type_name("ID");
-  app.add_flag("--nccl-tests", options.nccl_tests,
-               "write command lines of nccl-tests for the failing call instead");
-  app.add_option("-o,--output", options.output, "write this file instead of standard output")
-      ->type_name("FILE")
-      ->expected(1);
-}
-
 }  // namespace
-
-RunCommand declare_replay_plan(CLI::App& app) {
-  const auto options = std::make_shared<ReplayPlanOptions>();
-  add_flags(app, *options);
-  return [options](Console& console) { return run_plan(*options, console); };
-}
 
 // ncclog replay check PLAN…
 
 namespace {
+
+struct ReplayCheckOptions {
+  std::vector<std::string> plans;  ///< Files, "-"; empty: a mistake.
+  bool nccl_tests = false;         ///< Print command lines of nccl-tests instead.
+};
 
 /// "refused  ranks[1].calls[4].count: -3 is below 0", and the hint below.
 std::string complaint_text(const PlanComplaint& complaint) {
@@ -328,14 +291,6 @@ ExitStatus check(const ReplayCheckOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_replay_check(CLI::App& app) {
-  const auto options = std::make_shared<ReplayCheckOptions>();
-  app.add_option("PLAN", options->plans, "plans, '-' for stdin")->type_name("");
-  app.add_flag("--nccl-tests", options->nccl_tests,
-               "print command lines of nccl-tests for the failing call instead");
-  return [options](Console& console) { return check(*options, console); };
-}
-
 // ncclog replay judge FOLDER
 //
 // The second half of `replay run`, for runs that somebody else carried out: ncclog-replay under
@@ -365,60 +320,62 @@ ExitStatus judge(const ReplayJudgeOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_replay_judge(CLI::App& app) {
-  const auto options = std::make_shared<ReplayJudgeOptions>();
-  app.add_option("FOLDER", options->folder, "what ncclog-replay wrote with --out")->type_name("");
-  app.add_option("--plan", options->plan,
-                 "the plan that it carried out (default: FOLDER/plan.json)")
-      ->type_name("FILE");
-  app.add_option("-o,--output", options->result,
-                 "where the result goes (default: nowhere; '-': standard output)")
-      ->type_name("FILE");
-  return [options](Console& console) { return judge(*options, console); };
-}
-
-// ncclog replay ACTION
-
 namespace {
 
-struct ReplayAction {
-  const char* name;
-  const char* help;
-  RunCommand (*declare)(CLI::App& app);
-};
+void declare_plan(CommandRow& command) {
+  const auto options = std::make_shared<ReplayPlanOptions>();
+  PlanOptions& plan = options->request.options;
+  add_input_flags(command, options->request.input);
+  add_outcome_flag(command, options->request.input);
+  add_rules_flag(command, options->request.rules);
+  add_number(command, kPlanFlags, "--last N", {1, 4096}, plan.last,
+             "calls of each communicator before it stands still (default: 32)");
+  add_flag(
+      command, kPlanFlags, "--only failing",
+      [&plan](const std::string& word) { set_only(word, plan); },
+      "failing: only the communicator that stands still");
+  add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, plan.gpus,
+             "ranks at most, those that departed among them; the plan says what is lost");
+  add_flag(
+      command, kPlanFlags, "--finding ID",
+      [&plan](const std::string& word) { set_finding(word, plan); },
+      "what is to be tested (default: the first that fits)");
+  add_flag(command, kPlanFlags, "--nccl-tests", options->nccl_tests,
+           "write command lines of nccl-tests for the failing call instead");
+  add_flag(command, kOutputFlags, "-o,--output FILE", options->output,
+           "write this file instead of standard output");
+  command.run = [options](Console& console) { return run_plan(*options, console); };
+}
 
-constexpr ReplayAction kActions[] = {
-    {"plan", "write what is to be replayed of a job, from its logs", declare_replay_plan},
-    {"check", "say what is wrong with plans; exit 1 if one is refused", declare_replay_check},
-    {"run", "carry a plan out on this machine's GPUs, and judge what it proves",
-     declare_replay_run},
-    {"judge", "judge what ncclog-replay left in a folder", declare_replay_judge},
-};
+void declare_check(CommandRow& command) {
+  const auto options = std::make_shared<ReplayCheckOptions>();
+  add_argument(command, "PLAN", options->plans, "plans, '-' for stdin");
+  add_flag(command, kPlanFlags, "--nccl-tests", options->nccl_tests,
+           "print command lines of nccl-tests for the failing call instead");
+  command.run = [options](Console& console) { return check(*options, console); };
+}
 
-/// An action as it was declared.
-struct DeclaredAction {
-  const CLI::App* app;
-  RunCommand run;
-};
+void declare_judge(CommandRow& command) {
+  const auto options = std::make_shared<ReplayJudgeOptions>();
+  add_argument(command, "FOLDER", options->folder, "what ncclog-replay wrote with --out");
+  add_flag(command, kFurtherFlags, "--plan FILE", options->plan,
+           "the plan that it carried out (default: FOLDER/plan.json)");
+  add_flag(command, kOutputFlags, "-o,--output FILE", options->result,
+           "where the result goes (default: nowhere; '-': standard output)");
+  command.run = [options](Console& console) { return judge(*options, console); };
+}
 
 }  // namespace
 
-RunCommand declare_replay(CLI::App& app) {
-  app.require_subcommand(0, 1);
-  std::vector<DeclaredAction> actions;
-  for (const ReplayAction& action : kActions) {
-    CLI::App* sub = app.add_subcommand(action.name, action.help);
-    sub->allow_extras();
-    sub->footer("");
-    actions.push_back({sub, action.declare(*sub)});
-  }
-  return [actions, &app](Console& console) {
-    for (const DeclaredAction& action : actions) {
-      if (action.app->parsed()) return action.run(console);
-    }
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
+void declare_replay(CommandRow& command) {
+  const auto add = [&command](const char* name, const char* help) -> CommandRow& {
+    return add_command(command, name, help);
   };
+  declare_plan(add("plan", "write what is to be replayed of a job, from its logs"));
+  declare_check(add("check", "say what is wrong with plans; exit 1 if one is refused"));
+  declare_replay_run(
+      add("run", "carry a plan out on this machine's GPUs, and judge what it proves"));
+  declare_judge(add("judge", "judge what ncclog-replay left in a folder"));
 }
 
 }  // namespace ncclog

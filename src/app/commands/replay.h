@@ -3,11 +3,11 @@
 //   ncclog replay plan logs/ -o plan.json   logs are analysed, then read again for the calls
 //   ncclog replay check plan.json           → PlanFile, and what speaks against running it
 //   ncclog replay judge DIR                 plan.json, outcome.json, NCCL's logs → a verdict
-//
-// What `ncclog replay run` does stands in app/commands/replay_run.h.
+//   ncclog replay run plan.json             ncclog-replay started on this machine's GPUs
 
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -15,15 +15,12 @@
 #include "app/exit_codes.h"
 #include "app/options.h"
 #include "app/output.h"
+#include "replay/judge/differences.h"
+#include "replay/judge/outcome.h"
 #include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-RunCommand declare_replay_check(CLI::App& app);  ///< app/commands/replay.cc
-RunCommand declare_replay_judge(CLI::App& app);  ///< app/commands/replay.cc
-RunCommand declare_replay_plan(CLI::App& app);   ///< app/commands/replay.cc
-RunCommand declare_replay_run(CLI::App& app);    ///< app/commands/replay_run.cc
 
 // A replay's plan as the user names it: read, understood, and known by its bytes.
 
@@ -56,5 +53,54 @@ struct MadePlan {
 /// Notes about inputs go to `console.err`. Throws Error if there are no inputs, if they include
 /// standard input, which cannot be read twice, or if no plan can be made of them.
 MadePlan make_plan(const PlanRequest& request, Console& console);
+
+// ncclog replay run PLAN: a folder of its own, ncclog-replay started in it, what it left read back
+// (app/commands/replay_run.cc)
+//
+//   DIR/plan.json       written before the runs
+//   DIR/outcome.json    by ncclog-replay, with NCCL's logs: DIR/run-1-defect/nccl.lab-7.4711.log
+//   DIR/result.json     by ncclog, at the end
+
+void declare_replay_run(CommandRow& command);
+
+/// DIR/outcome.json. Throws Error if it is not there, makes no sense, or is of another plan than
+/// that of `plan_hash`.
+ReplayOutcome read_outcome(const std::filesystem::path& folder, const std::string& plan_hash);
+
+/// What the log of each run says, by run; one that cannot be read says nothing.
+std::vector<ReadBack> read_replay_logs(const ReplayPlan& plan, const ReplayOutcome& outcome,
+                                       const std::filesystem::path& folder);
+
+// Starting ncclog-replay, which has the GPUs, and waiting for it: never longer than it is given.
+//
+//   beside ncclog, else in PATH → ncclog-replay run plan.json --out DIR …
+//   Ctrl-C → handed on; it ends its ranks and exits
+//   time is over → SIGTERM, a grace, SIGKILL for its process group
+
+/// How ncclog-replay came to its end.
+struct RunnerEnd {
+  int exit_code = -1;      ///< -1: it ended by a signal.
+  int signal = 0;          ///< 0: none.
+  bool expired = false;    ///< It took longer than it was given.
+  bool stopped = false;    ///< Somebody asked us to stop (Ctrl-C), and it was asked to.
+  std::string last_words;  ///< The last lines that it printed, any bytes; empty: none.
+};
+
+struct RunnerLimits {
+  double most_seconds = 0;    ///< From its start until it is asked to end.
+  double grace_seconds = 60;  ///< From then until it is killed.
+  bool passes_on = true;      ///< What it prints goes to standard error while it runs.
+};
+
+/// Path of the runner: `wanted` if it is not empty, else that beside this program, else that of
+/// PATH. Throws Error if there is none.
+std::string find_runner(const std::string& wanted);
+
+/// Runs `command`, whose first word is the program's path, to its end. Throws Error if it cannot be
+/// started.
+RunnerEnd run_runner(const std::vector<std::string>& command, const RunnerLimits& limits);
+
+/// Why it could not do what it was asked for, as far as its end shows; empty: it could.
+std::string runner_trouble(const RunnerEnd& end);
 
 }  // namespace ncclog

@@ -11,29 +11,12 @@
 #include "app/output.h"
 #include "base/text.h"
 #include "replay/judge/run_reading.h"
-#include "replay/plan/dump_plan.h"
-#include "report/document/render_text.h"
+#include "replay/plan/build_plan.h"
+#include "report/document/render.h"
 #include "report/tables/table.h"
 
 namespace ncclog {
 namespace {
-
-Tone tone_of(ReplayVerdictKind kind) {
-  switch (kind) {
-    case ReplayVerdictKind::ReproducedFault:
-      return Tone::Error;
-    case ReplayVerdictKind::ReproducedHypothesis:
-    case ReplayVerdictKind::CleanWithoutDefect:
-      return Tone::Good;
-    case ReplayVerdictKind::NotReproduced:
-    case ReplayVerdictKind::NotComparable:
-      return Tone::Warning;
-    case ReplayVerdictKind::Inconclusive:
-    case ReplayVerdictKind::Refused:
-      break;
-  }
-  return Tone::Strong;
-}
 
 /// "reproduced-hypothesis (likely)".
 std::string kind_text(const ReplayVerdict& verdict) {
@@ -126,15 +109,14 @@ std::string machine_text(const ReplayOutcome& outcome) {
 
 std::string replay_headline(const ReplayResult& result, const TextStyle& style) {
   const ReplayVerdict& verdict = result.verdict;
-  return fmt::format("{}: {}\n", paint(kind_text(verdict), tone_of(verdict.kind), style),
+  const Tone tone = tone_of(to_string(verdict.kind), Tone::Strong);
+  return fmt::format("{}: {}\n", paint(kind_text(verdict), tone, style),
                      printable(verdict.headline));
 }
 
 Document replay_document(const ReplayResult& result) {
   const ReplayVerdict& verdict = result.verdict;
-  Document document{{{.heading = kind_text(verdict),
-                      .blocks = {Paragraph{verdict.headline, 1}},
-                      .tone = tone_of(verdict.kind)}}};
+  Document document{{{.heading = kind_text(verdict), .blocks = {Paragraph{verdict.headline, 1}}}}};
   add_points(document, "Runs", verdict.runs);
   add_table(document, "By setting", variations(result));
   add_table(document, "Times", times(result));

@@ -18,9 +18,9 @@
 #include "app/output.h"
 #include "replay/judge/verdict.h"
 #include "report/document/document.h"
+#include "report/document/report_document.h"
 #include "report/report.h"
 #include "report/text_layout.h"
-#include "report/verdict_and_evidence.h"
 
 namespace ncclog {
 

@@ -1,4 +1,4 @@
-#include "app/commands/replay_run.h"
+// How ncclog-replay is started for a plan, waited for, and what it left is read back.
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -32,9 +31,9 @@
 #include "base/text.h"
 #include "input/find_inputs.h"
 #include "replay/judge/verdict.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/check_plan.h"
 #include "replay/plan/plan_json.h"
-#include "replay/plan/shrink_plan.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -45,22 +44,6 @@ namespace {
 //   ncclog-replay-5f0c1a2b/plan.json      written before the runs
 //                          outcome.json   by ncclog-replay
 //                          result.json    by ncclog, at the end
-
-/// "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet. It is
-/// not made.
-std::filesystem::path new_replay_folder(const std::string& plan_hash);
-
-/// Throws Error if the folder holds another plan or what was found out about one. It need not be
-/// there. `hash` is that of the plan's file.
-void check_replay_folder(const std::filesystem::path& folder, const ReplayPlan& plan,
-                         const std::string& hash);
-
-/// An outcome of an earlier replay must not pass for this one's. That of a refusal is removed;
-/// throws Error if one is there that somebody waited for.
-void take_refusal_away(const std::filesystem::path& folder);
-
-/// Makes the folder with the plan in it. Throws Error.
-void make_replay_folder(const std::filesystem::path& folder, const std::string& plan_text);
 
 namespace fs = std::filesystem;
 
@@ -75,6 +58,8 @@ std::optional<std::string> plan_of(const fs::path& file, PlanOf plan_of_text) {
   }
 }
 
+/// "ncclog-replay-5f0c1a2b", or the first of that name with a number that is not there yet. It is
+/// not made.
 fs::path new_replay_folder(const std::string& plan_hash) {
   const std::string name = "ncclog-replay-" + plan_hash.substr(0, 8);
   fs::path path = name;
@@ -82,6 +67,8 @@ fs::path new_replay_folder(const std::string& plan_hash) {
   return path;
 }
 
+/// Throws Error if the folder holds another plan or what was found out about one. It need not be
+/// there. `hash` is that of the plan's file.
 void check_replay_folder(const fs::path& folder, const ReplayPlan& plan, const std::string& hash) {
   const auto of_plan = [&](const std::string& text) {
     return parse_plan(text, "plan.json") == plan ? hash : plan_hash(text);
@@ -102,6 +89,8 @@ void check_replay_folder(const fs::path& folder, const ReplayPlan& plan, const s
   }
 }
 
+/// An outcome of an earlier replay must not pass for this one's. That of a refusal is removed;
+/// throws Error if one is there that somebody waited for.
 void take_refusal_away(const fs::path& folder) {
   const fs::path path = folder / "outcome.json";
   if (!fs::exists(path)) return;
@@ -119,8 +108,6 @@ void make_replay_folder(const fs::path& folder, const std::string& plan_text) {
   }
   write_output_file((folder / "plan.json").string(), plan_text);
 }
-
-namespace fs = std::filesystem;
 
 /// A folder below that of the outcome: an outcome names no other places.
 bool is_inside(const fs::path& name) {
@@ -164,6 +151,9 @@ namespace {
 //   --mode both --vary NCCL_ALGO=Ring,Tree
 //       → 4 runs: ncclog-replay run DIR/plan.json --out DIR --mode both --judged --vary …
 
+constexpr Choice<std::string_view> kModes[] = {
+    {"both", "both"}, {"defect", "defect"}, {"clean", "clean"}};
+
 /// What the user typed.
 struct ReplayRunOptions {
   std::vector<std::string> plans;  ///< A file, "-"; none or several: a mistake.
@@ -184,83 +174,12 @@ struct ReplayRunOptions {
   std::string result;  ///< File; empty: result.json in the folder; "-".
 };
 
-/// A flag with one value that may be given several times.
-void add_repeated(CLI::App& app, const char* flag, std::vector<std::string>& values,
-                  const char* type, const char* what) {
-  app.add_option(flag, values, what)
-      ->type_name(type)
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
-/// What the runs are, and how many.
-void declare_runs(CLI::App& app, ReplayRunOptions& options) {
-  app.add_option("--mode", options.mode,
-                 "defect: as recorded; clean: all ranks behave; both (default): the one, then the "
-                 "other")
-      ->type_name("both|defect|clean");
-  add_number_flag(app, "--gpus", {2, 1 << 20}, options.gpus,
-                  "replay on N GPUs at most: ranks are left out, and what is lost is said")
-      ->type_name("N");
-  add_number_flag(app, "--hosts", {1, 1024}, options.hosts,
-                  "split the GPUs into N pseudo-hosts that talk over sockets (default: as the plan "
-                  "says)")
-      ->type_name("N");
-  add_repeated(app, "--set", options.set, "NAME=VALUE", "a setting for all runs; may be repeated");
-  add_repeated(app, "--vary", options.vary, "NAME=VALUES",
-               "make the runs once with each of NAME=A,B and compare; may be repeated");
-}
-
-/// Where and how they are made.
-void declare_conditions(CLI::App& app, ReplayRunOptions& options) {
-  app.add_option("--devices", options.devices,
-                 "the GPUs by number, as 0,1 (default: the first ones)")
-      ->type_name("NUMBERS");
-  app.add_flag("--share", options.share, "use GPUs that others use, too");
-  app.add_option("--nccl", options.nccl, "NCCL's library (default: the one that is found)")
-      ->type_name("FILE");
-  add_number_flag(app, "--time", {1, kMostTimedRuns}, options.time,
-                  "repeat the tested call N times and measure it")
-      ->type_name("N");
-  add_number_flag(app, "--deadline", {1, 3600}, options.deadline,
-                  "seconds that calls and what follows them may take (default: as the plan says)")
-      ->type_name("SECONDS");
-  app.add_flag("--multicast", options.multicast, "allow NVLink multicast, which is off otherwise");
-}
-
-void check_mode(const std::string& mode) {
-  const std::string_view modes[] = {"both", "defect", "clean"};
-  if (std::find(std::begin(modes), std::end(modes), mode) != std::end(modes)) return;
-  const auto nearest = nearest_name(mode, modes);
-  throw Error(
-      fmt::format("unknown value '{}'", printable(mode)), "--mode",
-      nearest ? fmt::format("did you mean '{}'?", *nearest) : "one of: both, defect, clean");
-}
-
 void check_settings(const std::vector<std::string>& settings, const char* flag) {
   for (const std::string& one : settings) {
     const bool is_named = one.find('=') != std::string::npos && one.front() != '=';
     if (is_named) continue;
     throw Error(fmt::format("no setting: '{}'", printable(one)), flag, "write NAME=VALUE");
   }
-}
-
-/// Lets `app` read them into `options`, which it keeps a reference to.
-void declare_run_options(CLI::App& app, ReplayRunOptions& options) {
-  app.add_option("PLAN", options.plans, "a plan, '-' for stdin")->type_name("");
-  declare_runs(app, options);
-  declare_conditions(app, options);
-  app.add_flag("--yes", options.yes, "do not ask");
-  app.add_option("--runner", options.runner,
-                 "the program ncclog-replay (default: beside ncclog, else in PATH)")
-      ->type_name("FILE");
-  app.add_option("--out", options.out,
-                 "folder for logs and outcome (default: a new one, ncclog-replay-HASH)")
-      ->type_name("FOLDER");
-  app.add_option("-o,--output", options.result,
-                 "where the result goes (default: result.json in the folder; '-': standard output)")
-      ->type_name("FILE");
 }
 
 /// Throws Error if the words make no sense, whatever the plan.
@@ -272,7 +191,6 @@ void check_words(const ReplayRunOptions& options) {
     throw Error(fmt::format("one plan is wanted, not {}", options.plans.size()), "replay run",
                 "replay them one after the other");
   }
-  check_mode(options.mode);
   check_settings(options.set, "--set");
   check_settings(options.vary, "--vary");
 }
@@ -315,9 +233,6 @@ std::vector<std::string> runner_command(const ReplayRunOptions& options, const s
   add_flag("--multicast", options.multicast);
   return words;
 }
-
-namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 constexpr const char* kRunner = "ncclog-replay";
 constexpr int kStopSignals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -408,48 +323,27 @@ bool take(int pipe, const RunnerLimits& limits, std::string& last_words) {
   return true;
 }
 
-bool has_passed(Clock::time_point begin, double seconds) {
-  return std::chrono::duration<double>(Clock::now() - begin).count() >= seconds;
-}
-
-/// Tells the runner that its time is over, and after the grace everything that it started.
-class TimeKeeper {
- public:
-  TimeKeeper(pid_t pid, const RunnerLimits& limits) : pid_(pid), limits_(limits) {}
-
-  void look() {
-    if (!expired_ && has_passed(begin_, limits_.most_seconds)) {
-      expired_ = true;
-      kill(pid_, SIGTERM);
-    } else if (expired_ && has_passed(begin_, limits_.most_seconds + limits_.grace_seconds)) {
-      kill(-pid_, SIGKILL);
-    }
-  }
-
-  bool expired() const { return expired_; }
-
- private:
-  pid_t pid_;
-  const RunnerLimits& limits_;
-  Clock::time_point begin_ = Clock::now();
-  bool expired_ = false;
-};
-
 /// Reads the runner's output until its process is gone; what others still hold the pipe open for is
-/// not waited for.
+/// not waited for. When its time is over the runner is asked to end, and after the grace it and
+/// everything that it started are killed.
 int wait_for(pid_t pid, int pipe, const RunnerLimits& limits, RunnerEnd& end) {
   constexpr int kLookMs = 50;
-  TimeKeeper time(pid, limits);
+  const auto begin = std::chrono::steady_clock::now();
   bool open = true;
   int status = 0;
   while (waitpid(pid, &status, WNOHANG) == 0) {
     pollfd readable = {.fd = open ? pipe : -1, .events = POLLIN, .revents = 0};
     if (poll(&readable, 1, kLookMs) > 0) open = take(pipe, limits, end.last_words);
-    time.look();
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+    if (!end.expired && passed.count() >= limits.most_seconds) {
+      end.expired = true;
+      kill(pid, SIGTERM);
+    } else if (end.expired && passed.count() >= limits.most_seconds + limits.grace_seconds) {
+      kill(-pid, SIGKILL);
+    }
   }
   pollfd rest = {.fd = pipe, .events = POLLIN, .revents = 0};
   while (open && poll(&rest, 1, 0) > 0) open = take(pipe, limits, end.last_words);
-  end.expired = time.expired();
   return status;
 }
 
@@ -528,22 +422,20 @@ RunnerEnd run_runner(const std::vector<std::string>& command, const RunnerLimits
 
 std::string runner_trouble(const RunnerEnd& end) {
   constexpr int kNotLoaded = 127;
-  const std::string said = last_line(end.last_words);
+  const std::string last = last_line(end.last_words);
   if (end.expired) return "it took longer than it can need, and was ended";
   if (end.stopped) return "it was stopped";
   if (end.signal != 0) return fmt::format("it was ended by signal {}", end.signal);
   if (end.exit_code == 0) return {};
   if (end.exit_code == kNotLoaded) {
-    return fmt::format("it cannot be loaded: {}", said.empty() ? "a library is missing" : said);
+    return fmt::format("it cannot be loaded: {}", last.empty() ? "a library is missing" : last);
   }
-  return fmt::format("it ended with status {}{}{}", end.exit_code, said.empty() ? "" : ": ", said);
+  return fmt::format("it ended with status {}{}{}", end.exit_code, last.empty() ? "" : ": ", last);
 }
 
 // ncclog replay run PLAN
 
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What is to be run, and where.
 struct AskedReplay {
@@ -604,29 +496,17 @@ std::string outline(const ReplayPlan& plan, const ReplayRunOptions& options,
       cost_words(plan, runs), printable(folder.string()));
 }
 
-/// True if the person at the terminal says yes.
-bool is_confirmed() {
-  write_all(STDERR_FILENO, "Run it? [y/N] ", "standard error");
-  std::string answer;
-  std::getline(std::cin, answer);
-  return answer == "y" || answer == "Y" || answer == "yes";
-}
-
+/// Throws Error unless the person at the terminal says yes.
 void confirm(const ReplayRunOptions& options, const std::string& text) {
   if (options.yes) return;
   const bool can_ask = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
   write_all(STDERR_FILENO, text, "standard error");
   if (!can_ask) throw Error("nobody is there to confirm it", "replay run", "give --yes");
-  if (!is_confirmed()) throw Error("not confirmed: nothing was run", "replay run");
-}
-
-/// The outcome, or why there is none.
-ReplayOutcome outcome_after(const RunnerEnd& end, const std::string& runner, const fs::path& folder,
-                            const std::string& plan_hash) {
-  if (fs::exists(folder / "outcome.json")) return read_outcome(folder, plan_hash);
-  const std::string trouble = runner_trouble(end);
-  throw Error(trouble.empty() ? "it wrote no outcome" : trouble, runner,
-              "what it printed stands above");
+  write_all(STDERR_FILENO, "Run it? [y/N] ", "standard error");
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer == "y" || answer == "Y" || answer == "yes") return;
+  throw Error("not confirmed: nothing was run", "replay run");
 }
 
 /// Throws Error where the replay cannot be made; nothing is written yet, and nobody was asked.
@@ -653,7 +533,12 @@ RunnerEnd run_asked(const AskedReplay& asked, const ReplayRunOptions& options, b
 }
 
 ReplayResult result_after(const RunnerEnd& end, const AskedReplay& asked) {
-  const ReplayOutcome outcome = outcome_after(end, asked.runner, asked.folder, asked.hash);
+  if (!fs::exists(asked.folder / "outcome.json")) {
+    const std::string trouble = runner_trouble(end);
+    throw Error(trouble.empty() ? "it wrote no outcome" : trouble, asked.runner,
+                "what it printed stands above");
+  }
+  const ReplayOutcome outcome = read_outcome(asked.folder, asked.hash);
   return make_result(asked.plan, asked.hash, outcome,
                      read_replay_logs(asked.plan, outcome, asked.folder));
 }
@@ -679,10 +564,42 @@ ExitStatus replay_run(const ReplayRunOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_replay_run(CLI::App& app) {
+void declare_replay_run(CommandRow& command) {
   const auto options = std::make_shared<ReplayRunOptions>();
-  declare_run_options(app, *options);
-  return [options](Console& console) { return replay_run(*options, console); };
+  add_argument(command, "PLAN", options->plans, "a plan, '-' for stdin");
+  // What the runs are, and how many.
+  add_choice(
+      command, kFurtherFlags, "--mode", options->mode, kModes,
+      "defect: as recorded; clean: all ranks behave; both (default): the one, then the other");
+  add_number(command, kPlanFlags, "--gpus N", {2, 1 << 20}, options->gpus,
+             "replay on N GPUs at most: ranks are left out, and what is lost is said");
+  add_number(
+      command, kFurtherFlags, "--hosts N", {1, 1024}, options->hosts,
+      "split the GPUs into N pseudo-hosts that talk over sockets (default: as the plan says)");
+  add_flag(command, kFurtherFlags, "--set NAME=VALUE", options->set,
+           "a setting for all runs; may be repeated");
+  add_flag(command, kFurtherFlags, "--vary NAME=VALUES", options->vary,
+           "make the runs once with each of NAME=A,B and compare; may be repeated");
+  // Where and how they are made.
+  add_flag(command, kFurtherFlags, "--devices NUMBERS", options->devices,
+           "the GPUs by number, as 0,1 (default: the first ones)");
+  add_flag(command, kFurtherFlags, "--share", options->share, "use GPUs that others use, too");
+  add_flag(command, kInputFlags, "--nccl FILE", options->nccl,
+           "NCCL's library (default: the one that is found)");
+  add_number(command, kFurtherFlags, "--time N", {1, kMostTimedRuns}, options->time,
+             "repeat the tested call N times and measure it");
+  add_number(command, kFurtherFlags, "--deadline SECONDS", {1, 3600}, options->deadline,
+             "seconds that calls and what follows them may take (default: as the plan says)");
+  add_flag(command, kFurtherFlags, "--multicast", options->multicast,
+           "allow NVLink multicast, which is off otherwise");
+  add_flag(command, kFurtherFlags, "--yes", options->yes, "do not ask");
+  add_flag(command, kFurtherFlags, "--runner FILE", options->runner,
+           "the program ncclog-replay (default: beside ncclog, else in PATH)");
+  add_flag(command, kFurtherFlags, "--out FOLDER", options->out,
+           "folder for logs and outcome (default: a new one, ncclog-replay-HASH)");
+  add_flag(command, kOutputFlags, "-o,--output FILE", options->result,
+           "where the result goes (default: result.json in the folder; '-': standard output)");
+  command.run = [options](Console& console) { return replay_run(*options, console); };
 }
 
 }  // namespace ncclog

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <stdlib.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -23,7 +22,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "report/bundle_archive.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "report/tables/tables.h"
 #include "report/text_layout.h"
 #include "rules/evaluate.h"
@@ -425,7 +424,7 @@ class BundleMaker {
     }
     const Json mapping = {{"schema", "ncclog.mapping/1"}, {"replacements", std::move(list)}};
     summary_.mapping = mapping_path(options_);
-    write_private_file(summary_.mapping, json_text(mapping, 2) + "\n");
+    write_output_file(summary_.mapping, json_text(mapping, 2) + "\n", /*is_private=*/true);
   }
 
   const Report& original_;
@@ -507,12 +506,46 @@ std::string bundle_text(const BundleOptions& options, const BundleSummary& summa
 
 namespace {
 
-/// The reports that the user asked for; Markdown on standard output if there is nothing else.
+/// Nothing is printed but what `analyze.outputs` say.
+struct ReportOptions {
+  AnalyzeOptions analyze;
+  const ReportKind* form = nullptr;  ///< What Markdown is written as; nullptr: as a report.
+  BundleOptions bundle;              ///< Empty path: none.
+};
+
+void add_bundle_flags(CommandRow& command, BundleOptions& options) {
+  add_flag(command, kOutputFlags, "--bundle FILE", options.path,
+           "write reports, logs and settings to one tar.zst for others; names "
+           "of hosts, users, addresses, paths and jobs are replaced");
+  const auto add = [&command](std::string_view typed, auto& target, const char* help) {
+    add_flag(command, kOutputFlags, typed, target, help).needs = "--bundle";
+  };
+  add("--anonymise,--no-anonymise", options.anonymise,
+      "whether names are replaced in the bundle (default: yes)");
+  add("--allow-leaks", options.allow_leaks,
+      "write the bundle even if a name is left in it; each place is printed");
+  add("--mapping FILE", options.mapping,
+      "where the list of replaced names goes (default: FILE.mapping.json beside the bundle)");
+  add("--full-logs", options.full_logs,
+      "put large logs into the bundle whole, not the lines that give the same findings");
+}
+
+/// The reports that the user asked for; Markdown on standard output if there is nothing else. An
+/// issue form takes the place of the Markdown.
 std::vector<ReportOutput> wanted_outputs(const ReportOptions& options) {
-  if (!options.analyze.outputs.empty() || !options.bundle.path.empty()) {
-    return options.analyze.outputs;
+  const ReportKind* markdown = find_report_kind("markdown");
+  std::vector<ReportOutput> outputs = options.analyze.outputs;
+  const bool has_markdown =
+      std::any_of(outputs.begin(), outputs.end(),
+                  [&](const ReportOutput& output) { return output.kind == markdown; });
+  const bool is_all = outputs.empty() && options.bundle.path.empty();
+  if (is_all || (options.form != nullptr && !has_markdown)) {
+    outputs.push_back({markdown, std::string(kStandardOutput)});
   }
-  return {{find_report_kind("markdown"), std::string(kStandardOutput)}};
+  for (ReportOutput& output : outputs) {
+    if (options.form != nullptr && output.kind == markdown) output.kind = options.form;
+  }
+  return outputs;
 }
 
 ExitStatus report(const ReportOptions& options, Console& console) {
@@ -530,12 +563,28 @@ ExitStatus report(const ReportOptions& options, Console& console) {
   return exit_status(report, options.analyze.fail_on);
 }
 
+/// By name; valid for the whole program.
+const std::vector<Choice<const ReportKind*>>& form_choices() {
+  static const std::vector<Choice<const ReportKind*>> choices = [] {
+    std::vector<Choice<const ReportKind*>> all;
+    for (const ReportKind& form : issue_forms()) all.push_back({form.name, &form});
+    return all;
+  }();
+  return choices;
+}
+
 }  // namespace
 
-RunCommand declare_report(CLI::App& app) {
+void declare_report(CommandRow& command) {
   const auto options = std::make_shared<ReportOptions>();
-  add_report_flags(app, *options);
-  return [options](Console& console) { return report(*options, console); };
+  add_input_flags(command, options->analyze.input);
+  add_choice(command, kOutputFlags, "--for", options->form, form_choices(),
+             "fill that project's issue form: the Markdown has its headings, and says what the "
+             "logs do not hold");
+  add_output_flags(command, options->analyze.outputs);
+  add_bundle_flags(command, options->bundle);
+  add_judging_flags(command, options->analyze);
+  command.run = [options](Console& console) { return report(*options, console); };
 }
 
 }  // namespace ncclog

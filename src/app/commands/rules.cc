@@ -6,19 +6,17 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
 #include "app/command_line.h"
-#include "app/help.h"
 #include "app/options.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "log/known_messages.h"
 #include "model/build/build_job.h"
-#include "report/json/rule_schema.h"
+#include "report/json/schemas.h"
 #include "report/text_layout.h"
 #include "rules/load_rules.h"
 #include "rules/profile.h"
@@ -33,30 +31,28 @@ struct Action {
   const char* name;
   const char* help;
   ExitStatus (*run)(const Options& options, Console& console);
-  void (*add_flags)(CLI::App& app, Options& options) = nullptr;
+  void (*add_flags)(CommandRow& command, Options& options) = nullptr;
 };
 
-/// Declares them below `app`, whose help is printed where none of them is named.
 template <typename Options, size_t n>
-RunCommand declare_actions(CLI::App& app, const Action<Options> (&actions)[n]) {
-  const auto options = std::make_shared<Options>();
-  app.require_subcommand(0, 1);
+void declare_actions(CommandRow& command, const Action<Options> (&actions)[n]) {
   for (const Action<Options>& action : actions) {
-    CLI::App* sub = app.add_subcommand(action.name, action.help);
-    sub->allow_extras();
-    sub->footer("");
-    if (action.add_flags != nullptr) action.add_flags(*sub, *options);
+    const auto options = std::make_shared<Options>();
+    CommandRow& row = add_command(command, action.name, action.help);
+    if (action.add_flags != nullptr) action.add_flags(row, *options);
+    row.run = [options, &action](Console& console) { return action.run(*options, console); };
   }
-  return [options, &app, &actions](Console& console) {
-    for (const Action<Options>& action : actions) {
-      if (app.got_subcommand(action.name)) return action.run(*options, console);
-    }
-    console.out += help_text(app, console);
-    return ExitStatus::Fine;
-  };
 }
 
 // ncclog rules list|show|check|test|new|schema
+
+struct RulesOptions {
+  std::string id;                  ///< Of `rules show` and `rules new`.
+  std::string area;                ///< Of `rules new`: the folder; empty: the working directory.
+  std::string from;                ///< Of `rules new`: a line that the rule is about.
+  std::vector<std::string> paths;  ///< Of `rules check` and `rules test`.
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+};
 
 /// How far the text of a rule's line stands to the right: behind its label, or where it begins.
 size_t indent_of(std::string_view line) {
@@ -104,8 +100,8 @@ ExitStatus check(const RulesOptions& options, Console& console) {
     throw Error("no rule files named", "rules check", "give rule files or folders of them");
   }
   const RuleCheck checked = check_rules(options.paths);
-  for (const RuleProblem& problem : checked.problems) {
-    console.err += error_text(problem.where, problem.what, problem.hint);
+  for (const Error& problem : checked.problems) {
+    console.err += error_text(problem.where(), problem.what(), problem.hint());
   }
   console.out +=
       fmt::format("{} checked, {} wrong\n", plural(checked.files, "rule file"),
@@ -138,32 +134,48 @@ ExitStatus begin_rule(const RulesOptions& options, Console& console) {
 }
 
 ExitStatus schema(const RulesOptions& options, Console& console) {
-  console.out += rule_schema(load_rulebook(options.rules));
+  if (options.id.empty() || options.id == "rule") {
+    console.out += rule_schema(load_rulebook(options.rules));
+  } else if (options.id == "report") {
+    console.out += report_schema();
+  } else if (options.id == "diff") {
+    console.out += difference_schema();
+  } else {
+    throw Error(fmt::format("no schema of '{}'", printable(options.id)), "rules schema",
+                "one of: rule, report, diff");
+  }
   return ExitStatus::Fine;
 }
 
-void add_rule_id(CLI::App& app, RulesOptions& options) {
-  app.add_option("RULE", options.id, "the rule's id")->type_name("");
-  add_rules_flag(app, options.rules);
+void add_more_rules(CommandRow& command, RulesOptions& options) {
+  add_rules_flag(command, options.rules);
 }
 
-void add_new_rule(CLI::App& app, RulesOptions& options) {
-  app.add_option("RULE", options.id, "the new rule's id")->type_name("");
-  app.add_option("--area", options.area, "the folder for the file")->type_name("FOLDER");
-  app.add_option("--from", options.from, "a log line that the rule is about")->type_name("LINE");
-  add_rules_flag(app, options.rules);
+void add_rule_id(CommandRow& command, RulesOptions& options) {
+  add_argument(command, "RULE", options.id, "the rule's id");
+  add_rules_flag(command, options.rules);
 }
 
-void add_rule_files(CLI::App& app, RulesOptions& options) {
-  app.add_option("PATH", options.paths, "rule files or folders")->type_name("");
+void add_new_rule(CommandRow& command, RulesOptions& options) {
+  add_argument(command, "RULE", options.id, "the new rule's id");
+  add_flag(command, kOutputFlags, "--area FOLDER", options.area, "the folder for the file");
+  add_flag(command, kInputFlags, "--from LINE", options.from, "a log line that the rule is about");
+  add_rules_flag(command, options.rules);
 }
 
-void add_tested_files(CLI::App& app, RulesOptions& options) {
-  app.add_option("PATH", options.paths, "rule files or folders; without: the built-in rules")
-      ->type_name("");
+void add_rule_files(CommandRow& command, RulesOptions& options) {
+  add_argument(command, "PATH", options.paths, "rule files or folders");
 }
 
-void add_more_rules(CLI::App& app, RulesOptions& options) { add_rules_flag(app, options.rules); }
+void add_tested_files(CommandRow& command, RulesOptions& options) {
+  add_argument(command, "PATH", options.paths,
+               "rule files or folders; without: the built-in rules");
+}
+
+void add_schema_name(CommandRow& command, RulesOptions& options) {
+  add_argument(command, "NAME", options.id, "of what: rule (default), report, diff");
+  add_rules_flag(command, options.rules);
+}
 
 constexpr Action<RulesOptions> kRuleActions[] = {
     {"list", "one line per rule", list, add_more_rules},
@@ -171,12 +183,12 @@ constexpr Action<RulesOptions> kRuleActions[] = {
     {"check", "say what is wrong with rule files; exit 2 if something is", check, add_rule_files},
     {"test", "run the examples of rules; exit 1 if one fails", test, add_tested_files},
     {"new", "begin a rule file, from a line if there is one", begin_rule, add_new_rule},
-    {"schema", "the JSON Schema of rule files, for editors", schema, add_more_rules},
+    {"schema", "the JSON Schema of rule files, for editors", schema, add_schema_name},
 };
 
 }  // namespace
 
-RunCommand declare_rules(CLI::App& app) { return declare_actions(app, kRuleActions); }
+void declare_rules(CommandRow& command) { declare_actions(command, kRuleActions); }
 
 namespace {
 
@@ -226,12 +238,12 @@ ExitStatus check(const MessagesOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-void add_kind(CLI::App& app, MessagesOptions& options) {
-  app.add_option("KIND", options.kind, "the kind's name")->type_name("");
+void add_kind(CommandRow& command, MessagesOptions& options) {
+  add_argument(command, "KIND", options.kind, "the kind's name");
 }
 
-void add_message_files(CLI::App& app, MessagesOptions& options) {
-  app.add_option("PATH", options.paths, "message files or folders")->type_name("");
+void add_message_files(CommandRow& command, MessagesOptions& options) {
+  add_argument(command, "PATH", options.paths, "message files or folders");
 }
 
 constexpr Action<MessagesOptions> kMessageActions[] = {
@@ -243,7 +255,7 @@ constexpr Action<MessagesOptions> kMessageActions[] = {
 
 }  // namespace
 
-RunCommand declare_messages(CLI::App& app) { return declare_actions(app, kMessageActions); }
+void declare_messages(CommandRow& command) { declare_actions(command, kMessageActions); }
 
 namespace {
 
@@ -290,29 +302,32 @@ ExitStatus check(const ExpectOptions& options, Console& console) {
   return ExitStatus::Fine;
 }
 
-std::string_view example_of(ExpectedType type) {
-  switch (type) {
-    case ExpectedType::Texts:
+std::string_view example_of(Fit fit) {
+  switch (fit) {
+    case Fit::IsOne:
+    case Fit::BeginsAsOne:
+    case Fit::HoldsOne:
+    case Fit::IsNone:
       return "TEXT or [TEXT, TEXT]";
-    case ExpectedType::Number:
+    case Fit::Limits:
       return "N, {at_least: N}, {at_most: N}";
-    case ExpectedType::YesOrNo:
+    case Fit::YesOrNo:
       return "true, false";
-    case ExpectedType::Version:
+    case Fit::Version:
       return "{at_least: X.Y}, {at_most: X.Y}";
   }
   return "";
 }
 
 ExitStatus words(const ExpectOptions&, Console& console) {
-  for (const ExpectationKind& kind : expectation_kinds()) {
-    console.out += fmt::format("{:<16}{:<34}{}\n", kind.name, example_of(kind.type), kind.meaning);
+  for (const auto& [fact, fit, thing] : expected_facts()) {
+    console.out += fmt::format("{:<16}{:<34}{}\n", fact.name, example_of(fit), fact.meaning);
   }
   return ExitStatus::Fine;
 }
 
-void add_profile(CLI::App& app, ExpectOptions& options) {
-  app.add_option("PROFILE", options.profile, "a name or a file")->type_name("");
+void add_profile(CommandRow& command, ExpectOptions& options) {
+  add_argument(command, "PROFILE", options.profile, "a name or a file");
 }
 
 constexpr Action<ExpectOptions> kProfileActions[] = {
@@ -324,6 +339,6 @@ constexpr Action<ExpectOptions> kProfileActions[] = {
 
 }  // namespace
 
-RunCommand declare_expect(CLI::App& app) { return declare_actions(app, kProfileActions); }
+void declare_expect(CommandRow& command) { declare_actions(command, kProfileActions); }
 
 }  // namespace ncclog

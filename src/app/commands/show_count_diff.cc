@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -20,9 +19,11 @@
 #include "app/read/read_job.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "log/iteration_marker.h"
 #include "log/known_messages.h"
 #include "log/line/header.h"
 #include "report/difference/difference_report.h"
+#include "report/document/render.h"
 #include "report/graph/graph.h"
 #include "report/html/graph_svg.h"
 #include "report/tables/count_table.h"
@@ -32,6 +33,23 @@ namespace ncclog {
 namespace {
 
 // ncclog show TABLE PATH…
+
+/// A table, or the drawing of the same name.
+enum class ShowFormat { Text, Json, Csv, Svg, Dot };
+
+constexpr Choice<ShowFormat> kShowFormats[] = {{"text", ShowFormat::Text},
+                                               {"json", ShowFormat::Json},
+                                               {"csv", ShowFormat::Csv},
+                                               {"svg", ShowFormat::Svg},
+                                               {"dot", ShowFormat::Dot}};
+
+struct ShowOptions {
+  std::string what;  ///< Name of a table; empty: a mistake.
+  InputOptions input;
+  ShowFormat format = ShowFormat::Text;
+  std::string as;  ///< "messages": the unknown lines as a draft of a message file; else empty.
+  ColorChoice color = ColorChoice::Auto;
+};
 
 /// A file that nobody reads from top to bottom may hold more than a page.
 constexpr size_t kMaxGraphs = 64;
@@ -46,21 +64,22 @@ TableFormat table_format(ShowFormat format) {
 }
 
 ExitStatus draw(const ShowOptions& options, Console& console) {
-  const DrawingKind& kind = chosen_drawing(options.what, "show");
+  const DrawingKind* kind = find_drawing_kind(options.what);
+  if (kind == nullptr) {
+    throw Error(
+        fmt::format("no drawing of '{}'", printable(options.what)), "show",
+        "there is one of channels and of topology; other tables come as text, json and csv");
+  }
   const Job job = load_job(options.input);
-  const Drawing drawing = kind.build(job, kMaxGraphs);
+  const Drawing drawing = kind->build(job, kMaxGraphs);
   console.out += options.format == ShowFormat::Svg ? write_svg(drawing) : write_dot(drawing);
   return exit_status(job);
 }
 
 /// The shapes of unknown lines as kinds of a message file, the most frequent first.
 std::string draft_of(const Job& job) {
-  using Shape = std::pair<const std::string, UnknownLines>;
-  std::vector<const Shape*> shapes;
-  for (const Shape& shape : job.unknown.shapes) shapes.push_back(&shape);
-  std::ranges::stable_sort(shapes, std::greater(), [](auto shape) { return shape->second.count; });
   std::vector<UnknownMessage> messages;
-  for (const Shape* shape : shapes) {
+  for (const auto* shape : most_frequent_first(job.unknown)) {
     const UnknownLines& lines = shape->second;
     const Header header = parse_header(lines.example);
     const FileLine place = file_line(job, lines.first);
@@ -94,18 +113,59 @@ ExitStatus show(const ShowOptions& options, Console& console) {
   return exit_status(job);
 }
 
+std::string table_list() {
+  std::string list = "Tables:\n";
+  for (const TableKind& kind : table_kinds()) {
+    list += fmt::format("  {:<17}{}\n", kind.name, kind.help);
+  }
+  return list;
+}
+
 }  // namespace
 
-RunCommand declare_show(CLI::App& app) {
+void declare_show(CommandRow& command) {
   const auto options = std::make_shared<ShowOptions>();
-  add_show_flags(app, *options);
-  app.footer(table_list);  // Stands above the examples.
-  return [options](Console& console) { return show(*options, console); };
+  add_argument(command, "TABLE", options->what, "which table");
+  add_input_flags(command, options->input);
+  add_choice(
+      command, kOutputFlags, "--format", options->format, kShowFormats,
+      "text for people, json or csv for scripts; channels and topology also as drawings: svg "
+      "for a browser, dot for Graphviz");
+  add_flag(command, kOutputFlags, "--as messages", options->as,
+           "messages: unknown lines as a draft of a message file");
+  add_color_flag(command, options->color);
+  command.notes = table_list() + "\n";  // Stands above the examples.
+  command.run = [options](Console& console) { return show(*options, console); };
 }
 
 namespace {
 
 // ncclog count PATH…
+
+constexpr Choice<CountBy> kCountBy[] = {{"op", CountBy::Op},
+                                        {"size", CountBy::Size},
+                                        {"comm", CountBy::Comm},
+                                        {"rank", CountBy::Rank},
+                                        {"host", CountBy::Host},
+                                        {"iteration", CountBy::Iteration},
+                                        {"step-pattern", CountBy::StepPattern}};
+
+enum class IterationCut { Aligned, Exact };
+
+constexpr Choice<IterationCut> kCuts[] = {{"aligned", IterationCut::Aligned},
+                                          {"exact", IterationCut::Exact}};
+
+constexpr Choice<TableFormat> kTableFormats[] = {
+    {"text", TableFormat::Text}, {"json", TableFormat::Json}, {"csv", TableFormat::Csv}};
+
+struct CountOptions {
+  InputOptions input;
+  std::vector<CountBy> by;         ///< Empty: by communicator and operation.
+  std::string iteration = "auto";  ///< "auto", "period", a preset or an expression.
+  IterationCut cut = IterationCut::Aligned;
+  TableFormat format = TableFormat::Text;
+  ColorChoice color = ColorChoice::Auto;
+};
 
 /// Up to so many communicators have rows of their own, unless the user asks for more.
 constexpr size_t kCommsShown = 12;
@@ -162,17 +222,63 @@ ExitStatus count(const CountOptions& options, Console& console) {
   return exit_status(job);
 }
 
+/// "rank,op", each once.
+std::vector<CountBy> parse_dimensions(const std::string& words) {
+  std::vector<CountBy> by;
+  for (const std::string_view word : split(words, ',')) {
+    const CountBy one =
+        kCountBy[place_of_choice(words_of(kCountBy), "--by", std::string(word))].value;
+    if (std::find(by.begin(), by.end(), one) == by.end()) by.push_back(one);
+  }
+  return by;
+}
+
+std::vector<std::string_view> preset_names() {
+  std::vector<std::string_view> presets;
+  for (const IterationWording& wording : iteration_wordings()) {
+    const bool known = std::find(presets.begin(), presets.end(), wording.preset) != presets.end();
+    if (!known) presets.push_back(wording.preset);
+  }
+  return presets;
+}
+
 }  // namespace
 
-RunCommand declare_count(CLI::App& app) {
+void declare_count(CommandRow& command) {
   const auto options = std::make_shared<CountOptions>();
-  add_count_flags(app, *options);
-  return [options](Console& console) { return count(*options, console); };
+  add_input_flags(command, options->input);
+  add_flag(
+      command, kCountingFlags, fmt::format("--by {}", fmt::join(words_of(kCountBy), ",")),
+      [&by = options->by](const std::string& words) { by = parse_dimensions(words); },
+      "what to tell apart: one of these or several, with commas between (default: comm,op)");
+  add_flag(command, kCountingFlags, "--iteration WHAT", options->iteration,
+           fmt::format("what begins an iteration: auto (default), period, an RE2 expression "
+                       "whose group 1 is the step, or one of {}",
+                       fmt::join(preset_names(), ", ")));
+  add_choice(command, kCountingFlags, "--cut", options->cut, kCuts,
+             "aligned (default) to each process's calls, or exact at the marker");
+  add_choice(command, kOutputFlags, "--format", options->format, kTableFormats,
+             "text for people, json or csv for scripts");
+  add_color_flag(command, options->color);
+  command.run = [options](Console& console) { return count(*options, console); };
 }
 
 namespace {
 
 // ncclog diff GOOD BAD
+
+enum class DiffFormat { Text, Json, Markdown };
+
+constexpr Choice<DiffFormat> kDiffFormats[] = {
+    {"text", DiffFormat::Text}, {"json", DiffFormat::Json}, {"markdown", DiffFormat::Markdown}};
+
+struct DiffOptions {
+  InputOptions input;              ///< Two paths, GOOD and BAD; else a mistake.
+  std::vector<std::string> rules;  ///< Files and folders that add to the built-in rules.
+  DiffFormat format = DiffFormat::Text;
+  bool exit_code = false;  ///< Exit with 1 if the runs differ.
+  ColorChoice color = ColorChoice::Auto;
+};
 
 /// One of the two runs, judged, and kept until the process ends: taking a job of thousands of
 /// processes apart takes about as long as judging it.
@@ -204,7 +310,7 @@ std::string written(const DifferenceReport& report, const DiffOptions& options,
     case DiffFormat::Text:
       break;
   }
-  return write_difference_text(report, console.style(options.color));
+  return render_text(difference_document(report), console.style(options.color));
 }
 
 ExitStatus status_after(const DifferenceReport& report, const DiffOptions& options) {
@@ -232,10 +338,17 @@ ExitStatus diff(const DiffOptions& options, Console& console) {
 
 }  // namespace
 
-RunCommand declare_diff(CLI::App& app) {
+void declare_diff(CommandRow& command) {
   const auto options = std::make_shared<DiffOptions>();
-  add_diff_flags(app, *options);
-  return [options](Console& console) { return diff(*options, console); };
+  add_input_flags(command, options->input);
+  command.arguments.back().help = "two runs, GOOD and BAD: each a file, a folder or an archive";
+  add_choice(command, kOutputFlags, "--format", options->format, kDiffFormats,
+             "text for people, json for scripts, markdown for an issue");
+  add_flag(command, kJudgingFlags, "--exit-code", options->exit_code,
+           "exit with 1 if the runs differ");
+  add_rules_flag(command, options->rules);
+  add_color_flag(command, options->color);
+  command.run = [options](Console& console) { return diff(*options, console); };
 }
 
 }  // namespace ncclog

@@ -15,9 +15,7 @@
 #include "app/read/thread_pool.h"
 #include "base/text.h"
 #include "diagnose/calls/messages.h"
-#include "import/flight_recorder.h"
-#include "import/ras.h"
-#include "import/topology_xml.h"
+#include "import/import.h"
 #include "log/event.h"
 #include "model/build/build_job.h"
 #include "model/call_coverage.h"
@@ -38,67 +36,58 @@ LineBuffer make_memory(const ReadSettings& settings) {
   return LineBuffer(std::clamp(settings.unit_bytes, kLeastBytes, kStretchBytes));
 }
 
-/// One who reads units, and stretches of streams that others have open.
-class Worker {
- public:
-  Worker(std::span<const std::string> inputs, const Units& units, const ReadSettings& settings,
-         Walked& walked, Workload& workload)
-      : inputs_(inputs),
-        units_(units),
-        settings_(settings),
-        walked_(walked),
-        workload_(workload),
-        memory_(make_memory(settings)) {}
-
-  void work() {
-    for (;;) {
-      const Workload::Task task = workload_.next();
-      if (task.unit) {
-        read_unit(*task.unit);
-      } else if (task.stream != nullptr) {
-        task.stream->work(memory_.bytes());
-        workload_.leave(*task.stream);
-      } else {
-        return;
-      }
-    }
-  }
-
- private:
-  void read_unit(uint32_t index) {
-    try {
-      const Unit& unit = units_[index];
-      reading_progress().enter(inputs_[unit.input]);
-      InputWalk walk(unit, inputs_[unit.input], {.memory = memory_.bytes()});
-      Shard shard;
-      while (UnitReader* input = walk.next()) shard.merge(read_input(*input, walk.current()));
-      walked_[index] = walk.take();
-      workload_.done(index, std::move(shard));
-    } catch (...) {
-      workload_.give_up(std::current_exception());
-    }
-  }
-
-  /// What one readable thing says.
-  Shard read_input(UnitReader& input, const WalkedInput& name) {
-    if (is_document(input.content())) return read_document(input, name);
-    return input.is_stream() ? read_stream(input, name) : read_lines(input, name, settings_);
-  }
-
-  Shard read_stream(UnitReader& input, const WalkedInput& name) {
-    SharedStream stream(input, name, settings_);
-    stream.work(memory_.bytes(), [&] { workload_.open(stream); });
-    workload_.close(stream);
-    return stream.take();
-  }
-
-  std::span<const std::string> inputs_;
-  const Units& units_;
-  const ReadSettings& settings_;
-  Walked& walked_;
-  Workload& workload_;
-  LineBuffer memory_;
+/// What all workers share.
+struct Reading {
+  std::span<const std::string> inputs;
+  const Units& units;
+  const ReadSettings& settings;
+  Walked& walked;
+  Workload workload{static_cast<uint32_t>(units.size())};
 };
+
+/// What one readable thing says; streams of several stretches are opened to the other workers.
+Shard read_input(Reading& reading, UnitReader& input, const WalkedInput& name,
+                 std::span<char> memory) {
+  if (is_document(input.content())) return read_document(input, name);
+  if (!input.is_stream()) return read_lines(input, name, reading.settings);
+  SharedStream stream(input, name, reading.settings);
+  stream.work(memory, [&] { reading.workload.open(stream); });
+  reading.workload.close(stream);
+  return stream.take();
+}
+
+void read_unit(Reading& reading, uint32_t index, std::span<char> memory) {
+  try {
+    const Unit& unit = reading.units[index];
+    const std::string& path = reading.inputs[unit.input];
+    reading_progress().enter(path);
+    InputWalk walk(unit, path, {.memory = memory});
+    Shard shard;
+    while (UnitReader* input = walk.next()) {
+      shard.merge(read_input(reading, *input, walk.current(), memory));
+    }
+    reading.walked[index] = walk.take();
+    reading.workload.done(index, std::move(shard));
+  } catch (...) {
+    reading.workload.give_up(std::current_exception());
+  }
+}
+
+/// Reads units, and stretches of streams that others have open, until nothing is left.
+void work(Reading& reading) {
+  LineBuffer memory = make_memory(reading.settings);
+  for (;;) {
+    const Workload::Task task = reading.workload.next();
+    if (task.unit) {
+      read_unit(reading, *task.unit, memory.bytes());
+    } else if (task.stream != nullptr) {
+      task.stream->work(memory.bytes());
+      reading.workload.leave(*task.stream);
+    } else {
+      return;
+    }
+  }
+}
 
 /// Whether an input may be a stream that more than one worker is of use for.
 bool may_be_shared(const std::string& path, const ReadSettings& settings) {
@@ -127,31 +116,28 @@ Shard read_units(std::span<const std::string> inputs, const Units& units,
                  const ReadSettings& settings, Walked& walked) {
   const unsigned count = worker_count(settings, inputs, units);
   reading_progress().begin(inputs, count);
-  Workload workload(static_cast<uint32_t>(units.size()));
-  const auto work = [&] { Worker(inputs, units, settings, walked, workload).work(); };
+  Reading reading{inputs, units, settings, walked};
   {
     std::vector<std::jthread> workers;
-    for (unsigned w = 1; w < count; ++w) {
-      workers.emplace_back(work);
-    }
-    work();
+    for (unsigned w = 1; w < count; ++w) workers.emplace_back([&] { work(reading); });
+    work(reading);
   }
   reading_progress().end();
-  return workload.take();
+  return reading.workload.take();
 }
 
 JobInput describe(const WalkedInput& walked) {
+  const UnitResult& result = walked.result;
   JobInput input;
   input.path = walked.path;
-  const Content content = walked.result.content;
-  input.format = is_document(content) ? std::string(to_string(content)) : walked.format;
+  input.format =
+      is_document(result.content) ? std::string(to_string(result.content)) : walked.format;
   input.is_archive = walked.is_archive;
-  const uint64_t on_disk = walked.result.bytes_on_disk;
-  input.bytes = on_disk > 0 ? on_disk : walked.result.bytes;
-  if (is_log(content)) input.text_bytes = walked.result.bytes;
-  input.lines = walked.result.lines;
-  input.status = walked.result.status;
-  input.note = walked.result.note;
+  input.bytes = result.bytes_on_disk > 0 ? result.bytes_on_disk : result.bytes;
+  if (is_log(result.content)) input.text_bytes = result.bytes;
+  input.lines = result.lines;
+  input.status = result.status;
+  input.note = result.note;
   return input;
 }
 
@@ -162,17 +148,20 @@ void add_stretch(JobInput& input, const UnitResult& result) {
   if (input.note.empty()) input.note = result.note;
 }
 
-/// The inputs with their units, in order. Stretches of one file follow each other.
+/// What was read, in order: the inputs, their units and what reading lost.
 struct Places {
   std::vector<JobInput> inputs;
   std::vector<JobUnit> units;
+  LossTable losses;
 };
 
+/// Stretches of one file follow each other.
 Places place_inputs(const Walked& walked) {
   Places places;
   const WalkedInput* before = nullptr;
   for (const std::vector<WalkedInput>& unit : walked) {
     for (const WalkedInput& input : unit) {
+      places.losses += input.result.losses;
       JobUnit place{.number = input.number};
       if (before != nullptr && before->input_number == input.input_number) {
         add_stretch(places.inputs.back(), input.result);
@@ -188,14 +177,6 @@ Places place_inputs(const Walked& walked) {
   return places;
 }
 
-LossTable reading_losses(const Walked& walked) {
-  LossTable losses;
-  for (const std::vector<WalkedInput>& unit : walked) {
-    for (const WalkedInput& input : unit) losses += input.result.losses;
-  }
-  return losses;
-}
-
 }  // namespace
 
 ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSettings& settings) {
@@ -207,9 +188,9 @@ ReadJob read_job_with_units(std::span<const std::string> inputs, const ReadSetti
   ReadSettings filtered = settings;
   filtered.filter = &filter;
   Shard shard = read_units(inputs, read.units, filtered, walked);
-  LossTable losses = shard.losses();
-  losses += reading_losses(walked);
   Places places = place_inputs(walked);
+  LossTable losses = shard.losses;
+  losses += places.losses;
   read.job = build_job(std::move(shard), std::move(places.inputs), std::move(places.units), losses);
   find_differences(read.job, call_reader(read.job, inputs, read.units));
   return read;
@@ -279,78 +260,71 @@ struct Caller {
   }
 };
 
-Caller caller_of(const Job& job, const SequenceName& name) {
-  const SpeakerLog& log = job.logs[static_cast<size_t>(name.log)];
-  const CommSegment& segment = log.comms.all[static_cast<size_t>(name.segment)];
+Caller caller_of(const Job& job, const CommRank& rank) {
+  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
+  const CommSegment& segment = segment_of(job, rank);
   return {log.speaker.host, log.speaker.pid, segment.comm, &calls_of(segment) == &segment.traces};
 }
 
-/// The units behind `number` in the same input, itself first. A member of an archive is one unit.
-std::vector<uint64_t> units_from(std::span<const Unit> units, uint64_t number) {
-  std::vector<uint64_t> numbers = {number};
-  const uint64_t index = number / kNumbersPerUnit;
-  if (number % kNumbersPerUnit != 0 || index >= units.size()) return numbers;
-  for (uint64_t next = index + 1; next < units.size(); ++next) {
+/// Takes a record with its place; false: that was enough.
+using UsePlaced = std::function<bool(SourceRef where, const Event& event)>;
+
+/// Gives the records from `from` on to `use`, those of the later units of the same input, too. A
+/// member of an archive is one unit.
+void read_on(std::span<const std::string> inputs, std::span<const Unit> units, SourceRef from,
+             const UsePlaced& use) {
+  bool wants_more = true;
+  const auto read_unit = [&](SourceRef start) {
+    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
+      const SourceRef where{start.unit, record.number};
+      if (from <= where) wants_more = use(where, event);
+      return wants_more;
+    });
+  };
+  read_unit(from);
+  const uint64_t index = from.unit / kNumbersPerUnit;
+  if (from.unit % kNumbersPerUnit != 0 || index >= units.size()) return;
+  for (uint64_t next = index + 1; wants_more && next < units.size(); ++next) {
     if (units[next].input != units[index].input) break;
-    numbers.push_back(next * kNumbersPerUnit);
+    read_unit({next * kNumbersPerUnit, 1});
   }
-  return numbers;
 }
 
 std::vector<PlacedCall> read_calls(std::span<const std::string> inputs, std::span<const Unit> units,
                                    const Caller& caller, SourceRef from, uint64_t most) {
   std::vector<PlacedCall> calls;
-  for (const uint64_t number : units_from(units, from.unit)) {
-    if (calls.size() >= most) break;
-    const SourceRef start = number == from.unit ? from : SourceRef{number, 1};
-    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
-      const SourceRef where{number, record.number};
-      const auto call = read_call(event);
-      const bool is_meant = call && from <= where && caller.made(event, *call);
-      if (is_meant && !is_point_to_point(call->call.op)) calls.push_back({where, call->call});
-      return calls.size() < most;
-    });
-  }
+  if (most == 0) return calls;
+  read_on(inputs, units, from, [&](SourceRef where, const Event& event) {
+    const auto call = read_call(event);
+    const bool is_meant = call && caller.made(event, *call);
+    if (is_meant && !is_point_to_point(call->call.op)) calls.push_back({where, call->call});
+    return calls.size() < most;
+  });
   return calls;
 }
 
-/// One end of a message that has another size at its other end.
-struct WantedMessage {
-  Caller caller;
-  SourceRef from;  ///< The caller's first call.
-  CallSignature call;
-  std::optional<uint64_t> index;  ///< Among those with this peer; nullopt: the first of this size.
-};
-
-std::optional<SourceRef> find_message(std::span<const std::string> inputs,
-                                      std::span<const Unit> units, const WantedMessage& wanted) {
-  std::optional<SourceRef> found;
-  uint64_t passed = 0;
-  for (const uint64_t number : units_from(units, wanted.from.unit)) {
-    if (found) break;
-    const SourceRef start = number == wanted.from.unit ? wanted.from : SourceRef{number, 1};
-    read_again(inputs, units, start, [&](const Line& record, const Event& event) {
-      const SourceRef where{number, record.number};
-      const auto call = read_call(event);
-      if (!call || where < wanted.from || !wanted.caller.made(event, *call)) return true;
-      if (call->call.op != wanted.call.op || call->call.root != wanted.call.root) return true;
-      const bool is_it = wanted.index ? passed == *wanted.index : call->call == wanted.call;
-      ++passed;
-      if (is_it) found = where;
-      return !is_it;
-    });
-  }
-  return found;
-}
-
-std::optional<WantedMessage> wanted_message(const Job& job, const MessageConflict& conflict,
-                                            int member, const std::optional<CallSignature>& call) {
+/// The line of one end of messages that differ in size: of the one of that number between the two,
+/// or, where that is not known, of the first that is like `wanted`.
+std::optional<SourceRef> find_message(const Job& job, std::span<const std::string> inputs,
+                                      std::span<const Unit> units, const MessageConflict& conflict,
+                                      int member, const std::optional<CallSignature>& wanted) {
   const Communicator& comm = job.communicators[static_cast<size_t>(conflict.communicator)];
   const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
   const CollectiveCalls* calls = calls_of(job, rank);
-  if (!call || calls == nullptr) return std::nullopt;
-  return WantedMessage{caller_of(job, {rank.log, rank.segment}), calls->first, *call,
-                       conflict.index};
+  if (!wanted || calls == nullptr) return std::nullopt;
+  const Caller caller = caller_of(job, rank);
+  std::optional<SourceRef> found;
+  uint64_t passed = 0;
+  read_on(inputs, units, calls->first, [&](SourceRef where, const Event& event) {
+    const auto call = read_call(event);
+    if (!call || !caller.made(event, *call)) return true;
+    if (call->call.op != wanted->op || call->call.root != wanted->root) return true;
+    const bool is_it = conflict.index ? passed == *conflict.index : call->call == *wanted;
+    ++passed;
+    if (is_it) found = where;
+    return !is_it;
+  });
+  return found;
 }
 
 using Texts = std::map<SourceRef, std::string>;
@@ -376,8 +350,8 @@ void read_texts(std::span<const std::string> inputs, std::span<const Unit> units
 
 CallReader call_reader(const Job& job, std::span<const std::string> inputs,
                        std::span<const Unit> units) {
-  return [&job, inputs, units](const SequenceName& name, SourceRef from, uint64_t most) {
-    return read_calls(inputs, units, caller_of(job, name), from, most);
+  return [&job, inputs, units](const CommRank& rank, SourceRef from, uint64_t most) {
+    return read_calls(inputs, units, caller_of(job, rank), from, most);
   };
 }
 
@@ -406,10 +380,9 @@ void show_messages(const Job& job, std::span<const std::string> inputs, std::spa
   std::vector<Evidence> lines;
   for (const MessageConflict& conflict : message_conflicts(job)) {
     if (lines.size() >= 2 * kMostShown) break;
-    for (const auto& wanted :
-         {wanted_message(job, conflict, conflict.sender, conflict.sent),
-          wanted_message(job, conflict, conflict.receiver, conflict.received)}) {
-      const auto where = wanted ? find_message(inputs, units, *wanted) : std::nullopt;
+    for (const auto& [member, wanted] : {std::pair(conflict.sender, conflict.sent),
+                                         std::pair(conflict.receiver, conflict.received)}) {
+      const auto where = find_message(job, inputs, units, conflict, member, wanted);
       if (where) lines.push_back({*where, {}});
     }
   }
@@ -446,9 +419,8 @@ std::string import_answer(std::string_view bytes, const WalkedInput& name, Shard
 std::string import_devices(std::string_view bytes, const WalkedInput& name, Shard& shard) {
   TopologyImport import = import_topology(bytes);
   if (!import.problem.empty()) return std::move(import.problem);
-  TopologyFile file;
-  file.where.unit = name.number;
-  file.path = name.path;
+  HostTopology file;
+  file.source = name.path;
   file.system = std::move(import.system);
   shard.add(std::move(file));
   return {};
@@ -486,7 +458,7 @@ std::optional<std::string> read_document_bytes(UnitReader& input) {
 }
 
 Shard read_document(UnitReader& input, const WalkedInput& name) {
-  Shard shard(name.number, name.input_number);
+  Shard shard;
   const std::optional<std::string> bytes = read_document_bytes(input);
   const Importer& importer = importer_of(input.content());
   const std::string problem =
@@ -525,7 +497,7 @@ bool is_outcome(std::string_view line, std::optional<StatedOutcome>& stated) {
 }  // namespace
 
 Job read_example(std::string_view log, const LineMatcher& matcher) {
-  Shard dumps(0, 0);
+  Shard dumps;
   std::string lines;
   size_t count = 0;
   std::optional<StatedOutcome> stated;
@@ -548,8 +520,8 @@ Job read_example(std::string_view log, const LineMatcher& matcher) {
   input.path = "log.txt";
   input.format = "plain";
   input.bytes = input.text_bytes = lines.size();
-  input.lines = shard.losses().lines;
-  const LossTable losses = shard.losses();
+  input.lines = shard.losses.lines;
+  const LossTable losses = shard.losses;
   Job job = build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
   job.stated = stated;
   return job;

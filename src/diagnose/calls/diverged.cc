@@ -12,6 +12,40 @@
 namespace ncclog {
 namespace {
 
+/// When a call is that of the majority: at least `least` ranks made it, which are more than `part`
+/// of `whole` of those counted, or exactly as many where that is enough.
+struct MajorityRule {
+  CallSource source;
+  size_t least;
+  size_t part;
+  size_t whole;
+  bool is_equal_enough;
+  size_t Ballot::*among;
+};
+
+/// One rule of its source is enough.
+constexpr MajorityRule kMajorityRules[] = {
+    {CallSource::Lines, 1, 1, 2, false, &Ballot::all},
+    {CallSource::Lines, 3, 3, 4, true, &Ballot::came},
+    {CallSource::Recorder, 1, 1, 2, false, &Ballot::all},
+    {CallSource::Watchdog, 2, 2, 3, true, &Ballot::came},
+    {CallSource::Check, 2, 1, 2, false, &Ballot::all},
+    {CallSource::Programs, 2, 1, 2, false, &Ballot::came},
+};
+
+}  // namespace
+
+bool is_majority(CallSource source, const Ballot& ballot) {
+  return std::ranges::any_of(kMajorityRules, [&](const MajorityRule& rule) {
+    const size_t agree = ballot.agree * rule.whole;
+    const size_t wanted = ballot.*rule.among * rule.part;
+    return rule.source == source && ballot.agree >= rule.least &&
+           (rule.is_equal_enough ? agree >= wanted : agree > wanted);
+  });
+}
+
+namespace {
+
 /// A call in a rank's program: on which of its communicators, and what.
 struct PastStep {
   SourceRef where;
@@ -19,61 +53,44 @@ struct PastStep {
   CallSignature call;
 };
 
-using PastProgram = std::vector<PastStep>;
-
-/// The collectives of one communicator that are kept.
-void add_steps(const Job& job, const CommRank& rank, int communicator, PastProgram& program) {
-  const CollectiveCalls* calls = calls_of(job, rank);
-  if (calls == nullptr) return;
-  const CallSequence& sequence = calls->collectives;
-  for (uint64_t i = sequence.kept_from(); i < sequence.size(); ++i) {
-    const PlacedCall* call = sequence.call(i);
-    program.push_back({call->where, communicator, comparable(call->call)});
-  }
-}
-
-/// What `waiter` called last on all of its communicators, in order. Where calls of one of them are
-/// no longer kept, it begins behind them.
-PastProgram past_program_of(const Job& job, const Waiter& waiter) {
-  PastProgram program;
+/// The collectives that `waiter` called last on all of its communicators, in order. Where calls of
+/// one of them are no longer kept, they begin behind them.
+std::vector<PastStep> past_program_of(const Job& job, const CallerUntil& caller) {
+  std::vector<PastStep> program;
   SourceRef from;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const CommRank& rank : job.communicators[c].ranks) {
-      if (waiter_of(rank) != waiter) continue;
-      const size_t before = program.size();
-      add_steps(job, rank, static_cast<int>(c), program);
       const CollectiveCalls* calls = calls_of(job, rank);
-      if (calls != nullptr && calls->collectives.kept_from() > 0) {
-        from = std::max(from, program[before].where);
+      if (waiter_of(rank) != caller.waiter || calls == nullptr) continue;
+      const CallSequence& sequence = calls->collectives;
+      for (uint64_t i = sequence.kept_from(); i < sequence.size(); ++i) {
+        const PlacedCall* call = sequence.call(i);
+        program.push_back({call->where, static_cast<int>(c), comparable(call->call)});
       }
+      const uint64_t first = sequence.kept_from();
+      if (first > 0) from = std::max(from, sequence.call(first)->where);
     }
   }
-  std::erase_if(program, [&](const PastStep& step) { return step.where < from; });
-  std::stable_sort(program.begin(), program.end(),
-                   [](const PastStep& a, const PastStep& b) { return a.where < b.where; });
+  std::erase_if(program, [&](const PastStep& step) {
+    return step.where < from || (caller.last.line != 0 && caller.last < step.where);
+  });
+  std::ranges::stable_sort(program, {}, &PastStep::where);
   return program;
 }
 
-/// Equal steps get equal numbers.
-std::vector<int> numbers_of(const PastProgram& program) {
+/// True if one of the last calls of a rank departs from its own past, false if all of them follow
+/// from it; nullopt if there is too little of a past to tell.
+std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller) {
   std::map<std::pair<int, CallSignature>, int> numbers;
-  std::vector<int> result;
-  for (const PastStep& step : program) {
+  std::vector<int> steps;  // Equal steps have equal numbers.
+  for (const PastStep& step : past_program_of(job, caller)) {
     const auto next = static_cast<int>(numbers.size());
-    result.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
+    steps.push_back(numbers.try_emplace({step.communicator, step.call}, next).first->second);
   }
-  return result;
+  return leaves_past(steps);
 }
 
 }  // namespace
-
-std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller) {
-  PastProgram program = past_program_of(job, caller.waiter);
-  if (caller.last.line != 0) {
-    std::erase_if(program, [&](const PastStep& step) { return caller.last < step.where; });
-  }
-  return leaves_past(numbers_of(program));
-}
 
 std::vector<Waiter> departed(const Job& job, const std::vector<CallerUntil>& callers) {
   std::vector<Waiter> result;
@@ -117,56 +134,44 @@ struct RoleProgram {
   std::vector<RoleStep> steps;
 };
 
-/// One communicator of a rank.
-struct Membership {
-  int communicator = -1;
-  int log = -1;
-  int segment = -1;
-  const CallSequence* calls = nullptr;
-};
-
-using Memberships = std::map<Waiter, std::vector<Membership>>;
-
-/// The communicators on which each rank made collectives that are all kept and known.
-Memberships memberships_of(const Job& job) {
-  Memberships result;
-  std::map<Waiter, bool> is_partly_known;
+/// The programs of ranks whose collectives are all kept and known, by rank.
+std::vector<RoleProgram> role_programs(const Job& job) {
+  // Communicators by log and segment, which is the order in which the rank made them.
+  std::map<Waiter, std::map<std::pair<size_t, size_t>, int>> memberships;
+  std::set<Waiter> partly_known;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     const Communicator& comm = job.communicators[c];
     for (const CommRank& rank : comm.ranks) {
       const CollectiveCalls* calls = calls_of(job, rank);
       if (calls == nullptr) continue;
-      const Waiter waiter = waiter_of(rank);
       // Programs are held against each other from their first call on.
       const bool is_known = call_coverage(job, comm, rank) == CallCoverage::Counted &&
                             calls->collectives.kept_from() == 0;
-      is_partly_known[waiter] |= !is_known;
+      if (!is_known) partly_known.insert(waiter_of(rank));
       if (calls->collectives.size() == 0) continue;
-      result[waiter].push_back({static_cast<int>(c), rank.log, rank.segment, &calls->collectives});
+      const std::pair place(static_cast<size_t>(rank.log), static_cast<size_t>(rank.segment));
+      memberships[waiter_of(rank)][place] = static_cast<int>(c);
     }
   }
-  std::erase_if(result, [&](const auto& entry) { return is_partly_known[entry.first]; });
-  return result;
-}
-
-RoleProgram program_of(const Job& job, const Waiter& waiter, std::vector<Membership> of) {
-  std::sort(of.begin(), of.end(), [](const Membership& a, const Membership& b) {
-    return std::tie(a.log, a.segment) < std::tie(b.log, b.segment);
-  });
-  RoleProgram program{waiter, {}};
-  std::map<int, int> numbers;
-  for (const Membership& member : of) {
-    const int nranks = nth_communicator(job, member.communicator).nranks;
-    const CommRole role{nranks, numbers[nranks]++};
-    for (uint64_t i = 0; i < member.calls->size(); ++i) {
-      const PlacedCall* placed = member.calls->call(i);
-      program.steps.push_back({role, comparable(placed->call), member.communicator, placed});
+  std::vector<RoleProgram> programs;
+  for (const auto& [waiter, of] : memberships) {
+    if (partly_known.contains(waiter)) continue;
+    RoleProgram& program = programs.emplace_back(RoleProgram{waiter, {}});
+    std::map<int, int> numbers;
+    for (const auto& [place, communicator] : of) {
+      const auto& [log, segment] = place;
+      const CallSequence& calls = calls_of(job.logs[log].comms.all[segment]).collectives;
+      const int nranks = nth_communicator(job, communicator).nranks;
+      const CommRole role{nranks, numbers[nranks]++};
+      for (uint64_t i = 0; i < calls.size(); ++i) {
+        const PlacedCall* placed = calls.call(i);
+        program.steps.push_back({role, comparable(placed->call), communicator, placed});
+      }
     }
+    std::ranges::stable_sort(program.steps, {},
+                             [](const RoleStep& step) { return step.placed->where; });
   }
-  std::stable_sort(
-      program.steps.begin(), program.steps.end(),
-      [](const RoleStep& a, const RoleStep& b) { return a.placed->where < b.placed->where; });
-  return program;
+  return programs;
 }
 
 constexpr size_t kMostAhead = 64;  ///< Calls that a rank may make after it departed, at most.
@@ -197,18 +202,17 @@ Departure departure(const RoleProgram& odd, const RoleProgram& usual, size_t at,
 
 /// Where ranks that were alike so far part: adds those that departed there.
 void judge_parting(const std::vector<Class>& camps, size_t at, Departures& result) {
-  const auto fewer = [](const Class& a, const Class& b) { return a.size() < b.size(); };
-  const Class& many = *std::max_element(camps.begin(), camps.end(), fewer);
+  const Class& many = *std::ranges::max_element(camps, {}, std::ranges::size);
   size_t all = 0;
   for (const Class& camp : camps) all += camp.size();
-  const bool is_majority = many.size() >= 2 && 2 * many.size() > all;
+  const bool is_decided = is_majority(CallSource::Programs, {.agree = many.size(), .came = all});
   const RoleProgram& usual = *many.front();
   for (const Class& camp : camps) {
     for (const RoleProgram* odd : camp) {
       // Who went on for long after it parted was not stopped by that: it has another role.
       if (&camp == &many || odd->steps.size() - at > kMostAhead) continue;
       const bool swapped = is_swapped(*odd, usual, at);
-      if (is_majority) {
+      if (is_decided) {
         const bool is_known = swapped || did_before(usual, at);
         auto& list = is_known ? result.odd : result.unheard_of;
         list.push_back(departure(*odd, usual, at, many.size()));
@@ -224,7 +228,7 @@ std::vector<Class> camps_at(const Class& alike, size_t at) {
   std::vector<Class> camps;
   for (const RoleProgram* program : alike) {
     if (program->steps.size() <= at) continue;
-    const auto camp = std::find_if(camps.begin(), camps.end(), [&](const Class& other) {
+    const auto camp = std::ranges::find_if(camps, [&](const Class& other) {
       return is_same(other.front()->steps[at], program->steps[at]);
     });
     if (camp == camps.end()) {
@@ -239,10 +243,7 @@ std::vector<Class> camps_at(const Class& alike, size_t at) {
 }  // namespace
 
 Departures find_departures(const Job& job) {
-  std::vector<RoleProgram> programs;
-  for (auto& [waiter, of] : memberships_of(job)) {
-    programs.push_back(program_of(job, waiter, std::move(of)));
-  }
+  const std::vector<RoleProgram> programs = role_programs(job);
   Class all;
   for (const RoleProgram& program : programs) all.push_back(&program);
   // All begin in one class; at each place a class falls apart into those that go on alike.
@@ -257,20 +258,37 @@ Departures find_departures(const Job& job) {
     }
     classes = std::move(next);
   }
-  std::sort(result.odd.begin(), result.odd.end(),
-            [](const Departure& a, const Departure& b) { return a.waiter < b.waiter; });
+  std::ranges::sort(result.odd, {}, &Departure::waiter);
+  return result;
+}
+
+std::optional<uint64_t> ProgramPlaces::made_before(const MessageEnd& end, size_t place) const {
+  const auto known = messages.find(end);
+  if (known == messages.end()) return std::nullopt;
+  const std::vector<size_t>& places = known->second;
+  const auto next = std::ranges::lower_bound(places, place);
+  if (next != places.end()) return program->calls[*next].index;
+  return program->calls[places.back()].index + 1;
+}
+
+std::map<Waiter, ProgramPlaces> program_places(const Job& job) {
+  std::map<Waiter, ProgramPlaces> result;
+  for (const RankProgram& program : rank_programs(job)) {
+    ProgramPlaces& places = result[program.waiter];
+    places.program = &program;
+    for (size_t at = 0; at < program.calls.size(); ++at) {
+      const RankCall& call = program.calls[at];
+      if (call.line.is_message()) {
+        places.messages[{call.line, call.receives}].push_back(at);
+      } else {
+        places.collectives[{call.line, call.index}] = at;
+      }
+    }
+  }
   return result;
 }
 
 namespace {
-
-/// One end of the messages from a rank to another.
-struct End {
-  CallLine line;
-  bool receives = false;
-
-  auto operator<=>(const End&) const = default;
-};
 
 /// A place of a program where always a message stood.
 struct Gap {
@@ -278,38 +296,23 @@ struct Gap {
   size_t message = 0;  ///< A place where it stands.
 };
 
-/// A program, and where in it things stand.
+/// A program with what is asked about its past.
 struct PastCalls {
-  const RankProgram* program = nullptr;
-  std::vector<int> kinds;                     ///< Of its calls.
-  std::map<End, std::vector<size_t>> places;  ///< Of messages.
-  std::vector<size_t> collectives;
-  std::map<std::pair<CallLine, uint64_t>, size_t> place_of;  ///< Of a collective.
-  std::set<int> communicators;                               ///< Those that the rank is on.
+  ProgramPlaces places;
+  std::vector<int> kinds;                   ///< Of its calls.
+  std::set<int> communicators;              ///< Those that the rank is on.
   std::map<size_t, std::vector<Gap>> gaps;  ///< Behind a place, by what stood before it.
-};
 
-PastCalls past_of(const RankProgram& program) {
-  PastCalls past{.program = &program};
-  for (size_t at = 0; at < program.calls.size(); ++at) {
-    const RankCall& call = program.calls[at];
-    past.kinds.push_back(call.kind);
-    if (call.line.is_message()) {
-      past.places[{call.line, call.receives}].push_back(at);
-    } else {
-      past.collectives.push_back(at);
-      past.place_of[{call.line, call.index}] = at;
-    }
-  }
-  return past;
-}
+  const RankCall& call(size_t at) const { return places.program->calls[at]; }
+};
 
 using Pasts = std::map<Waiter, PastCalls>;
 
 Pasts pasts_of(const Job& job) {
   Pasts pasts;
-  for (const RankProgram& program : rank_programs(job)) {
-    pasts.emplace(program.waiter, past_of(program));
+  for (auto& [waiter, places] : program_places(job)) {
+    std::vector<int> kinds = kinds_of(*places.program);
+    pasts[waiter] = {std::move(places), std::move(kinds), {}, {}};
   }
   for (size_t c = 0; c < job.communicators.size(); ++c) {
     for (const CommRank& rank : job.communicators[c].ranks) {
@@ -325,7 +328,7 @@ Pasts pasts_of(const Job& job) {
 bool followed(const PastCalls& past, size_t usual, size_t at, size_t end) {
   for (size_t next = usual + 1; next <= end; ++next) {
     if (past.kinds[next] == past.kinds[at]) return true;
-    if (!past.program->calls[next].line.is_message()) return false;
+    if (!past.call(next).line.is_message()) return false;
   }
   return false;
 }
@@ -337,31 +340,28 @@ const std::vector<Gap>& gaps_behind(PastCalls& past, size_t from) {
   for (size_t at = std::max(from + 1, kStepContext); at < past.kinds.size(); ++at) {
     const StepPast step = past_of_step(past.kinds, at, from);
     if (step.past != Past::Other) continue;
-    const bool was_message = past.program->calls[step.usual].line.is_message();
+    const bool was_message = past.call(step.usual).line.is_message();
     if (was_message && followed(past, step.usual, at, from))
       entry->second.push_back({at, step.usual});
   }
   return entry->second;
 }
 
-bool is_message_of(const PastCalls& past, const Gap& gap, const End& end) {
-  const RankCall& message = past.program->calls[gap.message];
+bool is_message_of(const PastCalls& past, const Gap& gap, const MessageEnd& end) {
+  const RankCall& message = past.call(gap.message);
   return message.line == end.line && message.receives == end.receives;
 }
 
 /// One side of the messages.
 struct Side {
   PastCalls& past;
-  End end;
+  MessageEnd end;
   uint64_t made = 0;  ///< How many.
-};
 
-uint64_t made_before(const Side& side, size_t place) {
-  const auto found = side.past.places.find(side.end);
-  if (found == side.past.places.end()) return side.made;
-  const auto next = std::lower_bound(found->second.begin(), found->second.end(), place);
-  return next == found->second.end() ? side.made : side.past.program->calls[*next].index;
-}
+  uint64_t made_before(size_t place) const {
+    return past.places.made_before(end, place).value_or(made);
+  }
+};
 
 /// Between two collectives.
 struct Stretch {
@@ -374,17 +374,18 @@ struct Stretch {
 /// had made as many, and up to its next one on a communicator of both; nullopt: nowhere for
 /// certain.
 std::optional<Stretch> stretch_without(const Side& owing, const Side& waiting) {
-  const std::vector<size_t>& places = owing.past.collectives;
   std::optional<size_t> next;
-  for (auto at = places.rbegin(); at != places.rend(); ++at) {
-    const RankCall& call = owing.past.program->calls[*at];
+  for (size_t at = owing.past.kinds.size(); at-- > 0;) {
+    const RankCall& call = owing.past.call(at);
+    if (call.line.is_message()) continue;
     if (!waiting.past.communicators.contains(call.line.communicator)) continue;
-    const auto met = waiting.past.place_of.find({call.line, call.index});
-    const bool is_equal = met != waiting.past.place_of.end() &&
-                          made_before(waiting, met->second) == made_before(owing, *at);
+    const auto& theirs = waiting.past.places.collectives;
+    const auto met = theirs.find({call.line, call.index});
+    const bool is_equal =
+        met != theirs.end() && waiting.made_before(met->second) == owing.made_before(at);
     if (is_equal && !next) return std::nullopt;
-    if (is_equal) return Stretch{*at, *next, met->second};
-    next = *at;
+    if (is_equal) return Stretch{at, *next, met->second};
+    next = at;
   }
   return std::nullopt;
 }
@@ -404,11 +405,12 @@ std::optional<MessageDeparture> find_departure(const Side& owing, const Side& wa
     return gap.at <= stretch->to && is_message_of(owing.past, gap, owing.end);
   });
   if (last == gaps.rend()) return std::nullopt;
-  const RankProgram& program = *owing.past.program;
-  return MessageDeparture{program.waiter, program.calls[last->at], made_before(owing, last->at)};
+  return MessageDeparture{owing.past.places.program->waiter, owing.past.call(last->at),
+                          owing.made_before(last->at)};
 }
 
-std::optional<Side> side_of(const Job& job, Pasts& pasts, const CommRank& rank, const End& end) {
+std::optional<Side> side_of(const Job& job, Pasts& pasts, const CommRank& rank,
+                            const MessageEnd& end) {
   const auto past = pasts.find(waiter_of(rank));
   if (past == pasts.end()) return std::nullopt;
   return Side{past->second, end, calls_made(job, rank, end.line, end.receives)};

@@ -15,10 +15,19 @@
 
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/who_waits.h"
 #include "model/calls.h"
@@ -26,25 +35,85 @@
 
 namespace ncclog {
 
+// Is the call of some ranks that of the majority, so that the others are odd?
+//
+//   three of four ranks of a communicator called AllReduce of 8     → yes, by their lines
+//   three of four dumps, of a group of eight                        → no: the others may be alike
+//
+// Sources differ in what they show of those that are not there, so each has a rule of its own.
+
+/// Who tells what ranks called.
+enum class CallSource {
+  Lines,     ///< COLL or CALL lines.
+  Recorder,  ///< PyTorch's Flight Recorder.
+  Watchdog,  ///< PyTorch's watchdogs: only those who gave up say what they called.
+  Check,     ///< PyTorch's own check, with TORCH_DISTRIBUTED_DEBUG=DETAIL.
+  Programs,  ///< All calls of ranks that were alike so far, by their lines.
+};
+
+struct Ballot {
+  size_t agree = 0;  ///< Ranks that made the most common call.
+  size_t came = 0;   ///< Ranks of which a call is known.
+  size_t all = 0;    ///< Ranks that have to make it; only for sources that know those.
+};
+
+bool is_majority(CallSource source, const Ballot& ballot);
+
+/// The members of all camps but the first, where that one is the majority of `all` ranks.
+template <typename Call>
+std::vector<int> outvoted(CallSource source, const std::vector<Camp<Call>>& camps, size_t all) {
+  std::vector<int> others;
+  for (size_t c = 1; c < camps.size(); ++c) {
+    others.insert(others.end(), camps[c].members.begin(), camps[c].members.end());
+  }
+  const size_t agree = camps.front().members.size();
+  const bool is_odd = is_majority(source, {agree, agree + others.size(), all});
+  return is_odd ? others : std::vector<int>{};
+}
+
+/// "ranks 0-2 called AllReduce of 8, rank 3 called … and 2 other things". `who` tells a camp's
+/// members, `what` its call.
+template <typename Call, typename Who, typename What>
+std::string camps_words(const std::vector<Camp<Call>>& camps, Who&& who, What&& what) {
+  constexpr size_t kMostCamps = 4;
+  std::vector<std::string> phrases;
+  for (const Camp<Call>& camp : camps) {
+    if (phrases.size() == kMostCamps) break;
+    phrases.push_back(fmt::format("{} called {}", who(camp), what(camp.call)));
+  }
+  std::string words = join(phrases, ", ");
+  if (camps.size() > kMostCamps)
+    words += fmt::format(" and {} other things", camps.size() - kMostCamps);
+  return words;
+}
+
+/// Names a global rank: the process that has it, where the log knows one.
+inline void blame_rank(const Job& job, int rank, FactValue& value) {
+  const int process = process_of_rank(job, rank);
+  if (process >= 0) {
+    value.processes.push_back(process);
+  } else {
+    value.ranks.push_back(rank);
+  }
+}
+
+/// Says in which communicator it happened.
+inline void place_in(const Job& job, int communicator, FactValue& value) {
+  const Communicator& comm = nth_communicator(job, communicator);
+  value.communicator = comm.id;
+  value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+}
+
 // Did a rank do something that it never did before at that place?
 //
 //   TP TP TP TP world | TP TP TP TP world | TP TP TP world
 //       after four TP calls came the world's, now after three: this rank departed from its program
-//
-// Where ranks wait for each other in a circle, or two of them contradict each other, neither the
-// log of one nor that of the other says who is wrong. What tells them apart is that the ranks of a
-// training job repeat themselves: the one that departs from what it, or from what all ranks like
-// it, always did at that place is the odd one. Where the past does not tell, nothing is said.
 
 /// A rank, and the last of its calls that is looked at.
 struct CallerUntil {
   Waiter waiter;
   SourceRef last;  ///< Line 0: all calls are.
 };
-
-/// True if one of the last calls of a rank departs from its own past, false if all of them follow
-/// from it; nullopt if there is too little of a past to tell.
-std::optional<bool> departs_from_past(const Job& job, const CallerUntil& caller);
 
 /// Of `callers`, those that departed from their programs, if they are fewer than the others; none
 /// if that cannot be told.
@@ -88,6 +157,43 @@ struct Departures {
 
 /// All ranks that departed; none of those whose calls are not all known. Pure.
 Departures find_departures(const Job& job);
+
+/// One of `holdups`, which are ranks that wait for nobody.
+inline bool is_one_of(const std::vector<Holdup>& holdups, const Waiter& waiter) {
+  return std::ranges::any_of(holdups,
+                             [&](const Holdup& one) { return one.waiters.front() == waiter; });
+}
+
+/// Some rank departed, and it is none of `holdups`: they may wait behind it, in a call that all
+/// have made. `waiter` gives the rank of a departure.
+template <typename Departed, typename Rank = std::identity>
+bool others_departed(const std::vector<Departed>& departed, const std::vector<Holdup>& holdups,
+                     Rank waiter = {}) {
+  const auto is_holdup = [&](const Waiter& one) { return is_one_of(holdups, one); };
+  return !departed.empty() && std::ranges::none_of(departed, is_holdup, waiter);
+}
+
+// Where in a rank's program do its messages and collectives stand?
+
+/// One end of the messages from a rank to another.
+struct MessageEnd {
+  CallLine line;
+  bool receives = false;
+
+  auto operator<=>(const MessageEnd&) const = default;
+};
+
+struct ProgramPlaces {
+  const RankProgram* program = nullptr;  ///< Valid as long as the job.
+  std::map<MessageEnd, std::vector<size_t>> messages;
+  std::map<std::pair<CallLine, uint64_t>, size_t> collectives;  ///< By line and index.
+
+  /// Messages made before a place; nullopt: the program holds none of that end.
+  std::optional<uint64_t> made_before(const MessageEnd& end, size_t place) const;
+};
+
+/// Of all ranks that have a program.
+std::map<Waiter, ProgramPlaces> program_places(const Job& job);
 
 // Did the rank that owes a message leave it out?
 //

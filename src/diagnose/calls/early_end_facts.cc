@@ -17,6 +17,7 @@
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/line_evidence.h"
 #include "diagnose/network/interfaces.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
@@ -69,6 +70,11 @@ std::string words_of(const Evidence& line) {
   return printable(to_valid_utf8(message.substr(0, kMost))) + (cut ? "…" : "");
 }
 
+Evidence last_line(const Job& job, int process) {
+  const Process& speaker = nth_process(job, process);
+  return {speaker.last, speaker.last_text};
+}
+
 std::string when_of(const Evidence& line) {
   const LineTime time = time_of_line(line.text);
   return time.known() ? fmt::format(", at {}", printable(time.text)) : std::string();
@@ -77,14 +83,8 @@ std::string when_of(const Evidence& line) {
 /// True if `a` was printed before `b`: in one input by its place, else by their times; false if
 /// that is not known. Who tears lines hands on chunks, and no order of time.
 bool is_before(const Job& job, const Evidence& a, const Evidence& b) {
-  const JobUnit* here = unit_of(job, a.where);
-  const JobUnit* there = unit_of(job, b.where);
-  const bool is_one_input = here != nullptr && there != nullptr && here->input == there->input;
-  if (is_one_input && !is_torn(job)) return a.where < b.where;
-  const LineTime first = time_of_line(a.text);
-  const LineTime second = time_of_line(b.text);
-  return first.known() && second.known() && first.has_zone == second.has_zone &&
-         first.nanoseconds < second.nanoseconds;
+  if (are_ordered(job, a.where, b.where) && !is_torn(job)) return a.where < b.where;
+  return nanoseconds_between(a.text, b.text).value_or(0) > 0;
 }
 
 /// A process that went by itself.
@@ -128,11 +128,9 @@ std::vector<Departed> by_own_words(const Job& job) {
   return found;
 }
 
-bool aborted_largest(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    const auto& segments = job.logs[log].comms.all;
-    return std::any_of(segments.begin(), segments.end(),
-                       [](const CommSegment& segment) { return segment.end == CommFate::Aborted; });
+bool aborted_any(const Job& job, const Process& process) {
+  return std::ranges::any_of(process.logs, [&](size_t log) {
+    return std::ranges::count(job.logs[log].comms.all, CommFate::Aborted, &CommSegment::end) > 0;
   });
 }
 
@@ -146,7 +144,7 @@ std::vector<Departed> find_departed(const Job& job) {
   const auto add = [&](Departed one) {
     if (one.process >= 0 && suffered.contains(one.process)) return;
     if (stop->by != StopBy::Stated && !is_before(job, one.line, stop->line)) return;
-    const auto same = std::find_if(found.begin(), found.end(), [&](const Departed& other) {
+    const auto same = std::ranges::find_if(found, [&](const Departed& other) {
       return one.process >= 0 ? other.process == one.process : other.rank == one.rank;
     });
     if (same == found.end()) return found.push_back(std::move(one));
@@ -159,23 +157,19 @@ std::vector<Departed> find_departed(const Job& job) {
     if (ends[p].state != EndState::Finished || ends[p].evidence.empty() || !process.has_nccl) {
       continue;
     }
-    add({static_cast<int>(p), process.rank, aborted_largest(job, process),
-         ends[p].evidence.front()});
+    add({static_cast<int>(p), process.rank, aborted_any(job, process), ends[p].evidence.front()});
   }
   for (Departed& one : by_own_words(job)) add(std::move(one));
   return found;
 }
 
-/// As many wait as went, or more: where most were through, it is the others that go on too long.
-bool others_wait(const Job& job, const std::vector<Departed>& departed) {
-  size_t speaking = 0;
-  for (const Process& process : job.processes) speaking += process.has_nccl || process.rank >= 0;
-  return speaking >= 2 * departed.size();
-}
-
-FactValue told(const Job& job, bool aborted) {
+template <bool aborted>
+FactValue left_before(const Job& job, const Instance&) {
   const std::vector<Departed> all = find_departed(job);
-  if (!others_wait(job, all)) return unknown();
+  // As many wait as went, or more: where most were through, it is the others that go on too long.
+  const auto speaks = [](const Process& process) { return process.has_nccl || process.rank >= 0; };
+  const auto speaking = static_cast<size_t>(std::ranges::count_if(job.processes, speaks));
+  if (speaking < 2 * all.size()) return unknown();
   constexpr size_t kMostNamed = 4;
   FactValue value = yes({});
   std::vector<std::string> phrases;
@@ -196,25 +190,6 @@ FactValue told(const Job& job, bool aborted) {
   value.evidence.push_back(stop->line);
   value.what = join(phrases, "; ");
   return value;
-}
-
-FactValue left_early(const Job& job, const Instance&) { return told(job, false); }
-
-FactValue aborted_early(const Job& job, const Instance&) { return told(job, true); }
-
-/// What the processes of one communicator made of its end.
-struct Ends {
-  size_t ended = 0;
-  size_t open = 0;  ///< Complete, and no end of it is there.
-};
-
-Ends ends_of(const Communicator& comm) {
-  Ends ends;
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.state == RankState::Destroyed) ++ends.ended;
-    if (rank.state == RankState::Complete) ++ends.open;
-  }
-  return ends;
 }
 
 /// The process's last line says that it destroyed a communicator.
@@ -238,12 +213,16 @@ FactValue destroy_unfinished(const Job& job, const Instance&) {
   size_t ended = 0;
   size_t largest_open = 0;
   for (const Communicator& comm : job.communicators) {
-    const Ends ends = ends_of(comm);
-    if (ends.ended > 0 && ends.open > 0) return unknown();  // Still at it, one after the other.
-    if (ends.ended > 0) ++ended;
-    if (ends.open == 0) continue;
-    largest_open = std::max(largest_open, ends.open);
-    open.push_back(fmt::format("{} ({} ranks)", comm.id, ends.open));
+    const auto in_state = [&](RankState wanted) {
+      return static_cast<size_t>(std::ranges::count(comm.ranks, wanted, &CommRank::state));
+    };
+    const bool is_ended = in_state(RankState::Destroyed) > 0;
+    const size_t still_open = in_state(RankState::Complete);  // No end of it is there.
+    if (is_ended && still_open > 0) return unknown();         // Still at it, one after the other.
+    if (is_ended) ++ended;
+    if (still_open == 0) continue;
+    largest_open = std::max(largest_open, still_open);
+    open.push_back(fmt::format("{} ({} ranks)", comm.id, still_open));
   }
   // Sub-groups are often left to the end of the process; the group of all ranks is not.
   const auto all = static_cast<size_t>(
@@ -302,14 +281,12 @@ FactValue destroy_not_begun(const Job& job, const Instance&) {
     std::vector<int> begun, open;
     for (const CommRank* rank : waiting) {
       begun.push_back(rank->rank);
-      const Process& process = nth_process(job, rank->process);
-      value.evidence.push_back({process.last, process.last_text});
+      value.evidence.push_back(last_line(job, rank->process));
     }
     for (const CommRank* rank : late) {
       open.push_back(rank->rank);
       value.processes.push_back(rank->process);
-      const Process& process = nth_process(job, rank->process);
-      value.evidence.push_back({process.last, process.last_text});
+      value.evidence.push_back(last_line(job, rank->process));
     }
     value.what = fmt::format(
         "{} began to destroy communicator {} and did not end, {} {} no line of that",
@@ -382,7 +359,7 @@ FactValue host_lost(const Job& job, const Instance&) {
   value.processes = words.processes;
   value.hosts = {lost};
   for (const int p : words.processes) {
-    value.evidence.push_back({nth_process(job, p).last, nth_process(job, p).last_text});
+    value.evidence.push_back(last_line(job, p));
   }
   const std::string name = printable(to_valid_utf8(lost));
   value.what = fmt::format(
@@ -404,15 +381,9 @@ FactValue host_lost(const Job& job, const Instance&) {
 // Both are said only where every rank of the job speaks for itself; one that is silent makes them
 // unknown.
 
-/// Ranks of the job's largest communicator; nullopt where no communicator is known.
-std::optional<int> world_size(const Job& job) {
-  int size = 0;
-  for (const Communicator& comm : job.communicators) size = std::max(size, comm.nranks);
-  return size > 0 ? std::optional(size) : std::nullopt;
-}
-
-bool is_same_call(const TimedOutWork& a, const TimedOutWork& b) {
-  return a.op == b.op && a.size == b.size;
+/// Ranks of the job's largest communicator; 0 where no communicator is known.
+int world_size(const Job& job) {
+  return job.communicators.empty() ? 0 : job.communicators.front().nranks;
 }
 
 /// Every rank gave up on `stalled`, and all mean the same call.
@@ -420,22 +391,23 @@ bool all_alike(const StalledWork& stalled, int nranks) {
   std::set<int> ranks;
   for (const TimedOutWork& work : stalled.reports) {
     if (work.rank < 0 || work.rank >= nranks || work.in_unnamed_group) return false;
-    if (!is_same_call(work, stalled.reports.front())) return false;
+    const TimedOutWork& first = stalled.reports.front();
+    if (work.op != first.op || work.size != first.size) return false;
     ranks.insert(work.rank);
   }
   return ranks.size() == static_cast<size_t>(nranks);
 }
 
 FactValue watchdog_all_alike(const Job& job, const Instance&) {
-  const auto nranks = world_size(job);
-  if (!nranks || *nranks < 2) return unknown();
+  const int nranks = world_size(job);
+  if (nranks < 2) return unknown();
   for (const StalledWork& stalled : stalled_work(job)) {
-    if (!is_default_group(stalled.group) || stalled.seq < 0 || !all_alike(stalled, *nranks)) {
+    if (!is_default_group(stalled.group) || stalled.seq < 0 || !all_alike(stalled, nranks)) {
       continue;
     }
     const TimedOutWork& first = stalled.reports.front();
     FactValue value =
-        yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", *nranks, stalled.seq, first.op,
+        yes(fmt::format("all {} ranks gave up on SeqNum {}, {}{}", nranks, stalled.seq, first.op,
                         first.size.empty() ? "" : " with " + first.size));
     for (const TimedOutWork& work : stalled.reports) value.evidence.push_back(work.line);
     return value;
@@ -495,57 +467,47 @@ std::string half(const OpenInit& init) {
 }
 
 Evidence start_line(const Job& job, const CommRank& rank) {
-  const Process& process = nth_process(job, rank.process);
-  Evidence line{process.last, process.last_text};
-  const SourceRef started =
-      job.logs[static_cast<size_t>(rank.log)].comms.all[static_cast<size_t>(rank.segment)].started;
+  Evidence line = last_line(job, rank.process);
+  const SourceRef started = segment_of(job, rank).started;
+  const auto& process = nth_process(job, rank.process);
   for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
     if (record.where == started) line = evidence_of(record);
   });
   return line;
 }
 
-/// Ranks that waited in PyTorch's store, in vain, for the unique id of a communicator.
-std::map<int, Evidence> store_waits(const Job& job) {
+/// All ranks but those in `init` waited in PyTorch's store, in vain, for the unique id of another
+/// communicator, because whoever begins an initialisation has published its id before. Times would
+/// tell it from a rank that came too late, so it is a grade less sure.
+FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
   std::map<int, Evidence> waits;
   for (const Process& process : job.processes) {
     for_each_record(job, process, kKindIndex<StoreWaitFailed>, [&](const Record& record) {
       if (process.rank >= 0) waits.try_emplace(process.rank, evidence_of(record));
     });
   }
-  return waits;
-}
-
-/// All ranks but those in `init` waited in the store: for another communicator, because whoever
-/// begins an initialisation has published its id before. Times would tell it from a rank that came
-/// too late, so it is a grade less sure.
-FactValue crossed_with_store(const Job& job, const OpenInit& init, int size) {
-  const std::map<int, Evidence> waits = store_waits(job);
   if (waits.empty() || waits.size() + init.waiting.size() != static_cast<size_t>(size)) {
     return unknown();
   }
-  std::vector<int> elsewhere;
-  for (const auto& [rank, line] : waits) elsewhere.push_back(rank);
-  if (std::any_of(init.waiting.begin(), init.waiting.end(),
-                  [&](const CommRank* rank) { return waits.contains(rank->rank); })) {
-    return unknown();
+  FactValue value = yes({}, {start_line(job, *init.waiting.front()), waits.begin()->second});
+  for (const CommRank* rank : init.waiting) {
+    if (waits.contains(rank->rank)) return unknown();
+    value.processes.push_back(rank->process);
   }
-  FactValue value = yes(fmt::format("{}, and {} in the store for the unique id of another one",
-                                    half(init), ranks_phrase(elsewhere)),
-                        {start_line(job, *init.waiting.front()), waits.begin()->second});
-  for (const CommRank* rank : init.waiting) value.processes.push_back(rank->process);
-  value.ranks = std::move(elsewhere);
+  for (const auto& [rank, line] : waits) value.ranks.push_back(rank);
+  value.what = fmt::format("{}, and {} in the store for the unique id of another one", half(init),
+                           ranks_phrase(value.ranks));
   value.inferred = true;
   return value;
 }
 
 /// A job that starts looks the same for a moment, so something has to show that it stopped.
 FactValue inits_crossed(const Job& job, const Instance&) {
-  const auto size = world_size(job);
-  if (!size || *size < 2) return unknown();
-  const std::vector<OpenInit> open = open_inits(job, *size);
-  if (open.size() == 1) return crossed_with_store(job, open.front(), *size);
-  if (open.size() != 2 || !divide_ranks(open[0], open[1], *size)) return unknown();
+  const int size = world_size(job);
+  if (size < 2) return unknown();
+  const std::vector<OpenInit> open = open_inits(job, size);
+  if (open.size() == 1) return crossed_with_store(job, open.front(), size);
+  if (open.size() != 2 || !divide_ranks(open[0], open[1], size)) return unknown();
   const auto stop = stop_evidence(job);
   if (!stop) return unknown();
   FactValue value = yes(fmt::format("{} and {}", half(open[0]), half(open[1])));
@@ -560,7 +522,7 @@ FactValue inits_crossed(const Job& job, const Instance&) {
 constexpr std::array kFacts = {
     Fact{"job.aborted_early", Scope::Job, FactType::Bool,
          "A rank aborted its communicator, without an error before that, and others waited for it.",
-         within_runs<aborted_early>},
+         within_runs<left_before<true>>},
     Fact{"job.destroy_not_begun", Scope::Job, FactType::Bool,
          "Most ranks of a communicator wait in its destruction, which few have not begun.",
          within_runs<destroy_not_begun>},
@@ -571,7 +533,8 @@ constexpr std::array kFacts = {
          "All connections that were closed led to one host, which fell silent without last words.",
          within_runs<host_lost>},
     Fact{"job.left_early", Scope::Job, FactType::Bool,
-         "A rank came to its end by itself, and others waited for it.", within_runs<left_early>},
+         "A rank came to its end by itself, and others waited for it.",
+         within_runs<left_before<false>>},
     Fact{"job.inits_crossed", Scope::Job, FactType::Bool,
          "Every rank waits in one of two initialisations of all ranks, and the job stopped.",
          within_runs<inits_crossed>},

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/facts/fact.h"
@@ -17,24 +19,24 @@
 namespace ncclog {
 namespace {
 
-std::string function_of(const FlightRecorderEntry& entry) {
+std::string_view function_of(const FlightRecorderEntry& entry) {
   const std::string_view name = nccl_function(entry.profiling_name);
-  return name.empty() ? to_valid_utf8(entry.profiling_name) : std::string(name);
+  return name.empty() ? entry.profiling_name : name;
 }
 
-std::string dtype_of(const FlightRecorderEntry& entry) {
+std::string_view dtype_of(const FlightRecorderEntry& entry) {
   for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
     if (!list->empty()) return list->front();
   }
   return {};
 }
 
-/// What all ranks have to agree on. -1: they need not, or the dump does not say.
+/// What all ranks have to agree on. -1: they need not, or the dump does not say. Views the entry.
 struct AgreedCall {
-  std::string function;
+  std::string_view function;
   int64_t in = -1;
   int64_t out = -1;
-  std::string dtype;
+  std::string_view dtype;
 
   auto operator<=>(const AgreedCall&) const = default;
 };
@@ -71,11 +73,11 @@ void drop_unsaid(std::vector<AgreedCall>& calls) {
   };
   const bool no_in = unsaid(&AgreedCall::in, -1);
   const bool no_out = unsaid(&AgreedCall::out, -1);
-  const bool no_dtype = unsaid(&AgreedCall::dtype, std::string());
+  const bool no_dtype = unsaid(&AgreedCall::dtype, std::string_view());
   for (AgreedCall& call : calls) {
     if (no_in) call.in = -1;
     if (no_out) call.out = -1;
-    if (no_dtype) call.dtype.clear();
+    if (no_dtype) call.dtype = {};
   }
 }
 
@@ -86,30 +88,10 @@ std::vector<AgreedCall> agreed_calls(const std::vector<Caller>& callers) {
   return calls;
 }
 
-bool recorded_alike(const FlightRecorderEntry& a, const FlightRecorderEntry& b) {
-  return a.profiling_name == b.profiling_name && a.input_sizes == b.input_sizes &&
-         a.output_sizes == b.output_sizes && a.input_dtypes == b.input_dtypes &&
-         a.output_dtypes == b.output_dtypes;
-}
-
 /// All made the same call.
 bool made_the_same(const std::vector<Caller>& callers) {
-  const FlightRecorderEntry& first = *callers.front().call;
-  if (std::all_of(callers.begin(), callers.end(),
-                  [&](const Caller& caller) { return recorded_alike(*caller.call, first); })) {
-    return true;
-  }
   const std::vector<AgreedCall> calls = agreed_calls(callers);
-  return std::all_of(calls.begin(), calls.end(),
-                     [&](const AgreedCall& call) { return call == calls.front(); });
-}
-
-/// The same call, after as many operations.
-bool are_alike(const std::vector<Caller>& callers) {
-  const int64_t op_id = callers.front().call->op_id;
-  return made_the_same(callers) &&
-         std::all_of(callers.begin(), callers.end(),
-                     [&](const Caller& caller) { return caller.call->op_id == op_id; });
+  return std::ranges::all_of(calls, [&](const AgreedCall& call) { return call == calls.front(); });
 }
 
 /// The ranks that made call `number`. Empty, if one of `ranks` must have and its dump lacks it.
@@ -125,31 +107,14 @@ std::vector<Caller> callers_of(const RecordedGroup& group, int64_t number) {
 }
 
 /// The numbers mean the same calls on all ranks there: it is the beginning, or the call before is
-/// the same on all.
+/// the same on all, after as many operations.
 bool is_anchored(const RecordedGroup& group, int64_t number) {
   if (number == 1) return true;
   const std::vector<Caller> before = callers_of(group, number - 1);
-  return !before.empty() && are_alike(before);
-}
-
-/// Calls of those who are behind, at the front, are completed on their own word.
-bool finished(const RecordedRank& rank) { return rank.completed >= rank.enqueued; }
-
-std::vector<RecordedCamp> camps_of(const std::vector<Caller>& callers,
-                                   const std::vector<AgreedCall>& calls) {
-  std::map<AgreedCall, RecordedCamp> by_call;
-  for (size_t i = 0; i < callers.size(); ++i) {
-    RecordedCamp& camp = by_call[calls[i]];
-    if (camp.call == nullptr) camp.call = callers[i].call;
-    camp.ranks.push_back(callers[i].rank);
-  }
-  std::vector<RecordedCamp> camps;
-  for (auto& [call, camp] : by_call) camps.push_back(std::move(camp));
-  std::stable_sort(camps.begin(), camps.end(), [](const RecordedCamp& a, const RecordedCamp& b) {
-    if (a.ranks.size() != b.ranks.size()) return a.ranks.size() > b.ranks.size();
-    return a.ranks < b.ranks;
-  });
-  return camps;
+  return !before.empty() && made_the_same(before) &&
+         std::ranges::all_of(before, [&](const Caller& caller) {
+           return caller.call->op_id == before.front().call->op_id;
+         });
 }
 
 std::string fields_of(const AgreedCall& a, const AgreedCall& b) {
@@ -161,18 +126,15 @@ std::string fields_of(const AgreedCall& a, const AgreedCall& b) {
 }
 
 RecordedDifference make_difference(int64_t number, const std::vector<Caller>& callers) {
-  RecordedDifference difference{number, camps_of(callers, agreed_calls(callers)), {}};
+  const std::vector<AgreedCall> calls = agreed_calls(callers);
+  std::map<AgreedCall, std::map<int, const FlightRecorderEntry*>> by_call;
+  for (size_t i = 0; i < callers.size(); ++i) by_call[calls[i]][callers[i].rank] = callers[i].call;
+  RecordedDifference difference{number, camps_of(by_call), {}};
   std::vector<AgreedCall> first_two = {agreed_call(*difference.camps[0].call),
                                        agreed_call(*difference.camps[1].call)};
   drop_unsaid(first_two);
   difference.fields = fields_of(first_two[0], first_two[1]);
   return difference;
-}
-
-bool all_completed(const std::vector<Caller>& callers) {
-  return std::all_of(callers.begin(), callers.end(), [](const Caller& caller) {
-    return caller.call->state == RecordedState::Completed;
-  });
 }
 
 /// The numbers that two ranks or more hold: from, to.
@@ -188,8 +150,17 @@ std::pair<int64_t, int64_t> compared_numbers(const RecordedGroup& group) {
   return {from, ends.size() < 2 ? 0 : std::min(ends[1], from + (int64_t{1} << 20))};
 }
 
-}  // namespace
+/// The first collective of a group that some ranks called and others did not.
+struct RecordedFront {
+  int64_t number = 0;                         ///< c10d's, 1 is the group's first collective.
+  std::vector<int> ahead;                     ///< Global ranks that called it; sorted.
+  std::vector<int> behind;                    ///< Those whose dumps end before it.
+  std::vector<int> unknown;                   ///< Those without a dump that can be compared.
+  const FlightRecorderEntry* call = nullptr;  ///< That of the first rank ahead.
+  std::vector<int> idle;  ///< Those behind that have no call open, on any group.
+};
 
+/// nullopt if nobody is behind, or if it cannot be told.
 std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
   if (!group.is_numbered_alike) return std::nullopt;
   int64_t least = INT64_MAX;
@@ -209,7 +180,7 @@ std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
       front.ahead.push_back(rank.rank);
     } else {
       // It waits in an earlier call itself.
-      if (!finished(rank)) return std::nullopt;
+      if (rank.completed < rank.enqueued) return std::nullopt;
       front.behind.push_back(rank.rank);
       if (rank.is_idle) front.idle.push_back(rank.rank);
     }
@@ -217,6 +188,23 @@ std::optional<RecordedFront> recorded_front(const RecordedGroup& group) {
   if (front.ahead.empty() || !is_anchored(group, front.number)) return std::nullopt;
   return front;
 }
+
+/// "AllReduce of 1048576 Float": valid UTF-8.
+std::string recorded_words(const FlightRecorderEntry& call) {
+  int64_t elements = element_count(call.input_sizes);
+  if (elements < 0) elements = element_count(call.output_sizes);
+  std::string words = to_valid_utf8(function_of(call));
+  if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
+  return words;
+}
+
+/// "process group default_pg (8 ranks)".
+std::string group_words(const RecordedGroup& group) {
+  const std::string& name = group.description.empty() ? group.name : group.description;
+  return fmt::format("process group {} ({} ranks)", to_valid_utf8(name), group.ranks.size());
+}
+
+}  // namespace
 
 std::optional<RecordedDifference> recorded_difference(const RecordedGroup& group) {
   if (!group.is_numbered_alike) return std::nullopt;
@@ -226,31 +214,13 @@ std::optional<RecordedDifference> recorded_difference(const RecordedGroup& group
     if (callers.empty()) return std::nullopt;
     if (made_the_same(callers)) continue;
     // What differs and yet completed on all ranks is not what they wait in.
-    if (all_completed(callers) || !is_anchored(group, number)) return std::nullopt;
+    const bool all_completed = std::ranges::all_of(callers, [](const Caller& caller) {
+      return caller.call->state == RecordedState::Completed;
+    });
+    if (all_completed || !is_anchored(group, number)) return std::nullopt;
     return make_difference(number, callers);
   }
   return std::nullopt;
-}
-
-int64_t recorded_by_all(const RecordedGroup& group) {
-  if (!group.is_numbered_alike || group.ranks.empty()) return 0;
-  for (const RecordedRank& rank : group.ranks) {
-    if (rank.dump == nullptr || rank.enqueued != group.ranks.front().enqueued) return 0;
-  }
-  return group.ranks.front().enqueued;
-}
-
-std::string recorded_words(const FlightRecorderEntry& call) {
-  int64_t elements = element_count(call.input_sizes);
-  if (elements < 0) elements = element_count(call.output_sizes);
-  std::string words = function_of(call);
-  if (elements >= 0) words += fmt::format(" of {} {}", elements, to_valid_utf8(dtype_of(call)));
-  return words;
-}
-
-std::string group_words(const RecordedGroup& group) {
-  const std::string& name = group.description.empty() ? group.name : group.description;
-  return fmt::format("process group {} ({} ranks)", to_valid_utf8(name), group.ranks.size());
 }
 
 namespace {
@@ -266,16 +236,13 @@ bool is_of(const TimedOutWork& work, const RecordedGroup& group) {
 /// although it is open. Limits elsewhere prove nothing: the dumps may have been asked for long
 /// before.
 bool somebody_gave_up(const Job& job, const RecordedGroup& group, int64_t number) {
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  if (std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-        return work.seq == number && is_of(work, group);
-      })) {
-    return true;
-  }
-  return std::any_of(group.ranks.begin(), group.ranks.end(), [&](const RecordedRank& rank) {
-    const FlightRecorderEntry* call = rank.call(number);
-    return call != nullptr && is_open(*call) && call->retired.value_or(false);
-  });
+  return std::ranges::any_of(
+             timed_out_work(job),
+             [&](const TimedOutWork& work) { return work.seq == number && is_of(work, group); }) ||
+         std::ranges::any_of(group.ranks, [&](const RecordedRank& rank) {
+           const FlightRecorderEntry* call = rank.call(number);
+           return call != nullptr && is_open(*call) && call->retired.value_or(false);
+         });
 }
 
 /// "train.py:54"; empty: the dump has no stacks.
@@ -289,26 +256,16 @@ std::string at_words(const FlightRecorderEntry& call) {
   return place.empty() ? place : ", at " + place;
 }
 
-Evidence dump_of(const RecordedGroup& group, int rank, const std::string& words) {
-  for (const RecordedRank& member : group.ranks) {
-    if (member.rank == rank && member.dump != nullptr) return {member.dump->where, words};
-  }
-  return {};
+/// Of a rank that has one.
+const FlightRecorderDump& dump_of(const RecordedGroup& group, int rank) {
+  return *std::ranges::find(group.ranks, rank, &RecordedRank::rank)->dump;
 }
 
 /// "rank 5 (gpu-node-02, pid 14224, GPU 1)", as far as the log knows it.
 std::string rank_words(const RecordedGroup& group, const Job& job, int rank) {
-  for (const RecordedRank& member : group.ranks) {
-    if (member.rank != rank || member.dump == nullptr || member.dump->process < 0) continue;
-    const Process& process = nth_process(job, member.dump->process);
-    return waiter_words(job, {member.dump->process, process.cuda_dev});
-  }
-  return fmt::format("rank {}", rank);
-}
-
-std::string unknown_words(const RecordedFront& front) {
-  if (front.unknown.empty()) return {};
-  return fmt::format("; of {} there is no dump to compare", ranks_phrase(front.unknown));
+  const int process = dump_of(group, rank).process;
+  if (process < 0) return fmt::format("rank {}", rank);
+  return waiter_words(job, {process, nth_process(job, process).cuda_dev});
 }
 
 /// "ranks 0-4 called collective 29 of process group …, AllReduce of 8 Float, and wait".
@@ -354,118 +311,98 @@ RecorderVerdict late_verdict(const Job& job, const RecordedGroup& group,
                           .communicator = group.communicator,
                           .number = front.number,
                           .group = group.name};
-  verdict.dumps.push_back(dump_of(
-      group, front.ahead.front(),
-      fmt::format("collective {}: {}, not completed", front.number, recorded_words(*front.call))));
-  verdict.dumps.push_back(dump_of(group, front.idle.front(),
-                                  fmt::format("last collective {}, completed", front.number - 1)));
+  verdict.dumps = {
+      {dump_of(group, front.ahead.front()).where,
+       fmt::format("collective {}: {}, not completed", front.number, recorded_words(*front.call))},
+      {dump_of(group, front.idle.front()).where,
+       fmt::format("last collective {}, completed", front.number - 1)}};
   return verdict;
-}
-
-/// Everybody outside the camp that more than half of the group's ranks are in.
-std::vector<int> outvoted(const RecordedGroup& group, const RecordedDifference& difference) {
-  std::vector<int> odd;
-  if (2 * difference.camps.front().ranks.size() <= group.ranks.size()) return odd;
-  for (size_t c = 1; c < difference.camps.size(); ++c) {
-    const std::vector<int>& ranks = difference.camps[c].ranks;
-    odd.insert(odd.end(), ranks.begin(), ranks.end());
-  }
-  std::sort(odd.begin(), odd.end());
-  return odd;
-}
-
-std::string camps_words(const RecordedDifference& difference) {
-  constexpr size_t kMostCamps = 4;
-  std::vector<std::string> phrases;
-  for (const RecordedCamp& camp : difference.camps) {
-    if (phrases.size() == kMostCamps) break;
-    phrases.push_back(fmt::format("{} called {}{}", ranks_phrase(camp.ranks),
-                                  recorded_words(*camp.call), at_words(*camp.call)));
-  }
-  std::string words = join(phrases, ", ");
-  if (difference.camps.size() > kMostCamps)
-    words += fmt::format(" and {} other things", difference.camps.size() - kMostCamps);
-  return words;
 }
 
 RecorderVerdict mismatch_verdict(const RecordedGroup& group, const RecordedDifference& difference) {
   const bool one_field = difference.fields.find(',') == std::string::npos;
+  const std::string words = camps_words(
+      difference.camps, [](const RecordedCamp& camp) { return ranks_phrase(camp.members); },
+      [](const FlightRecorderEntry* call) { return recorded_words(*call) + at_words(*call); });
+  std::vector<int> named = outvoted(CallSource::Recorder, difference.camps, group.ranks.size());
+  std::sort(named.begin(), named.end());
   std::vector<const FlightRecorderEntry*> calls;
   for (const RecordedCamp& camp : difference.camps) calls.push_back(camp.call);
-  RecorderVerdict verdict{.kind = RecordedKind::Mismatch,
-                          .named = outvoted(group, difference),
-                          .what = fmt::format("collective {} of {}: {} ({} {})", difference.number,
-                                              group_words(group), camps_words(difference),
-                                              difference.fields, one_field ? "differs" : "differ"),
-                          .place = place_of(group, difference.number, calls),
-                          .communicator = group.communicator,
-                          .number = difference.number,
-                          .group = group.name};
+  RecorderVerdict verdict{
+      .kind = RecordedKind::Mismatch,
+      .named = std::move(named),
+      .what = fmt::format("collective {} of {}: {} ({} {})", difference.number, group_words(group),
+                          words, difference.fields, one_field ? "differs" : "differ"),
+      .place = place_of(group, difference.number, calls),
+      .communicator = group.communicator,
+      .number = difference.number,
+      .group = group.name};
   for (const RecordedCamp& camp : difference.camps) {
     verdict.dumps.push_back(
-        dump_of(group, camp.ranks.front(),
-                fmt::format("collective {}: {}", difference.number, recorded_words(*camp.call))));
+        {dump_of(group, camp.members.front()).where,
+         fmt::format("collective {}: {}", difference.number, recorded_words(*camp.call))});
   }
   return verdict;
 }
 
-/// Larger groups first.
-std::vector<const RecordedGroup*> by_size(const std::vector<RecordedGroup>& groups) {
-  std::vector<const RecordedGroup*> result;
-  for (const RecordedGroup& group : groups) result.push_back(&group);
-  std::stable_sort(result.begin(), result.end(),
-                   [](const auto* a, const auto* b) { return a->ranks.size() > b->ranks.size(); });
-  return result;
+std::vector<RecordedGroup> largest_first(std::vector<RecordedGroup> groups) {
+  std::ranges::stable_sort(groups, std::greater{},
+                           [](const RecordedGroup& group) { return group.ranks.size(); });
+  return groups;
 }
 
-bool last_is_open(const RecordedGroup& group, int64_t number) {
-  return std::all_of(group.ranks.begin(), group.ranks.end(), [&](const RecordedRank& rank) {
-    const FlightRecorderEntry* call = rank.call(number);
-    return call != nullptr && is_open(*call);
+/// The call of the first rank if all have called as many, and the last of them is open on all;
+/// nullptr if not.
+const FlightRecorderEntry* call_of_all(const RecordedGroup& group) {
+  if (!group.is_numbered_alike || group.ranks.empty()) return nullptr;
+  const RecordedRank& first = group.ranks.front();
+  const bool all_wait = std::ranges::all_of(group.ranks, [&](const RecordedRank& rank) {
+    const FlightRecorderEntry* call = rank.call(first.enqueued);
+    return rank.enqueued == first.enqueued && call != nullptr && is_open(*call);
   });
+  return all_wait ? first.call(first.enqueued) : nullptr;
 }
 
 }  // namespace
 
 RecorderVerdict recorder_verdict(const Job& job) {
-  const std::vector<RecordedGroup> groups = recorded_groups(job);
-  const std::vector<const RecordedGroup*> ordered = by_size(groups);
-  for (const RecordedGroup* group : ordered) {
-    if (const auto difference = recorded_difference(*group)) {
-      return mismatch_verdict(*group, *difference);
+  const std::vector<RecordedGroup> groups = largest_first(recorded_groups(job));
+  for (const RecordedGroup& group : groups) {
+    if (const auto difference = recorded_difference(group)) {
+      return mismatch_verdict(group, *difference);
     }
   }
-  if (ordered.empty()) return {};
-  for (const RecordedGroup* group : ordered) {
-    const auto front = recorded_front(*group);
+  if (groups.empty()) return {};
+  for (const RecordedGroup& group : groups) {
+    const auto front = recorded_front(group);
     if (!front || front->idle.empty() || !front->unknown.empty()) continue;
     // Where most ranks are behind, one has run ahead.
     if (!are_few(front->behind.size(), front->ahead.size())) continue;
-    if (!somebody_gave_up(job, *group, front->number)) continue;
-    return late_verdict(job, *group, *front);
+    if (!somebody_gave_up(job, group, front->number)) continue;
+    return late_verdict(job, group, *front);
   }
-  const RecordedGroup& largest = *ordered.front();
-  const int64_t number = recorded_by_all(largest);
-  if (number == 0 || !last_is_open(largest, number)) return {};
+  const RecordedGroup& largest = groups.front();
+  const FlightRecorderEntry* last = call_of_all(largest);
+  if (last == nullptr) return {};
+  const int64_t number = last->collective_seq_id;
   if (!somebody_gave_up(job, largest, number)) return {};
-  const FlightRecorderEntry& last = *largest.ranks.front().call(number);
   return {.kind = RecordedKind::Entered,
           .what = fmt::format("all {} ranks called collective {} of {}, {}", largest.ranks.size(),
-                              number, group_words(largest), recorded_words(last)),
-          .place = place_of(largest, number, {&last}),
+                              number, group_words(largest), recorded_words(*last)),
+          .place = place_of(largest, number, {last}),
           .communicator = largest.communicator,
           .number = number,
           .group = largest.name};
 }
 
 std::string recorded_behind_words(const Job& job) {
-  const std::vector<RecordedGroup> groups = recorded_groups(job);
-  for (const RecordedGroup* group : by_size(groups)) {
-    const auto front = recorded_front(*group);
+  for (const RecordedGroup& group : largest_first(recorded_groups(job))) {
+    const auto front = recorded_front(group);
     if (!front) continue;
-    return fmt::format("{}, and {} had not when the dumps were written{}",
-                       ahead_words(*group, *front), ranks_phrase(front->behind),
-                       unknown_words(*front));
+    std::string words = fmt::format("{}, and {} had not when the dumps were written",
+                                    ahead_words(group, *front), ranks_phrase(front->behind));
+    if (front->unknown.empty()) return words;
+    return words + fmt::format("; of {} there is no dump to compare", ranks_phrase(front->unknown));
   }
   return {};
 }
@@ -482,8 +419,7 @@ namespace {
 /// What the lines of calls say; Late and Mismatch as the recorder's verdict has them.
 struct LinesVerdict {
   RecordedKind kind = RecordedKind::Nothing;
-  FactValue fact;
-  bool says_something = false;  ///< Also of something that dumps are not asked about.
+  FactValue fact;  ///< Also of something that dumps are not asked about; unknown: they say nothing.
 };
 
 LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
@@ -500,7 +436,7 @@ LinesVerdict lines_verdict(const Job& job, const Instance& instance) {
   };
   for (const Row& row : kRows) {
     FactValue value = find_fact(row.fact)->derive(job, instance);
-    if (is_yes(value)) return {row.kind, std::move(value), true};
+    if (is_yes(value)) return {row.kind, std::move(value)};
   }
   return {};
 }
@@ -516,13 +452,12 @@ std::set<int> named_ranks(const Job& job, const FactValue& value) {
 FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
   FactValue value = yes("by the Flight Recorder's dumps, " + verdict.what, verdict.dumps);
   for (const int rank : verdict.named) {
-    const int process = process_of_rank(job, rank);
     // A dump's ranks are PyTorch's; they are the job's only where a dump was tied to a process.
     const bool is_the_jobs =
         std::any_of(job.flight_recorders.begin(), job.flight_recorders.end(),
                     [&](const auto& dump) { return dump.process >= 0 && dump.rank == rank; });
-    if (process >= 0 && is_the_jobs) {
-      value.processes.push_back(process);
+    if (is_the_jobs) {
+      blame_rank(job, rank, value);
     } else {
       value.ranks.push_back(rank);
     }
@@ -533,47 +468,14 @@ FactValue as_fact(const Job& job, const RecorderVerdict& verdict) {
   return value;
 }
 
-/// The dumps' own answer, where the lines leave it open. That all made the same calls is open, too:
-/// a line does not say when it was written, and the dumps may be older.
-FactValue dumps_alone(const Job& job, const Instance& instance, RecordedKind kind) {
-  if (job.flight_recorders.empty()) return unknown();
-  const RecorderVerdict verdict = recorder_verdict(job);
-  if (verdict.kind != kind) return unknown();
-  const LinesVerdict lines = lines_verdict(job, instance);
-  const bool open = !lines.says_something ||
-                    (lines.kind == RecordedKind::Entered && verdict.kind == RecordedKind::Late);
-  return open ? as_fact(job, verdict) : unknown();
-}
-
-FactValue recorder_late(const Job& job, const Instance& instance) {
-  return dumps_alone(job, instance, RecordedKind::Late);
-}
-
-FactValue recorder_mismatch(const Job& job, const Instance& instance) {
-  return dumps_alone(job, instance, RecordedKind::Mismatch);
-}
-
-/// Behind what the lines say, in the same sentence.
-FactValue recorder_behind(const Job& job, const Instance& instance) {
-  const std::string words = recorded_behind_words(job);
-  if (words.empty()) return unknown();
-  const bool lines_tell = is_yes(find_fact("job.rank_behind")->derive(job, instance));
-  return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
-}
-
-/// True if both are about the ranks of one communicator.
-bool about_the_same(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
-  return dumps.communicator >= 0 &&
-         lines.fact.communicator == nth_communicator(job, dumps.communicator).id;
-}
-
 enum class Agreement { Unclear, Agree, Contradict };
 
 Agreement agreement(const Job& job, const LinesVerdict& lines, const RecorderVerdict& dumps) {
-  if (dumps.kind == RecordedKind::Nothing || lines.kind == RecordedKind::Nothing ||
-      !about_the_same(job, lines, dumps)) {
-    return Agreement::Unclear;
-  }
+  // About the ranks of one communicator.
+  const bool are_about_the_same =
+      dumps.communicator >= 0 &&
+      lines.fact.communicator == nth_communicator(job, dumps.communicator).id;
+  if (lines.kind == RecordedKind::Nothing || !are_about_the_same) return Agreement::Unclear;
   const std::set<int> by_lines = named_ranks(job, lines.fact);
   const std::set<int> by_dumps(dumps.named.begin(), dumps.named.end());
   if (by_lines == by_dumps) {
@@ -588,31 +490,56 @@ Agreement agreement(const Job& job, const LinesVerdict& lines, const RecorderVer
   return entered_after_all ? Agreement::Contradict : Agreement::Unclear;
 }
 
+/// What lines and dumps say, and how that goes together.
+struct Verdicts {
+  LinesVerdict lines;  ///< Only where the dumps say something.
+  RecorderVerdict dumps;
+  Agreement agreement = Agreement::Unclear;
+};
+
+Verdicts verdicts(const Job& job, const Instance& instance) {
+  Verdicts both{.lines = {}, .dumps = recorder_verdict(job)};
+  if (both.dumps.kind == RecordedKind::Nothing) return both;
+  both.lines = lines_verdict(job, instance);
+  both.agreement = agreement(job, both.lines, both.dumps);
+  return both;
+}
+
+/// The dumps' own answer, where the lines leave it open. That all made the same calls is open, too:
+/// a line does not say when it was written, and the dumps may be older.
+template <RecordedKind kind>
+FactValue dumps_alone(const Job& job, const Instance& instance) {
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  const bool is_open =
+      !is_yes(lines.fact) || (lines.kind == RecordedKind::Entered && kind == RecordedKind::Late);
+  return dumps.kind == kind && is_open ? as_fact(job, dumps) : unknown();
+}
+
+/// Behind what the lines say, in the same sentence.
+FactValue recorder_behind(const Job& job, const Instance& instance) {
+  const std::string words = recorded_behind_words(job);
+  if (words.empty()) return unknown();
+  const bool lines_tell = is_yes(find_fact("job.rank_behind")->derive(job, instance));
+  return yes(fmt::format("{}by the Flight Recorder's dumps, {}", lines_tell ? "; " : "", words));
+}
+
 std::string listed(const std::set<int>& ranks) {
   return ranks.empty() ? "nobody" : ranks_phrase({ranks.begin(), ranks.end()});
 }
 
 FactValue recorder_agrees(const Job& job, const Instance& instance) {
-  if (job.flight_recorders.empty()) return unknown();
-  const RecorderVerdict dumps = recorder_verdict(job);
-  if (dumps.kind == RecordedKind::Nothing) return unknown();
-  const LinesVerdict lines = lines_verdict(job, instance);
-  if (agreement(job, lines, dumps) != Agreement::Agree) return unknown();
-  const bool was_late = lines.kind == RecordedKind::Mismatch && dumps.kind == RecordedKind::Late;
-  if (was_late) {
-    return yes(
-        fmt::format(". When the Flight Recorder's dumps were written, {} had not made {} yet",
-                    ranks_phrase(dumps.named), dumps.place));
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  if (how != Agreement::Agree) return unknown();
+  if (lines.kind == dumps.kind) {
+    return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", dumps.place));
   }
-  return yes(fmt::format(". The Flight Recorder's dumps say the same of {}", dumps.place));
+  return yes(fmt::format(". When the Flight Recorder's dumps were written, {} had not made {} yet",
+                         ranks_phrase(dumps.named), dumps.place));
 }
 
 FactValue recorder_contradicts(const Job& job, const Instance& instance) {
-  if (job.flight_recorders.empty()) return no();
-  const RecorderVerdict dumps = recorder_verdict(job);
-  if (dumps.kind == RecordedKind::Nothing) return no();
-  const LinesVerdict lines = lines_verdict(job, instance);
-  if (agreement(job, lines, dumps) != Agreement::Contradict) return no();
+  const auto [lines, dumps, how] = verdicts(job, instance);
+  if (how != Agreement::Contradict) return no();
   return yes(fmt::format("the lines of calls point at {} ({}), the Flight Recorder's dumps at {} "
                          "({})",
                          listed(named_ranks(job, lines.fact)), lines.fact.what,
@@ -668,11 +595,11 @@ constexpr std::array kFacts = {
     Fact{"job.recorder_late", Scope::Job, FactType::Bool,
          "Somebody waited until a limit, and by dumps of the Flight Recorder a rank that waits for "
          "nobody did not make a call that the others made; lines of calls leave it open.",
-         recorder_late},
+         dumps_alone<RecordedKind::Late>},
     Fact{"job.recorder_mismatch", Scope::Job, FactType::Bool,
          "By dumps of the Flight Recorder, ranks made different calls at one place; lines of calls "
          "leave it open.",
-         recorder_mismatch},
+         dumps_alone<RecordedKind::Mismatch>},
 };
 
 }  // namespace

@@ -16,49 +16,24 @@
 #include <vector>
 
 #include "diagnose/facts/fact.h"
+#include "model/calls.h"
 #include "model/flight_recorder.h"
 
 namespace ncclog {
 
-/// The first collective of a group that some ranks called and others did not.
-struct RecordedFront {
-  int64_t number = 0;                         ///< c10d's, 1 is the group's first collective.
-  std::vector<int> ahead;                     ///< Global ranks that called it; sorted.
-  std::vector<int> behind;                    ///< Those whose dumps end before it.
-  std::vector<int> unknown;                   ///< Those without a dump that can be compared.
-  const FlightRecorderEntry* call = nullptr;  ///< That of the first rank ahead.
-  std::vector<int> idle;  ///< Those behind that have no call open, on any group.
-};
-
-/// Ranks that called the same thing at one number.
-struct RecordedCamp {
-  std::vector<int> ranks;  ///< Global ranks, sorted.
-  const FlightRecorderEntry* call = nullptr;
-};
+/// Ranks (global ones) that called the same thing at one number.
+using RecordedCamp = Camp<const FlightRecorderEntry*>;
 
 /// The first collective of a group that ranks called differently.
 struct RecordedDifference {
   int64_t number = 0;
-  std::vector<RecordedCamp> camps;  ///< Largest first, then by rank; at least two.
+  std::vector<RecordedCamp> camps;  ///< At least two.
   std::string fields;               ///< "size", "function, dtype": in what the first two differ.
 };
-
-/// nullopt if nobody is behind, or if it cannot be told.
-std::optional<RecordedFront> recorded_front(const RecordedGroup& group);
 
 /// nullopt if the dumps agree as far as they go, or cannot be compared, or if the ranks that differ
 /// completed that call all the same.
 std::optional<RecordedDifference> recorded_difference(const RecordedGroup& group);
-
-/// The number of the last collective if all ranks of the group have dumps and called equally many;
-/// 0 if not, or if there was none.
-int64_t recorded_by_all(const RecordedGroup& group);
-
-/// "AllReduce of 1048576 Float": valid UTF-8.
-std::string recorded_words(const FlightRecorderEntry& call);
-
-/// "process group default_pg (8 ranks)".
-std::string group_words(const RecordedGroup& group);
 
 // What follows from the Flight Recorder's dumps alone?
 //

@@ -32,7 +32,6 @@
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/network/network_facts.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
 #include "diagnose/outcome/stop_evidence.h"
@@ -42,6 +41,8 @@
 
 namespace ncclog {
 namespace {
+
+constexpr size_t kMostNamed = 4;
 
 // Who came so late to a collective that the others had given up?
 //
@@ -85,8 +86,7 @@ std::vector<Entry> last_entries(const Job& job, const CallFront& front) {
   }
   // Times with a zone and without one do not compare.
   if (zones.size() != 1) return {};
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.nanoseconds < b.nanoseconds; });
+  std::ranges::stable_sort(entries, {}, &Entry::nanoseconds);
   return entries;
 }
 
@@ -128,7 +128,7 @@ std::vector<LateEntry> late_by_order(const Job& job) {
     if (!front.knows_all() || front.is_open() || front.furthest == 0) continue;
     std::vector<LateEntry> late;
     const auto& ranks = nth_communicator(job, front.communicator).ranks;
-    const bool is_ordered = std::all_of(ranks.begin(), ranks.end(), [&](const CommRank& rank) {
+    const bool is_ordered = std::ranges::all_of(ranks, [&](const CommRank& rank) {
       const CollectiveCalls* calls = calls_of(job, rank);
       if (calls == nullptr || !calls->peers.empty()) return false;
       const JobUnit* unit = unit_of(job, calls->last);
@@ -142,10 +142,8 @@ std::vector<LateEntry> late_by_order(const Job& job) {
     });
     if (!is_ordered || !are_few(late.size(), ranks.size() - late.size())) continue;
     for (const LateEntry& entry : late) {
-      const bool is_new = std::none_of(result.begin(), result.end(), [&](const LateEntry& other) {
-        return other.waiter == entry.waiter;
-      });
-      if (is_new) result.push_back(entry);
+      const bool is_known = std::ranges::count(result, entry.waiter, &LateEntry::waiter) > 0;
+      if (!is_known) result.push_back(entry);
     }
   }
   return result;
@@ -184,36 +182,16 @@ std::vector<LateEntry> late_entries(const Job& job, int64_t limit_ms) {
 //   "all 4 ranks of communicator 0x9c… (4 ranks) made the same 28 calls"
 //   "all 4 ranks of … made the same collective, and all 12 messages between ranks have both ends"
 
-uint64_t messages_sent(const CollectiveCalls& calls) {
-  uint64_t sent = 0;
-  for (const auto& [peer, totals] : calls.peers) sent += totals.sent.count;
-  return sent;
-}
-
-bool knows_all(const Job& job, const Communicator& comm) {
-  return static_cast<int>(comm.ranks.size()) == comm.nranks &&
-         std::all_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-           return call_coverage(job, comm, rank) == CallCoverage::Counted;
-         });
-}
-
+/// Sent on communicators all of whose ranks are counted.
 uint64_t messages_of(const Job& job) {
   uint64_t messages = 0;
-  for (const Communicator& comm : job.communicators) {
-    if (!knows_all(job, comm)) continue;
-    for (const CommRank& rank : comm.ranks) messages += messages_sent(*calls_of(job, rank));
+  for (size_t c = 0; c < job.communicators.size(); ++c) {
+    if (!call_front(job, static_cast<int>(c)).counts_all()) continue;
+    for (const CommRank& rank : job.communicators[c].ranks) {
+      for (const auto& [peer, totals] : calls_of(job, rank)->peers) messages += totals.sent.count;
+    }
   }
   return messages;
-}
-
-std::string calls_words(uint64_t calls, std::string_view name) {
-  return calls == 1 ? fmt::format("the same {}", name)
-                    : fmt::format("the same {} {}s", calls, name);
-}
-
-std::string messages_words(uint64_t messages) {
-  return messages == 1 ? "the only message between ranks has both ends"
-                       : fmt::format("all {} messages between ranks have both ends", messages);
 }
 
 /// In words for a sentence, of the first of `fronts` and of the messages of all communicators.
@@ -221,13 +199,18 @@ std::string messages_words(uint64_t messages) {
 /// all known. Pure.
 std::string entered_words(const Job& job, const std::vector<CallFront>& fronts) {
   const uint64_t messages = messages_of(job);
-  if (fronts.empty()) return messages == 0 ? "" : messages_words(messages);
+  const std::string met =
+      messages == 1 ? "the only message between ranks has both ends"
+                    : fmt::format("all {} messages between ranks have both ends", messages);
+  if (fronts.empty()) return messages == 0 ? "" : met;
   const CallFront& front = fronts.front();
+  const std::string_view call = messages == 0 ? "call" : "collective";
+  const std::string calls = front.front == 1 ? fmt::format("the same {}", call)
+                                             : fmt::format("the same {} {}s", front.front, call);
   const std::string made =
       fmt::format("all {} ranks of {} made {}", nth_communicator(job, front.communicator).nranks,
-                  communicator_words(job, front.communicator),
-                  calls_words(front.front, messages == 0 ? "call" : "collective"));
-  return messages == 0 ? made : made + ", and " + messages_words(messages);
+                  communicator_words(job, front.communicator), calls);
+  return messages == 0 ? made : made + ", and " + met;
 }
 
 // What do the logs of a job show that no watchdog ended?
@@ -263,17 +246,21 @@ FactValue ended_at_work(const Job& job, const Instance&) {
   return yes(std::move(what), {stop->line});
 }
 
-/// How it is known that the job stood still, where no watchdog says so: the end of a sentence.
-FactValue hung_silently(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
+/// The job stood still, though no watchdog says so; nullopt: unknown.
+std::optional<StopEvidence> silent_stop(const Job& job) {
+  auto stop = stop_evidence(job);
   const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
-  return is_silent ? yes("; " + stop->what, {stop->line}) : unknown();
+  return is_silent ? std::move(stop) : std::nullopt;
 }
 
-bool is_closed(const Waits& waits) {
-  return waits.unmatched.empty() &&
-         std::none_of(waits.fronts.begin(), waits.fronts.end(),
-                      [](const CallFront& front) { return front.is_open(); });
+/// How it is known that the job stood still, where no watchdog says so: the end of a sentence.
+FactValue hung_silently(const Job& job, const Instance&) {
+  const auto stop = silent_stop(job);
+  return stop ? yes("; " + stop->what, {stop->line}) : unknown();
+}
+
+bool is_any_open(const Waits& waits) {
+  return std::ranges::any_of(waits.fronts, &CallFront::is_open);
 }
 
 /// What the calls say of a hang that the user saw.
@@ -281,38 +268,32 @@ FactValue stated_hung(const Job& job, const Instance&) {
   const auto stop = stop_evidence(job);
   if (!stop || stop->by != StopBy::Stated) return unknown();
   const Waits& waits = find_waits(job);
-  const std::string entered = is_closed(waits) ? entered_words(job, waits.fronts) : "";
+  const bool is_closed = waits.unmatched.empty() && !is_any_open(waits);
+  const std::string entered = is_closed ? entered_words(job, waits.fronts) : "";
   return yes(entered.empty() ? "these logs do not show the calls of all ranks" : entered,
              {stop->line});
-}
-
-/// Somebody ended it, and the lines do not show that it was at work until then: they carry no
-/// times, or it had been silent for longer than before and not for long enough.
-bool was_perhaps_still(const Job& job) {
-  if (outcome_of(job).job.state != EndState::Stopped) return false;
-  const std::optional<Silence>& silence = silence_before_end(job);
-  return !silence || !silence->is_usual;
-}
-
-/// A log that ends inside a line was copied while somebody wrote, or lost its end: who is behind
-/// there may have gone on.
-bool is_any_cut(const Job& job) {
-  return std::any_of(job.processes.begin(), job.processes.end(),
-                     [](const Process& process) { return process.cut; });
 }
 
 /// Nothing says that it came to an end by itself, and nothing shows that it worked up to its end.
 FactValue ends_at_work(const Job& job, const Instance&) {
   if (job.stated && *job.stated != StatedOutcome::Hung) return no();
   const auto stop = stop_evidence(job);
-  if (stop && stop->by == StopBy::Ended && was_perhaps_still(job)) {
+  // The lines may carry no times, or it had been silent for longer than before and not for long
+  // enough.
+  const std::optional<Silence>& silence = silence_before_end(job);
+  const bool was_perhaps_still =
+      outcome_of(job).job.state == EndState::Stopped && (!silence || !silence->is_usual);
+  if (stop && stop->by == StopBy::Ended && was_perhaps_still) {
     return yes(fmt::format("The job was ended from outside ({}), and these lines do not show "
                            "whether it still worked then",
                            stop->what),
                {stop->line});
   }
   if (stop && stop->by != StopBy::Stated) return no();
-  if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut(job)) return unknown();
+  // A log that ends inside a line was copied while somebody wrote, or lost its end: who is behind
+  // there may have gone on.
+  const bool is_any_cut = std::ranges::any_of(job.processes, &Process::cut);
+  if (outcome_of(job).job.state != EndState::Unfinished || is_any_cut) return unknown();
   size_t open = 0;
   for (const EndOf& end : outcome_of(job).processes) open += end.state == EndState::Unfinished;
   return yes(
@@ -320,26 +301,21 @@ FactValue ends_at_work(const Job& job, const Instance&) {
                   open, open == 1 ? "" : "es"));
 }
 
-std::string unmatched_words(const Job& job, const UnmatchedMessages& messages) {
-  const auto one = [&](int rank) { return members_words(job, messages.communicator, {rank}); };
-  return fmt::format("{} had sent {} messages to {}, which had received {}", one(messages.sender),
-                     messages.sent, one(messages.receiver), messages.received);
-}
-
 /// Messages of which only one end is there when the logs end.
 FactValue messages_open(const Job& job, const Instance&) {
   const Waits& waits = find_waits(job);
   std::vector<std::string> phrases;
-  constexpr size_t kMostNamed = 4;
   for (const UnmatchedMessages& messages : waits.unmatched) {
     if (messages.sizes_differ) continue;
-    if (phrases.size() < kMostNamed) phrases.push_back(unmatched_words(job, messages));
+    if (phrases.size() == kMostNamed) break;
+    const auto one = [&](int m) { return members_words(job, messages.communicator, {m}); };
+    phrases.push_back(fmt::format("{} had sent {} messages to {}, which had received {}",
+                                  one(messages.sender), messages.sent, one(messages.receiver),
+                                  messages.received));
   }
   if (phrases.empty()) return unknown();
   // It goes on behind what is said of collectives.
-  const bool goes_on = std::any_of(waits.fronts.begin(), waits.fronts.end(),
-                                   [](const CallFront& front) { return front.is_open(); });
-  return yes((goes_on ? "; " : "") + join(phrases, "; "));
+  return yes((is_any_open(waits) ? "; " : "") + join(phrases, "; "));
 }
 
 // Who holds a hanging job up?
@@ -353,14 +329,6 @@ FactValue messages_open(const Job& job, const Instance&) {
 // a job that runs. Where somebody waited until a limit, or all were silent for long, all others had
 // the time to come to where they are stuck, and who waits for nobody holds them up. A rank whose
 // own watchdog fired waits in a collective that it entered, so it is no such rank.
-
-constexpr size_t kMostNamed = 4;
-
-void place_in(const Job& job, int communicator, FactValue& value) {
-  const Communicator& comm = nth_communicator(job, communicator);
-  value.communicator = comm.id;
-  value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
-}
 
 /// "ranks 0-4,6,7 entered call 29, AllReduce of 8 float32 (sum), of communicator 0x9c…".
 std::string front_words(const Job& job, const CallFront& front) {
@@ -395,33 +363,23 @@ const CallFront* widest_front(const Waits& waits, const std::vector<Holdup>& hol
   return widest;
 }
 
-/// The shortest limit after which a watchdog gave up; 0: none did, or none is printed.
-int64_t shortest_limit_ms(const Job& job) {
-  int64_t shortest = 0;
-  for (const TimedOutWork& work : timed_out_work(job)) {
-    if (work.timeout_ms > 0 && (shortest == 0 || work.timeout_ms < shortest)) {
-      shortest = work.timeout_ms;
-    }
-  }
-  return shortest;
-}
-
-/// Its own watchdog had given up before it entered, so it was waiting then like the others. Where
-/// the order of the two lines is unknown, it may have been.
-bool waited_before(const std::vector<TimedOutWork>& works, const LateEntry& late) {
-  return std::any_of(works.begin(), works.end(), [&](const TimedOutWork& work) {
-    if (work.process != late.waiter.process) return false;
-    return work.line.where.unit != late.where.unit || work.line.where < late.where;
-  });
-}
-
 /// Those who entered after the others had given up.
 std::vector<LateEntry> too_late(const Job& job) {
-  const int64_t limit_ms = shortest_limit_ms(job);
-  if (limit_ms == 0) return {};
-  std::vector<LateEntry> late = late_entries(job, limit_ms);
-  const std::vector<TimedOutWork> works = timed_out_work(job);
-  std::erase_if(late, [&](const LateEntry& entry) { return waited_before(works, entry); });
+  const std::vector<TimedOutWork>& works = timed_out_work(job);
+  int64_t shortest_ms = INT64_MAX;
+  for (const TimedOutWork& work : works) {
+    if (work.timeout_ms > 0) shortest_ms = std::min(shortest_ms, work.timeout_ms);
+  }
+  if (shortest_ms == INT64_MAX) return {};  // None gave up, or no limit is printed.
+  std::vector<LateEntry> late = late_entries(job, shortest_ms);
+  // Whose own watchdog had given up before it entered, was waiting then like the others. Where the
+  // order of the two lines is unknown, it may have been.
+  std::erase_if(late, [&](const LateEntry& entry) {
+    return std::ranges::any_of(works, [&](const TimedOutWork& work) {
+      return work.process == entry.waiter.process &&
+             (work.line.where.unit != entry.where.unit || work.line.where < entry.where);
+    });
+  });
   return late;
 }
 
@@ -444,18 +402,6 @@ FactValue came_too_late(const Job& job) {
   return value;
 }
 
-bool are_late(const std::vector<Holdup>& late, const Waiter& waiter) {
-  return std::any_of(late.begin(), late.end(),
-                     [&](const Holdup& holdup) { return holdup.waiters.front() == waiter; });
-}
-
-/// Some rank left its program, and it is none of those that seem to be late.
-bool others_departed(const std::vector<Departure>& left, const std::vector<Holdup>& late) {
-  return !left.empty() && std::none_of(left.begin(), left.end(), [&](const Departure& departure) {
-    return are_late(late, departure.waiter);
-  });
-}
-
 /// Hosts run ahead: beside one that left its program others may be late who wait behind it, in
 /// calls that all have made.
 void keep_departed(const Job& job, const std::vector<Departure>& left, std::vector<Holdup>& late) {
@@ -464,27 +410,20 @@ void keep_departed(const Job& job, const std::vector<Departure>& left, std::vect
   const std::vector<Waiter>& unlike_twins = departed_from_twins(job);
   const auto departed = [&](const Holdup& holdup) {
     const Waiter& waiter = holdup.waiters.front();
-    if (is_silent && std::count(unlike_twins.begin(), unlike_twins.end(), waiter) > 0) return true;
-    return std::any_of(left.begin(), left.end(),
-                       [&](const Departure& departure) { return departure.waiter == waiter; });
+    return (is_silent && std::ranges::count(unlike_twins, waiter) > 0) ||
+           std::ranges::count(left, waiter, &Departure::waiter) > 0;
   };
-  if (std::none_of(late.begin(), late.end(), departed)) return;
-  std::erase_if(late, [&](const Holdup& holdup) { return !departed(holdup); });
-}
-
-/// Some rank made other calls than ranks like it, and it is none of those that seem to be late.
-bool others_departed_from_twins(const Job& job, const std::vector<Holdup>& late) {
-  const std::vector<Waiter>& departed = departed_from_twins(job);
-  return !departed.empty() && std::none_of(departed.begin(), departed.end(),
-                                           [&](const Waiter& one) { return are_late(late, one); });
+  if (std::ranges::any_of(late, departed)) {
+    std::erase_if(late, [&](const Holdup& holdup) { return !departed(holdup); });
+  }
 }
 
 /// Some rank that holds others up left out a message, and it is none of those that seem to be late.
 bool others_departed_in_message(const Job& job, const Waits& waits,
                                 const std::vector<Holdup>& late) {
-  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
+  return std::ranges::any_of(waits.unmatched, [&](const UnmatchedMessages& messages) {
     const auto departure = message_departure(job, messages);
-    return departure && holds_up(waits, departure->waiter) && !are_late(late, departure->waiter);
+    return departure && holds_up(waits, departure->waiter) && !is_one_of(late, departure->waiter);
   });
 }
 
@@ -496,14 +435,14 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   const CallFront* front = widest_front(waits, late);
   if (front == nullptr) return came_too_late(job);
   const std::vector<Departure> left = find_departures(job).odd;
-  if (others_departed(left, late)) return unknown();
+  if (others_departed(left, late, &Departure::waiter)) return unknown();
   keep_departed(job, left, late);
   if (others_departed_in_message(job, waits, late)) return unknown();
   // A watchdog tells who waits; after a silence, who seems to wait for nobody may wait as well.
   const bool is_silent = timed_out_work(job).empty();
-  if (is_silent && others_departed_from_twins(job, late)) return unknown();
-  if (timeouts_name_no_process(job) && !message_conflicts(job).empty()) return unknown();
-  if (is_silent && !message_conflicts(job).empty()) return unknown();
+  if (is_silent && others_departed(departed_from_twins(job), late)) return unknown();
+  const bool is_vague = is_silent || timeouts_name_no_process(job);
+  if (is_vague && !message_conflicts(job).empty()) return unknown();
   // Where most ranks are behind, one has run ahead.
   if (!are_few(late.size(), front->ahead.size())) return unknown();
   FactValue value = yes({});
@@ -521,16 +460,6 @@ FactValue rank_missing_in_collective(const Job& job, const Instance&) {
   return value;
 }
 
-std::string unknown_words(const Job& job, const CallFront& front) {
-  std::string words;
-  if (!front.unknown.empty()) {
-    words = fmt::format("; of {} the logs do not show it",
-                        members_words(job, front.communicator, front.unknown));
-  }
-  if (front.unseen > 0) words += fmt::format("; {} more were not seen", front.unseen);
-  return words;
-}
-
 /// The open front that a reader should look at first: the one in which most ranks wait.
 const CallFront* largest_open(const std::vector<CallFront>& fronts) {
   const CallFront* largest = nullptr;
@@ -545,7 +474,7 @@ const CallFront* largest_open(const std::vector<CallFront>& fronts) {
 /// look; in a job at work ranks are apart in all ways.
 void blame_only_late(const Job& job, const CallFront& front, FactValue& value) {
   const auto& ranks = nth_communicator(job, front.communicator).ranks;
-  const bool all_alike = std::all_of(front.ahead.begin(), front.ahead.end(), [&](int member) {
+  const bool all_alike = std::ranges::all_of(front.ahead, [&](int member) {
     return collectives_of(job, ranks[static_cast<size_t>(member)]) == front.furthest;
   });
   if (front.behind.size() != 1 || front.ahead.size() < 2 || !front.counts_all() || !all_alike) {
@@ -560,9 +489,13 @@ FactValue rank_behind(const Job& job, const Instance&) {
   const std::vector<CallFront> fronts = call_fronts(job);
   const CallFront* front = largest_open(fronts);
   if (front == nullptr) return unknown();
-  FactValue value = yes(fmt::format("{}; {} had not{}", front_words(job, *front),
-                                    members_words(job, front->communicator, front->behind),
-                                    unknown_words(job, *front)));
+  FactValue value = yes(fmt::format("{}; {} had not", front_words(job, *front),
+                                    members_words(job, front->communicator, front->behind)));
+  if (!front->unknown.empty()) {
+    value.what += fmt::format("; of {} the logs do not show it",
+                              members_words(job, front->communicator, front->unknown));
+  }
+  if (front->unseen > 0) value.what += fmt::format("; {} more were not seen", front->unseen);
   place_in(job, front->communicator, value);
   add_front_evidence(job, *front, value);
   blame_only_late(job, *front, value);
@@ -670,8 +603,8 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
   // departed.
   const std::vector<Holdup> idle = idle_holdups(job, waits);
   const bool is_silent = timed_out_work(job).empty();
-  const bool may_wait =
-      others_departed(left.odd, idle) || (is_silent && others_departed_from_twins(job, idle));
+  const bool may_wait = others_departed(left.odd, idle, &Departure::waiter) ||
+                        (is_silent && others_departed(departed_from_twins(job), idle));
   if (!idle.empty() && !may_wait) return unknown();
   if (blame_departed(job, left.odd, value)) {
     place_in(job, left.odd.front().communicator, value);
@@ -686,17 +619,14 @@ FactValue collective_order_inverted(const Job& job, const Instance&) {
 
 /// A collective timed out, or the job was silent, all ranks are known, and none lacks anything.
 FactValue all_entered(const Job& job, const Instance&) {
-  const auto stop = stop_evidence(job);
-  const bool is_silent = stop && (stop->by == StopBy::Silence || stop->by == StopBy::Stated);
-  if (timed_out_work(job).empty() && !is_silent) return unknown();
+  if (timed_out_work(job).empty() && !silent_stop(job)) return unknown();
   if (ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   const std::string entered = entered_words(job, waits.fronts);
   if (entered.empty() || !too_late(job).empty()) return unknown();
   if (!waits.unmatched.empty() || !messages_are_covered(job)) return unknown();
-  const bool all_alike =
-      std::all_of(waits.fronts.begin(), waits.fronts.end(),
-                  [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
+  const bool all_alike = std::ranges::all_of(
+      waits.fronts, [](const CallFront& front) { return front.counts_all() && !front.is_open(); });
   const Departures left = find_departures(job);
   if (!all_alike || !left.odd.empty() || !left.undecided.empty()) return unknown();
   if (departed_from_twins(job).size() == 1) return unknown();
@@ -740,10 +670,6 @@ constexpr std::array kFacts = {
          "The job stood still, and a rank that waits for nobody did not enter a call that "
          "the others entered.",
          within_runs<rank_missing_in_collective>},
-    Fact{"job.stalled_from_start", Scope::Job, FactType::Bool,
-         "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
-         "the first two calls of groups timed out.",
-         stalled_from_start},
 };
 
 }  // namespace

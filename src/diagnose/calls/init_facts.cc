@@ -92,10 +92,6 @@ bool chose_network(const Job& job, const Process& process) {
   return has_said<NetworkSelected>(job, process);
 }
 
-bool began_nccl(const Job& job, const Process& process) {
-  return has_said<NetworkSelected, BootstrapInterface>(job, process);
-}
-
 /// Every NCCL of the job is known and older than that.
 bool is_before(const Job& job, std::string_view release) {
   return !job.nccl_versions.empty() &&
@@ -105,63 +101,6 @@ bool is_before(const Job& job, std::string_view release) {
 
 /// Init START exists since 2.18.3.
 bool is_without_start(const Job& job) { return is_before(job, "2.18.3"); }
-
-/// What is asked about processes again and again.
-class Voices {
- public:
-  explicit Voices(const Job& job) : job_(job) {
-    for (size_t p = 0; p < job.processes.size(); ++p) {
-      const Process& process = job.processes[p];
-      if (process.rank >= 0) {
-        const auto [entry, is_new] = by_rank_.try_emplace(process.rank, static_cast<int>(p));
-        if (!is_new) entry->second = -1;
-      } else if (is_orphan(process)) {
-        orphans_.push_back(static_cast<int>(p));
-      }
-    }
-  }
-
-  /// The process with that global rank; -1 if none or several.
-  int of_rank(int rank) const {
-    const auto known = by_rank_.find(rank);
-    return known == by_rank_.end() ? -1 : known->second;
-  }
-
-  /// Processes of NCCL that name no rank and no communicator, whole.
-  const std::vector<int>& orphans() const { return orphans_; }
-
-  /// Notes the inputs in which the NCCL lines of a process stand.
-  void note_nccl_inputs(const Process& process) {
-    for (const size_t log : process.logs) {
-      if (job_.logs[log].speaker.pid >= 0) nccl_inputs_.insert(input_of(job_.logs[log]));
-    }
-  }
-
-  /// NCCL's lines of noted processes stand in an input in which `process` speaks: where it prints
-  /// none, it would stand there, too.
-  bool speaks_beside_nccl(const Process& process) const {
-    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-      const int64_t input = input_of(job_.logs[log]);
-      return input >= 0 && nccl_inputs_.contains(input);
-    });
-  }
-
- private:
-  bool is_orphan(const Process& process) const {
-    return process.has_nccl && process.pid >= 0 && !is_doubtful(process) &&
-           !holds_segments(job_, process);
-  }
-
-  int64_t input_of(const SpeakerLog& log) const {
-    const JobUnit* unit = unit_of(job_, log.last);
-    return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
-  }
-
-  const Job& job_;
-  std::unordered_map<int, int> by_rank_;
-  std::vector<int> orphans_;
-  std::set<int64_t> nccl_inputs_;
-};
 
 /// Work of all ranks came to an end, so their communicator was complete.
 bool job_made_progress(const Job& job) {
@@ -177,8 +116,8 @@ bool job_made_progress(const Job& job) {
       if (group.last_completed.value_or(0) >= 1) return true;
     }
   }
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    if (!run.rows.empty()) return true;
+  if (std::ranges::any_of(job.nccl_tests, [](const auto& run) { return !run.rows.empty(); })) {
+    return true;
   }
   uint64_t steps = 0;
   for (const SpeakerLog& log : job.logs) {
@@ -232,16 +171,24 @@ bool went_beyond(const Job& job, int process, SourceRef start,
 
 class Search {
  public:
-  explicit Search(const Job& job) : job_(job), voices_(job), progress_(job_made_progress(job)) {
-    for (const Communicator& comm : job.communicators) {
-      world_size_ = std::max(world_size_, comm.nranks);
-      if (comm.parent >= 0) parents_.insert(comm.parent);
+  explicit Search(const Job& job) : job_(job), progress_(job_made_progress(job)) {
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      const Process& process = job.processes[p];
+      if (process.rank >= 0) {
+        const auto [entry, is_new] = by_rank_.try_emplace(process.rank, static_cast<int>(p));
+        if (!is_new) entry->second = -1;
+      } else if (process.has_nccl && process.pid >= 0 && !is_doubtful(process) &&
+                 !holds_segments(job, process)) {
+        orphans_.push_back(static_cast<int>(p));
+      }
     }
     for (const TimedOutWork& work : timed_out_work(job)) watchdog_ranks_.insert(work.rank);
     watchdog_ranks_.erase(-1);
     for (const Communicator& comm : job.communicators) {
+      world_size_ = std::max(world_size_, comm.nranks);
+      if (comm.parent >= 0) parents_.insert(comm.parent);
       for (const CommRank& rank : comm.ranks) {
-        if (rank.process >= 0) voices_.note_nccl_inputs(nth_process(job, rank.process));
+        if (rank.process >= 0) note_nccl_inputs(nth_process(job, rank.process));
       }
     }
   }
@@ -262,6 +209,32 @@ class Search {
   }
 
  private:
+  /// The process with that global rank; -1 if none or several.
+  int of_rank(int rank) const {
+    const auto known = by_rank_.find(rank);
+    return known == by_rank_.end() ? -1 : known->second;
+  }
+
+  int64_t input_of(const SpeakerLog& log) const {
+    const JobUnit* unit = unit_of(job_, log.last);
+    return unit == nullptr ? -1 : static_cast<int64_t>(unit->input);
+  }
+
+  void note_nccl_inputs(const Process& process) {
+    for (const size_t log : process.logs) {
+      if (job_.logs[log].speaker.pid >= 0) nccl_inputs_.insert(input_of(job_.logs[log]));
+    }
+  }
+
+  /// NCCL's lines of noted processes stand in an input in which `process` speaks: where it prints
+  /// none, it would stand there, too.
+  bool speaks_beside_nccl(const Process& process) const {
+    return std::ranges::any_of(process.logs, [&](size_t log) {
+      const int64_t input = input_of(job_.logs[log]);
+      return input >= 0 && nccl_inputs_.contains(input);
+    });
+  }
+
   static bool is_judgeable(const Communicator& comm) {
     if (comm.nranks < 2 || comm.is_child) return false;
     if (comm.ranks.size() != static_cast<size_t>(comm.nranks)) return false;
@@ -288,30 +261,23 @@ class Search {
 
   /// False where there is nothing to tell.
   bool judge(const Communicator& comm, UnfinishedInit& init) {
-    if (was_used(job_, comm) || any_failed(comm)) return false;
+    if (was_used(job_, comm)) return false;
+    if (std::ranges::count(comm.ranks, RankState::Failed, &CommRank::state) > 0) return false;
     if (init.unseen.size() > init.complete.size() + init.waiting.size()) return false;
-    if (std::any_of(init.waiting.begin(), init.waiting.end(),
-                    [&](const InitRank& rank) { return failed(rank.process); })) {
-      return false;
-    }
+    const auto has_failed = [&](const InitRank& rank) { return failed(rank.process); };
+    if (std::ranges::any_of(init.waiting, has_failed)) return false;
     drop_doubtful(comm, init);
     if (!init.complete.empty()) {
       add_waiting_without_start(init);
     } else if (!init.waiting.empty()) {
       find_missing(init);
-      if (std::any_of(init.missing.begin(), init.missing.end(), [&](const InitRank& rank) {
-            return failed(rank.process) || waited_in_store(rank);
-          })) {
-        return false;
-      }
+      const auto is_elsewhere = [&](const InitRank& rank) {
+        return failed(rank.process) || waited_in_store(rank);
+      };
+      if (std::ranges::any_of(init.missing, is_elsewhere)) return false;
       init.unseen_host = host_of_unseen(init);
     }
     return !init.waiting.empty();
-  }
-
-  static bool any_failed(const Communicator& comm) {
-    return std::any_of(comm.ranks.begin(), comm.ranks.end(),
-                       [](const CommRank& rank) { return rank.state == RankState::Failed; });
   }
 
   bool failed(int process) const {
@@ -324,7 +290,7 @@ class Search {
     const auto waited = [&](int process) {
       return process >= 0 && has_said<StoreWaitFailed>(job_, nth_process(job_, process));
     };
-    return waited(rank.process) || waited(voices_.of_rank(rank.rank));
+    return waited(rank.process) || waited(of_rank(rank.rank));
   }
 
   /// Nothing is said about ranks whose lines are not whole or show that they went on.
@@ -346,9 +312,9 @@ class Search {
   /// Before 2.18.3: whoever uses NCCL and prints no COMPLETE at all, waits.
   void add_waiting_without_start(UnfinishedInit& init) {
     if (!may_wait_without_start(init)) return;
-    const bool one_left = init.unseen.size() == 1 && voices_.orphans().size() == 1;
+    const bool one_left = init.unseen.size() == 1 && orphans_.size() == 1;
     std::erase_if(init.unseen, [&](const InitRank& unseen) {
-      const int process = one_left ? voices_.orphans().front() : voices_.of_rank(unseen.rank);
+      const int process = one_left ? orphans_.front() : of_rank(unseen.rank);
       if (process < 0 || !waits_without_start(process)) return false;
       init.waiting.push_back({unseen.rank, process});
       return true;
@@ -368,7 +334,7 @@ class Search {
       // NCCL_DEBUG may be set on a few ranks only.
       const bool are_few = init.unseen.size() < init.waiting.size();
       std::erase_if(init.unseen, [&](const InitRank& unseen) {
-        const int process = voices_.of_rank(unseen.rank);
+        const int process = of_rank(unseen.rank);
         if (!is_covered(process, init, are_few)) return false;
         init.missing.push_back({unseen.rank, process});
         return true;
@@ -380,11 +346,11 @@ class Search {
 
   /// One rank is not there, and one process of NCCL says nothing of a rank: they are one.
   void find_orphan(UnfinishedInit& init) {
-    if (init.unseen.size() != 1 || voices_.orphans().size() != 1) return;
-    const int known = voices_.of_rank(init.unseen.front().rank);
+    if (init.unseen.size() != 1 || orphans_.size() != 1) return;
+    const int known = of_rank(init.unseen.front().rank);
     if (known >= 0 && nth_process(job_, known).has_nccl) return;
-    if (lost_its_start(job_, nth_process(job_, voices_.orphans().front()))) return;
-    init.missing.push_back({init.unseen.front().rank, voices_.orphans().front()});
+    if (lost_its_start(job_, nth_process(job_, orphans_.front()))) return;
+    init.missing.push_back({init.unseen.front().rank, orphans_.front()});
     init.unseen.clear();
   }
 
@@ -392,13 +358,10 @@ class Search {
     if (process < 0) return false;
     const Process& speaker = nth_process(job_, process);
     if (is_doubtful(speaker) || watchdog_ranks_.contains(speaker.rank)) return false;
-    if (std::any_of(init.waiting.begin(), init.waiting.end(),
-                    [&](const InitRank& rank) { return rank.process == process; })) {
-      return false;
-    }
+    if (std::ranges::count(init.waiting, process, &InitRank::process) > 0) return false;
     if (lost_its_start(job_, speaker)) return false;
     if (speaker.has_nccl && speaker.pid >= 0) return true;
-    return are_few && voices_.speaks_beside_nccl(speaker);
+    return are_few && speaks_beside_nccl(speaker);
   }
 
   /// Every rank of the largest communicator has whole lines.
@@ -436,8 +399,8 @@ class Search {
       if (is_doubtful(process) || failed(static_cast<int>(p))) return;
       if (chose_network(job_, process)) {
         init.waiting.push_back({process.rank, static_cast<int>(p)});
-        voices_.note_nccl_inputs(process);
-      } else if (process.rank >= 0 || began_nccl(job_, process)) {
+        note_nccl_inputs(process);
+      } else if (process.rank >= 0 || has_said<BootstrapInterface>(job_, process)) {
         others.push_back(static_cast<int>(p));
       }
     }
@@ -447,7 +410,7 @@ class Search {
     for (const int process : others) {
       const Process& speaker = nth_process(job_, process);
       const bool covered =
-          began_nccl(job_, speaker) || (all_named && voices_.speaks_beside_nccl(speaker));
+          has_said<BootstrapInterface>(job_, speaker) || (all_named && speaks_beside_nccl(speaker));
       (covered ? init.missing : init.unseen).push_back({speaker.rank, process});
     }
     if (!all_named) init.unseen.clear();
@@ -457,19 +420,16 @@ class Search {
   }
 
   const Job& job_;
-  Voices voices_;
   bool progress_;
   int world_size_ = -1;
-  std::set<int> parents_;         ///< Communicators that have children.
-  std::set<int> watchdog_ranks_;  ///< They report works that timed out: they have communicators.
+  std::unordered_map<int, int> by_rank_;
+  std::vector<int> orphans_;       ///< Whole processes of NCCL that name no rank, no communicator.
+  std::set<int64_t> nccl_inputs_;  ///< In which NCCL lines of noted processes stand.
+  std::set<int> parents_;          ///< Communicators that have children.
+  std::set<int> watchdog_ranks_;   ///< They report works that timed out: they have communicators.
 };
 
 std::vector<UnfinishedInit> find_unfinished(const Job& job) { return Search(job).run(); }
-
-/// Every NCCL of the job is known and makes its connections while it initialises: before 2.22.
-/// Later releases connect at the first use, so where some ranks print COMPLETE the others' line is
-/// lost.
-bool connects_at_init(const Job& job) { return is_before(job, "2.22"); }
 
 /// The initialisations that began and ended on some ranks or on none, in the order of
 /// Job::communicators. Those of children are left out: a split is collective over the parent. Ranks
@@ -490,23 +450,14 @@ std::vector<UnfinishedInit> unfinished_inits(const Job& job) {
 
 constexpr size_t kMostNamed = 3;
 
-std::vector<int> numbers_of(const std::vector<InitRank>& ranks) {
+/// "ranks 0-2", or "3 processes" where ranks are not known.
+std::string ranks_of(const std::vector<InitRank>& ranks) {
   std::vector<int> numbers;
   for (const InitRank& rank : ranks) {
     if (rank.rank >= 0) numbers.push_back(rank.rank);
   }
-  return numbers;
-}
-
-/// "ranks 0-2", or "3 processes" where ranks are not known.
-std::string ranks_of(const std::vector<InitRank>& ranks) {
-  const std::vector<int> numbers = numbers_of(ranks);
   if (numbers.size() == ranks.size()) return ranks_phrase(numbers);
   return fmt::format("{} process{}", ranks.size(), ranks.size() == 1 ? "" : "es");
-}
-
-std::string_view verb(size_t count, std::string_view one, std::string_view several) {
-  return count == 1 ? one : several;
 }
 
 /// "ranks 0-2 of 4".
@@ -521,15 +472,6 @@ std::string name_of(const Job& job, const UnfinishedInit& init) {
   return "communicator " + nth_communicator(job, init.communicator).id;
 }
 
-/// "node-b, pid 77, GPU 3".
-std::string place_of(const Process& process) {
-  std::vector<std::string> parts;
-  if (!process.host.empty()) parts.push_back(printable(to_valid_utf8(process.host)));
-  if (process.pid >= 0) parts.push_back(fmt::format("pid {}", process.pid));
-  if (process.cuda_dev >= 0) parts.push_back(fmt::format("GPU {}", process.cuda_dev));
-  return join(parts, ", ");
-}
-
 /// `its last line, at 12:00:03, is "Bootstrap : Using eth0:10.0.0.1<0>"`.
 std::string last_words(const Process& process) {
   constexpr size_t kMost = 100;
@@ -542,11 +484,17 @@ std::string last_words(const Process& process) {
                      printable(to_valid_utf8(message.substr(0, kMost))), cut ? "…" : "");
 }
 
-/// "rank 3 (node-b, pid 77)".
+/// "rank 3 (node-b, pid 77, GPU 3)".
 std::string name_and_place(const Job& job, const InitRank& rank) {
+  std::vector<std::string> place;
+  if (rank.process >= 0) {
+    const Process& process = nth_process(job, rank.process);
+    if (!process.host.empty()) place.push_back(printable(to_valid_utf8(process.host)));
+    if (process.pid >= 0) place.push_back(fmt::format("pid {}", process.pid));
+    if (process.cuda_dev >= 0) place.push_back(fmt::format("GPU {}", process.cuda_dev));
+  }
   const std::string who = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : "one process";
-  const std::string place = rank.process < 0 ? "" : place_of(nth_process(job, rank.process));
-  return place.empty() ? who : fmt::format("{} ({})", who, place);
+  return place.empty() ? who : fmt::format("{} ({})", who, join(place, ", "));
 }
 
 /// What each of them said last: "rank 3 (node-b, pid 77): its last line is …; and 2 more".
@@ -580,13 +528,10 @@ Evidence line_of(const Job& job, const UnfinishedInit& init, const InitRank& ran
   const Process& process = nth_process(job, rank.process);
   Evidence line{process.last, process.last_text};
   if (init.communicator < 0) return line;
-  const Communicator& comm = nth_communicator(job, init.communicator);
-  const auto member = std::find_if(comm.ranks.begin(), comm.ranks.end(),
-                                   [&](const CommRank& one) { return one.rank == rank.rank; });
-  if (member == comm.ranks.end() || member->process != rank.process) return line;
-  const SourceRef started = job.logs[static_cast<size_t>(member->log)]
-                                .comms.all[static_cast<size_t>(member->segment)]
-                                .started;
+  const auto& ranks = nth_communicator(job, init.communicator).ranks;
+  const auto member = std::ranges::find(ranks, rank.rank, &CommRank::rank);
+  if (member == ranks.end() || member->process != rank.process) return line;
+  const SourceRef started = segment_of(job, *member).started;
   for_each_record(job, process, kKindIndex<CommInit>, [&](const Record& record) {
     if (record.where == started) line = evidence_of(record);
   });
@@ -615,7 +560,7 @@ std::vector<Evidence> last_lines(const Job& job, const std::vector<InitRank>& ra
 
 std::string waiting_phrase(const Job& job, const UnfinishedInit& init) {
   return fmt::format("{} began to initialise {} and {}", share_of(init, init.waiting),
-                     name_of(job, init), verb(init.waiting.size(), "waits", "wait"));
+                     name_of(job, init), init.waiting.size() == 1 ? "waits" : "wait");
 }
 
 std::string unseen_note(const UnfinishedInit& init) {
@@ -625,53 +570,49 @@ std::string unseen_note(const UnfinishedInit& init) {
 
 std::optional<Part> describe_missing(const Job& job, const UnfinishedInit& init) {
   if (!init.complete.empty() || init.missing.empty()) return std::nullopt;
-  Part part;
-  part.what = fmt::format("{}, but {}{}", waiting_phrase(job, init),
-                          who_did_not(job, init.missing, "did not begin"), unseen_note(init));
-  part.guilty = init.missing;
-  part.lines = last_lines(job, init.missing);
+  Part part{fmt::format("{}, but {}{}", waiting_phrase(job, init),
+                        who_did_not(job, init.missing, "did not begin"), unseen_note(init)),
+            init.missing, last_lines(job, init.missing)};
   part.lines.push_back(line_of(job, init, init.waiting.front()));
   return part;
 }
 
 std::optional<Part> describe_unseen(const Job& job, const UnfinishedInit& init) {
   if (!init.complete.empty() || init.unseen_host.empty()) return std::nullopt;
-  Part part;
-  part.what = fmt::format("{}; no line of {} is in these logs, though its host seems to be {}",
+  return Part{fmt::format("{}; no line of {} is in these logs, though its host seems to be {}",
                           waiting_phrase(job, init), ranks_of(init.unseen),
-                          printable(to_valid_utf8(init.unseen_host)));
-  part.guilty = init.unseen;
-  part.lines = {line_of(job, init, init.waiting.front())};
-  return part;
+                          printable(to_valid_utf8(init.unseen_host))),
+              init.unseen,
+              {line_of(job, init, init.waiting.front())}};
 }
 
 std::optional<Part> describe_partial(const Job& job, const UnfinishedInit& init) {
-  if (init.complete.empty() || init.waiting.size() >= init.complete.size() ||
-      !connects_at_init(job)) {
-    return std::nullopt;
-  }
-  Part part;
-  part.what = fmt::format("{} printed Init COMPLETE of {}, but {}", share_of(init, init.complete),
-                          name_of(job, init), who_did_not(job, init.waiting, "did not"));
-  part.what += unseen_note(init);
-  part.guilty = init.waiting;
-  part.lines = last_lines(job, init.waiting);
-  return part;
+  // Later releases connect at the first use, so where some ranks print COMPLETE the others' line
+  // is lost.
+  const bool connects_at_init = is_before(job, "2.22");
+  const bool are_most_complete = init.waiting.size() < init.complete.size();
+  if (!connects_at_init || !are_most_complete) return std::nullopt;
+  return Part{
+      fmt::format("{} printed Init COMPLETE of {}, but {}{}", share_of(init, init.complete),
+                  name_of(job, init), who_did_not(job, init.waiting, "did not"), unseen_note(init)),
+      init.waiting, last_lines(job, init.waiting)};
 }
 
 /// Something failed by itself, so nobody wonders why the others wait.
 bool is_explained(const Job& job) {
   return !deaths(job).empty() || !first_exceptions(job).empty() ||
-         std::any_of(job.processes.begin(), job.processes.end(),
-                     [&](const Process& process) { return reports_own_failure(job, process); });
+         std::ranges::any_of(job.processes, [&](const Process& process) {
+           return reports_own_failure(job, process);
+         });
 }
 
 std::optional<Part> describe_stalled(const Job& job, const UnfinishedInit& init) {
   const bool all_wait = init.waiting.size() == static_cast<size_t>(std::max(init.nranks, 0));
   if (!all_wait || is_explained(job)) return std::nullopt;
-  Part part;
-  part.what = fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
-                          init.nranks, name_of(job, init), each_last_words(job, init.waiting));
+  Part part{fmt::format("all {} ranks of {} printed Init START and none of them COMPLETE; {}",
+                        init.nranks, name_of(job, init), each_last_words(job, init.waiting)),
+            {},
+            {}};
   for (const InitRank& rank : init.waiting) part.lines.push_back(line_of(job, init, rank));
   return part;
 }

@@ -24,98 +24,60 @@ constexpr size_t kMostCompared = 256;  ///< Ranks.
 /// Collectives before which as many messages were sent as received, and not none.
 constexpr size_t kFewestMatching = 2;
 
-/// Both ends of messages: places in the ranks' programs.
-struct Ends {
-  int sender = -1;  ///< Into rank_programs(); -1: it made none of them.
-  int receiver = -1;
-  std::vector<size_t> sent;
-  std::vector<size_t> received;
-};
-
-using CollectivePlaces = std::map<std::pair<CallLine, uint64_t>, size_t>;
-
-/// Messages made before the place.
-uint64_t made_before(const RankProgram& program, const std::vector<size_t>& messages,
-                     size_t place) {
-  const auto next = std::lower_bound(messages.begin(), messages.end(), place);
-  if (next != messages.end()) return program.calls[*next].index;
-  return program.calls[messages.back()].index + 1;
+/// nullopt: at all collectives that both made, they had made as many messages of that line, or
+/// not in a way that one message more or less explains.
+std::optional<OutOfStep> first_apart(const CallLine& line, const ProgramPlaces& sender,
+                                     const ProgramPlaces& receiver) {
+  OutOfStep apart{
+      .messages = line, .sender = sender.program->waiter, .receiver = receiver.program->waiter};
+  bool is_apart = false;
+  size_t matching = 0;
+  for (size_t at = 0; at < sender.program->calls.size(); ++at) {
+    const RankCall& call = sender.program->calls[at];
+    if (call.line.is_message()) continue;
+    const auto place = receiver.collectives.find({call.line, call.index});
+    if (place == receiver.collectives.end()) continue;
+    const uint64_t sent = *sender.made_before({line, false}, at);
+    const uint64_t received = *receiver.made_before({line, true}, place->second);
+    // Unsigned differences are equal if both are as far apart, and the same way round.
+    if (is_apart && sent - received != apart.sent - apart.received) return std::nullopt;
+    if (is_apart) continue;
+    if (sent == received) {
+      matching += sent > 0 ? 1 : 0;
+      continue;
+    }
+    if (matching < kFewestMatching) return std::nullopt;
+    is_apart = true;
+    apart.collective = call.line;
+    apart.index = call.index;
+    apart.sent = sent;
+    apart.received = received;
+  }
+  return is_apart ? std::optional(apart) : std::nullopt;
 }
 
-class Comparing {
- public:
-  explicit Comparing(const Job& job) : programs_(rank_programs(job)) {
-    if (programs_.size() > kMostCompared) return;
-    collectives_.resize(programs_.size());
-    for (size_t p = 0; p < programs_.size(); ++p) add(static_cast<int>(p));
-  }
-
-  std::vector<OutOfStep> find() const {
-    std::vector<OutOfStep> result;
-    for (const auto& [line, ends] : messages_) {
-      if (ends.sender < 0 || ends.receiver < 0 || ends.sender == ends.receiver) continue;
-      if (auto messages = first_apart(ends)) {
-        messages->messages = line;
-        result.push_back(*messages);
-      }
-    }
-    return result;
-  }
-
- private:
-  const RankProgram& program(int p) const { return programs_[static_cast<size_t>(p)]; }
-
-  void add(int p) {
-    const std::vector<RankCall>& calls = program(p).calls;
-    for (size_t at = 0; at < calls.size(); ++at) {
-      const RankCall& call = calls[at];
-      if (!call.line.is_message()) {
-        collectives_[static_cast<size_t>(p)][{call.line, call.index}] = at;
-        continue;
-      }
-      Ends& ends = messages_[call.line];
-      (call.receives ? ends.receiver : ends.sender) = p;
-      (call.receives ? ends.received : ends.sent).push_back(at);
+std::vector<OutOfStep> find_out_of_step(const Job& job) {
+  if (rank_programs(job).size() > kMostCompared) return {};
+  struct Ends {
+    const ProgramPlaces* sender = nullptr;  ///< nullptr: it made none of them.
+    const ProgramPlaces* receiver = nullptr;
+  };
+  const std::map<Waiter, ProgramPlaces> programs = program_places(job);
+  std::map<CallLine, Ends> lines;
+  for (const auto& [waiter, program] : programs) {
+    for (const auto& [end, places] : program.messages) {
+      (end.receives ? lines[end.line].receiver : lines[end.line].sender) = &program;
     }
   }
-
-  std::optional<OutOfStep> first_apart(const Ends& ends) const {
-    const RankProgram& sender = program(ends.sender);
-    const RankProgram& receiver = program(ends.receiver);
-    const CollectivePlaces& met = collectives_[static_cast<size_t>(ends.receiver)];
-    OutOfStep apart{.sender = sender.waiter, .receiver = receiver.waiter};
-    bool is_apart = false;
-    size_t matching = 0;
-    for (size_t at = 0; at < sender.calls.size(); ++at) {
-      const RankCall& call = sender.calls[at];
-      if (call.line.is_message()) continue;
-      const auto place = met.find({call.line, call.index});
-      if (place == met.end()) continue;
-      const uint64_t sent = made_before(sender, ends.sent, at);
-      const uint64_t received = made_before(receiver, ends.received, place->second);
-      // Unsigned differences are equal if both are as far apart, and the same way round.
-      if (is_apart && sent - received != apart.sent - apart.received) return std::nullopt;
-      if (is_apart) continue;
-      if (sent == received) {
-        matching += sent > 0 ? 1 : 0;
-        continue;
-      }
-      if (matching < kFewestMatching) return std::nullopt;
-      is_apart = true;
-      apart.collective = call.line;
-      apart.index = call.index;
-      apart.sent = sent;
-      apart.received = received;
-    }
-    return is_apart ? std::optional(apart) : std::nullopt;
+  std::vector<OutOfStep> result;
+  for (const auto& [line, ends] : lines) {
+    if (ends.sender == nullptr || ends.receiver == nullptr || ends.sender == ends.receiver)
+      continue;
+    if (const auto apart = first_apart(line, *ends.sender, *ends.receiver))
+      result.push_back(*apart);
   }
-
-  const std::vector<RankProgram>& programs_;
-  std::vector<CollectivePlaces> collectives_;  ///< By program.
-  std::map<CallLine, Ends> messages_;
-};
-
-std::vector<OutOfStep> find_out_of_step(const Job& job) { return Comparing(job).find(); }
+  return result;
+}
 
 }  // namespace
 
@@ -130,8 +92,7 @@ std::vector<OutOfStepRank> ranks_out_of_step(const Job& job) {
     const bool receiver_left = departure_from_twins(job, messages.receiver).has_value();
     if (sender_left == receiver_left) continue;  // Nothing tells which of them it was.
     const Waiter& waiter = sender_left ? messages.sender : messages.receiver;
-    const bool is_known = std::any_of(result.begin(), result.end(),
-                                      [&](const auto& one) { return one.waiter == waiter; });
+    const bool is_known = std::ranges::count(result, waiter, &OutOfStepRank::waiter) > 0;
     if (!is_known) result.push_back({messages, waiter});
   }
   return result;
@@ -255,8 +216,8 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
       circle.push_back(at);
     }
     // Where all wait in a Recv, a Send may as well have been left out.
-    const bool any_sends = std::any_of(
-        circle.begin(), circle.end(), [&](int rank) { return !stuck.at(rank).message().receives; });
+    const bool any_sends =
+        std::ranges::any_of(circle, [&](int rank) { return !stuck.at(rank).message().receives; });
     if (awaited.at(circle.back()) == start && any_sends) return circle;
   }
   return {};
@@ -266,27 +227,21 @@ std::vector<int> circle_of(const std::map<int, Stuck>& stuck) {
 /// another call than those like it, or than it always did.
 bool was_left_out(const Job& job, int communicator, const std::vector<int>& circle,
                   const std::map<int, Stuck>& stuck) {
-  if (std::any_of(circle.begin(), circle.end(), [&](int rank) {
-        return departure_from_twins(job, stuck.at(rank).program->waiter).has_value();
-      })) {
-    return true;
+  std::vector<Waiter> waiters;
+  size_t left = 0;
+  for (const int rank : circle) {
+    const RankProgram& program = *stuck.at(rank).program;
+    if (departure_from_twins(job, program.waiter)) return true;
+    if (leaves_past(kinds_of(program)).value_or(false)) ++left;
+    waiters.push_back(program.waiter);
   }
   // Where all did, their program changed.
-  const auto left = std::count_if(circle.begin(), circle.end(), [&](int rank) {
-    return leaves_past(kinds_of(*stuck.at(rank).program)).value_or(false);
-  });
-  if (left > 0 && static_cast<size_t>(left) < circle.size()) return true;
-  std::vector<Waiter> waiters;
-  for (const int rank : circle) waiters.push_back(stuck.at(rank).program->waiter);
-  if (!departed(job, waiters).empty()) return true;
-  const auto& apart = messages_out_of_step(job);
-  if (std::any_of(apart.begin(), apart.end(), [&](const OutOfStep& messages) {
-        return messages.messages.communicator == communicator;
-      })) {
-    return true;
-  }
-  const auto& unmatched = find_waits(job).unmatched;
-  return std::any_of(unmatched.begin(), unmatched.end(), [&](const UnmatchedMessages& messages) {
+  if ((left > 0 && left < circle.size()) || !departed(job, waiters).empty()) return true;
+  const auto is_here = [&](const OutOfStep& messages) {
+    return messages.messages.communicator == communicator;
+  };
+  if (std::ranges::any_of(messages_out_of_step(job), is_here)) return true;
+  return std::ranges::any_of(find_waits(job).unmatched, [&](const UnmatchedMessages& messages) {
     return messages.communicator == communicator && message_departure(job, messages);
   });
 }
@@ -334,9 +289,9 @@ std::optional<FactValue> circle_in_calls(const Job& job) {
 
 /// Every rank gave up on a message, and all on a Send, or all on a Recv.
 std::optional<FactValue> circle_of_all(const Job& job) {
-  const auto is_whole = [&](const Communicator& comm) { return comm.nranks == job.nranks; };
-  const bool one_stream = !job.communicators.empty() &&
-                          std::all_of(job.communicators.begin(), job.communicators.end(), is_whole);
+  const auto is_part = [&](const Communicator& comm) { return comm.nranks != job.nranks; };
+  const bool one_stream =
+      !job.communicators.empty() && std::ranges::none_of(job.communicators, is_part);
   if (!one_stream || job.nranks.value_or(0) < 2) return std::nullopt;
   FactValue value = yes({});
   std::set<int> ranks;
@@ -361,14 +316,13 @@ std::optional<FactValue> circle_of_all(const Job& job) {
 FactValue messages_in_circle(const Job& job, const Instance&) {
   if (auto circle = circle_in_calls(job)) return *circle;
   // Lines of calls say more than watchdogs alone, also where they show no circle.
-  const bool has_calls = std::any_of(
-      job.communicators.begin(), job.communicators.end(), [&](const Communicator& comm) {
-        return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-          const CollectiveCalls* calls = calls_of(job, rank);
-          return calls != nullptr && messages_made(*calls) > 0;
-        });
-      });
-  if (has_calls) return unknown();
+  const auto made_messages = [&](const CommRank& rank) {
+    const CollectiveCalls* calls = calls_of(job, rank);
+    return calls != nullptr && messages_made(*calls) > 0;
+  };
+  for (const Communicator& comm : job.communicators) {
+    if (std::ranges::any_of(comm.ranks, made_messages)) return unknown();
+  }
   auto circle = circle_of_all(job);
   return circle ? *circle : unknown();
 }
@@ -441,9 +395,8 @@ void tell_single(const UnmatchedMessages& pair, const Sizes& sent, const Sizes& 
 
 /// One end had a size that the other never had, although that one made enough messages.
 bool has_stranger(const std::vector<SizeCount>& more, const Sizes& others) {
-  return std::any_of(more.begin(), more.end(), [&](const SizeCount& size) {
-    return !others.contains(size_key(size.message));
-  });
+  return std::ranges::any_of(
+      more, [&](const SizeCount& size) { return !others.contains(size_key(size.message)); });
 }
 
 /// The one message of an end that made more than the other and always had the other's only size but
@@ -572,36 +525,26 @@ std::string conflict_words(const Job& job, const MessageConflict& conflict) {
                      receiver, size_words(conflict.received), place);
 }
 
-/// Those of the communicator in which the first ones are.
-std::vector<MessageConflict> first_conflicts(const Job& job) {
-  std::vector<MessageConflict> conflicts = message_conflicts(job);
-  if (conflicts.empty()) return conflicts;
-  const int first = conflicts.front().communicator;
-  std::erase_if(conflicts, [&](const auto& conflict) { return conflict.communicator != first; });
-  return conflicts;
-}
-
-/// The last calls of both ends: the lines themselves are looked up later (app/read/read_job.h).
-void add_last_calls(const Job& job, const MessageConflict& conflict, FactValue& value) {
-  for (const int end : {conflict.sender, conflict.receiver}) {
-    const CollectiveCalls* calls = calls_of(job, rank_at(job, conflict.communicator, end));
-    const auto is_there = [&](const Evidence& line) { return line.where == calls->last; };
-    if (calls == nullptr || std::ranges::any_of(value.evidence, is_there)) continue;
-    value.evidence.push_back({calls->last, {}});
-  }
-}
-
 }  // namespace
 
 const std::vector<MessageConflict>& message_conflicts(const Job& job) {
   return job.answers.of<&find_conflicts>(job);
 }
 
+void show_last_call(const Job& job, const CommRank& rank, FactValue& value) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  if (calls == nullptr || calls->total == 0) return;
+  const bool is_there = std::ranges::count(value.evidence, calls->last, &Evidence::where) > 0;
+  if (!is_there) value.evidence.push_back({calls->last, {}});
+}
+
 FactValue message_sizes_differ(const Job& job, const Instance&) {
-  const std::vector<MessageConflict> conflicts = first_conflicts(job);
+  std::vector<MessageConflict> conflicts = message_conflicts(job);
   if (conflicts.empty()) return unknown();
   constexpr size_t kMostTold = 4;
   const int communicator = conflicts.front().communicator;
+  std::erase_if(conflicts,
+                [&](const auto& conflict) { return conflict.communicator != communicator; });
   const Communicator& comm = nth_communicator(job, communicator);
   FactValue value = yes({});
   value.communicator = comm.id;
@@ -610,7 +553,9 @@ FactValue message_sizes_differ(const Job& job, const Instance&) {
   for (const MessageConflict& conflict : conflicts) {
     if (phrases.size() == kMostTold) break;
     phrases.push_back(conflict_words(job, conflict));
-    add_last_calls(job, conflict, value);
+    for (const int end : {conflict.sender, conflict.receiver}) {
+      show_last_call(job, rank_at(job, communicator, end), value);
+    }
   }
   value.what = join(phrases, "; ");
   if (conflicts.size() > kMostTold) {

@@ -111,6 +111,10 @@ struct MessageConflict {
 /// All of them, in order of communicators, senders and receivers. Valid as long as the job.
 const std::vector<MessageConflict>& message_conflicts(const Job& job);
 
+/// Shows what the rank called last, in place of a message that no line shows; once. The line itself
+/// is looked up later (app/read/read_job.h).
+void show_last_call(const Job& job, const CommRank& rank, FactValue& value);
+
 /// job.message_sizes_differ: what differs, and who is wrong: the rank that several pairs share,
 /// because who computes its splits wrongly differs from all its peers; of a single pair the end
 /// that left the size that both had always used; else nobody.

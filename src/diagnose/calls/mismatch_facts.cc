@@ -51,16 +51,10 @@ std::string in_one_line(std::string_view text) {
   return printable(to_valid_utf8(join(words, " ")));
 }
 
-/// What PyTorch's own check says: "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
-std::string difference_in(const FingerprintMismatch& seen) {
-  return in_one_line(seen.differences.empty() ? seen.fingerprint : seen.differences);
-}
-
 /// "SequenceNumber=7, OpType=_ALLGATHER_BASE, TensorShape=[524288], TensorDtypes=Float": without
 /// what all tensors of one job share.
-std::string call_in(const std::string& fingerprint) {
-  const std::string_view text = std::string_view(fingerprint);
-  return in_one_line(text.substr(0, text.find(", TensorDeviceTypes=")));
+std::string call_in(std::string_view fingerprint) {
+  return in_one_line(fingerprint.substr(0, fingerprint.find(", TensorDeviceTypes=")));
 }
 
 /// What stands inside "CollectiveFingerPrint(…)": with the words around it where the line was not
@@ -100,55 +94,42 @@ Votes votes_of(const Job& job) {
   return votes;
 }
 
+/// Ranks of the group by what they called, which views the votes.
+std::vector<Camp<std::string_view>> check_camps(const Votes& votes) {
+  std::map<std::string_view, std::map<int, std::string_view>> ranks;
+  for (const auto& [rank, call] : votes.calls) ranks[call][rank] = call;
+  return camps_of(ranks);
+}
+
 /// The ranks that do not call what more than half of all do; empty: no such half is known.
-std::vector<int> outvoted(const Votes& votes, const Job& job) {
-  if (votes.contradict || votes.calls.size() < 3) return {};
-  std::map<std::string_view, size_t> counts;
-  for (const auto& [rank, call] : votes.calls) ++counts[call];
-  const auto most =
-      std::max_element(counts.begin(), counts.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+std::vector<int> outvoted(const Job& job, const Votes& votes) {
+  if (votes.contradict) return {};
   // Ranks that no report tells of might all be on the other side.
-  const auto nranks =
-      static_cast<size_t>(std::max(votes.own_numbers ? job.nranks.value_or(0) : 0, 0));
-  if (2 * most->second <= std::max(votes.calls.size(), nranks)) return {};
-  std::vector<int> odd;
-  for (const auto& [rank, call] : votes.calls) {
-    if (call != most->first) odd.push_back(rank);
-  }
+  const int nranks = votes.own_numbers ? job.nranks.value_or(0) : 0;
+  const size_t all = std::max(votes.calls.size(), static_cast<size_t>(std::max(nranks, 0)));
+  std::vector<int> odd = outvoted(CallSource::Check, check_camps(votes), all);
+  std::sort(odd.begin(), odd.end());
   return odd;
 }
 
 /// Adds the ranks, as far as the job knows them.
 void blame_odd(const Job& job, const Votes& votes, const std::vector<int>& odd, FactValue& value) {
   for (const int rank : odd) {
-    const auto process = votes.processes.find(rank);
-    const bool reports =
-        process != votes.processes.end() && nth_process(job, process->second).rank >= 0;
-    if (reports) {
-      value.processes.push_back(process->second);
+    const auto reporter = votes.processes.find(rank);
+    if (reporter != votes.processes.end() && nth_process(job, reporter->second).rank >= 0) {
+      value.processes.push_back(reporter->second);
     } else if (votes.own_numbers) {
-      const int known = process_of_rank(job, rank);
-      if (known >= 0) {
-        value.processes.push_back(known);
-      } else {
-        value.ranks.push_back(rank);
-      }
+      blame_rank(job, rank, value);
     }
   }
 }
 
 std::string odd_words(const Votes& votes, const std::vector<int>& odd) {
-  const std::string& call = votes.calls.at(odd.front());
-  const auto others = std::find_if(votes.calls.begin(), votes.calls.end(), [&](const auto& entry) {
-    return std::count(odd.begin(), odd.end(), entry.first) == 0;
-  });
-  const bool alike =
-      std::all_of(odd.begin(), odd.end(), [&](int rank) { return votes.calls.at(rank) == call; });
-  const std::string what = alike ? call_in(call) : "something else";
+  const auto camps = check_camps(votes);
+  const auto& [usual, others] = camps.front();
+  const std::string what = camps.size() == 2 ? call_in(camps.back().call) : "something else";
   return fmt::format("PyTorch's check: {}{} called {}, the other {} ranks {}", ranks_phrase(odd),
-                     votes.own_numbers ? "" : " of its group", what,
-                     votes.calls.size() - odd.size(), call_in(others->second));
+                     votes.own_numbers ? "" : " of its group", what, others.size(), call_in(usual));
 }
 
 void add_pytorch(const Job& job, FactValue& value) {
@@ -156,25 +137,18 @@ void add_pytorch(const Job& job, FactValue& value) {
   for_each_said<FingerprintMismatch>(job, [&](const Said<FingerprintMismatch>& said) {
     value.evidence.push_back(evidence_of(said.record));
     if (!first.empty()) return;
+    // "Op type: ALLREDUCEvs BARRIER", blanks as printed run together.
+    const auto& differences = said.message.differences;
     first = fmt::format("PyTorch's check compared ranks {} and {}: {}", said.message.rank,
-                        said.message.other_rank, difference_in(said.message));
+                        said.message.other_rank,
+                        in_one_line(differences.empty() ? said.message.fingerprint : differences));
   });
   if (first.empty()) return;
   value.value = true;
   const Votes votes = votes_of(job);
-  const std::vector<int> odd = outvoted(votes, job);
+  const std::vector<int> odd = outvoted(job, votes);
   value.what = odd.empty() ? first : odd_words(votes, odd);
   blame_odd(job, votes, odd, value);
-}
-
-void add_nccl(const Job& job, FactValue& value) {
-  for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
-    if (said.message.text.find("Mismatched") == std::string_view::npos) return;
-    value.evidence.push_back(evidence_of(said.record));
-    value.value = true;
-    if (!value.what.empty()) return;
-    value.what = fmt::format("NCCL noticed it at and around rank {}", said.message.rank);
-  });
 }
 
 /// job.mismatch_noticed. NCCL's own check names the rank at which it noticed something, and so
@@ -182,7 +156,13 @@ void add_nccl(const Job& job, FactValue& value) {
 FactValue mismatch_noticed(const Job& job, const Instance&) {
   FactValue value;
   add_pytorch(job, value);
-  add_nccl(job, value);
+  for_each_said<MismatchReported>(job, [&](const Said<MismatchReported>& said) {
+    if (said.message.text.find("Mismatched") == std::string_view::npos) return;
+    value.evidence.push_back(evidence_of(said.record));
+    value.value = true;
+    if (!value.what.empty()) return;
+    value.what = fmt::format("NCCL noticed it at and around rank {}", said.message.rank);
+  });
   return value;
 }
 
@@ -199,14 +179,12 @@ FactValue mismatch_noticed(const Job& job, const Instance&) {
 
 /// True if all ranks that the logs cover made equally many calls: then no line is missing.
 bool equally_long(const Job& job, const Communicator& comm) {
-  std::optional<uint64_t> length;
+  std::set<uint64_t> lengths;
   for (const CommRank& rank : comm.ranks) {
     if (call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-    const uint64_t size = calls_of(job, rank)->collectives.size();
-    if (length.value_or(size) != size) return false;
-    length = size;
+    lengths.insert(collectives_of(job, rank));
   }
-  return true;
+  return lengths.size() <= 1;
 }
 
 /// More calls than a rank's host can be ahead of a collective that does not end: where ranks made
@@ -217,49 +195,18 @@ bool went_on(const Job& job, const Communicator& comm) {
   uint64_t shortest = UINT64_MAX;
   for (const CallCamp& camp : comm.difference->camps) {
     for (const int m : camp.members) {
-      const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(m)]);
-      shortest = std::min(shortest, calls->collectives.size());
+      shortest = std::min(shortest, collectives_of(job, comm.ranks[static_cast<size_t>(m)]));
     }
   }
   return shortest - comm.difference->index > kMostAhead;
 }
 
-/// The job stopped for a reason that a mismatch can give.
-bool stopped(const Job& job) {
-  const auto evidence = stop_evidence(job);
-  return evidence && (evidence->by == StopBy::Failure || stood_still(job));
-}
-
+/// No line is missing, or the job stopped for a reason that a mismatch can give.
 bool is_certain(const Job& job, const Communicator& comm) {
   if (equally_long(job, comm)) return true;
-  return stopped(job) && !went_on(job, comm);
-}
-
-std::vector<Waiter> waiters_of(const Communicator& comm, const std::vector<int>& members) {
-  std::vector<Waiter> waiters;
-  for (const int m : members) waiters.push_back(waiter_of(comm.ranks[static_cast<size_t>(m)]));
-  return waiters;
-}
-
-/// True if more than half of the communicator's ranks agree, or, where not all have come so far,
-/// three of four.
-bool is_majority(const Communicator& comm, size_t agreeing) {
-  if (2 * agreeing > static_cast<size_t>(std::max(comm.nranks, 0))) return true;
-  size_t came = 0;
-  for (const CallCamp& camp : comm.difference->camps) came += camp.members.size();
-  return agreeing >= 3 && 4 * agreeing >= 3 * came;
-}
-
-/// Everybody outside the camp of the majority; nobody if there is none.
-std::vector<Waiter> outvoted(const Communicator& comm) {
-  const std::vector<CallCamp>& camps = comm.difference->camps;
-  if (!is_majority(comm, camps.front().members.size())) return {};
-  std::vector<Waiter> odd;
-  for (size_t c = 1; c < camps.size(); ++c) {
-    const std::vector<Waiter> waiters = waiters_of(comm, camps[c].members);
-    odd.insert(odd.end(), waiters.begin(), waiters.end());
-  }
-  return odd;
+  const auto evidence = stop_evidence(job);
+  const bool stopped = evidence && (evidence->by == StopBy::Failure || stood_still(job));
+  return stopped && !went_on(job, comm);
 }
 
 /// How many ranks of communicators like this one made exactly this call at this place after the
@@ -282,51 +229,37 @@ size_t seconded(const Job& job, const Communicator& comm, const CallCamp& camp) 
 
 /// The members of the only camp that no rank of a communicator alike seconds, while the other's
 /// call is common there.
-std::vector<Waiter> alone_among_alike(const Job& job, const Communicator& comm) {
-  const std::vector<CallCamp>& camps = comm.difference->camps;
-  std::vector<Waiter> odd;
+std::vector<int> alone_among_alike(const Job& job, const Communicator& comm) {
+  std::vector<int> odd;
   size_t seconds = 0;
-  for (const CallCamp& camp : camps) {
+  for (const CallCamp& camp : comm.difference->camps) {
     const size_t votes = seconded(job, comm, camp);
     seconds = std::max(seconds, votes);
-    if (votes > 0) continue;
-    const std::vector<Waiter> waiters = waiters_of(comm, camp.members);
-    odd.insert(odd.end(), waiters.begin(), waiters.end());
+    if (votes == 0) odd.insert(odd.end(), camp.members.begin(), camp.members.end());
   }
   const bool is_common = seconds >= 2 && odd.size() < static_cast<size_t>(comm.nranks);
-  return is_common ? odd : std::vector<Waiter>{};
+  return is_common ? odd : std::vector<int>{};
 }
 
 std::vector<Waiter> odd_ones(const Job& job, const Communicator& comm) {
-  std::vector<Waiter> odd = outvoted(comm);
+  const std::vector<CallCamp>& camps = comm.difference->camps;
+  std::vector<int> odd =
+      outvoted(CallSource::Lines, camps, static_cast<size_t>(std::max(comm.nranks, 0)));
   if (odd.empty()) odd = alone_among_alike(job, comm);
-  if (!odd.empty()) return odd;
+  std::vector<Waiter> result;
+  for (const int m : odd) result.push_back(waiter_of(comm.ranks[static_cast<size_t>(m)]));
+  if (!result.empty()) return result;
   // What they called behind the difference says nothing about it.
   std::vector<CallerUntil> all;
-  for (const CallCamp& camp : comm.difference->camps) {
-    for (const int member : camp.members) {
-      const CommRank& rank = comm.ranks[static_cast<size_t>(member)];
+  for (const CallCamp& camp : camps) {
+    for (const int m : camp.members) {
+      const CommRank& rank = comm.ranks[static_cast<size_t>(m)];
       const PlacedCall* call = calls_of(job, rank)->collectives.call(comm.difference->index);
       if (call == nullptr) return {};
       all.push_back({waiter_of(rank), call->where});
     }
   }
   return departed(job, all);
-}
-
-std::string camps_words(const Job& job, int communicator) {
-  const auto& camps = nth_communicator(job, communicator).difference->camps;
-  std::vector<std::string> phrases;
-  constexpr size_t kMostCamps = 4;
-  for (const CallCamp& camp : camps) {
-    if (phrases.size() == kMostCamps) break;
-    phrases.push_back(fmt::format("{} called {}", members_words(job, communicator, camp.members),
-                                  call_words(camp.call.call)));
-  }
-  std::string words = join(phrases, ", ");
-  if (camps.size() > kMostCamps)
-    words += fmt::format(" and {} other things", camps.size() - kMostCamps);
-  return words;
 }
 
 /// "call 20 of communicator 0x9c… (4 ranks): ranks 0-2 called …, rank 3 called … (count differs)".
@@ -339,13 +272,12 @@ std::string difference_words(const Job& job, int communicator) {
   }
   const std::string fields =
       differing_fields(difference.camps.front().call.call, difference.camps.back().call.call);
-  return fmt::format("call {} of {}: {} ({} {})", difference.index + 1, where,
-                     camps_words(job, communicator), fields,
+  const std::string words = camps_words(
+      difference.camps,
+      [&](const CallCamp& camp) { return members_words(job, communicator, camp.members); },
+      [](const PlacedCall& call) { return call_words(call.call); });
+  return fmt::format("call {} of {}: {} ({} {})", difference.index + 1, where, words, fields,
                      fields.find(',') == std::string::npos ? "differs" : "differ");
-}
-
-void add_camps(const FirstDifference& difference, FactValue& value) {
-  for (const CallCamp& camp : difference.camps) value.evidence.push_back({camp.call.where, {}});
 }
 
 /// Communicators whose ranks differ and of which `wanted(comm)` holds, as one answer.
@@ -364,7 +296,9 @@ FactValue differences(const Job& job, bool names_the_odd, Wanted&& wanted) {
       for (const Waiter& waiter : odd_ones(job, comm)) blame(job, waiter, value);
     }
     if (phrases.size() == kMostTold) continue;
-    add_camps(*comm.difference, value);
+    for (const CallCamp& camp : comm.difference->camps) {
+      value.evidence.push_back({camp.call.where, {}});
+    }
     phrases.push_back(difference_words(job, static_cast<int>(c)));
   }
   if (found == 0) return unknown();
@@ -442,21 +376,14 @@ struct Telling {
 
   void add(const UnmatchedMessages& messages) {
     if (phrases.size() == kMostNamed) return;
-    const Communicator& comm = nth_communicator(job, messages.communicator);
-    value.communicator = comm.id;
-    value.inferred |= comm.inferred && comm.ranks.front().rank < 0;
+    place_in(job, messages.communicator, value);
     const bool receiver_owes = messages.sent > messages.received;
-    show_last_call(comm, receiver_owes ? messages.sender : messages.receiver);
-    show_last_call(comm, receiver_owes ? messages.receiver : messages.sender);
+    const auto show = [&](int end) {
+      show_last_call(job, rank_at(job, messages.communicator, end), value);
+    };
+    show(receiver_owes ? messages.sender : messages.receiver);
+    show(receiver_owes ? messages.receiver : messages.sender);
     phrases.push_back(message_words(job, messages));
-  }
-
-  /// What the rank called last, in place of a message that no line shows.
-  void show_last_call(const Communicator& comm, int rank) {
-    const CollectiveCalls* calls = calls_of(job, comm.ranks[static_cast<size_t>(rank)]);
-    if (calls == nullptr || calls->total == 0) return;
-    const auto is_last = [&](const Evidence& line) { return line.where == calls->last; };
-    if (std::ranges::none_of(value.evidence, is_last)) value.evidence.push_back({calls->last, {}});
   }
 
   void add(const OutOfStep& messages) {
@@ -467,7 +394,7 @@ struct Telling {
     const auto words_of = [&](int rank) {
       const auto member = std::ranges::find(comm.ranks, rank, &CommRank::rank);
       const auto index = static_cast<int>(member - comm.ranks.begin());
-      show_last_call(comm, index);
+      show_last_call(job, *member, value);
       return members_words(job, line.communicator, {index});
     };
     const std::string sender = words_of(line.sender);
@@ -569,22 +496,15 @@ void name_ends(const Waits& waits, Telling& telling) {
     telling.phrases.push_back(departure_words(telling.job, waiter, departure));
     return;
   }
+  const auto is_end = [&](const Waiter& waiter) { return ends.contains(waiter); };
   const bool others_hold_up = std::ranges::any_of(waits.holdups, [&](const Holdup& holdup) {
-    return std::ranges::none_of(holdup.waiters,
-                                [&](const auto& one) { return ends.contains(one); });
+    return std::ranges::none_of(holdup.waiters, is_end);
   });
-  if (ends.size() > 2 || others_hold_up) return;
   const auto departs = [&](const Waiter& end) {
     return left_order_of_collectives(telling.job, end);
   };
-  if (std::ranges::any_of(ends, departs)) return;
+  if (ends.size() > 2 || others_hold_up || std::ranges::any_of(ends, departs)) return;
   for (const Waiter& end : ends) blame(telling.job, end, telling.value);
-}
-
-bool is_in(const std::vector<Departure>& departures, const Holdup& holdup) {
-  return std::any_of(departures.begin(), departures.end(), [&](const Departure& departure) {
-    return departure.waiter == holdup.waiters.front();
-  });
 }
 
 /// Those who owe messages and wait for nobody; of them those that left the order of collectives, if
@@ -593,8 +513,11 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
   std::vector<Holdup> idle = idle_holdups(job, waits);
   std::erase_if(idle, [](const Holdup& holdup) { return holdup.unmatched.empty(); });
   const std::vector<Departure> odd = find_departures(job).odd;
-  if (std::any_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); })) {
-    std::erase_if(idle, [&](const Holdup& holdup) { return !is_in(odd, holdup); });
+  const auto departed = [&](const Holdup& holdup) {
+    return std::ranges::count(odd, holdup.waiters.front(), &Departure::waiter) > 0;
+  };
+  if (std::ranges::any_of(idle, departed)) {
+    std::erase_if(idle, [&](const Holdup& holdup) { return !departed(holdup); });
   }
   // So many do not stop of themselves; without a watchdog nobody tells who of them waits.
   if (idle.size() > kMostNamed && timed_out_work(job).empty()) idle.clear();
@@ -604,9 +527,9 @@ std::vector<Holdup> idle_owers(const Job& job, const Waits& waits) {
 /// Messages owed by those whom nobody else keeps from it.
 void tell_holdups(const Waits& waits, Telling& telling) {
   for (const Holdup& holdup : waits.holdups) {
-    const bool is_unknown = std::any_of(
-        holdup.waiters.begin(), holdup.waiters.end(),
-        [&](const Waiter& waiter) { return may_wait_for_unknown(telling.job, waits, waiter); });
+    const bool is_unknown = std::ranges::any_of(holdup.waiters, [&](const Waiter& waiter) {
+      return may_wait_for_unknown(telling.job, waits, waiter);
+    });
     if (is_unknown) continue;
     for (const size_t m : holdup.unmatched) telling.add(waits.unmatched[m]);
   }
@@ -620,22 +543,16 @@ void tell_holdups(const Waits& waits, Telling& telling) {
   if (idle.empty()) name_ends(waits, telling);
 }
 
-/// Some rank left the order of collectives of those like it, and it is none of those that seem to
-/// owe a message: they wait behind it, in a call that all have made.
-bool has_departed_elsewhere(const Job& job, const Waits& waits) {
-  const std::vector<Holdup> idle = idle_holdups(job, waits);
-  const std::vector<Departure> odd = find_departures(job).odd;
-  return !idle.empty() && !odd.empty() &&
-         std::none_of(idle.begin(), idle.end(), [&](const Holdup& one) { return is_in(odd, one); });
-}
-
 FactValue messages_unmatched(const Job& job, const Instance&) {
   if (!stood_still(job) || ranks_contradict_each_other(job)) return unknown();
   const Waits& waits = find_waits(job);
   Telling telling{.job = job, .phrases = {}};
   if (tell_out_of_step(telling)) return telling.end();
   const bool told = tell_departures(waits, telling);
-  if (!told && has_departed_elsewhere(job, waits)) return unknown();
+  const std::vector<Holdup> idle = idle_holdups(job, waits);
+  // Who seems to owe a message may wait behind one that left the order of collectives.
+  if (!told && !idle.empty() && others_departed(find_departures(job).odd, idle, &Departure::waiter))
+    return unknown();
   if (!told) tell_holdups(waits, telling);
   return telling.phrases.empty() ? unknown() : telling.end();
 }

@@ -235,14 +235,8 @@ bool has_unknown_peers(const Job& job, const CommRank& rank) {
 
 namespace {
 
-/// A member of a communicator whose calls are counted.
-struct Member {
-  int communicator = -1;
-  const CommRank* rank = nullptr;
-};
-
-/// By log and segment.
-using Members = std::map<std::pair<int, int>, Member>;
+/// Those whose calls are counted, by log and segment.
+using Members = std::map<std::pair<int, int>, Membership>;
 
 Members counted_members(const Job& job) {
   Members members;
@@ -250,7 +244,7 @@ Members counted_members(const Job& job) {
     const Communicator& comm = job.communicators[c];
     for (const CommRank& rank : comm.ranks) {
       if (rank.rank < 0 || call_coverage(job, comm, rank) != CallCoverage::Counted) continue;
-      members[{rank.log, rank.segment}] = {static_cast<int>(c), &rank};
+      members[{rank.log, rank.segment}] = {static_cast<int>(c), &rank, calls_of(job, rank)};
     }
   }
   return members;
@@ -260,7 +254,7 @@ bool has_calls(const SpeakerLog& log) {
   return log.calls.tape.total() + log.traces.tape.total() > 0;
 }
 
-std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Member& member) {
+std::optional<RankCall> read_entry(const CallTape::Entry& entry, const Membership& member) {
   RankCall call{.line = {.communicator = member.communicator}, .op = entry.call.op};
   if (!is_point_to_point(entry.call.op)) return call;
   const bool sends = entry.call.op == "Send";

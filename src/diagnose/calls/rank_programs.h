@@ -104,7 +104,8 @@ bool has_unknown_peers(const Job& job, const CommRank& rank);
 /// or not all are kept. Owned by the log.
 const CallTape* whole_tape(const SpeakerLog& log);
 
-// The programs of ranks. Which calls were one group, and which stood on which stream, is not known.
+// The programs of ranks. Those that a job's lines tell of are on one stream and without groups: which
+// calls were one group, and which stood on which stream, is not known of them.
 
 /// Calls that meet in their order: the collectives of a communicator, or the messages from one of
 /// its ranks to another.
@@ -124,6 +125,11 @@ struct RankCall {
   bool receives = false;  ///< Of a message: it is the Recv.
   uint64_t index = 0;     ///< Among the rank's calls of that line and end, from 0.
   int kind = -1;          ///< Equal for calls of this program that are the same but for size.
+  int stream = 0;         ///< A call waits for those before it on its stream.
+  int group = -1;         ///< Calls of one group do not wait for each other; -1: alone.
+  /// A Send that ends for those behind it before it is met, as small messages do while NCCL's
+  /// buffers have room.
+  bool is_buffered = false;
 };
 
 /// The last calls of one rank.

@@ -14,19 +14,12 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "base/text.h"
 #include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/watchdog.h"
-#include "diagnose/calls/who_waits.h"
 #include "diagnose/facts/fact.h"
-#include "diagnose/facts/line_evidence.h"
-#include "diagnose/outcome/stop_evidence.h"
-#include "log/messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
@@ -39,50 +32,52 @@ struct RasCounts {
   std::map<int, int64_t> launched;  ///< By rank; those that RAS names, or that are all others.
 };
 
-std::optional<uint64_t> hash_in(std::string_view id) { return parse_hex(id); }
-
 /// The only communicator of that id; -1 if there is none or a pointer that came back.
 int communicator_of(const Job& job, const std::string& hash) {
-  const auto wanted = hash_in(hash);
+  const auto wanted = parse_hex(hash);
   int found = -1;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
-    if (job.communicators[c].inferred || !wanted || hash_in(job.communicators[c].id) != wanted) {
-      continue;
-    }
+    const Communicator& comm = job.communicators[c];
+    if (comm.inferred || !wanted || parse_hex(comm.id) != wanted) continue;
     if (found >= 0) return -1;
     found = static_cast<int>(c);
   }
   return found;
 }
 
-constexpr std::string_view kCounts = " operation counts";
+/// What the last answer says of operation counts, by communicator and function.
+using CountStatements =
+    std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>>;
 
-/// Ranks that RAS does not list are of the one group that is too large to be listed.
-void add_unlisted(const RasStatement& unlisted, int nranks, RasCounts& counts) {
-  const auto value = parse_int(unlisted.value);
-  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(counts.launched.size());
-  if (!value || unlisted.count != lacking) return;
-  for (int rank = 0; rank < nranks; ++rank) counts.launched.try_emplace(rank, *value);
+CountStatements last_statements(const Job& job) {
+  constexpr std::string_view kCounts = " operation counts";
+  CountStatements result;
+  for (const RasStatement& statement : job.ras_reports.back().statements) {
+    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
+    const std::string function = statement.what.substr(0, statement.what.size() - kCounts.size());
+    result[{statement.communicator, function}].push_back(&statement);
+  }
+  return result;
 }
 
-/// The statements of one communicator and function, which follow each other.
-RasCounts read_counts(const Job& job, int communicator, std::string_view function,
+RasCounts read_counts(const Job& job, int communicator, const std::string& function,
                       const std::vector<const RasStatement*>& statements) {
-  RasCounts counts{communicator, std::string(function), {}};
-  const RasStatement* unlisted = nullptr;
-  bool is_odd = false;
+  RasCounts counts{communicator, function, {}};
+  std::vector<const RasStatement*> unlisted;
   for (const RasStatement* statement : statements) {
+    if (statement->members.empty()) unlisted.push_back(statement);
     const auto value = parse_int(statement->value);
-    if (statement->members.empty()) {
-      is_odd |= unlisted != nullptr;
-      unlisted = statement;
-    }
     for (const RasMember& member : statement->members) {
       if (value && member.rank >= 0) counts.launched[member.rank] = *value;
     }
   }
+  // Ranks that RAS does not list are of the one group that is too large to be listed.
   const int nranks = nth_communicator(job, communicator).nranks;
-  if (unlisted != nullptr && !is_odd && nranks > 0) add_unlisted(*unlisted, nranks, counts);
+  if (unlisted.size() != 1 || nranks <= 0) return counts;
+  const auto value = parse_int(unlisted.front()->value);
+  const auto lacking = static_cast<int64_t>(nranks) - static_cast<int64_t>(counts.launched.size());
+  if (!value || unlisted.front()->count != lacking) return counts;
+  for (int rank = 0; rank < nranks; ++rank) counts.launched.try_emplace(rank, *value);
   return counts;
 }
 
@@ -90,18 +85,10 @@ RasCounts read_counts(const Job& job, int communicator, std::string_view functio
 std::vector<RasCounts> last_counts(const Job& job) {
   std::vector<RasCounts> result;
   if (job.ras_reports.empty() || !job.runs.empty()) return result;
-  std::map<std::pair<std::string, std::string>, std::vector<const RasStatement*>> by_function;
-  for (const RasStatement& statement : job.ras_reports.back().statements) {
-    if (statement.problem == "MISMATCH" && statement.what.ends_with(kCounts)) {
-      by_function[{statement.communicator, statement.what}].push_back(&statement);
-    }
-  }
-  for (const auto& [key, statements] : by_function) {
+  for (const auto& [key, statements] : last_statements(job)) {
     const int communicator = communicator_of(job, key.first);
     if (communicator < 0) continue;
-    const std::string_view what = key.second;
-    result.push_back(
-        read_counts(job, communicator, what.substr(0, what.size() - kCounts.size()), statements));
+    result.push_back(read_counts(job, communicator, key.second, statements));
   }
   return result;
 }
@@ -170,21 +157,14 @@ std::string count_words(const RasStatement& statement) {
 /// wait as likely as those with less are late.
 FactValue ras_mismatch(const Job& job, const Instance&) {
   if (job.ras_reports.empty()) return unknown();
-  const RasReport& report = job.ras_reports.back();
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> parts;
-  for (const RasStatement& statement : report.statements) {
-    if (statement.problem != "MISMATCH" || !statement.what.ends_with(kCounts)) continue;
-    parts[{statement.communicator, statement.what}].push_back(count_words(statement));
-  }
-  if (parts.empty()) return no();
   std::vector<std::string> phrases;
-  for (const auto& [key, counts] : parts) {
-    const std::string_view what = key.second;
-    phrases.push_back(fmt::format("{} on communicator {}: {}",
-                                  to_valid_utf8(what.substr(0, what.size() - kCounts.size())),
+  for (const auto& [key, statements] : last_statements(job)) {
+    std::vector<std::string> counts;
+    for (const RasStatement* statement : statements) counts.push_back(count_words(*statement));
+    phrases.push_back(fmt::format("{} on communicator {}: {}", to_valid_utf8(key.second),
                                   to_valid_utf8(key.first), join(counts, ", ")));
   }
-  return yes(join(phrases, "; "));
+  return phrases.empty() ? no() : yes(join(phrases, "; "));
 }
 
 /// "process 6004 on node 10.4.1.3 (GPU 0)", "rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
@@ -205,8 +185,8 @@ std::string member_words(const RasMember& member) {
 bool is_impossible(const RasStatement& statement, int64_t most_ranks) {
   if (statement.communicator.empty() || most_ranks <= 0) return false;
   return statement.count > most_ranks ||
-         std::any_of(statement.members.begin(), statement.members.end(),
-                     [&](const RasMember& member) { return member.rank >= most_ranks; });
+         std::ranges::any_of(statement.members,
+                             [&](const RasMember& member) { return member.rank >= most_ranks; });
 }
 
 /// "communicator b33c: no data from 1 rank: rank 1 (process 6004 on node 10.4.1.3, GPU 0)".
@@ -261,21 +241,11 @@ FactValue ras_incomplete(const Job& job, const Instance&) {
   return yes(join(phrases, "; ") + doubt);
 }
 
-/// Ranks of the lowest count, if all others have one higher count; empty if it is not so.
-std::vector<int> behind_in(const RasCounts& counts) {
-  std::map<int64_t, std::vector<int>> by_count;
-  for (const auto& [rank, count] : counts.launched) by_count[count].push_back(rank);
-  return by_count.size() == 2 ? by_count.begin()->second : std::vector<int>{};
-}
-
-/// Ranks in the communicator of the processes that a fact names.
+/// Ranks in the communicator of the processes that a fact names, sorted.
 std::vector<int> named_in(const Communicator& comm, const FactValue& value) {
   std::vector<int> ranks;
   for (const CommRank& rank : comm.ranks) {
-    const auto& named = value.processes;
-    if (std::find(named.begin(), named.end(), rank.process) != named.end()) {
-      ranks.push_back(rank.rank);
-    }
+    if (std::ranges::count(value.processes, rank.process) > 0) ranks.push_back(rank.rank);
   }
   std::sort(ranks.begin(), ranks.end());
   return ranks;
@@ -288,17 +258,16 @@ FactValue ras_agrees(const Job& job, const Instance& instance) {
   if (!missing.known()) return unknown();
   for (const RasCounts& counts : all) {
     const Communicator& comm = nth_communicator(job, counts.communicator);
-    const std::vector<int> behind = behind_in(counts);
     const bool knows_all = counts.launched.size() == static_cast<size_t>(std::max(comm.nranks, 0));
-    if (behind.empty() || !knows_all || comm.id != missing.communicator) continue;
+    std::map<int64_t, std::vector<int>> ranks;
+    for (const auto& [rank, count] : counts.launched) ranks[count].push_back(rank);
+    if (ranks.size() != 2 || !knows_all || comm.id != missing.communicator) continue;
+    const auto& [fewer, behind] = *ranks.begin();
     if (named_in(comm, missing) != behind) continue;
-    const auto more =
-        std::max_element(counts.launched.begin(), counts.launched.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return yes(fmt::format(
-        ". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
-        "the others",
-        counts.launched.at(behind.front()), to_valid_utf8(counts.function), more->second));
+    return yes(
+        fmt::format(". NCCL's RAS service counted the same: {} {} of the ranks named, {} of "
+                    "the others",
+                    fewer, to_valid_utf8(counts.function), ranks.rbegin()->first));
   }
   return unknown();
 }

@@ -11,12 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "diagnose/facts/fact.h"
-#include "model/calls.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -43,17 +43,17 @@ struct WorkProgress {
   int process = -1;
   int rank = -1;
   std::string group;
+  std::optional<int64_t> seq;  ///< The work of which it speaks; nullopt: of none.
   int64_t last_enqueued = -1;
   int64_t last_completed = -1;
-  bool dump_signal = false;  ///< Printed when another rank's timeout became known.
   Evidence line;
 };
 
-/// All timeouts in the log, by process, each work once.
-std::vector<TimedOutWork> timed_out_work(const Job& job);
+/// All timeouts in the log, by process, each work once. Valid as long as the job.
+const std::vector<TimedOutWork>& timed_out_work(const Job& job);
 
-/// All statements about progress, by process.
-std::vector<WorkProgress> work_progress(const Job& job);
+/// All statements about progress, by process. Valid as long as the job.
+const std::vector<WorkProgress>& work_progress(const Job& job);
 
 /// True for sends and receives: they differ between ranks on purpose, and count by themselves.
 bool is_point_to_point(std::string_view op);
@@ -70,30 +70,5 @@ struct StalledWork {
 
 /// Timeouts by group and SeqNum, in that order.
 std::vector<StalledWork> stalled_work(const Job& job);
-
-// Which call does a watchdog wait for?
-//
-//   WorkNCCL(SeqNum=29, OpType=ALLREDUCE, NumelIn=1048576, …) of default_pg, on rank 0
-//       → call 29 of the world's communicator, AllReduce of 1048576 float32, that rank 0 entered
-//
-// c10d counts its own works, and NCCL's lines carry no number, so a work is matched by operation
-// and size among the calls that its process made. What no call of its process fits is a
-// disagreement.
-
-/// True if that work is `call`, as is_call_of_work says.
-bool fits(const CallSignature& call, const TimedOutWork& work);
-
-/// Members of a communicator (into its ranks) and the call in which they are.
-struct CallPlace {
-  std::vector<int> members;
-  CallSignature call;
-};
-
-/// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
-/// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
-std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places);
-
-/// Works that fit no call of their process, although its log shows all of them.
-std::vector<TimedOutWork> works_without_call(const Job& job);
 
 }  // namespace ncclog

@@ -16,6 +16,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/calls/diverged.h"
 #include "diagnose/calls/rank_programs.h"
 #include "diagnose/calls/watchdog.h"
 #include "diagnose/calls/who_waits.h"
@@ -24,6 +25,7 @@
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
+#include "model/flight_recorder.h"
 
 namespace ncclog {
 
@@ -42,11 +44,8 @@ namespace {
 /// A reporter: its rank where known, else its process.
 using Who = std::pair<int, int>;
 
-Who who(const TimedOutWork& work) { return {work.rank, work.rank >= 0 ? -1 : work.process}; }
-
-std::string signature(const TimedOutWork& work) {
-  return work.size.empty() ? work.op : work.op + " " + work.size;
-}
+/// Of a TimedOutWork or a WorkProgress.
+Who who(const auto& said) { return {said.rank, said.rank >= 0 ? -1 : said.process}; }
 
 std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
   std::set<int> ranks;
@@ -56,40 +55,33 @@ std::vector<int> ranks_of(const std::vector<const TimedOutWork*>& works) {
   return {ranks.begin(), ranks.end()};
 }
 
-/// The guilty as an answer names them: processes of the log, or ranks that have none.
-void blame(const Job& job, int rank, int process, FactValue& value) {
-  const int known = rank >= 0 ? process_of_rank(job, rank) : process;
-  if (known >= 0) {
-    value.processes.push_back(known);
-  } else if (rank >= 0) {
-    value.ranks.push_back(rank);
+/// Names who said that: a process of the log, or a rank that has none.
+void blame_speaker(const Job& job, const auto& said, FactValue& value) {
+  if (said.rank >= 0) {
+    blame_rank(job, said.rank, value);
+  } else if (said.process >= 0) {
+    value.processes.push_back(said.process);
   }
 }
 
 using Camps = std::map<std::string, std::vector<const TimedOutWork*>>;
 
-/// Operations of which a report names no size: such a report fits every size of it.
-std::set<std::string> ops_without_size(std::initializer_list<const StalledWork*> stalled) {
-  std::set<std::string> ops;
-  for (const StalledWork* one : stalled) {
-    for (const TimedOutWork& work : one->reports) {
-      if (work.size.empty()) ops.insert(work.op);
-    }
-  }
-  return ops;
-}
-
 /// Reports by what they wait in; empty if one rank waits in two (then several groups are mixed).
-/// The camps point into the reports.
+/// A report that names no size fits every size of its operation. The camps point into the reports.
 Camps camps_of(std::initializer_list<const StalledWork*> stalled) {
+  std::vector<const TimedOutWork*> works;
+  for (const StalledWork* one : stalled) {
+    for (const TimedOutWork& work : one->reports) works.push_back(&work);
+  }
+  std::set<std::string> sizeless;
+  for (const TimedOutWork* work : works) {
+    if (work->size.empty()) sizeless.insert(work->op);
+  }
   Camps camps;
   std::set<Who> seen;
-  const std::set<std::string> sizeless = ops_without_size(stalled);
-  for (const StalledWork* one : stalled) {
-    for (const TimedOutWork& work : one->reports) {
-      if (!seen.insert(who(work)).second) return {};
-      camps[sizeless.contains(work.op) ? work.op : signature(work)].push_back(&work);
-    }
+  for (const TimedOutWork* work : works) {
+    if (!seen.insert(who(*work)).second) return {};
+    camps[sizeless.contains(work->op) ? work->op : work->op + " " + work->size].push_back(work);
   }
   return camps;
 }
@@ -108,31 +100,22 @@ std::string camps_phrase(const Camps& camps) {
   return join(phrases, ", ");
 }
 
-/// The camps outvoted two to one or better; none if there is no such majority.
-std::vector<const TimedOutWork*> outvoted(const Camps& camps) {
+FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
+  FactValue value = yes(where + ": " + camps_phrase(camps));
+  for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
   size_t all = 0;
   size_t most = 0;
   for (const auto& [what, works] : camps) {
     all += works.size();
     most = std::max(most, works.size());
   }
-  std::vector<const TimedOutWork*> result;
-  if (most < 2 || most < 2 * (all - most)) return result;
-  for (const auto& [what, works] : camps) {
-    if (works.size() != most) result.insert(result.end(), works.begin(), works.end());
-  }
-  return result;
-}
-
-FactValue mismatch_answer(const Job& job, const std::string& where, const Camps& camps) {
-  FactValue value = yes(where + ": " + camps_phrase(camps));
-  for (const auto& [what, works] : camps) value.evidence.push_back(works.front()->line);
-  std::vector<const TimedOutWork*> named = outvoted(camps);
   // Where reports of other ranks may be lost, two sides do not tell which of them is the odd one.
-  if (named.empty() && !is_torn(job)) {
-    for (const auto& [what, works] : camps) named.insert(named.end(), works.begin(), works.end());
+  const bool is_decided = is_majority(CallSource::Watchdog, {.agree = most, .came = all});
+  if (!is_decided && is_torn(job)) return value;
+  for (const auto& [what, works] : camps) {
+    if (is_decided && works.size() == most) continue;
+    for (const TimedOutWork* work : works) blame_speaker(job, *work, value);
   }
-  for (const TimedOutWork* work : named) blame(job, work->rank, work->process, value);
   return value;
 }
 
@@ -183,34 +166,24 @@ struct Behind {
   Evidence line;
 };
 
-/// The work that most ranks gave up on; nullptr if there is none.
-const StalledWork* most_reported(const std::vector<StalledWork>& all) {
-  const StalledWork* most = nullptr;
-  for (const StalledWork& stalled : all) {
-    if (most == nullptr || stalled.reports.size() > most->reports.size()) most = &stalled;
-  }
-  return most;
-}
-
 /// Ranks whose own lines say that they had enqueued less than `stalled`. One that gave up on a work
 /// of another group itself waits there for somebody, and is late only because of that.
 std::map<Who, Behind> behind_by_progress(const Job& job, const StalledWork& stalled) {
-  std::map<Who, Behind> result;
+  const auto is_elsewhere = [&](std::string_view group) {
+    return (is_default_group(group) ? "" : group) != stalled.group;
+  };
   std::set<Who> elsewhere;
   for (const TimedOutWork& work : timed_out_work(job)) {
-    const std::string group = is_default_group(work.group) ? "" : work.group;
-    if (group != stalled.group || is_point_to_point(work.op)) elsewhere.insert(who(work));
+    if (is_elsewhere(work.group) || is_point_to_point(work.op)) elsewhere.insert(who(work));
   }
-  for (WorkProgress& progress : work_progress(job)) {
-    const std::string group = is_default_group(progress.group) ? "" : progress.group;
-    if (group != stalled.group || progress.last_enqueued < 0) continue;
-    if (progress.last_enqueued >= stalled.seq) continue;
-    const Who name{progress.rank, progress.rank >= 0 ? -1 : progress.process};
-    if (elsewhere.contains(name)) continue;
-    result.try_emplace(name,
-                       Behind{progress.rank, progress.process,
-                              fmt::format("had enqueued {} as last work", progress.last_enqueued),
-                              std::move(progress.line)});
+  std::map<Who, Behind> result;
+  for (const WorkProgress& progress : work_progress(job)) {
+    if (is_elsewhere(progress.group) || elsewhere.contains(who(progress))) continue;
+    if (progress.last_enqueued < 0 || progress.last_enqueued >= stalled.seq) continue;
+    result.try_emplace(
+        who(progress),
+        Behind{progress.rank, progress.process,
+               fmt::format("had enqueued {} as last work", progress.last_enqueued), progress.line});
   }
   return result;
 }
@@ -250,29 +223,22 @@ std::map<Who, Behind> behind_by_failure(const Job& job, const StalledWork& stall
   return result;
 }
 
-/// Those whose lines of calls show that they wait for somebody themselves.
-std::set<int> processes_that_wait(const Job& job) {
-  std::set<int> processes;
-  for (const Waiter& waiter : find_waits(job).waiting) processes.insert(waiter.process);
-  return processes;
-}
-
 FactValue watchdog_behind(const Job& job, const Instance&) {
   const std::vector<StalledWork> all = stalled_work(job);
-  const StalledWork* stalled = most_reported(all);
-  if (stalled == nullptr) return unknown();
-  std::map<Who, Behind> behind = behind_by_progress(job, *stalled);
-  if (behind.empty() && is_default_group(stalled->group)) {
-    behind = behind_by_failure(job, *stalled);
-  }
-  const std::set<int> waiting_in_calls = processes_that_wait(job);
+  if (all.empty()) return unknown();
+  const StalledWork& stalled =
+      *std::ranges::max_element(all, {}, [](const StalledWork& one) { return one.reports.size(); });
+  std::map<Who, Behind> behind = behind_by_progress(job, stalled);
+  if (behind.empty() && is_default_group(stalled.group)) behind = behind_by_failure(job, stalled);
+  // Those whose lines of calls show that they wait for somebody themselves.
+  std::set<int> waiting_in_calls;
+  for (const Waiter& waiter : find_waits(job).waiting) waiting_in_calls.insert(waiter.process);
   std::erase_if(behind, [&](const auto& entry) {
     const Behind& one = entry.second;
-    const int known = one.rank >= 0 ? process_of_rank(job, one.rank) : one.process;
-    return waiting_in_calls.contains(known);
+    return waiting_in_calls.contains(one.rank >= 0 ? process_of_rank(job, one.rank) : one.process);
   });
   std::vector<const TimedOutWork*> waiting;
-  for (const TimedOutWork& work : stalled->reports) {
+  for (const TimedOutWork& work : stalled.reports) {
     if (!behind.contains(who(work))) waiting.push_back(&work);
   }
   if (behind.empty() || !are_few(behind.size(), waiting.size())) return unknown();
@@ -282,27 +248,26 @@ FactValue watchdog_behind(const Job& job, const Instance&) {
     parts.push_back((late.rank >= 0 ? fmt::format("rank {} ", late.rank) : "one process ") +
                     late.what);
     value.evidence.push_back(std::move(late.line));
-    blame(job, late.rank, late.process, value);
+    blame_speaker(job, late, value);
   }
   const std::string ranks = ranks_phrase(ranks_of(waiting));
   value.what = fmt::format("{} timed out at {}, but {}", ranks.empty() ? "others" : ranks,
-                           place(*stalled), join(parts, ", "));
+                           place(stalled), join(parts, ", "));
   value.evidence.push_back(waiting.front()->line);
   return value;
 }
 
-/// The timeout that was printed first.
-std::optional<TimedOutWork> first_timeout(const Job& job) {
-  std::optional<TimedOutWork> first;
-  for (TimedOutWork& work : timed_out_work(job)) {
-    if (!first || work.line.where < first->line.where) first = std::move(work);
-  }
-  return first;
+/// The timeout that was printed first; nullptr if there is none.
+const TimedOutWork* first_timeout(const Job& job) {
+  const std::vector<TimedOutWork>& works = timed_out_work(job);
+  const auto first =
+      std::ranges::min_element(works, {}, [](const TimedOutWork& work) { return work.line.where; });
+  return first == works.end() ? nullptr : &*first;
 }
 
 FactValue watchdog_at_eval(const Job& job, const Instance&) {
-  const auto timeout = first_timeout(job);
-  if (!timeout) return unknown();
+  const TimedOutWork* timeout = first_timeout(job);
+  if (timeout == nullptr) return unknown();
   const auto phase = rare_phase_before(job, timeout->line);
   if (!phase) return unknown();
   return yes(phase->what, {phase->line});
@@ -355,15 +320,15 @@ FactValue first_status(const Job& job) {
 }
 
 FactValue watchdog_status_only(const Job& job, const Instance&) {
-  if (first_timeout(job)) return no();
+  if (first_timeout(job) != nullptr) return no();
   const FactValue status = first_status(job);
   return status.known() ? yes(status.what, status.evidence) : unknown();
 }
 
 /// "ALLREDUCE of 467019003 elements (SeqNum 56731) on rank 6 after 600 s". In words: who is quiet.
 FactValue watchdog_first(const Job& job, const Instance&) {
-  const auto timeout = first_timeout(job);
-  if (!timeout) return first_status(job);
+  const TimedOutWork* timeout = first_timeout(job);
+  if (timeout == nullptr) return first_status(job);
   const std::string seq = timeout->seq < 0 ? "" : fmt::format(", SeqNum {}", timeout->seq);
   const std::string size = timeout->size.empty() ? "" : ", " + timeout->size;
   const std::string group =
@@ -390,19 +355,24 @@ FactValue standstill(const Job& job, const Instance& instance) {
 
 // How do watchdogs and the lines of calls go together?
 //
-//   ranks 0-4,6,7 wait in call 29, and their watchdogs gave up on SeqNum 29, an ALLREDUCE of that
-//   size                                                 → a sentence for the finding's message
+//   WorkNCCL(SeqNum=29, OpType=ALLREDUCE, NumelIn=1048576, …) of default_pg, on rank 0
+//       → call 29 of the world's communicator, AllReduce of 1048576 float32, that rank 0 entered
+//   ranks 0-4,6,7 wait in call 29, and their watchdogs gave up on such a work
+//                                                        → a sentence for the finding's message
 //   a watchdog gave up on a BROADCAST, and its process never called one   → said, nobody is named
+//
+// c10d counts its own works, and NCCL's lines carry no number, so a work is matched by operation
+// and size among the calls that its process made.
 
-/// The communicator of which a fact speaks; -1: none.
-int communicator_of(const Job& job, std::string_view fact, const Instance& instance) {
-  const FactValue value = find_fact(fact)->derive(job, instance);
-  if (!is_yes(value)) return -1;
-  for (size_t c = 0; c < job.communicators.size(); ++c) {
-    if (job.communicators[c].id == value.communicator) return static_cast<int>(c);
-  }
-  return -1;
+bool fits(const CallSignature& call, const TimedOutWork& work) {
+  return is_call_of_work(call, work.op, work.numel_in, work.numel_out);
 }
+
+/// Members of a communicator (into its ranks) and the call in which they are.
+struct CallPlace {
+  std::vector<int> members;
+  CallSignature call;
+};
 
 std::vector<CallPlace> camp_places(const Job& job, int communicator) {
   std::vector<CallPlace> places;
@@ -421,15 +391,13 @@ std::vector<CallPlace> front_places(const Job& job, int communicator) {
 
 /// All ranks in the communicator's last call.
 std::vector<CallPlace> last_places(const Job& job, int communicator) {
-  const Communicator& comm = nth_communicator(job, communicator);
   CallPlace place;
-  for (size_t r = 0; r < comm.ranks.size(); ++r) {
-    const CollectiveCalls* calls = calls_of(job, comm.ranks[r]);
-    if (calls == nullptr || calls->collectives.size() == 0) return {};
-    place.members.push_back(static_cast<int>(r));
-    place.call = calls->collectives.call(calls->collectives.size() - 1)->call;
+  for (const CommRank& rank : nth_communicator(job, communicator).ranks) {
+    const uint64_t made = collectives_of(job, rank);
+    if (made == 0) return {};
+    place.members.push_back(static_cast<int>(place.members.size()));
+    place.call = calls_of(job, rank)->collectives.call(made - 1)->call;
   }
-  if (place.members.empty()) return {};
   return {place};
 }
 
@@ -439,39 +407,90 @@ struct WaitRow {
   std::vector<CallPlace> (*places)(const Job& job, int communicator);
 };
 
+constexpr std::array kWaitRows = {
+    WaitRow{"job.collectives_mismatched", camp_places},
+    WaitRow{"job.rank_missing_in_collective", front_places},
+    WaitRow{"job.collectives_all_entered", last_places},
+};
+
+/// "ranks 0-4,6,7 gave up on it as SeqNum 29 of process group 0": the watchdogs of members whose
+/// works fit what they are in, of the one group and SeqNum that most of them have; empty: none.
+std::string waiting_words(const Job& job, int communicator, const std::vector<CallPlace>& places) {
+  const Communicator& comm = nth_communicator(job, communicator);
+  std::map<std::pair<std::string, int64_t>, std::set<int>> waiting;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    for (const CallPlace& place : places) {
+      if (!fits(place.call, work)) continue;
+      for (const int m : place.members) {
+        const CommRank& rank = comm.ranks[static_cast<size_t>(m)];
+        if (rank.process == work.process) waiting[{work.group, work.seq}].insert(m);
+      }
+    }
+  }
+  const auto most =
+      std::ranges::max_element(waiting, {}, [](const auto& entry) { return entry.second.size(); });
+  if (most == waiting.end()) return {};
+  const auto& [number, members] = *most;
+  const std::string words = fmt::format(
+      "{} gave up on it", members_words(job, communicator, {members.begin(), members.end()}));
+  if (number.second < 0) return words;
+  const std::string group =
+      number.first.empty() ? "" : " of process group " + to_valid_utf8(number.first);
+  return fmt::format("{} as SeqNum {}{}", words, number.second, group);
+}
+
 FactValue watchdogs_on_call(const Job& job, const Instance& instance) {
-  constexpr std::array kRows = {
-      WaitRow{"job.collectives_mismatched", camp_places},
-      WaitRow{"job.rank_missing_in_collective", front_places},
-      WaitRow{"job.collectives_all_entered", last_places},
-  };
   if (timed_out_work(job).empty()) return unknown();
-  for (const WaitRow& row : kRows) {
-    const int communicator = communicator_of(job, row.fact, instance);
-    if (communicator < 0) continue;
+  for (const WaitRow& row : kWaitRows) {
+    const FactValue value = find_fact(row.fact)->derive(job, instance);
+    if (!is_yes(value)) continue;
+    const auto comm = std::ranges::find(job.communicators, value.communicator, &Communicator::id);
+    if (comm == job.communicators.end()) continue;
+    const int communicator = static_cast<int>(comm - job.communicators.begin());
     const std::string words = waiting_words(job, communicator, row.places(job, communicator));
     return words.empty() ? unknown() : yes(fmt::format(". The watchdogs of {}", words));
   }
   return unknown();
 }
 
+/// Calls of a process by signature; nullopt if its log need not show all.
+std::optional<std::vector<CallSignature>> all_calls(const Job& job, int process) {
+  std::vector<CallSignature> all;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process != process) continue;
+      if (call_coverage(job, comm, rank) != CallCoverage::Counted) return std::nullopt;
+      const auto& made = calls_of(job, rank)->by_signature;
+      if (made.other > 0) return std::nullopt;
+      for (const auto& [call, count] : made.counts) all.push_back(call);
+    }
+  }
+  return all.empty() ? std::nullopt : std::optional(std::move(all));
+}
+
+/// Works that fit no call of their process, although its log shows all of them.
 FactValue watchdog_disagrees(const Job& job, const Instance&) {
   constexpr size_t kMostTold = 3;
-  const std::vector<TimedOutWork> works = works_without_call(job);
-  if (works.empty()) return no();
   FactValue value = yes({});
   std::vector<std::string> phrases;
-  for (const TimedOutWork& work : works) {
-    if (phrases.size() == kMostTold) break;
+  size_t found = 0;
+  for (const TimedOutWork& work : timed_out_work(job)) {
+    const bool has_size = work.numel_in >= 0 && work.numel_out >= 0;
+    if (!is_one_call(work.op) || !has_size || work.process < 0) continue;
+    const auto calls = all_calls(job, work.process);
+    if (!calls || std::ranges::any_of(*calls, [&](const auto& call) { return fits(call, work); })) {
+      continue;
+    }
+    if (found++ >= kMostTold) continue;
     value.evidence.push_back(work.line);
     phrases.push_back(fmt::format(
         "the watchdog of {} gave up on {} {}, which its lines of calls "
         "do not show",
         waiter_words(job, {work.process, -1}), to_valid_utf8(work.op), to_valid_utf8(work.size)));
   }
+  if (found == 0) return no();
   value.what = join(phrases, "; ");
-  if (works.size() > kMostTold)
-    value.what += fmt::format("; and {} more", works.size() - kMostTold);
+  if (found > kMostTold) value.what += fmt::format("; and {} more", found - kMostTold);
   return value;
 }
 

@@ -88,164 +88,34 @@ const PlacedCall* open_call(const Job& job, const CallFront& front) {
 
 namespace {
 
-constexpr size_t kNowhere = std::numeric_limits<size_t>::max();
-
-/// One end of a line: a rank, and for messages whether it receives.
-struct LineEnd {
-  size_t program = 0;
-  bool receives = false;
-  uint64_t made = 0;           ///< Calls, with those that the program no longer holds.
-  uint64_t first = 0;          ///< Index of the first one that it holds.
-  std::vector<size_t> places;  ///< In the program, from `first` on.
-
-  size_t place_of(uint64_t index) const {
-    const bool is_held = index >= first && index - first < places.size();
-    return is_held ? places[index - first] : kNowhere;
-  }
-};
-
-class Tracing {
- public:
-  explicit Tracing(const Job& job) : job_(job), programs_(rank_programs(job)) {
-    halts_.assign(programs_.size(), kNowhere);
-    for (size_t p = 0; p < programs_.size(); ++p) add_program(p);
-    add_idle_ends();
-    // Each rank may wait at its first call that somebody lacks. What stands behind such a place may
-    // not have begun, and so its other ends may wait there, too: doubt spreads until nothing
-    // changes. A call is doubted once, so this ends after as many steps as there are calls.
-    for (size_t p = 0; p < programs_.size(); ++p) halt(p, first_open(p));
-    while (!changed_.empty()) {
-      const auto [program, from, to] = changed_.back();
-      changed_.pop_back();
-      for (size_t at = from; at < to; ++at) doubt(programs_[program].calls[at]);
+/// How often all ranks called in that line whose programs are known.
+uint64_t made_by_all(const Job& job, const CallLine& line, const std::set<Waiter>& known) {
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (const CommRank& rank : nth_communicator(job, line.communicator).ranks) {
+    if (!known.contains(waiter_of(rank))) continue;
+    if (!line.is_message() || rank.rank == line.sender) {
+      least = std::min(least, calls_made(job, rank, line, false));
+    }
+    if (line.is_message() && rank.rank == line.receiver) {
+      least = std::min(least, calls_made(job, rank, line, true));
     }
   }
-
-  std::vector<HeldCall> held() const {
-    std::map<std::pair<CallLine, uint64_t>, HeldCall> result;
-    for (size_t p = 0; p < programs_.size(); ++p) {
-      if (halts_[p] == kNowhere) continue;
-      const RankCall& call = programs_[p].calls[halts_[p]];
-      if (is_open(call)) continue;  // Fronts and unmatched messages tell of those.
-      HeldCall& held = result[{call.line, call.index}];
-      held.waiting.push_back(programs_[p].waiter);
-      if (held.waiting.size() == 1) held.awaited = awaited(call);
-      held.line = call.line;
-      held.index = call.index;
-    }
-    std::vector<HeldCall> list;
-    for (auto& [where, held] : result) list.push_back(std::move(held));
-    return list;
-  }
-
- private:
-  struct Stretch {
-    size_t program = 0;
-    size_t from = 0;
-    size_t to = 0;
-  };
-
-  void add_program(size_t p) {
-    const std::vector<RankCall>& calls = programs_[p].calls;
-    for (size_t at = 0; at < calls.size(); ++at) {
-      LineEnd& end = end_of(calls[at].line, p, calls[at].receives);
-      if (end.places.empty()) end.first = calls[at].index;
-      end.places.push_back(at);
-      end.made = calls[at].index + 1;
-    }
-  }
-
-  LineEnd& end_of(const CallLine& line, size_t program, bool receives) {
-    std::vector<LineEnd>& ends = lines_[line];
-    const auto found = std::find_if(ends.rbegin(), ends.rend(), [&](const LineEnd& end) {
-      return end.program == program && end.receives == receives;
-    });
-    if (found != ends.rend()) return *found;
-    ends.push_back({.program = program, .receives = receives});
-    return ends.back();
-  }
-
-  /// Ranks that made no call of a line in the time that is kept, or none at all.
-  void add_idle_ends() {
-    std::map<Waiter, size_t> program_of;
-    for (size_t p = 0; p < programs_.size(); ++p) program_of[programs_[p].waiter] = p;
-    for (auto& [line, ends] : lines_) {
-      for (const CommRank* rank : ranks_at(line)) {
-        const auto program = program_of.find(waiter_of(*rank));
-        if (program == program_of.end()) continue;
-        const bool is_sender = line.is_message() && rank->rank == line.sender;
-        if (!line.is_message() || is_sender) add_idle(*rank, program->second, line, false);
-        if (rank->rank == line.receiver) add_idle(*rank, program->second, line, true);
-      }
-      least_[line] = std::min_element(ends.begin(), ends.end(), [](const auto& a, const auto& b) {
-                       return a.made < b.made;
-                     })->made;
-    }
-  }
-
-  /// All ranks of a communicator, or both ends of a message.
-  std::vector<const CommRank*> ranks_at(const CallLine& line) const {
-    const auto& ranks = nth_communicator(job_, line.communicator).ranks;
-    std::vector<const CommRank*> result;
-    for (const CommRank& rank : ranks) {
-      const bool is_end = rank.rank == line.sender || rank.rank == line.receiver;
-      if (!line.is_message() || is_end) result.push_back(&rank);
-    }
-    return result;
-  }
-
-  void add_idle(const CommRank& rank, size_t program, const CallLine& line, bool receives) {
-    LineEnd& end = end_of(line, program, receives);
-    if (end.places.empty()) end.made = calls_made(job_, rank, line, receives);
-  }
-
-  /// Somebody whose calls are known did not make it.
-  bool is_open(const RankCall& call) const { return least_.at(call.line) <= call.index; }
-
-  size_t first_open(size_t p) const {
-    const std::vector<RankCall>& calls = programs_[p].calls;
-    const auto open = std::find_if(calls.begin(), calls.end(),
-                                   [&](const RankCall& call) { return is_open(call); });
-    return open == calls.end() ? kNowhere : static_cast<size_t>(open - calls.begin());
-  }
-
-  /// The rank may wait at `place`, and what is behind it may not have begun.
-  void halt(size_t program, size_t place) {
-    size_t& known = halts_[program];
-    if (place >= known) return;
-    const size_t end = known == kNowhere ? programs_[program].calls.size() : known + 1;
-    known = place;
-    changed_.push_back({program, place + 1, end});
-  }
-
-  void doubt(const RankCall& call) {
-    if (!doubted_.emplace(call.line, call.index).second) return;
-    for (const LineEnd& end : lines_.at(call.line)) halt(end.program, end.place_of(call.index));
-  }
-
-  std::vector<Waiter> awaited(const RankCall& call) const {
-    std::vector<Waiter> result;
-    for (const LineEnd& end : lines_.at(call.line)) {
-      const size_t place = end.place_of(call.index);
-      if (place != kNowhere && place > halts_[end.program]) {
-        result.push_back(programs_[end.program].waiter);
-      }
-    }
-    return result;
-  }
-
-  const Job& job_;
-  const std::vector<RankProgram>& programs_;
-  std::map<CallLine, std::vector<LineEnd>> lines_;
-  std::map<CallLine, uint64_t> least_;  ///< Calls that all its ends made.
-  std::vector<size_t> halts_;           ///< By program: the first call in which it may wait.
-  std::vector<Stretch> changed_;
-  std::set<std::pair<CallLine, uint64_t>> doubted_;
-};
+  return least;
+}
 
 }  // namespace
 
-std::vector<HeldCall> held_calls(const Job& job) { return Tracing(job).held(); }
+Simulation simulate_calls(const Job& job) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  std::set<Waiter> known;
+  for (const RankProgram& program : programs) known.insert(program.waiter);
+  std::map<CallLine, uint64_t> made;
+  return Simulation(programs, Circles::End, [&](const MeetingKey& key, const auto&) {
+    const auto [entry, is_new] = made.try_emplace(key.line, 0);
+    if (is_new) entry->second = made_by_all(job, key.line, known);
+    return key.index < entry->second;
+  });
+}
 
 namespace {
 
@@ -259,29 +129,27 @@ class WaitGraph {
     return entry->second;
   }
   int new_point() { return add_point({}); }
-  void add_edge(int from, int to) { edges_[static_cast<size_t>(from)].push_back(to); }
+  void add_edge(int from, int to) {
+    edges_[static_cast<size_t>(from)].push_back(to);
+    back_[static_cast<size_t>(to)].push_back(from);
+  }
 
   /// Waiters of the strongly connected parts that no edge leaves and that somebody waits for.
-  std::vector<std::vector<Waiter>> sinks() {
-    std::vector<std::vector<Waiter>> result;
-    for (const std::vector<int>& part : parts()) {
-      std::vector<Waiter> waiters = waiters_in(part);
-      if (waiters.empty() || leaves(part) || !is_awaited(part)) continue;
-      result.push_back(std::move(waiters));
-    }
-    std::sort(result.begin(), result.end());
-    return result;
+  std::vector<std::vector<Waiter>> sinks() const {
+    return waiters_of_parts([&](const Part& part, const std::vector<Waiter>& waiters) {
+      const auto is_left = [&](int point) {
+        const auto& to = edges_[static_cast<size_t>(point)];
+        return std::any_of(to.begin(), to.end(), [&](int other) { return !part.contains(other); });
+      };
+      const bool is_awaited = part.size() > 1 || !back_[static_cast<size_t>(*part.begin())].empty();
+      return !waiters.empty() && is_awaited && std::none_of(part.begin(), part.end(), is_left);
+    });
   }
 
   /// Waiters of the strongly connected parts with several of them.
-  std::vector<std::vector<Waiter>> circles() {
-    std::vector<std::vector<Waiter>> result;
-    for (const std::vector<int>& part : parts()) {
-      std::vector<Waiter> waiters = waiters_in(part);
-      if (waiters.size() > 1) result.push_back(std::move(waiters));
-    }
-    std::sort(result.begin(), result.end());
-    return result;
+  std::vector<std::vector<Waiter>> circles() const {
+    return waiters_of_parts(
+        [](const Part&, const std::vector<Waiter>& waiters) { return waiters.size() > 1; });
   }
 
   /// Those from whom an edge leads, sorted.
@@ -294,97 +162,75 @@ class WaitGraph {
   }
 
  private:
-  /// Sorted.
-  std::vector<Waiter> waiters_in(const std::vector<int>& part) const {
-    std::vector<Waiter> waiters;
-    for (const int point : part) {
-      const Waiter& waiter = waiters_[static_cast<size_t>(point)];
-      if (waiter.process >= 0) waiters.push_back(waiter);
-    }
-    std::sort(waiters.begin(), waiters.end());
-    return waiters;
-  }
+  using Edges = std::vector<std::vector<int>>;
+  using Part = std::set<int>;
 
   int add_point(const Waiter& waiter) {
     edges_.emplace_back();
+    back_.emplace_back();
     waiters_.push_back(waiter);
     return static_cast<int>(edges_.size()) - 1;
   }
 
-  bool leaves(const std::vector<int>& part) const {
-    return std::any_of(part.begin(), part.end(), [&](int point) {
-      const auto& to = edges_[static_cast<size_t>(point)];
-      return std::any_of(to.begin(), to.end(), [&](int other) {
-        return part_of_[static_cast<size_t>(other)] != part_of_[static_cast<size_t>(point)];
-      });
-    });
-  }
-
-  bool is_awaited(const std::vector<int>& part) const {
-    if (part.size() > 1) return true;
-    return std::any_of(edges_.begin(), edges_.end(), [&](const std::vector<int>& to) {
-      return std::find(to.begin(), to.end(), part.front()) != to.end();
-    });
-  }
-
-  /// Tarjan's algorithm without recursion: a chain may be as long as the job has ranks.
-  std::vector<std::vector<int>> parts() {
-    const size_t n = edges_.size();
-    constexpr int kNew = -1;
-    std::vector<int> order(n, kNew);
-    std::vector<int> low(n, 0);
-    std::vector<int> open;
-    std::vector<std::vector<int>> result;
-    part_of_.assign(n, kNew);
-    int next = 0;
-    struct Visit {
-      int point;
-      size_t edge;
-    };
-    for (size_t start = 0; start < n; ++start) {
-      if (order[start] != kNew) continue;
-      std::vector<Visit> path = {{static_cast<int>(start), 0}};
-      while (!path.empty()) {
-        const auto at = static_cast<size_t>(path.back().point);
-        if (path.back().edge == 0 && order[at] == kNew) {
-          order[at] = low[at] = next++;
-          open.push_back(path.back().point);
-        }
-        if (path.back().edge < edges_[at].size()) {
-          const int to = edges_[at][path.back().edge++];
-          if (order[static_cast<size_t>(to)] == kNew) {
-            path.push_back({to, 0});
-          } else if (part_of_[static_cast<size_t>(to)] == kNew) {
-            low[at] = std::min(low[at], order[static_cast<size_t>(to)]);
-          }
-          continue;
-        }
-        if (low[at] == order[at])
-          result.push_back(close_part(open, path.back().point, result.size()));
-        path.pop_back();
-        if (!path.empty()) {
-          auto& before = low[static_cast<size_t>(path.back().point)];
-          before = std::min(before, low[at]);
-        }
+  template <typename IsWanted>
+  std::vector<std::vector<Waiter>> waiters_of_parts(IsWanted is_wanted) const {
+    std::vector<std::vector<Waiter>> result;
+    for (const Part& part : parts()) {
+      std::vector<Waiter> waiters;
+      for (const int point : part) {
+        const Waiter& waiter = waiters_[static_cast<size_t>(point)];
+        if (waiter.process >= 0) waiters.push_back(waiter);
       }
+      std::sort(waiters.begin(), waiters.end());
+      if (is_wanted(part, waiters)) result.push_back(std::move(waiters));
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  /// Strongly connected parts (Kosaraju): of the points in the order in which walks along the edges
+  /// end, the last one first, what leads to each and is of no part yet.
+  std::vector<Part> parts() const {
+    std::vector<int> order;
+    std::vector<bool> seen(edges_.size());
+    for (size_t p = 0; p < edges_.size(); ++p) walk(static_cast<int>(p), edges_, seen, order);
+    std::vector<Part> result;
+    seen.assign(edges_.size(), false);
+    for (auto p = order.rbegin(); p != order.rend(); ++p) {
+      std::vector<int> part;
+      walk(*p, back_, seen, part);
+      if (!part.empty()) result.emplace_back(part.begin(), part.end());
     }
     return result;
   }
 
-  std::vector<int> close_part(std::vector<int>& open, int root, size_t number) {
-    std::vector<int> part;
-    do {
-      part.push_back(open.back());
-      part_of_[static_cast<size_t>(open.back())] = static_cast<int>(number);
-      open.pop_back();
-    } while (part.back() != root);
-    return part;
+  /// Adds to `order` what edges lead to from `start` on and was not seen, each point after those
+  /// that it leads to. Without recursion: a chain may be as long as the job has ranks.
+  static void walk(int start, const Edges& edges, std::vector<bool>& seen,
+                   std::vector<int>& order) {
+    std::vector<std::pair<int, size_t>> path;  // Points, and how many of their edges were followed.
+    const auto enter = [&](int point) {
+      if (seen[static_cast<size_t>(point)]) return;
+      seen[static_cast<size_t>(point)] = true;
+      path.emplace_back(point, 0);
+    };
+    enter(start);
+    while (!path.empty()) {
+      auto& [point, followed] = path.back();
+      const std::vector<int>& to = edges[static_cast<size_t>(point)];
+      if (followed < to.size()) {
+        enter(to[followed++]);
+      } else {
+        order.push_back(point);
+        path.pop_back();
+      }
+    }
   }
 
   std::map<Waiter, int> points_;
   std::vector<Waiter> waiters_;  ///< By point; process -1: the point of a front.
-  std::vector<std::vector<int>> edges_;
-  std::vector<int> part_of_;
+  Edges edges_;
+  Edges back_;  ///< The same, the other way round.
 };
 
 void add_front(const Job& job, const CallFront& front, WaitGraph& graph) {
@@ -413,10 +259,21 @@ void add_messages(const Job& job, const UnmatchedMessages& messages, WaitGraph& 
   graph.add_edge(from, graph.point_of(sender_waits ? receiver : sender));
 }
 
-void add_held(const HeldCall& call, WaitGraph& graph) {
-  const int held = graph.new_point();
-  for (const Waiter& waiter : call.waiting) graph.add_edge(graph.point_of(waiter), held);
-  for (const Waiter& waiter : call.awaited) graph.add_edge(held, graph.point_of(waiter));
+/// Calls that nobody owes and that may not have been completed; fronts and unmatched messages tell
+/// of the others.
+void add_held_calls(const Job& job, WaitGraph& graph) {
+  const std::vector<RankProgram>& programs = rank_programs(job);
+  const Simulation simulation = simulate_calls(job);
+  for (const auto& [key, meeting] : simulation.meetings()) {
+    if (!meeting.is_complete || meeting.came().empty() || meeting.has_ended()) continue;
+    const int held = graph.new_point();
+    for (const SimulatedCall& call : meeting.came()) {
+      graph.add_edge(graph.point_of(programs[call.program].waiter), held);
+    }
+    for (const SimulatedCall& call : meeting.awaited()) {
+      graph.add_edge(held, graph.point_of(programs[call.program].waiter));
+    }
+  }
 }
 
 bool holds(const Holdup& holdup, const Waiter& waiter) {
@@ -497,7 +354,7 @@ Waits waits_of(const Job& job) {
       waits.unmatched.push_back(messages);
     }
   }
-  for (const HeldCall& call : held_calls(job)) add_held(call, graph);
+  add_held_calls(job, graph);
   waits.waiting = graph.waiting();
   for (std::vector<Waiter>& sink : graph.sinks()) {
     waits.holdups.push_back(make_holdup(job, waits, std::move(sink)));
@@ -601,19 +458,12 @@ bool may_lack_message(const Job& job, const Communicator& comm, const CommRank& 
                      [&](int peer) { return may_owe(job, comm, rank, peer); });
 }
 
-bool may_wait_in_message(const Job& job, const Waiter& waiter) {
+/// Some rank that the waiter is, in whatever communicator, is such.
+template <typename IsSuch>
+bool any_rank_of(const Job& job, const Waiter& waiter, IsSuch is_such) {
   return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
     return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-      return waiter_of(rank) == waiter && may_lack_message(job, comm, rank);
-    });
-  });
-}
-
-/// It began to initialise a communicator and waits there for its other ranks.
-bool is_initialising(const Job& job, const Waiter& waiter) {
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-    return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-      return rank.state == RankState::Started && waiter_of(rank) == waiter;
+      return waiter_of(rank) == waiter && is_such(comm, rank);
     });
   });
 }
@@ -627,11 +477,6 @@ bool waits_for_itself(const Job& job, const Waits& waits, const Waiter& waiter) 
   });
 }
 
-bool is_one_of(const std::vector<Holdup>& idle, const Waiter& waiter) {
-  return std::any_of(idle.begin(), idle.end(),
-                     [&](const Holdup& one) { return one.waiters.front() == waiter; });
-}
-
 /// Another rank of the communicator waits itself, or is one of those that seem to wait for nobody,
 /// and has come less far.
 bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& idle,
@@ -639,7 +484,9 @@ bool is_kept_in(const Job& job, const Waits& waits, const std::vector<Holdup>& i
   return std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
     const Waiter mate = waiter_of(rank);
     if (mate == waiter || !made_no_more(job, mate, waiter)) return false;
-    if (is_one_of(idle, mate)) return !made_no_more(job, waiter, mate);
+    const bool is_idle = std::any_of(
+        idle.begin(), idle.end(), [&](const Holdup& one) { return one.waiters.front() == mate; });
+    if (is_idle) return !made_no_more(job, waiter, mate);
     return std::binary_search(waits.waiting.begin(), waits.waiting.end(), mate);
   });
 }
@@ -650,13 +497,9 @@ bool may_wait_unseen(const Job& job, const Waits& waits, const std::vector<Holdu
                      const Waiter& waiter) {
   int largest = 0;
   for (const Communicator& comm : job.communicators) largest = std::max(largest, comm.nranks);
-  return std::any_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
-    const bool is_member =
-        std::any_of(comm.ranks.begin(), comm.ranks.end(), [&](const CommRank& rank) {
-          const CollectiveCalls* calls = calls_of(job, rank);
-          return waiter_of(rank) == waiter && calls != nullptr && calls->collectives.size() > 0;
-        });
-    return is_member && comm.nranks < largest && is_kept_in(job, waits, idle, comm, waiter);
+  return any_rank_of(job, waiter, [&](const Communicator& comm, const CommRank& rank) {
+    return collectives_of(job, rank) > 0 && comm.nranks < largest &&
+           is_kept_in(job, waits, idle, comm, waiter);
   });
 }
 
@@ -681,7 +524,9 @@ bool timeouts_name_no_process(const Job& job) {
 
 bool may_wait_for_unknown(const Job& job, const Waits& waits, const Waiter& waiter) {
   return waited_in_a_whole_call(job, waits, waiter) || may_wait_in_front(job, waits, waiter) ||
-         may_wait_in_message(job, waiter);
+         any_rank_of(job, waiter, [&](const Communicator& comm, const CommRank& rank) {
+           return may_lack_message(job, comm, rank);
+         });
 }
 
 std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
@@ -691,7 +536,12 @@ std::vector<Holdup> idle_holdups(const Job& job, const Waits& waits) {
     if (holdup.waiters.size() != 1) continue;  // In a circle everybody waits for somebody.
     const Waiter& waiter = holdup.waiters.front();
     // Whose watchdog fired was waiting itself.
-    if (gave_up.contains(waiter.process) || is_initialising(job, waiter)) continue;
+    if (gave_up.contains(waiter.process)) continue;
+    // It began to initialise a communicator and waits there for its other ranks.
+    const bool is_initialising = any_rank_of(
+        job, waiter,
+        [](const Communicator&, const CommRank& rank) { return rank.state == RankState::Started; });
+    if (is_initialising) continue;
     if (may_wait_for_unknown(job, waits, waiter)) continue;
     if (waits_for_itself(job, waits, waiter)) continue;
     result.push_back(holdup);

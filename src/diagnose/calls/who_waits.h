@@ -8,10 +8,10 @@
 // The idea: a graph whose points are ranks and whose edges are waits. Its edges come from three
 // sources, the strongest first: how far each communicator has come (fronts), messages between two
 // ranks of which one end is missing, and calls that all have made and that may still not have
-// begun, because each rank's calls run one after the other (held calls). A rank that is behind may
+// begun, because each rank's calls run one after the other (diagnose/calls/simulator.h). A rank that is behind may
 // itself wait in another communicator, so being late is no guilt: edges are followed to those who
 // wait for nobody, or to a circle of ranks that wait for each other. Those are the strongly
-// connected parts that no edge leaves (Tarjan). Where a communicator's ranks are not all known,
+// connected parts that no edge leaves. Where a communicator's ranks are not all known,
 // nothing follows from its front, and who may wait for such a rank is not named as one that holds
 // others up.
 //
@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/simulator.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -120,16 +121,9 @@ bool holds_up(const Waits& waits, const Waiter& waiter);
 // each rank's calls follow one another in the order of their lines. On several streams, or in one
 // group, they may not: so this says who may wait, never who is to blame.
 
-/// A call that nobody owes any more and that may not have been completed.
-struct HeldCall {
-  CallLine line;
-  uint64_t index = 0;
-  std::vector<Waiter> waiting;  ///< For whom it is the first such call.
-  std::vector<Waiter> awaited;  ///< Those that made it, behind a call in which they may wait.
-};
-
-/// By line and index. Pure.
-std::vector<HeldCall> held_calls(const Job& job);
+/// The calls of rank_programs() played through: those that are complete and still await somebody
+/// may not have been completed. Valid as long as the job.
+Simulation simulate_calls(const Job& job);
 
 // Who holds a hanging job up and waits for nobody, as far as the logs can tell?
 //

@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/text.h"
+#include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/connections.h"
@@ -19,118 +20,285 @@ namespace {
 
 constexpr size_t kMaxLines = 6;
 
-const std::string& host_of(const Job& job, int process) { return nth_process(job, process).host; }
-
-Outcome met(std::string what) { return {OutcomeState::Met, std::move(what), {}, {}}; }
-Outcome cannot_tell(std::string what) { return {OutcomeState::Unknown, std::move(what), {}, {}}; }
-Outcome broken(std::string what, std::vector<Evidence> evidence = {},
-               std::vector<int> processes = {}) {
-  return {OutcomeState::Broken, std::move(what), std::move(evidence), std::move(processes)};
-}
-
-bool is_one_of(std::string_view text, const std::vector<std::string>& texts) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
-
-bool begins_with_one(std::string_view text, const std::vector<std::string>& texts) {
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const std::string& begin) { return text.starts_with(begin); });
-}
-
 /// "1 host", "2 hosts".
 std::string counted(int64_t n, std::string_view thing) {
   return fmt::format("{} {}{}", n, thing, n == 1 ? "" : "s");
 }
 
-/// Collects who says what, and who says something else than expected.
-struct Tally {
-  size_t all = 0;
-  size_t wrong = 0;
-  std::string first_wrong;
-  std::vector<Evidence> evidence;
-  std::set<int> processes;
+/// The set of values, or why there is none.
+FactValue all_of(FactValue::Set values, std::string_view missing) {
+  std::string why(values.empty() ? missing : "");
+  return {.value = std::move(values), .why = std::move(why)};
+}
 
-  void add(bool right, const std::string& what, const Evidence& line, int process) {
-    ++all;
-    if (right) return;
-    if (++wrong == 1) first_wrong = what;
-    if (evidence.size() < kMaxLines) evidence.push_back(line);
-    if (process >= 0) processes.insert(process);
+/// The set of that value alone.
+FactValue only(FactValue value) {
+  std::string what = value.what;
+  return {.value = FactValue::Set{std::move(value)}, .what = std::move(what)};
+}
+
+/// What the messages of kind T say; `value_of` makes the value of one, with its words.
+template <typename T, typename ValueOf>
+FactValue all_said(const Job& job, std::string_view missing, ValueOf value_of) {
+  FactValue::Set values;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    FactValue& value = values.emplace_back(value_of(said.message));
+    value.evidence = {evidence_of(said.record)};
+    value.processes = {said.process};
+  });
+  return all_of(std::move(values), missing);
+}
+
+FactValue networks(const Job& job, const Instance&) {
+  return all_said<NetworkSelected>(
+      job, "no line says which network NCCL uses", [](const NetworkSelected& selected) {
+        const std::string name(selected.network);
+        return FactValue{.value = name, .what = "network " + printable(name)};
+      });
+}
+
+FactValue nvls(const Job& job, const Instance&) {
+  return all_said<NvlsSupport>(
+      job, "no line says whether NVLink SHARP can be used", [](const NvlsSupport& support) {
+        return FactValue{.value = support.state == "available",
+                         .what = fmt::format("NVLink SHARP is {}", support.state)};
+      });
+}
+
+FactValue links(const Job& job, const Instance&) {
+  FactValue::Set values;
+  for (const HcaList& list : hca_lists(job)) {
+    for (const Hca& hca : list.hcas) {
+      if (hca.link != "IB" && hca.link != "RoCE") continue;  // The list is cut.
+      values.push_back({.value = std::string(hca.link),
+                        .what = printable(hca.name + "/" + hca.link),
+                        .evidence = {list.line},
+                        .processes = {list.process}});
+    }
   }
+  return all_of(std::move(values), "no line lists RDMA devices");
+}
 
-  /// "16 connections", "rank 1 -> rank 2 via SHM/direct (1 of 16 connections)".
-  Outcome outcome(std::string_view thing, std::string_view missing) const {
-    if (all == 0) return cannot_tell(std::string(missing));
-    const std::string things = counted(static_cast<int64_t>(all), thing);
-    if (wrong == 0) return met(things);
-    return broken(fmt::format("{} ({} of {})", first_wrong, wrong, things), evidence,
-                  {processes.begin(), processes.end()});
-  }
-};
+FactValue net_plugin(const Job& job, const Instance&) {
+  const std::string& name = job.network.plugin;
+  if (name.empty()) return unknown("no line says whether a plugin is loaded");
+  return only({.value = name, .what = "plugin " + printable(name)});
+}
 
-constexpr std::string_view kNoChannels = "no line tells how ranks are connected";
-
-Outcome check_edges(const Job& job, const std::function<bool(const Edge&)>& concerned,
-                    const std::function<bool(const Edge&)>& right) {
-  Tally tally;
+/// The connections to which that applies; `value_of` makes the value of one.
+template <typename Applies, typename ValueOf>
+FactValue connections(const Job& job, Applies applies, ValueOf value_of) {
   const std::vector<Edge>& edges = edges_of(job);
+  FactValue::Set values;
   for (const Edge& edge : edges) {
-    if (concerned(edge)) tally.add(right(edge), edge_phrase(edge), {edge.where, {}}, edge.process);
+    if (!applies(edge)) continue;
+    values.push_back({.what = edge_phrase(edge), .evidence = {{edge.where, {}}}});
+    values.back().value = value_of(edge);
+    values.back().processes = {edge.process};
   }
-  return tally.outcome("connection",
-                       edges.empty() ? kNoChannels : "no such connection is announced");
+  return all_of(std::move(values), edges.empty() ? "no line tells how ranks are connected"
+                                                 : "no such connection is announced");
 }
 
-Outcome between_hosts(const Job& job, const Expected& expected) {
-  return check_edges(
-      job, [](const Edge& edge) { return edge.reach == EdgeReach::OtherHost; },
-      [&](const Edge& edge) { return begins_with_one(edge.path_text, expected.texts); });
+template <EdgeReach reach>
+FactValue paths(const Job& job, const Instance&) {
+  return connections(
+      job, [](const Edge& edge) { return edge.reach == reach; },
+      [](const Edge& edge) { return std::string(edge.path_text); });
 }
 
-Outcome within_host(const Job& job, const Expected& expected) {
-  return check_edges(
-      job, [](const Edge& edge) { return edge.reach == EdgeReach::SameHost; },
-      [&](const Edge& edge) { return begins_with_one(edge.path_text, expected.texts); });
-}
-
-Outcome gpudirect(const Job& job, const Expected& expected) {
-  return check_edges(
+FactValue gpudirect(const Job& job, const Instance&) {
+  return connections(
       job,
       [](const Edge& edge) {
         return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET;
       },
-      [&](const Edge& edge) { return edge.path.gpudirect == expected.yes; });
+      [](const Edge& edge) { return edge.path.gpudirect; });
 }
 
-Outcome network(const Job& job, const Expected& expected) {
-  Tally tally;
-  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
-    tally.add(is_one_of(said.message.network, expected.texts),
-              "network " + printable(said.message.network), evidence_of(said.record), said.process);
-  });
-  return tally.outcome("selection", "no line says which network NCCL uses");
-}
-
-Outcome link(const Job& job, const Expected& expected) {
-  Tally tally;
-  for (const HcaList& list : hca_lists(job)) {
-    for (const Hca& hca : list.hcas) {
-      if (hca.link != "IB" && hca.link != "RoCE") continue;  // The list is cut.
-      tally.add(is_one_of(hca.link, expected.texts), printable(hca.name + "/" + hca.link),
-                list.line, list.process);
+/// A number for each host.
+FactValue of_hosts(const Job& job, const std::map<std::string, int64_t>& numbers,
+                   std::string_view what, std::string_view missing) {
+  FactValue::Set values;
+  for (const auto& [host, number] : numbers) {
+    FactValue& value = values.emplace_back(
+        FactValue{.value = number, .what = fmt::format("{} has {}", printable(host), number)});
+    for (size_t p = 0; p < job.processes.size(); ++p) {
+      if (job.processes[p].host == host) value.processes.push_back(static_cast<int>(p));
     }
   }
-  return tally.outcome("device", "no line lists RDMA devices");
+  FactValue all = all_of(std::move(values), missing);
+  all.what = what;
+  return all;
 }
 
-Outcome net_plugin(const Job& job, const Expected& expected) {
-  if (job.network.plugin.empty()) return cannot_tell("no line says whether a plugin is loaded");
-  const bool right = std::any_of(
-      expected.texts.begin(), expected.texts.end(),
-      [&](const std::string& name) { return job.network.plugin.find(name) != std::string::npos; });
-  const std::string what = "plugin " + printable(job.network.plugin);
-  return right ? met(what) : broken(what);
+FactValue gpus_per_host(const Job& job, const Instance&) {
+  std::map<std::string, int64_t> numbers;
+  if (!job.communicators.empty()) {
+    for (const CommRank& rank : job.communicators.front().ranks) {
+      // A rank that is not seen may run on any host.
+      if (rank.process < 0) return unknown("no line speaks for some of the ranks");
+      ++numbers[nth_process(job, rank.process).host];
+    }
+  }
+  return of_hosts(job, numbers, "GPUs", "no line of an initialisation");
 }
+
+FactValue nics_per_host(const Job& job, const Instance&) {
+  std::map<std::string, int64_t> numbers;
+  for (const HcaList& list : hca_lists(job)) {
+    // NCCL cuts long lists: the last entry then has no link layer.
+    if (list.host.empty() || list.hcas.back().link.empty()) continue;
+    int64_t& number = numbers[list.host];
+    number = std::max(number, static_cast<int64_t>(list.hcas.size()));
+  }
+  return of_hosts(job, numbers, "RDMA devices", "no line lists RDMA devices");
+}
+
+FactValue hosts(const Job& job, const Instance&) {
+  if (job.nhosts <= 0) return unknown("no line names a host");
+  return only({.value = int64_t{job.nhosts}, .what = counted(job.nhosts, "host")});
+}
+
+FactValue ranks(const Job& job, const Instance&) {
+  if (!job.nranks) return unknown("no line tells how many ranks there are");
+  return only({.value = int64_t{*job.nranks}, .what = counted(*job.nranks, "rank")});
+}
+
+FactValue channels(const Job& job, const Instance&) {
+  const int number =
+      job.communicators.empty() ? -1 : job.communicators.front().graphs.channels.coll;
+  if (number < 0) return unknown("no line counts the channels of the largest communicator");
+  FactValue value{.value = int64_t{number}, .what = counted(number, "channel")};
+  for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
+    if (said.message.coll == number && value.evidence.empty()) {
+      value.evidence.push_back(evidence_of(said.record));
+    }
+  });
+  return only(std::move(value));
+}
+
+FactValue mnnvl(const Job& job, const Instance&) {
+  FactValue::Set values;
+  for (const Communicator& comm : job.communicators) {
+    if (comm.mnnvl < 0 || comm.nnodes < 2) continue;
+    values.push_back({.value = comm.mnnvl == 1,
+                      .what = fmt::format("communicator {} has MNNVL {}", comm.id, comm.mnnvl)});
+  }
+  std::string what = fmt::format("{} communicators of several nodes", values.size());
+  FactValue all = all_of(std::move(values), "no communicator of several nodes tells");
+  all.what = std::move(what);
+  return all;
+}
+
+/// The path types between the GPUs of each host that a topology lists.
+FactValue gpu_paths(const Job& job, const Instance&) {
+  FactValue::Set values;
+  for (const HostTopology& host : job.topologies) {
+    for (const SystemPath& path : host.system.paths) {
+      if (path.from < 0 || path.to < 0 || path.from == path.to) continue;
+      const NodeName& from = host.system.nodes[static_cast<size_t>(path.from)].name;
+      const NodeName& to = host.system.nodes[static_cast<size_t>(path.to)].name;
+      if (from.kind != "GPU" || to.kind != "GPU") continue;
+      values.push_back({.value = path.type,
+                        .what = fmt::format("{} to {} on {} is {}", to_string(from), to_string(to),
+                                            host.host, path.type)});
+    }
+  }
+  return all_of(std::move(values), "no process prints its topology");
+}
+
+FactValue versions(std::span<const std::string> all, std::string_view product) {
+  FactValue::Set values;
+  for (const std::string& version : all) {
+    values.push_back({.value = version, .what = fmt::format("{} {}", product, printable(version))});
+  }
+  FactValue fact =
+      all_of(std::move(values), fmt::format("no line names the version of {}", product));
+  fact.what = fmt::format("{} {}", product, printable(join(all, ", ")));
+  return fact;
+}
+
+FactValue nccl_version(const Job& job, const Instance&) {
+  return versions(job.nccl_versions, "NCCL");
+}
+
+FactValue driver_version(const Job& job, const Instance&) {
+  return versions(driver_versions(job), "the CUDA driver");
+}
+
+/// The names of settings; a value of 0 does not count.
+FactValue settings(const Job& job, const Instance&) {
+  std::map<std::string, std::vector<Evidence>, std::less<>> lines;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    std::vector<Evidence>& of_name = lines[std::string(said.message.name)];
+    if (of_name.size() < kMaxLines) of_name.push_back(evidence_of(said.record));
+  });
+  FactValue::Set values;
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.value == "0") continue;
+    values.push_back({.value = setting.name,
+                      .what = printable(setting.name + "=" + setting.value),
+                      .evidence = lines[setting.name],
+                      .processes = setting.processes});
+  }
+  return {.value = std::move(values),
+          .what = "none of them is set",
+          .why = has_spoken(job, Subsystem::Env) ? "" : "no line names a setting"};
+}
+
+constexpr std::string_view kInit = "NCCL_DEBUG=INFO with INIT,ENV,NET in NCCL_DEBUG_SUBSYS";
+constexpr std::string_view kChannels =
+    "NCCL_DEBUG=INFO with INIT,P2P,NET in NCCL_DEBUG_SUBSYS, the files of all ranks, and one "
+    "collective at least";
+constexpr std::string_view kGraph = "NCCL_DEBUG=INFO with INIT,GRAPH in NCCL_DEBUG_SUBSYS";
+constexpr std::string_view kNvls = "NCCL_DEBUG=INFO with INIT,NVLS in NCCL_DEBUG_SUBSYS";
+
+template <const std::string_view& words>
+std::string capture(const Job&) {
+  return std::string(words);
+}
+
+using enum Fit;
+
+constexpr ExpectedFact expected(std::string_view name, Fit fit, std::string_view meaning,
+                                FactValue (*derive)(const Job& job, const Instance& the_job),
+                                std::string (*how_to)(const Job& job) = capture<kInit>,
+                                std::string_view thing = {}, Scope scope = Scope::Job) {
+  return {{name, scope, FactType::Set, meaning, derive, how_to}, fit, thing};
+}
+
+constexpr ExpectedFact kFacts[] = {
+    expected("network", IsOne, "the network as NCCL calls it: IB, Socket, AWS Libfabric", networks,
+             capture<kInit>, "selection"),
+    expected("net_plugin", HoldsOne,
+             "part of the network plugin's name; 'internal' if none is loaded", net_plugin),
+    expected("link", IsOne, "link layer of all RDMA devices: IB, RoCE", links, capture<kInit>,
+             "device"),
+    expected("nics_per_host", Limits, "RDMA devices that NCCL lists on a host", nics_per_host,
+             capture<kInit>, {}, Scope::Host),
+    expected("between_hosts", BeginsAsOne,
+             "beginnings of the paths between hosts: NET/IB, P2P/MNNVL",
+             paths<EdgeReach::OtherHost>, capture<kChannels>, "connection"),
+    expected("gpudirect", YesOrNo, "network paths between hosts use GPU Direct RDMA", gpudirect,
+             capture<kChannels>, "connection"),
+    expected("within_host", BeginsAsOne, "beginnings of the paths inside a host: P2P, SHM",
+             paths<EdgeReach::SameHost>, capture<kChannels>, "connection"),
+    expected("gpu_paths", IsOne, "path types between the GPUs of a host: NVL, PIX, PHB", gpu_paths,
+             capture<kGraph>, "path"),
+    expected("nvls", YesOrNo, "NVLink SHARP can be used", nvls, capture<kNvls>, "GPU"),
+    expected("mnnvl", YesOrNo, "NVLink joins the nodes of a communicator", mnnvl),
+    expected("channels", Limits, "channels for collectives of the largest communicator", channels),
+    expected("gpus_per_host", Limits, "ranks of the largest communicator on a host", gpus_per_host,
+             capture<kInit>, {}, Scope::Host),
+    expected("hosts", Limits, "hosts of the job", hosts),
+    expected("ranks", Limits, "ranks of the job", ranks),
+    expected("nccl_version", Version, "release of NCCL", nccl_version),
+    expected("driver_version", Version, "CUDA version of the driver", driver_version),
+    expected("unset", IsNone, "settings that must not be there, unless they are 0", settings),
+};
+
+// Is it as expected?
 
 /// "8", "at least 8": for messages.
 std::string limits_text(const Expected& expected) {
@@ -148,122 +316,6 @@ bool within(int64_t value, const Expected& expected) {
          (!expected.at_most || value <= *expected.at_most);
 }
 
-/// Compares one number for each host.
-Outcome check_hosts(const Job& job, const std::map<std::string, int64_t>& numbers,
-                    const Expected& expected, std::string_view what, std::string_view missing) {
-  if (numbers.empty()) return cannot_tell(std::string(missing));
-  std::vector<std::string> wrong;
-  std::set<int> processes;
-  for (const auto& [host, number] : numbers) {
-    if (within(number, expected)) continue;
-    wrong.push_back(fmt::format("{} has {}", printable(host), number));
-    for (size_t p = 0; p < job.processes.size(); ++p) {
-      if (job.processes[p].host == host) processes.insert(static_cast<int>(p));
-    }
-  }
-  if (wrong.empty()) return met(fmt::format("{} {} on every host", limits_text(expected), what));
-  constexpr size_t kMaxHosts = 4;
-  std::string text = join({wrong.data(), std::min(wrong.size(), kMaxHosts)}, ", ");
-  if (wrong.size() > kMaxHosts) text += fmt::format(" and {} more", wrong.size() - kMaxHosts);
-  return broken(fmt::format("{} of {} {}", text, limits_text(expected), what), {},
-                {processes.begin(), processes.end()});
-}
-
-Outcome gpus_per_host(const Job& job, const Expected& expected) {
-  std::map<std::string, int64_t> numbers;
-  if (!job.communicators.empty()) {
-    for (const CommRank& rank : job.communicators.front().ranks) {
-      // A rank that is not seen may run on any host.
-      if (rank.process < 0) return cannot_tell("no line speaks for some of the ranks");
-      ++numbers[host_of(job, rank.process)];
-    }
-  }
-  return check_hosts(job, numbers, expected, "GPUs", "no line of an initialisation");
-}
-
-Outcome nics_per_host(const Job& job, const Expected& expected) {
-  std::map<std::string, int64_t> numbers;
-  for (const HcaList& list : hca_lists(job)) {
-    // NCCL cuts long lists: the last entry then has no link layer.
-    if (list.host.empty() || list.hcas.back().link.empty()) continue;
-    int64_t& number = numbers[list.host];
-    number = std::max(number, static_cast<int64_t>(list.hcas.size()));
-  }
-  return check_hosts(job, numbers, expected, "RDMA devices", "no line lists RDMA devices");
-}
-
-Outcome check_number(int64_t number, const Expected& expected, std::string_view thing) {
-  const std::string text = counted(number, thing);
-  return within(number, expected) ? met(text)
-                                  : broken(fmt::format("{} of {}", text, limits_text(expected)));
-}
-
-Outcome hosts(const Job& job, const Expected& expected) {
-  if (job.nhosts <= 0) return cannot_tell("no line names a host");
-  return check_number(job.nhosts, expected, "host");
-}
-
-Outcome ranks(const Job& job, const Expected& expected) {
-  if (!job.nranks) return cannot_tell("no line tells how many ranks there are");
-  return check_number(*job.nranks, expected, "rank");
-}
-
-Outcome channels(const Job& job, const Expected& expected) {
-  const int number =
-      job.communicators.empty() ? -1 : job.communicators.front().graphs.channels.coll;
-  if (number < 0) return cannot_tell("no line counts the channels of the largest communicator");
-  Outcome outcome = check_number(number, expected, "channel");
-  if (outcome.state != OutcomeState::Broken) return outcome;
-  for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
-    if (said.message.coll == number && outcome.evidence.empty()) {
-      outcome.evidence.push_back(evidence_of(said.record));
-    }
-  });
-  return outcome;
-}
-
-Outcome nvls(const Job& job, const Expected& expected) {
-  Tally tally;
-  for_each_said<NvlsSupport>(job, [&](const Said<NvlsSupport>& said) {
-    const std::string name = "NVLink SHARP is " + std::string(said.message.state);
-    tally.add((said.message.state == "available") == expected.yes, name, evidence_of(said.record),
-              said.process);
-  });
-  return tally.outcome("GPU", "no line says whether NVLink SHARP can be used");
-}
-
-Outcome mnnvl(const Job& job, const Expected& expected) {
-  size_t known = 0;
-  for (const Communicator& comm : job.communicators) {
-    if (comm.mnnvl < 0 || comm.nnodes < 2) continue;
-    ++known;
-    if ((comm.mnnvl == 1) == expected.yes) continue;
-    return broken(fmt::format("communicator {} has MNNVL {}", comm.id, comm.mnnvl));
-  }
-  if (known == 0) return cannot_tell("no communicator of several nodes tells");
-  return met(fmt::format("{} communicators of several nodes", known));
-}
-
-/// The path types between the GPUs of each host that a topology lists.
-Outcome gpu_paths(const Job& job, const Expected& expected) {
-  Tally tally;
-  for (const HostTopology& host : job.topologies) {
-    for (const SystemPath& path : host.system.paths) {
-      if (path.from < 0 || path.to < 0 || path.from == path.to) continue;
-      const SystemNode& from = host.system.nodes[static_cast<size_t>(path.from)];
-      const SystemNode& to = host.system.nodes[static_cast<size_t>(path.to)];
-      if (from.name.kind != "GPU" || to.name.kind != "GPU") continue;
-      ++tally.all;
-      if (is_one_of(path.type, expected.texts)) continue;
-      if (++tally.wrong == 1) {
-        tally.first_wrong = fmt::format("{} to {} on {} is {}", to_string(from.name),
-                                        to_string(to.name), host.host, path.type);
-      }
-    }
-  }
-  return tally.outcome("path", "no process prints its topology");
-}
-
 /// Parts that a limit does not name do not count: "2.18" allows 2.18.5 as the most.
 bool version_within(std::string_view version, const Expected& expected) {
   const std::vector<int> parts = version_parts(version);
@@ -277,107 +329,98 @@ bool version_within(std::string_view version, const Expected& expected) {
          (most.empty() || limited(most) <= version_parts(most));
 }
 
-Outcome check_versions(const std::vector<std::string>& versions, const Expected& expected,
-                       std::string_view name) {
-  if (versions.empty()) return cannot_tell(fmt::format("no line names the version of {}", name));
-  for (const std::string& version : versions) {
-    if (!version_within(version, expected)) {
-      return broken(fmt::format("{} {}", name, printable(version)));
-    }
+bool fits(const FactValue& value, Fit fit, const Expected& expected) {
+  const auto any = [&](auto fits_text) {
+    const std::string& text = std::get<std::string>(value.value);
+    return std::any_of(expected.texts.begin(), expected.texts.end(),
+                       [&](const std::string& wanted) { return fits_text(text, wanted); });
+  };
+  switch (fit) {
+    case IsOne:
+      return any(std::equal_to<>());
+    case IsNone:
+      return !any(std::equal_to<>());
+    case BeginsAsOne:
+      return any([](const auto& text, const auto& begin) { return text.starts_with(begin); });
+    case HoldsOne:
+      return any([](const auto& text, const auto& part) { return text.find(part) != text.npos; });
+    case Limits:
+      return within(std::get<int64_t>(value.value), expected);
+    case YesOrNo:
+      return std::get<bool>(value.value) == expected.yes;
+    case Version:
+      return version_within(std::get<std::string>(value.value), expected);
   }
-  return met(fmt::format("{} {}", name, printable(join(versions, ", "))));
+  return false;
 }
 
-Outcome nccl_version(const Job& job, const Expected& expected) {
-  return check_versions(job.nccl_versions, expected, "NCCL");
+/// What all values are, which are as expected.
+std::string met_text(const ExpectedFact& kind, const FactValue& found, size_t all,
+                     const Expected& expected) {
+  if (!kind.thing.empty()) return counted(static_cast<int64_t>(all), kind.thing);
+  return kind.fact.scope == Scope::Host
+             ? fmt::format("{} {} on every host", limits_text(expected), found.what)
+             : found.what;
 }
 
-Outcome driver_version(const Job& job, const Expected& expected) {
-  std::set<std::string> versions;
-  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
-    const int version = said.message.version;
-    versions.insert(fmt::format("{}.{}", version / 1000, version % 1000 / 10));
-  });
-  return check_versions({versions.begin(), versions.end()}, expected, "the CUDA driver");
-}
-
-/// Settings that must not be seen; a value of 0 does not count.
-Outcome unset(const Job& job, const Expected& expected) {
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (!is_one_of(setting.name, expected.texts) || setting.value == "0") continue;
-    Outcome outcome = broken(printable(setting.name + "=" + setting.value));
-    outcome.processes = setting.processes;
-    for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-      if (said.message.name == setting.name && outcome.evidence.size() < kMaxLines) {
-        outcome.evidence.push_back(evidence_of(said.record));
-      }
-    });
-    return outcome;
+/// What those values are that are not as expected.
+std::string broken_text(const ExpectedFact& kind, const FactValue& found, size_t all,
+                        const std::vector<const FactValue*>& wrong, const Expected& expected) {
+  const std::string& first = wrong.front()->what;
+  if (!kind.thing.empty()) {
+    return fmt::format("{} ({} of {})", first, wrong.size(),
+                       counted(static_cast<int64_t>(all), kind.thing));
   }
-  const bool speaks =
-      std::any_of(job.processes.begin(), job.processes.end(), [](const Process& process) {
-        return process.subsystems.test(static_cast<size_t>(Subsystem::Env));
-      });
-  return speaks ? met("none of them is set") : cannot_tell("no line names a setting");
+  if (kind.fit != Limits) return first;
+  if (kind.fact.scope != Scope::Host) return fmt::format("{} of {}", first, limits_text(expected));
+  constexpr size_t kMaxHosts = 4;
+  std::vector<std::string> hosts;
+  for (const FactValue* host : wrong) hosts.push_back(host->what);
+  return fmt::format("{} of {} {}", few_of(hosts, kMaxHosts, ", "), limits_text(expected),
+                     found.what);
 }
-
-constexpr std::string_view kInit = "NCCL_DEBUG=INFO with INIT,ENV,NET in NCCL_DEBUG_SUBSYS";
-constexpr std::string_view kChannels =
-    "NCCL_DEBUG=INFO with INIT,P2P,NET in NCCL_DEBUG_SUBSYS, the files of all ranks, and one "
-    "collective at least";
-constexpr std::string_view kGraph = "NCCL_DEBUG=INFO with INIT,GRAPH in NCCL_DEBUG_SUBSYS";
-constexpr std::string_view kNvls = "NCCL_DEBUG=INFO with INIT,NVLS in NCCL_DEBUG_SUBSYS";
-
-constexpr ExpectationKind kKinds[] = {
-    {"network", ExpectedType::Texts, "the network as NCCL calls it: IB, Socket, AWS Libfabric",
-     kInit, network},
-    {"net_plugin", ExpectedType::Texts,
-     "part of the network plugin's name; 'internal' if none is loaded", kInit, net_plugin},
-    {"link", ExpectedType::Texts, "link layer of all RDMA devices: IB, RoCE", kInit, link},
-    {"nics_per_host", ExpectedType::Number, "RDMA devices that NCCL lists on a host", kInit,
-     nics_per_host},
-    {"between_hosts", ExpectedType::Texts,
-     "beginnings of the paths between hosts: NET/IB, P2P/MNNVL", kChannels, between_hosts},
-    {"gpudirect", ExpectedType::YesOrNo, "network paths between hosts use GPU Direct RDMA",
-     kChannels, gpudirect},
-    {"within_host", ExpectedType::Texts, "beginnings of the paths inside a host: P2P, SHM",
-     kChannels, within_host},
-    {"gpu_paths", ExpectedType::Texts, "path types between the GPUs of a host: NVL, PIX, PHB",
-     kGraph, gpu_paths},
-    {"nvls", ExpectedType::YesOrNo, "NVLink SHARP can be used", kNvls, nvls},
-    {"mnnvl", ExpectedType::YesOrNo, "NVLink joins the nodes of a communicator", kInit, mnnvl},
-    {"channels", ExpectedType::Number, "channels for collectives of the largest communicator",
-     kInit, channels},
-    {"gpus_per_host", ExpectedType::Number, "ranks of the largest communicator on a host", kInit,
-     gpus_per_host},
-    {"hosts", ExpectedType::Number, "hosts of the job", kInit, hosts},
-    {"ranks", ExpectedType::Number, "ranks of the job", kInit, ranks},
-    {"nccl_version", ExpectedType::Version, "release of NCCL", kInit, nccl_version},
-    {"driver_version", ExpectedType::Version, "CUDA version of the driver", kInit, driver_version},
-    {"unset", ExpectedType::Texts, "settings that must not be there, unless they are 0", kInit,
-     unset},
-};
 
 }  // namespace
 
-std::string_view to_string(OutcomeState state) {
-  switch (state) {
-    case OutcomeState::Met:
-      return "met";
-    case OutcomeState::Broken:
-      return "broken";
-    case OutcomeState::Unknown:
-      return "unknown";
+Outcome test_fact(const ExpectedFact& kind, const Expected& expected, const Job& job) {
+  const FactValue found = kind.fact.derive(job, job_instance(job));
+  if (!found.known()) return {OutcomeState::Unknown, found.why, {}, {}};
+  const auto& all = std::get<FactValue::Set>(found.value);
+  // Where values are neither counted nor of hosts, the first that is wrong says it all.
+  const bool all_count = !kind.thing.empty() || kind.fact.scope == Scope::Host;
+  std::vector<const FactValue*> wrong;
+  for (const FactValue& value : all) {
+    if (!wrong.empty() && !all_count) break;
+    if (!fits(value, kind.fit, expected)) wrong.push_back(&value);
   }
-  return "unknown";
+  if (wrong.empty() && !found.why.empty()) return {OutcomeState::Unknown, found.why, {}, {}};
+  if (wrong.empty()) {
+    return {OutcomeState::Met, met_text(kind, found, all.size(), expected), {}, {}};
+  }
+  Outcome outcome{
+      OutcomeState::Broken, broken_text(kind, found, all.size(), wrong, expected), {}, {}};
+  std::set<int> processes;
+  for (const FactValue* value : wrong) {
+    processes.insert(value->processes.begin(), value->processes.end());
+    for (const Evidence& line : value->evidence) {
+      if (outcome.evidence.size() < kMaxLines) outcome.evidence.push_back(line);
+    }
+  }
+  outcome.processes.assign(processes.begin(), processes.end());
+  return outcome;
 }
 
-std::span<const ExpectationKind> expectation_kinds() { return kKinds; }
+std::string_view to_string(OutcomeState state) {
+  constexpr std::string_view kNames[] = {"met", "broken", "unknown"};
+  return kNames[static_cast<size_t>(state)];
+}
 
-const ExpectationKind* find_expectation(std::string_view name) {
-  const auto found = std::find_if(std::begin(kKinds), std::end(kKinds),
-                                  [&](const ExpectationKind& kind) { return kind.name == name; });
-  return found == std::end(kKinds) ? nullptr : found;
+std::span<const ExpectedFact> expected_facts() { return kFacts; }
+
+const ExpectedFact* find_expected(std::string_view name) {
+  const auto found = std::find_if(std::begin(kFacts), std::end(kFacts),
+                                  [&](const ExpectedFact& each) { return each.fact.name == name; });
+  return found == std::end(kFacts) ? nullptr : found;
 }
 
 }  // namespace ncclog

@@ -4,8 +4,8 @@
 //   gpudirect: true           broken: rank 3 -> rank 11 via NET/IB/3 (2 of 64 connections)
 //   nvls: true                cannot tell: no line says whether NVLink SHARP can be used
 //
-// An expectation is one word of a table with what it compares to. It has three outcomes: silence
-// neither meets nor breaks it.
+// Each is a fact of the job and what it should be. It has three outcomes: silence neither meets nor
+// breaks it.
 
 #pragma once
 
@@ -21,15 +21,18 @@
 
 namespace ncclog {
 
-/// What an expectation is given as.
-enum class ExpectedType {
-  Texts,    ///< One text or several, of which one must fit.
-  Number,   ///< A number, or limits of it.
-  YesOrNo,  ///< true or false.
+/// How values of a fact must fit what is expected of them.
+enum class Fit {
+  IsOne,        ///< Each is one of the texts,
+  BeginsAsOne,  ///< begins as one of them,
+  HoldsOne,     ///< holds one of them,
+  IsNone,       ///< is none of them.
+  Limits,       ///< Each is that number, or within limits of it.
+  YesOrNo,
   Version,  ///< {at_least: "2.18"} or {at_most: …}: compared part by part.
 };
 
-/// The value that is expected. Only what its type names is set.
+/// What is expected. Only what its fit needs is set.
 struct Expected {
   std::vector<std::string> texts;
   std::optional<int64_t> at_least;
@@ -52,19 +55,22 @@ struct Outcome {
   std::vector<int> processes;      ///< Who breaks it; into Job::processes.
 };
 
-/// A word that profiles may use.
-struct ExpectationKind {
-  std::string_view name;
-  ExpectedType type;
-  std::string_view meaning;  ///< One line for people.
-  std::string_view capture;  ///< How the next log answers it.
-  Outcome (*check)(const Job& job, const Expected& expected);
+/// A fact that profiles may name.
+struct ExpectedFact {
+  /// Asked about the whole job. Its value is a set, which `what` says for people; with a `why`,
+  /// there may be more values than are known. Of Scope::Host: there is one value for each host.
+  Fact fact;
+  Fit fit;
+  std::string_view thing = {};  ///< What the values are of: they are counted. "connection"
 };
 
-/// All words, in the order in which the manual lists them; valid for the whole program.
-std::span<const ExpectationKind> expectation_kinds();
+/// All of them, in the order in which the manual lists them; valid for the whole program.
+std::span<const ExpectedFact> expected_facts();
 
-/// The word with that name; nullptr if there is none.
-const ExpectationKind* find_expectation(std::string_view name);
+/// The one of that name; nullptr if there is none.
+const ExpectedFact* find_expected(std::string_view name);
+
+/// Whether the fact is as expected.
+Outcome test_fact(const ExpectedFact& fact, const Expected& expected, const Job& job);
 
 }  // namespace ncclog

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <iterator>
 #include <span>
@@ -15,50 +14,17 @@
 namespace ncclog {
 namespace {
 
-/// A topic: its word, and why a run may lack a trait of it.
-struct TopicRow {
-  std::string_view word;
-  Absence (*absence)(const Job& job, const Trait& other);
-};
-
-/// Rules find what they find; what they could not judge stands in the run's own report.
-Absence finding_absence(const Job&, const Trait&) { return proven(); }
-
-constexpr TopicRow kRows[kTopics] = {
-    {"setting", setting_absence},     {"version", version_absence},
-    {"network", network_absence},     {"interface", interface_absence},
-    {"shape", shape_absence},         {"topology", topology_absence},
-    {"transport", transport_absence}, {"channels", channel_absence},
-    {"algorithm", algorithm_absence}, {"timing", timing_absence},
-    {"calls", call_absence},          {"finding", finding_absence},
-    {"warning", warning_absence},     {"unknown_line", warning_absence},
-};
-
-const TopicRow& row_of(Topic topic) { return kRows[static_cast<size_t>(topic)]; }
-
-constexpr double kShareThatCounts = 0.1;
-
-bool same_shares(const std::map<std::string, double>& a, const std::map<std::string, double>& b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-           return x.first == y.first && std::abs(x.second - y.second) <= kShareThatCounts;
-         });
+std::vector<TopicRow> collect_topics() {
+  std::vector<TopicRow> rows;
+  for (const std::span<const TopicRow> table : {setup_topics(), work_topics()}) {
+    rows.insert(rows.end(), table.begin(), table.end());
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const TopicRow& a, const TopicRow& b) { return a.topic < b.topic; });
+  return rows;
 }
 
-bool same_items(const std::map<std::string, Evidence>& a,
-                const std::map<std::string, Evidence>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const auto& x, const auto& y) { return x.first == y.first; });
-}
-
-bool same_measure(const Measure& a, const Measure& b) {
-  const auto [less, more] = std::minmax(a.value, b.value);
-  return more - less < a.least || more < less * a.ratio;
-}
-
-const std::string& compared(const Trait& trait) {
-  return trait.alike.empty() ? trait.value : trait.alike;
-}
+const TopicRow& row_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
 
 bool is_name_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
@@ -91,47 +57,54 @@ std::string_view take_name(std::string_view& text) {
 
 }  // namespace
 
-std::string_view to_string(Topic topic) { return row_of(topic).word; }
-
-bool are_alike(const Trait& a, const Trait& b) {
-  if (a.measure && b.measure) return same_measure(*a.measure, *b.measure);
-  if (!a.shares.empty() || !b.shares.empty()) return same_shares(a.shares, b.shares);
-  if (!a.items.empty() || !b.items.empty()) return same_items(a.items, b.items);
-  return compared(a) == compared(b);
+std::span<const TopicRow> topic_rows() {
+  static const std::vector<TopicRow> rows = collect_topics();
+  return rows;
 }
 
-std::vector<Trait> traits_of(const Job& job, const std::set<int>& ranks) {
-  Traits traits;
-  add_setting_traits(job, ranks, traits);
-  add_version_traits(job, traits);
-  add_network_traits(job, traits);
-  add_interface_traits(job, traits);
-  add_shape_traits(job, traits);
-  add_transport_traits(job, traits);
-  add_channel_traits(job, traits);
-  add_topology_traits(job, traits);
-  add_algorithm_traits(job, traits);
-  add_timing_traits(job, traits);
-  add_call_traits(job, traits);
-  add_warning_traits(job, traits);
-  std::stable_sort(traits.begin(), traits.end(), [](const Trait& a, const Trait& b) {
-    return std::tie(a.topic, a.name) < std::tie(b.topic, b.name);
+std::string_view to_string(Topic topic) { return row_of(topic).name; }
+
+ComparedFacts compared_facts(const Job& job, const std::set<int>& ranks) {
+  Instance compared = job_instance(job);
+  std::erase_if(compared.processes, [&](int process) {
+    return !ranks.empty() && !ranks.contains(nth_process(job, process).rank);
   });
-  return traits;
-}
-
-Absence absence_of(const Job& job, const Trait& other) {
-  return row_of(other.topic).absence(job, other);
-}
-
-Trait trait_of(Topic topic, std::string name, const StatedValues& values) {
-  Trait trait{.topic = topic, .name = std::move(name)};
-  for (const auto& [value, line] : values.lines) {
-    trait.value += (trait.value.empty() ? "" : ", ") + value;
-    const bool shows = line.where.line != 0 && trait.evidence.size() < Trait::kMaxEvidence;
-    if (shows) trait.evidence.push_back(line);
+  ComparedFacts facts;
+  for (const TopicRow& row : topic_rows()) {
+    for (FactValue& fact : row.derive(job, compared)) {
+      facts.try_emplace({row.topic, fact.of}, std::move(fact));
+    }
   }
-  return trait;
+  return facts;
+}
+
+FactValue stated_fact(std::string name, const Stated& values) {
+  FactValue fact{.of = std::move(name)};
+  std::string text;
+  for (const auto& [value, line] : values) {
+    text += (text.empty() ? "" : ", ") + value;
+    const bool shows = line.where.line != 0 && fact.evidence.size() < kMostShown;
+    if (shows) fact.evidence.push_back(line);
+  }
+  fact.value = std::move(text);
+  return fact;
+}
+
+void add_stated(std::string name, const Stated& values, FactValue::Set& facts) {
+  if (!values.empty()) facts.push_back(stated_fact(std::move(name), values));
+}
+
+FactValue share_fact(std::string name, const Shares& counts) {
+  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : sorted) {
+    const std::string share =
+        sorted.size() == 1 ? "" : fmt::format(" {:.0f}%", 100 * share_of(count, counts));
+    parts.push_back(fmt::format("{}{} ({})", what, share, count));
+  }
+  return {.value = counts, .what = join(parts, ", "), .of = std::move(name)};
 }
 
 bool has_initialised(const Job& job) {
@@ -160,163 +133,115 @@ std::string without_names(const Job& job, std::string_view text) {
   return out;
 }
 
-std::string shares_text(const std::map<std::string, int64_t>& counts) {
-  std::vector<std::pair<std::string, int64_t>> sorted(counts.begin(), counts.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  if (sorted.size() == 1) return fmt::format("{} ({})", sorted[0].first, sorted[0].second);
-  const auto shares = shares_of(counts);
-  std::vector<std::string> parts;
-  for (const auto& [what, count] : sorted) {
-    parts.push_back(fmt::format("{} {:.0f}% ({})", what, 100 * shares.at(what), count));
-  }
-  return join(parts, ", ");
-}
-
-std::map<std::string, double> shares_of(const std::map<std::string, int64_t>& counts) {
-  double whole = 0;
-  for (const auto& [what, count] : counts) whole += static_cast<double>(count);
-  std::map<std::string, double> shares;
-  for (const auto& [what, count] : counts) shares[what] = static_cast<double>(count) / whole;
-  return shares;
-}
-
 namespace {
 
 constexpr std::string_view kWithin = "within a host";
 constexpr std::string_view kBetween = "between hosts";
 constexpr std::string_view kAny = "";
 
-/// Names are beginnings of names.
+/// What a difference may act on. Names are beginnings of names.
+struct Effect {
+  constexpr Effect(Topic of, std::string_view begin = kAny) : topic(of), name(begin) {}
+  Topic topic;
+  std::string_view name;
+};
+
 struct Influence {
   Topic topic;
   std::string_view name;
-  Topic on;
-  std::string_view what;
+  std::vector<Effect> effects;
 };
 
 using enum Topic;
 
-constexpr Influence kInfluences[] = {
-    // How ranks of a host reach each other (graph/paths.cc, transport/p2p.cc, transport/shm.cc).
-    {Setting, "NCCL_P2P_", Transport, kWithin},
-    {Setting, "NCCL_P2P_", Transport, "within hosts"},
-    {Setting, "NCCL_P2P_", Topology, "paths between GPUs"},
-    {Setting, "NCCL_P2P_", Channels, kAny},
-    {Setting, "NCCL_P2P_", Algorithm, kAny},
-    {Setting, "NCCL_P2P_", Timing, kAny},
-    {Setting, "NCCL_P2P_PXN_LEVEL", Transport, kBetween},
-    {Setting, "NCCL_IGNORE_DISABLED_P2P", Transport, kWithin},
-    {Setting, "NCCL_SHM_", Transport, kWithin},
-    {Setting, "NCCL_SHM_", Timing, kAny},
-    {Setting, "NCCL_CUMEM_", Transport, kWithin},
-    {Setting, "NCCL_CUMEM_", Timing, kAny},
-    {Setting, "NCCL_NVB_", Transport, kWithin},
-    {Setting, "NCCL_NVB_", Channels, kAny},
-    {Setting, "NCCL_HOSTID", Shape, kAny},
-    {Setting, "NCCL_HOSTID", Transport, kAny},
-    {Setting, "NCCL_HOSTID", Channels, kAny},
-    {Setting, "NCCL_MNNVL_", Transport, kAny},
-    {Setting, "NCCL_MNNVL_", Channels, kAny},
-    {Setting, "NCCL_RUNTIME_CONNECT", Timing, kAny},
-    // Which network, which devices of it, how (net.cc, transport/net*.cc, bootstrap.cc).
-    {Setting, "NCCL_NET", Network, kAny},
-    {Setting, "NCCL_NET", Interface, kAny},
-    {Setting, "NCCL_NET", Transport, kBetween},
-    {Setting, "NCCL_NET", Channels, kAny},
-    {Setting, "NCCL_NET", Timing, kAny},
-    {Setting, "NCCL_IB_", Network, kAny},
-    {Setting, "NCCL_IB_", Interface, kAny},
-    {Setting, "NCCL_IB_", Transport, kBetween},
-    {Setting, "NCCL_IB_", Channels, kAny},
-    {Setting, "NCCL_IB_", Timing, kAny},
-    {Setting, "NCCL_SOCKET_", Interface, kAny},
-    {Setting, "NCCL_SOCKET_", Channels, kAny},
-    {Setting, "NCCL_SOCKET_", Timing, kAny},
-    {Setting, "NCCL_OOB_", Interface, kAny},
-    {Setting, "NCCL_DMABUF_", Network, "GPU Direct RDMA"},
-    {Setting, "NCCL_DMABUF_", Transport, kBetween},
-    {Setting, "NCCL_PXN_", Transport, kBetween},
-    {Setting, "NCCL_CROSS_NIC", Transport, kBetween},
-    {Setting, "NCCL_CROSS_NIC", Channels, kAny},
-    // How many channels, which algorithms (graph/search.cc, graph/tuning.cc, graph/connect.cc).
-    {Setting, "NCCL_TOPO_FILE", Topology, kAny},
-    {Setting, "NCCL_TOPO_FILE", Transport, kAny},
-    {Setting, "NCCL_TOPO_FILE", Channels, kAny},
-    {Setting, "NCCL_GRAPH_FILE", Channels, kAny},
-    {Setting, "NCCL_MIN_", Channels, kAny},
-    {Setting, "NCCL_MIN_", Timing, kAny},
-    {Setting, "NCCL_MAX_", Channels, kAny},
-    {Setting, "NCCL_MAX_", Timing, kAny},
-    {Setting, "NCCL_NCHANNELS_", Channels, kAny},
-    {Setting, "NCCL_BUFFSIZE", Timing, kAny},
-    {Setting, "NCCL_ALGO", Algorithm, kAny},
-    {Setting, "NCCL_ALGO", Channels, kAny},
-    {Setting, "NCCL_ALGO", Timing, kAny},
-    {Setting, "NCCL_PROTO", Algorithm, kAny},
-    {Setting, "NCCL_PROTO", Timing, kAny},
-    {Setting, "NCCL_PAT_", Algorithm, kAny},
-    {Setting, "NCCL_TUNER_", Network, "TUNER plugin"},
-    {Setting, "NCCL_TUNER_", Algorithm, kAny},
-    {Setting, "NCCL_NVLS_", Channels, kAny},
-    {Setting, "NCCL_NVLS_", Topology, "NVLink SHARP"},
-    {Setting, "NCCL_NVLS_", Algorithm, kAny},
-    {Setting, "NCCL_NVLS_", Timing, kAny},
-    {Setting, "NCCL_COLLNET_", Channels, kAny},
-    {Setting, "NCCL_COLLNET_", Algorithm, kAny},
-    {Setting, "Comm config Net name", Network, kAny},
-    {Setting, "Comm config Net name", Transport, kBetween},
-    {Setting, "Comm config Min CTAs", Channels, kAny},
-    {Setting, "Comm config Max CTAs", Channels, kAny},
-    // Another release decides anew.
-    {Version, kAny, Topology, "NVLink SHARP"},
-    {Version, kAny, Transport, kAny},
-    {Version, kAny, Channels, kAny},
-    {Version, kAny, Algorithm, kAny},
-    {Version, kAny, Timing, kAny},
-    {Version, kAny, Warning, kAny},
-    // What a job runs on decides how it communicates.
-    {Network, kAny, Interface, "devices of"},
-    {Network, kAny, Interface, "out-of-band of"},
-    {Network, kAny, Transport, kBetween},
-    {Network, kAny, Channels, kAny},
-    {Network, kAny, Algorithm, kAny},
-    {Network, kAny, Timing, kAny},
-    {Interface, kAny, Channels, kAny},
-    {Interface, kAny, Timing, kAny},
-    {Shape, "number of ranks", Shape, "communicators"},
-    {Shape, "number of ranks", Shape, "ranks "},
-    {Shape, "number of hosts", Shape, "ranks on a host"},
-    {Shape, "number of ranks", Topology, "devices of a host"},
-    {Shape, "number of ranks", Transport, kAny},
-    {Shape, "number of ranks", Channels, kAny},
-    {Shape, "number of ranks", Algorithm, kAny},
-    {Shape, "number of ranks", Timing, kAny},
-    {Shape, "number of ranks", Calls, kAny},
-    {Shape, "number of hosts", Transport, kAny},
-    {Shape, "number of hosts", Channels, kAny},
-    {Shape, "number of hosts", Algorithm, kAny},
-    {Shape, "number of hosts", Timing, kAny},
-    {Topology, kAny, Transport, kAny},
-    {Topology, kAny, Channels, kAny},
-    {Topology, kAny, Algorithm, kAny},
-    {Topology, kAny, Timing, kAny},
-    {Transport, kAny, Channels, kAny},
-    {Transport, kAny, Algorithm, kAny},
-    {Transport, kAny, Timing, kAny},
-    {Channels, "largest communicator", Channels, "rings of"},
-    {Channels, "largest communicator", Channels, "trees of"},
-    {Channels, kAny, Algorithm, kAny},
-    {Channels, kAny, Timing, kAny},
-    {Algorithm, kAny, Timing, kAny},
-};
+const std::vector<Influence>& influences() {
+  static const std::vector<Influence> kInfluences = {
+      // How ranks of a host reach each other (graph/paths.cc, transport/p2p.cc, transport/shm.cc).
+      {Setting,
+       "NCCL_P2P_",
+       {{Transport, kWithin},
+        {Transport, "within hosts"},
+        {Topology, "paths between GPUs"},
+        Channels,
+        Algorithm,
+        Timing}},
+      {Setting, "NCCL_P2P_PXN_LEVEL", {{Transport, kBetween}}},
+      {Setting, "NCCL_IGNORE_DISABLED_P2P", {{Transport, kWithin}}},
+      {Setting, "NCCL_SHM_", {{Transport, kWithin}, Timing}},
+      {Setting, "NCCL_CUMEM_", {{Transport, kWithin}, Timing}},
+      {Setting, "NCCL_NVB_", {{Transport, kWithin}, Channels}},
+      {Setting, "NCCL_HOSTID", {Shape, Transport, Channels}},
+      {Setting, "NCCL_MNNVL_", {Transport, Channels}},
+      {Setting, "NCCL_RUNTIME_CONNECT", {Timing}},
+      // Which network, which devices of it, how (net.cc, transport/net*.cc, bootstrap.cc).
+      {Setting, "NCCL_NET", {Network, Interface, {Transport, kBetween}, Channels, Timing}},
+      {Setting, "NCCL_IB_", {Network, Interface, {Transport, kBetween}, Channels, Timing}},
+      {Setting, "NCCL_SOCKET_", {Interface, Channels, Timing}},
+      {Setting, "NCCL_OOB_", {Interface}},
+      {Setting, "NCCL_DMABUF_", {{Network, "GPU Direct RDMA"}, {Transport, kBetween}}},
+      {Setting, "NCCL_PXN_", {{Transport, kBetween}}},
+      {Setting, "NCCL_CROSS_NIC", {{Transport, kBetween}, Channels}},
+      // How many channels, which algorithms (graph/search.cc, graph/tuning.cc, graph/connect.cc).
+      {Setting, "NCCL_TOPO_FILE", {Topology, Transport, Channels}},
+      {Setting, "NCCL_GRAPH_FILE", {Channels}},
+      {Setting, "NCCL_MIN_", {Channels, Timing}},
+      {Setting, "NCCL_MAX_", {Channels, Timing}},
+      {Setting, "NCCL_NCHANNELS_", {Channels}},
+      {Setting, "NCCL_BUFFSIZE", {Timing}},
+      {Setting, "NCCL_ALGO", {Algorithm, Channels, Timing}},
+      {Setting, "NCCL_PROTO", {Algorithm, Timing}},
+      {Setting, "NCCL_PAT_", {Algorithm}},
+      {Setting, "NCCL_TUNER_", {{Network, "TUNER plugin"}, Algorithm}},
+      {Setting, "NCCL_NVLS_", {Channels, {Topology, "NVLink SHARP"}, Algorithm, Timing}},
+      {Setting, "NCCL_COLLNET_", {Channels, Algorithm}},
+      {Setting, "Comm config Net name", {Network, {Transport, kBetween}}},
+      {Setting, "Comm config Min CTAs", {Channels}},
+      {Setting, "Comm config Max CTAs", {Channels}},
+      // Another release decides anew.
+      {Version,
+       kAny,
+       {{Topology, "NVLink SHARP"}, Transport, Channels, Algorithm, Timing, Warning}},
+      // What a job runs on decides how it communicates.
+      {Network,
+       kAny,
+       {{Interface, "devices of"},
+        {Interface, "out-of-band of"},
+        {Transport, kBetween},
+        Channels,
+        Algorithm,
+        Timing}},
+      {Interface, kAny, {Channels, Timing}},
+      {Shape,
+       "number of ranks",
+       {{Shape, "communicators"},
+        {Shape, "ranks "},
+        {Topology, "devices of a host"},
+        Transport,
+        Channels,
+        Algorithm,
+        Timing,
+        Calls}},
+      {Shape,
+       "number of hosts",
+       {{Shape, "ranks on a host"}, Transport, Channels, Algorithm, Timing}},
+      {Topology, kAny, {Transport, Channels, Algorithm, Timing}},
+      {Transport, kAny, {Channels, Algorithm, Timing}},
+      {Channels, "largest communicator", {{Channels, "rings of"}, {Channels, "trees of"}}},
+      {Channels, kAny, {Algorithm, Timing}},
+      {Algorithm, kAny, {Timing}},
+  };
+  return kInfluences;
+}
 
 }  // namespace
 
 bool may_explain(const DifferenceSubject& cause, const DifferenceSubject& effect) {
-  return std::any_of(std::begin(kInfluences), std::end(kInfluences), [&](const Influence& each) {
-    return each.topic == cause.topic && each.on == effect.topic &&
-           cause.name.starts_with(each.name) && effect.name.starts_with(each.what);
+  const auto is_meant = [&](const Effect& each) {
+    return each.topic == effect.topic && effect.name.starts_with(each.name);
+  };
+  return std::any_of(influences().begin(), influences().end(), [&](const Influence& each) {
+    return each.topic == cause.topic && cause.name.starts_with(each.name) &&
+           std::any_of(each.effects.begin(), each.effects.end(), is_meant);
   });
 }
 
@@ -324,20 +249,24 @@ namespace {
 
 constexpr size_t kItemsShown = 4;
 
-std::string items_text(const std::map<std::string, Evidence>& items) {
+std::string items_text(const FactValue::Set& items) {
   std::vector<std::string> names;
-  for (const auto& [name, line] : items) names.push_back(name);
+  for (const FactValue& item : items) names.push_back(fact_text(item));
   return few_of(names, kItemsShown, ", ");
 }
 
 /// A side of which only what the other run lacks is told, with lines that show it.
-DifferenceSide own_items(const Trait& own, const Trait& other) {
-  std::map<std::string, Evidence> items;
+DifferenceSide own_items(const FactValue::Set& own, const FactValue::Set& others) {
+  FactValue::Set items;
   DifferenceSide side;
-  for (const auto& [name, line] : own.items) {
-    if (other.items.contains(name)) continue;
-    items.emplace(name, line);
-    const bool shows = line.where.line != 0 && side.evidence.size() < Trait::kMaxEvidence;
+  for (const FactValue& item : own) {
+    const bool is_common = std::any_of(others.begin(), others.end(), [&](const FactValue& other) {
+      return are_alike(item, other);
+    });
+    if (is_common) continue;
+    items.push_back(item);
+    const Evidence& line = item.evidence.front();
+    const bool shows = line.where.line != 0 && side.evidence.size() < kMostShown;
     if (shows) side.evidence.push_back(line);
   }
   side.value =
@@ -345,19 +274,24 @@ DifferenceSide own_items(const Trait& own, const Trait& other) {
   return side;
 }
 
-std::string value_of(const Trait& trait) {
-  return trait.items.empty() ? trait.value : items_text(trait.items);
+/// For people.
+std::string text_of(const FactValue& fact) {
+  if (const auto* items = std::get_if<FactValue::Set>(&fact.value)) return items_text(*items);
+  return fact.what.empty() ? fact_text(fact) : fact.what;
 }
 
-DifferenceSide side_of(const Trait& own, const Trait& other) {
-  return own.items.empty() ? DifferenceSide{own.value, {}, own.evidence} : own_items(own, other);
+DifferenceSide side_of(const FactValue& own, const FactValue& other) {
+  const auto* items = std::get_if<FactValue::Set>(&own.value);
+  const auto* others = std::get_if<FactValue::Set>(&other.value);
+  return items != nullptr && others != nullptr ? own_items(*items, *others)
+                                               : DifferenceSide{text_of(own), {}, own.evidence};
 }
 
-RowState state_of(const Trait& trait) { return trait.is_note ? RowState::Note : RowState::Differs; }
+RowState state_of(const FactValue& fact) { return fact.minor ? RowState::Note : RowState::Differs; }
 
-/// Traits that only one of the runs has, and of which the other one's logs do not tell.
+/// Facts that only one of the runs has, and of which the other one's logs do not tell.
 struct Untold {
-  std::vector<const Trait*> traits;
+  std::vector<const FactValue*> facts;
   bool is_good = false;  ///< The good run has them.
 };
 
@@ -380,82 +314,68 @@ class Comparison {
   }
 
  private:
-  /// Both lists are sorted: they are walked side by side.
   void walk() {
-    auto good = good_.traits.begin();
-    auto bad = bad_.traits.begin();
-    while (good != good_.traits.end() || bad != bad_.traits.end()) {
-      const int order = compare(good, bad);
-      if (order == 0) {
-        add_both(*good++, *bad++);
-      } else if (order < 0) {
-        add_single(*good++, true);
+    for (const auto& [name, fact] : good_.facts) {
+      const auto other = bad_.facts.find(name);
+      if (other == bad_.facts.end()) {
+        add_single(name.first, fact, true);
       } else {
-        add_single(*bad++, false);
+        add_both(name.first, fact, other->second);
       }
+    }
+    for (const auto& [name, fact] : bad_.facts) {
+      if (!good_.facts.contains(name)) add_single(name.first, fact, false);
     }
   }
 
-  using Place = std::vector<Trait>::const_iterator;
-
-  int compare(Place good, Place bad) const {
-    if (good == good_.traits.end()) return 1;
-    if (bad == bad_.traits.end()) return -1;
-    const auto a = std::tie(good->topic, good->name);
-    const auto b = std::tie(bad->topic, bad->name);
-    return a < b ? -1 : b < a ? 1 : 0;
-  }
-
-  void add_both(const Trait& good, const Trait& bad) {
+  void add_both(Topic topic, const FactValue& good, const FactValue& bad) {
     if (are_alike(good, bad)) {
       ++out_.alike;
       return;
     }
-    const RowState state = good.is_note ? RowState::Note : state_of(bad);
-    DifferenceRow row{good.topic, good.name, state, side_of(good, bad), side_of(bad, good)};
-    row.explains = good.explains;
-    row.explains.insert(row.explains.end(), bad.explains.begin(), bad.explains.end());
-    out_.rows.push_back(std::move(row));
+    const RowState state = good.minor ? RowState::Note : state_of(bad);
+    out_.rows.push_back({topic, good.of, state, side_of(good, bad), side_of(bad, good)});
   }
 
-  void add_single(const Trait& trait, bool is_good) {
-    const Absence absence = absence_of(is_good ? bad_.job : good_.job, trait);
-    if (absence.state == Absence::State::Irrelevant) return;
-    if (absence.state == Absence::State::Unknown) {
+  void add_single(Topic topic, const FactValue& fact, bool is_good) {
+    const Job& own = is_good ? good_.job : bad_.job;
+    const Job& other = is_good ? bad_.job : good_.job;
+    const FactValue absent = row_of(topic).absent(other, fact, own);
+    if (absent.known()) {
+      DifferenceRow row{topic, fact.of, state_of(fact), {}, {}};
+      (is_good ? row.good : row.bad) = {text_of(fact), {}, fact.evidence};
+      out_.rows.push_back(std::move(row));
+    } else if (!absent.why.empty() && !fact.minor) {
       // What does not matter is not worth saying that it is not known.
-      if (trait.is_note) return;
-      Untold& untold = untold_[{trait.topic, is_good, absence.why}];
+      Untold& untold = untold_[{topic, is_good, absent.why}];
       untold.is_good = is_good;
-      untold.traits.push_back(&trait);
-      return;
+      untold.facts.push_back(&fact);
     }
-    DifferenceRow row{trait.topic, trait.name, state_of(trait), {}, {}, trait.explains};
-    (is_good ? row.good : row.bad) = {value_of(trait), {}, trait.evidence};
-    out_.rows.push_back(std::move(row));
   }
 
   void add_untold() {
     for (const auto& [key, untold] : untold_) {
       const auto& [topic, is_good, why] = key;
       DifferenceRow row{topic, {}, RowState::NotComparable};
-      DifferenceSide& known = is_good ? row.good : row.bad;
       (is_good ? row.bad : row.good).gap = why;
-      if (untold.traits.size() == 1) {
-        const Trait& only = *untold.traits.front();
-        row.name = only.name;
-        known = {value_of(only), {}, only.evidence};
+      DifferenceSide& known = is_good ? row.good : row.bad;
+      const FactValue& first = *untold.facts.front();
+      known.evidence = first.evidence;
+      if (untold.facts.size() == 1) {
+        row.name = first.of;
+        known.value = text_of(first);
       } else {
-        known = {untold_text(untold), {}, untold.traits.front()->evidence};
+        known.value = untold_text(topic, untold);
       }
       out_.rows.push_back(std::move(row));
     }
   }
 
-  static std::string untold_text(const Untold& untold) {
+  static std::string untold_text(Topic topic, const Untold& untold) {
     std::vector<std::string> parts;
-    for (const Trait* trait : untold.traits) {
-      const bool is_setting = trait->topic == Topic::Setting;
-      parts.push_back(is_setting ? fmt::format("{}={}", trait->name, trait->value) : trait->name);
+    for (const FactValue* fact : untold.facts) {
+      const bool is_setting = topic == Topic::Setting;
+      parts.push_back(is_setting ? fmt::format("{}={}", fact->of, text_of(*fact)) : fact->of);
     }
     return few_of(parts, kItemsShown, ", ");
   }
@@ -471,12 +391,12 @@ class Comparison {
     }
   }
 
-  static bool explains(const DifferenceRow& cause, const DifferenceRow& effect) {
+  bool explains(const DifferenceRow& cause, const DifferenceRow& effect) const {
     if (cause.state != RowState::Differs || &cause == &effect) return false;
     if (may_explain({cause.topic, cause.name}, {effect.topic, effect.name})) return true;
     if (cause.topic == effect.topic) {
-      return std::find(cause.explains.begin(), cause.explains.end(), effect.name) !=
-             cause.explains.end();
+      return cause.topic == Topic::Finding &&
+             (explains(good_, cause, effect) || explains(bad_, cause, effect));
     }
     if (cause.topic == Topic::Finding && effect.topic == Topic::Warning) {
       return share_a_line(cause.good, effect.good) || share_a_line(cause.bad, effect.bad);
@@ -485,6 +405,14 @@ class Comparison {
     const bool quotes = effect.topic == Topic::Warning || effect.topic == Topic::Finding;
     return cause.topic == Topic::Setting && quotes &&
            (names(effect.good, cause.name) || names(effect.bad, cause.name));
+  }
+
+  /// Of findings.
+  static bool explains(const ComparedRun& run, const DifferenceRow& cause,
+                       const DifferenceRow& effect) {
+    const auto found = run.explained.find(cause.name);
+    return found != run.explained.end() &&
+           std::count(found->second.begin(), found->second.end(), effect.name) > 0;
   }
 
   static bool share_a_line(const DifferenceSide& a, const DifferenceSide& b) {
@@ -510,15 +438,8 @@ class Comparison {
 }  // namespace
 
 std::string_view to_string(RowState state) {
-  switch (state) {
-    case RowState::Differs:
-      return "differs";
-    case RowState::Note:
-      return "note";
-    case RowState::NotComparable:
-      return "not_comparable";
-  }
-  return {};
+  constexpr std::string_view kNames[] = {"differs", "note", "not_comparable"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 RunDifference compare_runs(const ComparedRun& good, const ComparedRun& bad) {

@@ -22,10 +22,11 @@ bool has_spoken(const Job& job, Subsystem subsystem) {
 
 namespace {
 
-CoverageAnswer covered() { return {}; }
-
-CoverageAnswer open(std::string reason, bool worth_telling = false) {
-  return {false, worth_telling, std::move(reason)};
+/// The logs leave it open; `matters` to whoever reads them, whether a rule asks or not.
+FactValue open(std::string why, bool matters = false) {
+  FactValue value = matters ? no() : unknown();
+  value.why = std::move(why);
+  return value;
 }
 
 template <typename... T>
@@ -53,71 +54,34 @@ bool ignores_debug_file(const Job& job) {
                      [](const std::string& version) { return version.starts_with("2.13.4"); });
 }
 
-std::string one_file_per_process(const Job& job) {
-  return ignores_debug_file(job)
-             ? "NCCL 2.13.4 ignores NCCL_DEBUG_FILE: redirect each rank's stdout to its own file"
-             : "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file";
-}
-
-std::string capture_info(const Job& job) {
-  return "Set NCCL_DEBUG=INFO on all ranks; " + one_file_per_process(job) + ".";
-}
-
-std::string capture_subsystems(const Job& job, std::string_view subsystems) {
-  return fmt::format("Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS={} on all ranks; {}.", subsystems,
-                     one_file_per_process(job));
-}
-
-std::string capture_init(const Job& job) { return capture_subsystems(job, "INIT,ENV,NET"); }
-
-std::string capture_collectives(const Job& job) {
-  return capture_subsystems(job, "INIT,ENV,NET,COLL") +
-         " With PyTorch also TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
-         "(TORCH_NCCL_TRACE_BUFFER_SIZE before the TORCH_FR_ names).";
-}
-
-std::string capture_all_ranks(const Job& job) {
-  return "Collect the files of all ranks from all hosts, also of those that seem fine; " +
-         one_file_per_process(job) + ".";
-}
-
-std::string capture_framework(const Job&) {
-  return "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun "
-         "--output-filename DIR.";
-}
-
-std::string capture_whole_files(const Job&) {
-  return "Copy the files again once the job has ended, and compare their sizes.";
-}
-
-CoverageAnswer ask_nccl(const Job& job) {
-  if (has_nccl(job)) return covered();
+FactValue ask_nccl(const Job& job, const Instance&) {
+  if (has_nccl(job)) return yes({});
   if (job.losses.count(Loss::LineInDoubt) + job.losses.count(Loss::LineTorn) > 0) {
     return open("Processes wrote into each other's lines; which of them NCCL printed is not sure.");
   }
   return open("No line of the log was printed by NCCL itself.", has_recognised(job));
 }
 
-CoverageAnswer ask_init(const Job& job) {
-  if (has_spoken(job, Subsystem::Init) && !job.communicators.empty()) return covered();
+FactValue ask_init(const Job& job, const Instance&) {
+  if (has_spoken(job, Subsystem::Init) && !job.communicators.empty()) return yes({});
   return open("No line tells how a communicator was initialised.");
 }
 
-CoverageAnswer ask_network(const Job& job) {
-  if (!job.network.name.empty()) return covered();
+FactValue ask_network(const Job& job, const Instance&) {
+  if (!job.network.name.empty()) return yes({});
   return open("No line says which network NCCL uses.");
 }
 
-CoverageAnswer ask_environment(const Job& job) {
-  if (!job.environment.empty() || has_spoken(job, Subsystem::Env)) return covered();
+FactValue ask_environment(const Job& job, const Instance&) {
+  if (!job.environment.empty() || has_spoken(job, Subsystem::Env)) return yes({});
   return open("No line names a setting that NCCL has read.");
 }
 
-CoverageAnswer ask_channels(const Job& job) {
+FactValue ask_channels(const Job& job, const Instance&) {
   const bool connected = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
     return !log.connections.all.empty();
   });
-  return connected ? covered() : open("No line tells how ranks are connected.");
+  return connected ? yes({}) : open("No line tells how ranks are connected.");
 }
 
 /// Ranks of whom a dump of the Flight Recorder shows calls.
@@ -138,14 +102,14 @@ std::vector<int> ranks_besides(const Job& job, const std::set<int>& known) {
   return ranks;
 }
 
-CoverageAnswer ask_collectives(const Job& job) {
-  if (has_spoken(job, Subsystem::Coll)) return covered();
+FactValue ask_collectives(const Job& job, const Instance&) {
+  if (has_spoken(job, Subsystem::Coll)) return yes({});
   const std::set<int> dumped = ranks_with_dumps(job);
   if (dumped.empty()) {
     return open("The log does not show which collectives the ranks entered.", reports_hang(job));
   }
   const std::vector<int> missing = ranks_besides(job, dumped);
-  if (missing.empty()) return covered();
+  if (missing.empty()) return yes({});
   return open(fmt::format("Neither lines nor dumps show which collectives {} entered.",
                           ranks_phrase(missing)),
               reports_hang(job));
@@ -185,13 +149,13 @@ std::vector<int> unseen_ranks(const Job& job) {
   return ranks_besides(job, seen);
 }
 
-CoverageAnswer ask_all_ranks(const Job& job) {
+FactValue ask_all_ranks(const Job& job, const Instance&) {
   if (!job.nranks) return open("The log does not tell how many ranks there are.");
   const std::vector<int> unseen = unseen_ranks(job);
   const auto speakers =
       std::count_if(job.processes.begin(), job.processes.end(),
                     [](const Process& process) { return process.has_nccl && process.pid >= 0; });
-  if (unseen.empty() || speakers == *job.nranks) return covered();
+  if (unseen.empty() || speakers == *job.nranks) return yes({});
   if (unseen.size() == static_cast<size_t>(*job.nranks)) {
     return open("No line names the rank that printed it.");
   }
@@ -200,26 +164,26 @@ CoverageAnswer ask_all_ranks(const Job& job) {
               true);
 }
 
-CoverageAnswer ask_framework(const Job& job) {
+FactValue ask_framework(const Job& job, const Instance&) {
   const bool speaks = std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
     return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
       return all_kinds()[entry.first].source == Source::Framework;
     });
   });
-  return speaks ? covered() : open("No line of the framework or the launcher is in the log.");
+  return speaks ? yes({}) : open("No line of the framework or the launcher is in the log.");
 }
 
-CoverageAnswer ask_versions(const Job& job) {
-  return job.nccl_versions.empty() ? open("No line says which NCCL runs.") : covered();
+FactValue ask_versions(const Job& job, const Instance&) {
+  return job.nccl_versions.empty() ? open("No line says which NCCL runs.") : yes({});
 }
 
-CoverageAnswer ask_whole_files(const Job& job) {
+FactValue ask_whole_files(const Job& job, const Instance&) {
   std::vector<std::string_view> lost;
   for (const JobInput& input : job.inputs) {
     const bool cut = input.status == InputStatus::Cut;
     if (cut || input.status == InputStatus::Unreadable) lost.push_back(input.path);
   }
-  if (lost.empty()) return covered();
+  if (lost.empty()) return yes({});
   if (lost.size() == 1) {
     return open(fmt::format("1 of {} inputs is cut short or cannot be read: {}.", job.inputs.size(),
                             printable(lost.front())),
@@ -230,100 +194,104 @@ CoverageAnswer ask_whole_files(const Job& job) {
               true);
 }
 
-std::string capture_left_out(const Job&) {
-  return "RAY_DEDUP_LOGS=0 makes Ray print every line; the workers' own files lie under "
-         "/tmp/ray/session_latest/logs";
-}
-
 /// Ray prints one of several lines that are alike but for their numbers.
-CoverageAnswer ask_left_out_lines(const Job& job) {
+FactValue ask_left_out_lines(const Job& job, const Instance&) {
   const uint64_t lines = job.losses.count(Loss::LineLeftOut);
-  if (lines == 0) return covered();
+  if (lines == 0) return yes({});
   return open(fmt::format("Ray left out {} {} like one that it printed; their ranks, hosts and "
                           "values are unknown.",
                           lines, lines == 1 ? "line" : "lines"),
               true);
 }
 
-constexpr std::array kQuestions = {
-    CoverageQuestion{"nccl", "What does NCCL itself say?", ask_nccl, capture_info},
-    CoverageQuestion{"all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
-                     capture_all_ranks},
-    CoverageQuestion{"collectives", "Which collective did each rank enter last?", ask_collectives,
-                     capture_collectives},
-    CoverageQuestion{"init", "How far did the initialisation of each rank come?", ask_init,
-                     capture_init},
-    CoverageQuestion{"network", "Which network does NCCL use?", ask_network, capture_init},
-    CoverageQuestion{"environment", "Which settings did NCCL read?", ask_environment, capture_init},
-    CoverageQuestion{"channels", "Over which paths are ranks connected?", ask_channels,
-                     capture_init},
-    CoverageQuestion{"versions", "Which NCCL runs?", ask_versions, capture_info},
-    CoverageQuestion{"framework", "What did the framework report?", ask_framework,
-                     capture_framework},
-    CoverageQuestion{"whole_files", "What stands in the missing part of the files?",
-                     ask_whole_files, capture_whole_files},
-    CoverageQuestion{"left_out_lines", "What did the lines say that Ray left out?",
-                     ask_left_out_lines, capture_left_out},
+// How the next log answers a question. What several of them ask for together: capture_advice.
+
+std::string one_file_per_process(const Job& job) {
+  return ignores_debug_file(job)
+             ? "NCCL 2.13.4 ignores NCCL_DEBUG_FILE: redirect each rank's stdout to its own file"
+             : "NCCL_DEBUG_FILE=nccl.%h.%p.log gives each process its own file";
+}
+
+constexpr std::string_view kAllFiles =
+    "Collect the files of all ranks from all hosts, also of those that seem fine";
+constexpr std::string_view kSetupSubsystems = "INIT,ENV,NET";
+constexpr std::string_view kCallSubsystems = "INIT,ENV,NET,COLL";
+
+std::string with_subsystems(const Job& job, std::string_view subsystems) {
+  return fmt::format("Set NCCL_DEBUG=INFO and NCCL_DEBUG_SUBSYS={} on all ranks; {}.", subsystems,
+                     one_file_per_process(job));
+}
+
+std::string capture_usual_lines(const Job& job) {
+  return "Set NCCL_DEBUG=INFO on all ranks; " + one_file_per_process(job) + ".";
+}
+
+std::string capture_setup(const Job& job) { return with_subsystems(job, kSetupSubsystems); }
+
+std::string capture_calls(const Job& job) {
+  return with_subsystems(job, kCallSubsystems) +
+         " With PyTorch also TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
+         "(TORCH_NCCL_TRACE_BUFFER_SIZE before the TORCH_FR_ names).";
+}
+
+std::string capture_all_ranks(const Job& job) {
+  return fmt::format("{}; {}.", kAllFiles, one_file_per_process(job));
+}
+
+std::string capture_stderr(const Job&) {
+  return "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun "
+         "--output-filename DIR.";
+}
+
+std::string capture_whole_files(const Job&) {
+  return "Copy the files again once the job has ended, and compare their sizes.";
+}
+
+std::string capture_lines_of_ray(const Job&) {
+  return "RAY_DEDUP_LOGS=0 makes Ray print every line; the workers' own files lie under "
+         "/tmp/ray/session_latest/logs";
+}
+
+constexpr Fact question(std::string_view name, std::string_view words,
+                        FactValue (*ask)(const Job& job, const Instance& the_job),
+                        std::string (*how_to_capture)(const Job& job)) {
+  return {name, Scope::Job, FactType::Bool, words, ask, how_to_capture};
+}
+
+constexpr Fact kQuestions[] = {
+    question("nccl", "What does NCCL itself say?", ask_nccl, capture_usual_lines),
+    question("all_ranks", "What did the ranks do that have no lines here?", ask_all_ranks,
+             capture_all_ranks),
+    question("collectives", "Which collective did each rank enter last?", ask_collectives,
+             capture_calls),
+    question("init", "How far did the initialisation of each rank come?", ask_init, capture_setup),
+    question("network", "Which network does NCCL use?", ask_network, capture_setup),
+    question("environment", "Which settings did NCCL read?", ask_environment, capture_setup),
+    question("channels", "Over which paths are ranks connected?", ask_channels, capture_setup),
+    question("versions", "Which NCCL runs?", ask_versions, capture_usual_lines),
+    question("framework", "What did the framework report?", ask_framework, capture_stderr),
+    question("whole_files", "What stands in the missing part of the files?", ask_whole_files,
+             capture_whole_files),
+    question("left_out_lines", "What did the lines say that Ray left out?", ask_left_out_lines,
+             capture_lines_of_ray),
 };
 
 }  // namespace
 
-std::span<const CoverageQuestion> coverage_questions() { return kQuestions; }
+std::span<const Fact> coverage_facts() { return kQuestions; }
 
-const CoverageQuestion* find_coverage_question(std::string_view name) {
-  const auto found =
-      std::find_if(kQuestions.begin(), kQuestions.end(),
-                   [&](const CoverageQuestion& question) { return question.name == name; });
-  return found == kQuestions.end() ? nullptr : &*found;
+const Fact* find_coverage(std::string_view name) {
+  const auto found = std::find_if(std::begin(kQuestions), std::end(kQuestions),
+                                  [&](const Fact& question) { return question.name == name; });
+  return found == std::end(kQuestions) ? nullptr : found;
 }
 
 namespace {
 
-/// What one question asks for.
-struct Capture {
-  std::string_view question;
-  bool network = false;   ///< Subsystems INIT, ENV, NET.
-  bool calls = false;     ///< COLL as well, and PyTorch's Flight Recorder.
-  std::string_view step;  ///< What no variable does.
-  bool nccl = true;       ///< NCCL's own lines answer it.
-};
-
-constexpr Capture kCaptures[] = {
-    {"all_ranks", false, false,
-     "Collect the files of all ranks from all hosts, also of those that seem fine."},
-    {"collectives", true, true, ""},
-    {"init", true, false, ""},
-    {"network", true, false, ""},
-    {"environment", true, false, ""},
-    {"channels", true, false, ""},
-    {"framework", false, false,
-     "Keep each rank's stderr: torchrun --log-dir DIR --redirects 3, or mpirun --output-filename "
-     "DIR.",
-     false},
-    {"whole_files", false, false,
-     "Copy the files again once the job has ended, and compare their sizes.", false},
-    {"left_out_lines", false, false, "", false},
-};
-
-/// Questions without a row of their own are answered by NCCL's usual lines.
-Capture capture_of(const CoverageQuestion& question) {
-  const auto row = std::find_if(std::begin(kCaptures), std::end(kCaptures),
-                                [&](const Capture& one) { return one.question == question.name; });
-  return row != std::end(kCaptures) ? *row : Capture{question.name};
-}
-
-struct Wanted {
-  bool nccl = false;
-  bool network = false;
-  bool calls = false;
-  bool all_lines_of_ray = false;
-};
-
-void add_nccl_settings(const Job& job, const Wanted& wanted, CaptureAdvice& advice) {
+void add_nccl_settings(const Job& job, std::string_view subsystems, CaptureAdvice& advice) {
   advice.settings.push_back({"NCCL_DEBUG", "INFO"});
-  if (wanted.network) {
-    advice.settings.push_back(
-        {"NCCL_DEBUG_SUBSYS", wanted.calls ? "INIT,ENV,NET,COLL" : "INIT,ENV,NET"});
+  if (!subsystems.empty()) {
+    advice.settings.push_back({"NCCL_DEBUG_SUBSYS", std::string(subsystems)});
   }
   if (ignores_debug_file(job)) {
     advice.steps.push_back(
@@ -415,23 +383,26 @@ uint64_t LogSize::bytes_per_hour() const {
   return static_cast<uint64_t>(static_cast<double>(bytes_per_call) * calls_per_second * 3600);
 }
 
-CaptureAdvice capture_advice(const Job& job, std::span<const CoverageQuestion* const> open) {
-  Wanted wanted;
+CaptureAdvice capture_advice(const Job& job, std::span<const Fact* const> open) {
   CaptureAdvice advice;
-  for (const CoverageQuestion* question : open) {
-    const Capture capture = capture_of(*question);
-    wanted.nccl |= capture.nccl;
-    wanted.network |= capture.network;
-    wanted.calls |= capture.calls;
-    wanted.all_lines_of_ray |= question->name == "left_out_lines";
-    if (!capture.step.empty()) advice.steps.emplace_back(capture.step);
+  std::set<std::string (*)(const Job&)> captures;
+  for (const Fact* question : open) {
+    const auto capture = question->how_to_capture;
+    captures.insert(capture);
+    if (capture == capture_all_ranks) advice.steps.push_back(std::string(kAllFiles) + ".");
+    if (capture == capture_stderr || capture == capture_whole_files) {
+      advice.steps.push_back(capture(job));
+    }
   }
-  if (wanted.nccl) {
-    add_nccl_settings(job, wanted, advice);
-    advice.size = expected_size(job, wanted.calls);
+  const bool calls = captures.contains(capture_calls);
+  const bool setup = captures.contains(capture_setup);
+  if (calls || setup || captures.contains(capture_usual_lines) ||
+      captures.contains(capture_all_ranks)) {
+    add_nccl_settings(job, calls ? kCallSubsystems : setup ? kSetupSubsystems : "", advice);
+    advice.size = expected_size(job, calls);
   }
-  if (wanted.calls) add_recorder_settings(job, advice);
-  if (wanted.all_lines_of_ray) {
+  if (calls) add_recorder_settings(job, advice);
+  if (captures.contains(capture_lines_of_ray)) {
     advice.settings.push_back({"RAY_DEDUP_LOGS", "0"});
     advice.steps.emplace_back(
         "The workers' own files lie under /tmp/ray/session_latest/logs: collect them.");

@@ -2,9 +2,9 @@
 //
 //   network: no line says which network was used → "set NCCL_DEBUG=INFO …"
 //
-// A rule names the questions that it needs; while one of them is open, the rule is not judged. A
-// question is told to the user where a rule that might apply needs it, or where it matters to
-// everybody. A new question is one row of the table.
+// Each question is a fact of the job about its logs: "yes" where they answer it, unknown where they
+// do not, "no" where they do not and everybody should know. A rule names those that it needs, and
+// is not judged without them. A new question is one row of the table.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnose/facts/fact.h"
 #include "model/job.h"
 
 namespace ncclog {
@@ -21,25 +22,12 @@ namespace ncclog {
 /// True if some process has printed lines of that subsystem.
 bool has_spoken(const Job& job, Subsystem subsystem);
 
-/// How a log stands to a question.
-struct CoverageAnswer {
-  bool covered = true;
-  bool worth_telling = false;  ///< If not covered: tell it even if no rule asks for it.
-  std::string reason;          ///< If not covered: what is missing, in one sentence.
-};
+/// All questions, in the order in which they are told; valid for the whole program. The meaning is
+/// the question: "Which network does NCCL use?".
+std::span<const Fact> coverage_facts();
 
-struct CoverageQuestion {
-  std::string_view name;      ///< By which rules need it: "network".
-  std::string_view question;  ///< "Which network does NCCL use?"
-  CoverageAnswer (*ask)(const Job& job);
-  std::string (*how_to_capture)(const Job& job);
-};
-
-/// All questions, in the order in which they are told; valid for the whole program.
-std::span<const CoverageQuestion> coverage_questions();
-
-/// The question with that name; nullptr if there is none.
-const CoverageQuestion* find_coverage_question(std::string_view name);
+/// The question of that name, by which rules need it: "network"; nullptr if there is none.
+const Fact* find_coverage(std::string_view name);
 
 // What to set before the next run, so that its logs answer the questions that these leave open, and
 // how large they will be.
@@ -77,7 +65,7 @@ struct CaptureAdvice {
 };
 
 /// Everything that the open questions ask for, joined.
-CaptureAdvice capture_advice(const Job& job, std::span<const CoverageQuestion* const> open);
+CaptureAdvice capture_advice(const Job& job, std::span<const Fact* const> open);
 
 /// "about 30 kB for each rank to begin with, then …": the size as a sentence, with its ground.
 std::string log_size_text(const LogSize& size, std::optional<int> nranks);

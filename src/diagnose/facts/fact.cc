@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <tuple>
+#include <type_traits>
 
 #include "base/text.h"
 
@@ -203,18 +206,6 @@ Instance job_instance(const Job& job) {
   return instance;
 }
 
-Instance instance_around(const Job& job, int process, Scope scope) {
-  if (scope != Scope::Host && scope != Scope::Process && scope != Scope::Rank) {
-    return job_instance(job);
-  }
-  for (Instance& instance : instances_of(job, scope)) {
-    for (const int member : instance.processes) {
-      if (member == process) return std::move(instance);
-    }
-  }
-  return job_instance(job);
-}
-
 std::string name_of(const Job& job, const Instance& instance) {
   switch (instance.scope) {
     case Scope::Job:
@@ -275,6 +266,62 @@ std::string fact_text(const FactValue& value) {
   if (const int64_t* number = std::get_if<int64_t>(&value.value)) return std::to_string(*number);
   if (const std::string* text = std::get_if<std::string>(&value.value)) return *text;
   return "unknown";
+}
+
+namespace {
+
+constexpr double kShareThatCounts = 0.1;
+
+/// Two runs never take equally long. Only what is several times as much counts, and by so much.
+struct Unit {
+  std::string_view name;
+  double ratio;
+  double least;
+};
+
+constexpr Unit kUnits[] = {
+    {"s", 3, 3}, {"GB/s", 1.25, 0.2},  // What is lost beyond the noise between runs.
+};
+
+bool are_alike(const Quantity& a, const Quantity& b) {
+  const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                 [&](const Unit& known) { return known.name == a.unit; });
+  const auto [less, more] = std::minmax(a.value, b.value);
+  return more - less < unit->least || more < less * unit->ratio;
+}
+
+bool are_alike(const Shares& a, const Shares& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    const double apart = share_of(x.second, a) - share_of(y.second, b);
+    return x.first == y.first && std::abs(apart) <= kShareThatCounts;
+  });
+}
+
+bool are_alike(const FactValue::Set& a, const FactValue::Set& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return ncclog::are_alike(x, y); });
+}
+
+template <typename T>
+bool are_alike(const T& a, const T& b) {
+  return a == b;
+}
+
+}  // namespace
+
+bool are_alike(const FactValue& a, const FactValue& b) {
+  return std::visit(
+      [](const auto& x, const auto& y) {
+        if constexpr (std::is_same_v<decltype(x), decltype(y)>) return are_alike(x, y);
+        return false;
+      },
+      a.value, b.value);
+}
+
+double share_of(int64_t count, const Shares& all) {
+  double whole = 0;
+  for (const auto& [what, n] : all) whole += static_cast<double>(n);
+  return static_cast<double>(count) / whole;
 }
 
 std::string ranks_phrase(const std::vector<int>& ranks) {

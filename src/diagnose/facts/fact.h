@@ -4,9 +4,10 @@
 //   job.rdma_evidence       = yes, "host a07 lists mlx5_0 (ibdev2netdev)"
 //   job.watchdog_behind     = yes, ranks {5}; unknown where a rank's own lines are missing
 //
-// A fact is one function and one row of a table. Rules name it, messages quote it. It is asked
-// about an instance: the job, a host, a rank, a pair of ranks. It has three answers: a value, "no",
-// and unknown. Silence is never taken for "no".
+// A fact is one function and one row of a table. Rules and messages name it, a profile says what it
+// should be, a diff compares it with another job's, coverage is why it is unknown. It is asked about
+// an instance: the job, a host, a rank, a pair of ranks. It has three answers: a value, "no", and
+// unknown. Silence is never taken for "no".
 
 #pragma once
 
@@ -71,9 +72,6 @@ std::vector<Instance> instances_of(const Job& job, Scope scope);
 /// The instance of the whole job.
 Instance job_instance(const Job& job);
 
-/// The instance of `scope` around a process; the job if the scope is no Host, Process or Rank.
-Instance instance_around(const Job& job, int process, Scope scope);
-
 /// "node-a", "rank 3", "ranks 1 and 2", "GPU 1b000 on node-a", "mlx5_0 port 1 on node-a",
 /// "communicator 0x9c"; of a process its rank, else its pid. Any bytes that the log holds may be
 /// in it.
@@ -87,9 +85,21 @@ struct Evidence {
   bool operator==(const Evidence&) const = default;
 };
 
+/// A number of a unit that kUnits in fact.cc knows: 3.72 GB/s.
+struct Quantity {
+  double value = 0;
+  std::string_view unit;
+};
+
+/// How often each of several things comes, as parts of a whole: "P2P/CUMEM" 18, "SHM" 6.
+using Shares = std::map<std::string, int64_t>;
+
 /// The answer of a fact. monostate: unknown.
 struct FactValue {
-  std::variant<std::monostate, bool, int64_t, std::string> value;
+  /// What each of the things is that a fact is about, such as all connections.
+  using Set = std::vector<FactValue>;
+
+  std::variant<std::monostate, bool, int64_t, std::string, Quantity, Set, Shares> value;
   std::string what;  ///< The evidence in words, for messages; empty where `value` says it all.
   std::vector<Evidence> evidence;
   /// Processes (into Job::processes) that the fact identifies as guilty; empty: it names none.
@@ -100,11 +110,17 @@ struct FactValue {
   std::string communicator;  ///< Id of the one in which it happened; empty: no single one.
   /// Hosts identified as guilty of which no process may be known.
   std::vector<std::string> hosts = {};
+  /// Why it is unknown, or what a "no" about the log itself misses; may be empty.
+  std::string why = {};
+  std::string of = {};  ///< Which of the things of a set: "NCCL_P2P_DISABLE". May hold any bytes.
+  bool minor = false;   ///< Two jobs that differ in nothing else do not differ.
 
   bool known() const { return !std::holds_alternative<std::monostate>(value); }
 };
 
-enum class FactType { Bool, Integer, Text };
+/// What the values of a fact are. It also says how those of two jobs are compared: numbers of a
+/// unit by their ratio, shares by how far they are apart, everything else exactly.
+enum class FactType { Bool, Integer, Text, Number, Set, Share };
 
 struct Fact {
   std::string_view name;  ///< "job.rdma_evidence": scope, dot, words.
@@ -112,6 +128,8 @@ struct Fact {
   FactType type;
   std::string_view meaning;  ///< One sentence for `ncclog rules show` and rules/README.md.
   FactValue (*derive)(const Job& job, const Instance& instance);
+  /// How the next log tells the fact; nullptr: no log would.
+  std::string (*how_to_capture)(const Job& job) = nullptr;
 };
 
 /// All facts, sorted by name; valid for the whole program.
@@ -122,6 +140,12 @@ const Fact* find_fact(std::string_view name);
 
 /// As messages quote it: the number, the text, "yes"/"no", "unknown".
 std::string fact_text(const FactValue& value);
+
+/// True if two jobs do not differ in the fact; what lines show it makes no difference.
+bool are_alike(const FactValue& a, const FactValue& b);
+
+/// What `count` of all things makes up of the whole, 0 to 1.
+double share_of(int64_t count, const Shares& all);
 
 // The tables of facts, one for each file that derives some. A new fact adds a row there.
 
@@ -159,7 +183,7 @@ inline const Communicator& nth_communicator(const Job& job, int communicator) {
   return job.communicators[static_cast<size_t>(communicator)];
 }
 
-inline FactValue unknown() { return {}; }
+inline FactValue unknown(std::string why = {}) { return {.why = std::move(why)}; }
 
 inline FactValue no() { return {false, {}, {}, {}, {}}; }
 

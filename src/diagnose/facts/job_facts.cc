@@ -36,6 +36,10 @@ int compare_releases(std::string_view a, std::string_view b) {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
+std::string cuda_release(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
 bool is_release(std::string_view text) {
   constexpr size_t kMostParts = 4;
   const auto parts = split(text, '.');
@@ -45,24 +49,6 @@ bool is_release(std::string_view text) {
                   std::all_of(part.begin(), part.end(), is_digit);
          });
 }
-
-namespace {
-
-template <typename T, typename Use>
-void for_each_message(const Job& job, const Process& process, Use use) {
-  for_each_record(job, process, kKindIndex<T>, [&](const Record& record) {
-    const Event event = parse_record(record);
-    use(read_message<T>(event.message));
-  });
-}
-
-/// Names that the job does not list either are damaged.
-bool is_known(const Job& job, std::string_view version, Product product) {
-  const auto& known = versions_of(job, product);
-  return std::find(known.begin(), known.end(), version) != known.end();
-}
-
-}  // namespace
 
 const std::vector<std::string>& versions_of(const Job& job, Product product) {
   switch (product) {
@@ -76,41 +62,13 @@ const std::vector<std::string>& versions_of(const Job& job, Product product) {
   return job.pytorch_versions;
 }
 
-std::vector<std::string> versions_of(const Job& job, std::span<const int> processes,
-                                     Product product) {
-  std::set<std::string> versions;
-  const auto add = [&](std::string_view version) {
-    if (is_known(job, version, product)) versions.emplace(version);
-  };
-  for (const int index : processes) {
-    const Process& process = nth_process(job, index);
-    for_each_message<NcclVersion>(job, process, [&](const NcclVersion& message) {
-      if (product == Product::Nccl) add(message.version);
-      if (product == Product::Cuda) add(message.cuda);
-    });
-    for_each_message<NcclException>(job, process, [&](const NcclException& message) {
-      if (product == Product::Nccl) add(message.version);
-    });
-    for_each_message<TorchVersionLine>(job, process, [&](const TorchVersionLine& message) {
-      if (product == Product::PyTorch) add(message.version);
-    });
-  }
-  return {versions.begin(), versions.end()};
-}
-
 std::vector<std::string> driver_versions(const Job& job) {
   std::set<int> found;
-  for (const Process& process : job.processes) {
-    for_each_record(job, process, kKindIndex<CudaDriverVersion>, [&](const Record& record) {
-      const Event event = parse_record(record);
-      const int version = read_message<CudaDriverVersion>(event.message).version;
-      if (version > 0) found.insert(version);
-    });
-  }
+  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
+    if (said.message.version > 0) found.insert(said.message.version);
+  });
   std::vector<std::string> versions;
-  for (const int version : found) {
-    versions.push_back(fmt::format("{}.{}", version / 1000, version % 1000 / 10));
-  }
+  for (const int version : found) versions.push_back(cuda_release(version));
   return versions;
 }
 
@@ -215,17 +173,14 @@ FactValue pids_started_twice(const Job& job, const Instance&) {
   constexpr size_t kNamed = 3;
   std::vector<std::string> names;
   std::vector<Evidence> evidence;
-  size_t count = 0;
   for (const Process& process : job.processes) {
     if (!process.restarted) continue;
-    if (++count > kNamed) continue;
     names.push_back(fmt::format("pid {} on {}", process.pid, process.host));
+    if (names.size() > kNamed) continue;
     for_each_record(job, process, kKindIndex<CommInit>,
                     [&](const Record& record) { evidence.push_back(evidence_of(record)); });
   }
-  if (count == 0) return no();
-  const std::string more = count > kNamed ? fmt::format(" and {} more", count - kNamed) : "";
-  return yes(join(names, ", ") + more, std::move(evidence));
+  return names.empty() ? no() : yes(few_of(names, kNamed, ", "), std::move(evidence));
 }
 
 /// The first line of the process about that communicator; known by its place where it is not kept.
@@ -426,22 +381,6 @@ std::set<std::string> versions_in(const Communicator& comm, const Banners& banne
   return versions;
 }
 
-/// The processes with a version that fewer than half of all have; none if there is no majority.
-std::vector<int> outvoted(const std::map<std::string, std::vector<int>>& processes) {
-  size_t all = 0;
-  size_t most = 0;
-  for (const auto& [version, members] : processes) {
-    all += members.size();
-    most = std::max(most, members.size());
-  }
-  std::vector<int> result;
-  if (most * 2 <= all) return result;
-  for (const auto& [version, members] : processes) {
-    if (members.size() != most) result.insert(result.end(), members.begin(), members.end());
-  }
-  return result;
-}
-
 /// Errors of processes that do not speak the same wire format.
 bool misunderstand_each_other(const Job& job) {
   return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
@@ -475,7 +414,7 @@ FactValue mixed_nccl_versions(const Job& job, const Instance&) {
   for (const std::string& version : mixed) evidence.push_back(banners.lines.at(version));
   const std::vector<std::string> names(mixed.begin(), mixed.end());
   return yes("the ranks print NCCL " + join(names, " and "), std::move(evidence),
-             outvoted(banners.processes));
+             minority(banners.processes));
 }
 
 // Do the framework and NCCL call a process by the same rank?
@@ -506,9 +445,7 @@ FactValue rank_conflicts(const Job& job, const Instance&) {
     }
   }
   if (phrases.empty()) return no();
-  const size_t more = phrases.size() > kMostNames ? phrases.size() - kMostNames : 0;
-  phrases.resize(phrases.size() - more);
-  value.what = join(phrases, "; ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+  value.what = few_of(phrases, kMostNames, "; ");
   return value;
 }
 

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,21 +31,13 @@ std::vector<int> version_parts(std::string_view version);
 /// Only version_parts are compared; those that one of the two lacks count as 0.
 int compare_releases(std::string_view a, std::string_view b);
 
+/// "13.0" for 13000, as the driver numbers its releases.
+std::string cuda_release(int version);
+
 /// True for two or more numbers between dots, "2.27.3".
 bool is_release(std::string_view text);
 
-// Which versions do some of the processes run, as their own lines say?
-//
-//   NCCL version 2.22.3+cuda12.6     printed by one rank of each communicator only
-//
-// A process that prints none may run any of the job's versions.
-
 enum class Product { Nccl, Cuda, PyTorch };
-
-/// Versions that lines of the processes (into Job::processes) name: distinct, sorted. Empty: none
-/// of them names one.
-std::vector<std::string> versions_of(const Job& job, std::span<const int> processes,
-                                     Product product);
 
 /// Versions that any line of the job names.
 const std::vector<std::string>& versions_of(const Job& job, Product product);

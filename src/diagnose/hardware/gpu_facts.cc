@@ -57,16 +57,17 @@ struct Membership {
 /// several ranks of one communicator.
 std::vector<std::vector<Membership>> memberships(const Job& job) {
   std::vector<std::vector<Membership>> all(job.processes.size());
-  std::set<int> several;
+  std::set<size_t> several;
   for (size_t c = 0; c < job.communicators.size(); ++c) {
-    std::set<int> members;
     for (const CommRank& rank : job.communicators[c].ranks) {
       if (rank.process < 0) continue;
-      if (!members.insert(rank.process).second) several.insert(rank.process);
-      all[static_cast<size_t>(rank.process)].push_back({static_cast<int>(c), &rank});
+      auto& own = all[static_cast<size_t>(rank.process)];
+      const bool again = !own.empty() && own.back().communicator == static_cast<int>(c);
+      if (again) several.insert(static_cast<size_t>(rank.process));
+      own.push_back({static_cast<int>(c), &rank});
     }
   }
-  for (const int process : several) all[static_cast<size_t>(process)].clear();
+  for (const size_t process : several) all[process].clear();
   for (auto& own : all) {
     std::sort(own.begin(), own.end(), [](const Membership& a, const Membership& b) {
       return std::pair(a.rank->log, a.rank->segment) < std::pair(b.rank->log, b.rank->segment);
@@ -137,7 +138,7 @@ std::optional<Change> change_between(const Job& job, int process,
   return std::nullopt;
 }
 
-/// The first line of the main thread behind `since` that shows another device than `device`.
+/// The first line of the main thread after `since` that shows another device than `device`.
 std::optional<Evidence> other_device_line(const SpeakerLog& log, SourceRef since, int device) {
   std::optional<Evidence> first;
   for (const auto& [kind, list] : log.records) {
@@ -163,8 +164,8 @@ std::optional<Evidence> waits_for_another(const Job& job, const Process& process
 }
 
 /// Behind its only communicators, all on one GPU, its main thread shows another one.
-std::optional<Change> change_behind(const Job& job, int process,
-                                    const std::vector<Membership>& own) {
+std::optional<Change> change_after(const Job& job, int process,
+                                   const std::vector<Membership>& own) {
   const CommRank& last = *own.back().rank;
   const InitSection* section = init_section(job, last);
   const Process& speaker = nth_process(job, process);
@@ -196,7 +197,7 @@ std::vector<Change> find_changes(const Job& job) {
     if (all[p].empty() || process.torn || process.cut) continue;
     const int index = static_cast<int>(p);
     auto change = change_between(job, index, all[p]);
-    if (!change) change = change_behind(job, index, all[p]);
+    if (!change) change = change_after(job, index, all[p]);
     if (change) changes.push_back(std::move(*change));
   }
   return changes;
@@ -212,27 +213,27 @@ bool everybody_changed(const Job& job, const Change& change, const std::set<int>
 
 /// "…; ranks 1-3 likewise": one in full is enough to see what happened.
 std::string changes_phrase(const Job& job, const std::vector<const Change*>& changes) {
-  std::vector<int> ranks;
-  for (const Change* change : changes) {
-    if (change != changes.front()) ranks.push_back(nth_process(job, change->process).rank);
-  }
-  std::erase(ranks, -1);
   if (changes.size() == 1) return changes.front()->what;
-  const std::string others = ranks.size() + 1 == changes.size()
-                                 ? ranks_phrase(ranks)
-                                 : fmt::format("{} more", changes.size() - 1);
-  return fmt::format("{}; {} likewise", changes.front()->what, others);
+  std::vector<int> ranks;
+  for (const Change* change : std::span(changes).subspan(1)) {
+    ranks.push_back(nth_process(job, change->process).rank);
+  }
+  const bool all_known = std::count(ranks.begin(), ranks.end(), -1) == 0;
+  return fmt::format("{}; {} likewise", changes.front()->what,
+                     all_known ? ranks_phrase(ranks) : fmt::format("{} more", ranks.size()));
 }
 
-FactValue answer(const Job& job, bool surely) {
+/// The processes that changed and are `surely` the reason why the job hangs, or perhaps only.
+template <bool surely>
+FactValue device_changed(const Job& job, const Instance&) {
   const std::vector<Change>& changes = job.answers.of<&find_changes>(job);
   std::set<int> changed;
   for (const Change& change : changes) changed.insert(change.process);
-  const auto stop = changes.empty() ? std::nullopt : stop_evidence(job);
+  const bool stopped = !changes.empty() && stop_evidence(job);
   FactValue value = yes({});
   std::vector<const Change*> told;
   for (const Change& change : changes) {
-    const bool sure = stop && change.left_behind && !everybody_changed(job, change, changed);
+    const bool sure = stopped && change.left_behind && !everybody_changed(job, change, changed);
     if (sure != surely) continue;
     told.push_back(&change);
     value.processes.push_back(change.process);
@@ -242,8 +243,6 @@ FactValue answer(const Job& job, bool surely) {
   value.what = changes_phrase(job, told);
   return value;
 }
-
-FactValue device_changed(const Job& job, const Instance&) { return answer(job, true); }
 
 /// Ranks of a communicator by host and GPU. A name that every machine may have is no host.
 std::map<std::pair<std::string, uint64_t>, std::vector<const CommRank*>> ranks_by_gpu(
@@ -287,15 +286,12 @@ FactValue gpu_shared(const Job& job, const Instance&) {
   }
   if (phrases.empty()) return unknown();
   constexpr size_t kMost = 3;
-  if (phrases.size() > kMost) {
-    phrases[kMost] = fmt::format("{} more like these", phrases.size() - kMost);
-    phrases.resize(kMost + 1);
-  }
+  const size_t more = phrases.size() - std::min(phrases.size(), kMost);
+  phrases.resize(phrases.size() - more);
+  if (more > 0) phrases.push_back(fmt::format("{} more like these", more));
   value.what = join(phrases, "; ");
   return value;
 }
-
-FactValue device_changed_perhaps(const Job& job, const Instance&) { return answer(job, false); }
 
 // Are the rings and trees that the ranks describe rings and trees?
 //
@@ -487,17 +483,18 @@ std::optional<Evidence> line_of(const Job& job, const Gpu& gpu) {
 /// Whose GPU it is; -1: not known.
 int process_of(const Job& job, const Gpu& gpu) {
   const int rank = gpu.host->ranks[gpu.node];
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (rank >= 0 && process.rank == rank && process.host == gpu.host->host) {
-      return static_cast<int>(p);
-    }
-  }
-  return -1;
+  const auto owner =
+      std::find_if(job.processes.begin(), job.processes.end(), [&](const Process& process) {
+        return rank >= 0 && process.rank == rank && process.host == gpu.host->host;
+      });
+  return owner == job.processes.end() ? -1 : static_cast<int>(owner - job.processes.begin());
 }
 
-FactValue odd_gpu_answer(const Job& job, const std::vector<Gpu>& gpus,
-                         const std::vector<const Gpu*>& odd) {
+/// GPUs with less of a measure than their peers, also than those of the same host if `in_host`.
+template <double measure(const SystemTopology&, size_t), bool in_host>
+FactValue odd_gpu(const Job& job, const Instance&) {
+  const std::vector<Gpu> gpus = measured_gpus(job, measure);
+  const std::vector<const Gpu*> odd = odd_gpus(gpus, in_host);
   if (gpus.empty()) return unknown();
   if (odd.empty()) return no();
   double best = 0;
@@ -514,28 +511,6 @@ FactValue odd_gpu_answer(const Job& job, const std::vector<Gpu>& gpus,
              std::move(lines), {processes.begin(), processes.end()});
 }
 
-FactValue odd_nvlink(const Job& job, const Instance&) {
-  const std::vector<Gpu> gpus = measured_gpus(job, nvswitch_bw);
-  return odd_gpu_answer(job, gpus, odd_gpus(gpus, true));
-}
-
-FactValue odd_pcie_link(const Job& job, const Instance&) {
-  const std::vector<Gpu> gpus = measured_gpus(job, pcie_bw);
-  return odd_gpu_answer(job, gpus, odd_gpus(gpus, true));
-}
-
-FactValue odd_nic_path(const Job& job, const Instance&) {
-  const std::vector<Gpu> gpus = measured_gpus(job, nic_path_bw);
-  return odd_gpu_answer(job, gpus, odd_gpus(gpus, false));
-}
-
-/// What a rank's search for rings found.
-struct RingSearch {
-  int channels = -1;
-  double bw = -1;  ///< GB/s of all its channels together, where it is slowest.
-  std::string text;
-};
-
 /// "30.0/30.0": the smaller of both.
 double smaller_bw(std::string_view printed) {
   double smaller = -1;
@@ -548,65 +523,59 @@ double smaller_bw(std::string_view printed) {
 
 constexpr int kRingPattern = 4;
 
-std::map<int, RingSearch> ring_searches(const Communicator& comm) {
-  std::map<int, RingSearch> by_rank;
-  for (const GraphSearch& search : comm.graphs.searches) {
-    const double bw = smaller_bw(search.graph.bw);
-    if (search.graph.pattern != kRingPattern || search.graph.channels <= 0 || bw <= 0) continue;
-    for (const int rank : search.ranks) {
-      by_rank.try_emplace(
-          rank, RingSearch{search.graph.channels, bw * search.graph.channels,
-                           fmt::format("{} channels of {} GB/s, {}", search.graph.channels,
-                                       search.graph.bw, search.graph.type)});
-    }
-  }
-  return by_rank;
-}
-
-/// The ring searches of a communicator by host, each under the number of a process of the host.
-/// Hosts with another number of ranks than the first one's make it empty: they need not be alike.
-struct HostSearches {
-  PeerValues values;
-  std::map<std::string, RingSearch> by_text;
-  std::map<int, std::vector<int>> processes;  ///< Of the host of each peer.
+/// What the ranks of a host found when they searched for rings.
+struct HostRings {
+  std::vector<int> processes;
+  std::map<std::string, double> found;  ///< In words: GB/s of all channels together.
 };
 
-HostSearches host_searches(const Job& job, const Communicator& comm) {
-  const auto by_rank = ring_searches(comm);
-  std::map<std::string, std::vector<int>> hosts;
-  std::map<std::string, std::set<std::string>> texts;
-  HostSearches result;
+/// By host. Empty unless the process of every rank is known and hosts have equally many: others need
+/// not be alike.
+std::map<std::string, HostRings> rings_by_host(const Job& job, const Communicator& comm) {
+  std::map<int, std::pair<std::string, double>> by_rank;
+  for (const GraphSearch& search : comm.graphs.searches) {
+    const SearchedGraph& graph = search.graph;
+    const double bw = smaller_bw(graph.bw);
+    if (graph.pattern != kRingPattern || graph.channels <= 0 || bw <= 0) continue;
+    const std::string text =
+        fmt::format("{} channels of {} GB/s, {}", graph.channels, graph.bw, graph.type);
+    for (const int rank : search.ranks) by_rank.try_emplace(rank, text, bw * graph.channels);
+  }
+  std::map<std::string, HostRings> hosts;
   for (const CommRank& rank : comm.ranks) {
     if (rank.process < 0) return {};
-    const std::string& host = nth_process(job, rank.process).host;
-    hosts[host].push_back(rank.process);
+    HostRings& host = hosts[nth_process(job, rank.process).host];
+    host.processes.push_back(rank.process);
     const auto search = by_rank.find(rank.rank);
-    if (search == by_rank.end()) continue;
-    texts[host].insert(search->second.text);
-    result.by_text[search->second.text] = search->second;
+    if (search != by_rank.end()) host.found.insert(search->second);
   }
-  const size_t size = hosts.empty() ? 0 : hosts.begin()->second.size();
-  for (auto& [host, processes] : hosts) {
-    if (processes.size() != size) return {};
-    if (texts[host].size() != 1) continue;
-    result.values[processes.front()] = *texts[host].begin();
-    result.processes[processes.front()] = std::move(processes);
+  for (const auto& [name, host] : hosts) {
+    if (host.processes.size() != hosts.begin()->second.processes.size()) return {};
   }
-  return result;
+  return hosts;
 }
 
 FactValue odd_search(const Job& job, const Instance&) {
   bool known = false;
   for (const Communicator& comm : job.communicators) {
-    const HostSearches searches = host_searches(job, comm);
-    known |= !searches.values.empty();
-    const OddOnes odd = odd_ones(searches.values);
+    const auto hosts = rings_by_host(job, comm);
+    std::map<int, const HostRings*> peers;  // By their first process.
+    PeerValues values;
+    std::map<std::string, double> bandwidths;
+    for (const auto& [name, host] : hosts) {
+      if (host.found.size() != 1) continue;
+      peers[host.processes.front()] = &host;
+      values[host.processes.front()] = host.found.begin()->first;
+      bandwidths.insert(*host.found.begin());
+    }
+    known |= !values.empty();
+    const OddOnes odd = odd_ones(values);
     std::vector<int> processes;
     std::string what;
     for (const int peer : odd.odd) {
-      const std::string& text = searches.values.at(peer);
-      if (searches.by_text.at(text).bw >= searches.by_text.at(odd.common).bw) continue;
-      const auto& own = searches.processes.at(peer);
+      const std::string& text = values.at(peer);
+      if (bandwidths.at(text) >= bandwidths.at(odd.common)) continue;
+      const std::vector<int>& own = peers.at(peer)->processes;
       processes.insert(processes.end(), own.begin(), own.end());
       if (what.empty()) what = fmt::format("{}, on {} other hosts {}", text, odd.alike, odd.common);
     }
@@ -626,11 +595,11 @@ constexpr std::array kFacts = {
     Fact{"job.device_changed", Scope::Job, FactType::Bool,
          "A process has a communicator on one GPU, went on with another, waited for a communicator "
          "there that others did not join, and the job stopped.",
-         within_runs<device_changed>},
+         within_runs<device_changed<true>>},
     Fact{"job.device_changed_perhaps", Scope::Job, FactType::Bool,
          "A process went on with another GPU than that of its communicator, and nothing hangs from "
          "it.",
-         within_runs<device_changed_perhaps>},
+         within_runs<device_changed<false>>},
     Fact{"job.gpu_shared", Scope::Job, FactType::Bool,
          "Ranks of a communicator that nobody completed print the same host and bus id.",
          within_runs<gpu_shared>},
@@ -641,15 +610,15 @@ constexpr std::array kFacts = {
         graph_broken},
     Fact{"job.odd_nic_path", Scope::Job, FactType::Bool,
          "A few GPUs have a slower best path to a NIC than the GPUs at their place of most hosts.",
-         odd_nic_path},
+         odd_gpu<nic_path_bw, false>},
     Fact{"job.odd_nvlink", Scope::Job, FactType::Bool,
          "A few GPUs reach the NVSwitches with less bandwidth than the others of their host, or "
          "than the GPUs at their place of most hosts.",
-         odd_nvlink},
+         odd_gpu<nvswitch_bw, true>},
     Fact{"job.odd_pcie_link", Scope::Job, FactType::Bool,
          "A few GPUs hang on a slower PCIe link than the others of their host, or than the GPUs at "
          "their place of most hosts.",
-         odd_pcie_link},
+         odd_gpu<pcie_bw, true>},
     Fact{"job.odd_search", Scope::Job, FactType::Bool,
          "In a communicator of hosts with equally many ranks, a few hosts found rings with less "
          "bandwidth than most; all ranks use the smallest number of channels.",

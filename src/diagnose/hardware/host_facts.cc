@@ -20,6 +20,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/messages.h"
 #include "model/job.h"
@@ -55,116 +56,82 @@ struct CumemHostMemory {
   }
 };
 
-struct Release {
-  int minor = -1;
-  int patch = -1;
-  auto operator<=>(const Release&) const = default;
-};
+constexpr std::string_view kFirstWithMemory = "2.24.0";
+constexpr std::string_view kFirstWithLine = "2.26.3";
 
-constexpr Release kFirstWithMemory{24, 0};
-constexpr Release kFirstWithLine{26, 3};
-
-/// "2.26.3" as {26, 3}; nothing for what is no release of NCCL 2.
-std::optional<Release> release_of(std::string_view version) {
-  const std::vector<int> parts = version_parts(version);
-  if (parts.size() < 3 || parts[0] != 2) return std::nullopt;
-  return Release{parts[1], parts[2]};
-}
-
-/// True if the log names releases and all of them pass.
+/// True if the log names releases, and all of them are of NCCL 2 and pass.
 template <typename Test>
 bool all_releases(const Job& job, Test test) {
   const auto passes = [&](const std::string& version) {
-    const auto release = release_of(version);
-    return release && test(*release);
+    return version.starts_with("2.") && version_parts(version).size() >= 3 && test(version);
   };
   return !job.nccl_versions.empty() &&
          std::all_of(job.nccl_versions.begin(), job.nccl_versions.end(), passes);
 }
 
 template <typename... T>
-std::set<int> speakers(const Job& job) {
+std::set<int> processes_that_print(const Job& job) {
   std::set<int> processes;
-  const auto add = [&](const auto& said) { processes.insert(said.process); };
-  (for_each_said<T>(job, add), ...);
+  for_each_said_of<T...>(job, [&](const auto& said) { processes.insert(said.process); });
   return processes;
-}
-
-std::set<int> switched_off(const Job& job) {
-  std::set<int> processes;
-  for (const EnvironmentSetting& setting : job.environment) {
-    if (setting.name != "NCCL_CUMEM_HOST_ENABLE" || setting.value != "0") continue;
-    processes.insert(setting.processes.begin(), setting.processes.end());
-  }
-  return processes;
-}
-
-/// Ray prints one line for several processes; the others' are silent without having been quiet.
-bool speaks_for_others(const Job& job) {
-  bool repeated = false;
-  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
-    repeated = repeated || said.header.repeated > 1;
-  });
-  return repeated;
 }
 
 /// Processes shown from their first lines to past the probe, which comes before a network is
 /// chosen.
 std::set<int> shown_past_probe(const Job& job) {
-  const std::set<int> head = speakers<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
+  const std::set<int> head =
+      processes_that_print<BootstrapInterface, CudaDriverVersion, NcclVersion>(job);
   std::set<int> past;
-  for (const int process : speakers<NetworkSelected, CommInit>(job)) {
+  for (const int process : processes_that_print<NetworkSelected, CommInit>(job)) {
     const bool torn = nth_process(job, process).torn;
     if (head.contains(process) && !torn) past.insert(process);
   }
   return past;
 }
 
-int ranks_there(const Communicator& comm, const std::vector<int>& processes) {
-  return static_cast<int>(
-      std::count_if(comm.ranks.begin(), comm.ranks.end(), [&](const auto& rank) {
-        return std::binary_search(processes.begin(), processes.end(), rank.process);
-      }));
-}
-
-/// How many ranks a communicator has on the host, as its processes say; 0: none says it.
-int announced_ranks(const Job& job, const std::vector<int>& processes) {
-  int most = 0;
-  for_each_said<CommLayout>(job, [&](const Said<CommLayout>& said) {
-    if (!std::binary_search(processes.begin(), processes.end(), said.process)) return;
-    most = std::max(most, said.message.local_ranks);
-  });
-  return most;
-}
-
-bool all_seen(const Communicator& comm) {
-  return static_cast<int>(comm.ranks.size()) == comm.nranks &&
-         std::all_of(comm.ranks.begin(), comm.ranks.end(),
-                     [](const CommRank& rank) { return rank.process >= 0; });
-}
-
+/// Every rank that a communicator has on the host, as far as its processes and ranks tell, is there.
 bool is_complete(const Job& job, const std::vector<int>& processes) {
+  const auto is_here = [&](int process) {
+    return std::binary_search(processes.begin(), processes.end(), process);
+  };
   int most = 0;
-  bool all = true;
+  bool all_seen = true;
   for (const Communicator& comm : job.communicators) {
-    const int there = ranks_there(comm, processes);
-    most = std::max(most, there);
-    all = all && (there == 0 || all_seen(comm));
+    const auto there = std::count_if(comm.ranks.begin(), comm.ranks.end(),
+                                     [&](const CommRank& rank) { return is_here(rank.process); });
+    if (there == 0) continue;
+    most = std::max(most, static_cast<int>(there));
+    all_seen &= static_cast<int>(comm.ranks.size()) == comm.nranks &&
+                std::all_of(comm.ranks.begin(), comm.ranks.end(),
+                            [](const CommRank& rank) { return rank.process >= 0; });
   }
-  const int announced = announced_ranks(job, processes);
-  return most > 0 && (announced > 0 ? most >= announced : all);
+  int announced = 0;
+  for_each_said<CommLayout>(job, [&](const Said<CommLayout>& said) {
+    if (is_here(said.process)) announced = std::max(announced, said.message.local_ranks);
+  });
+  return most > 0 && (announced > 0 ? most >= announced : all_seen);
 }
 
 /// Counts the processes of `host`, an instance of Scope::Host.
 CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
   CumemHostMemory memory;
-  const auto fell_back = speakers<CumemHostFallback>(job);
-  const auto off = switched_off(job);
+  const auto fell_back = processes_that_print<CumemHostFallback>(job);
+  std::set<int> off;
+  for (const EnvironmentSetting& setting : job.environment) {
+    if (setting.name != "NCCL_CUMEM_HOST_ENABLE" || setting.value != "0") continue;
+    off.insert(setting.processes.begin(), setting.processes.end());
+  }
+  // Ray prints one line for several processes; the others are silent without having been quiet.
+  bool repeated = false;
+  for_each_said<CumemHostFallback>(job, [&](const Said<CumemHostFallback>& said) {
+    repeated = repeated || said.header.repeated > 1;
+  });
   const auto past = shown_past_probe(job);
   const bool has_line =
-      all_releases(job, [](Release release) { return release >= kFirstWithLine; }) ||
+      all_releases(job,
+                   [](auto& version) { return compare_releases(version, kFirstWithLine) >= 0; }) ||
       (job.nccl_versions.empty() && !fell_back.empty());
-  const bool silence_counts = has_line && !speaks_for_others(job);
+  const bool silence_counts = has_line && !repeated;
   for (const int process : host.processes) {
     if (!nth_process(job, process).has_nccl) continue;
     int& count = fell_back.contains(process)                ? memory.fell_back
@@ -174,8 +141,9 @@ CumemHostMemory cumem_host_memory(const Job& job, const Instance& host) {
     ++count;
   }
   memory.complete = is_complete(job, host.processes);
-  memory.too_old = fell_back.empty() &&
-                   all_releases(job, [](Release release) { return release < kFirstWithMemory; });
+  memory.too_old = fell_back.empty() && all_releases(job, [](auto& version) {
+                     return compare_releases(version, kFirstWithMemory) < 0;
+                   });
   return memory;
 }
 
@@ -273,26 +241,18 @@ std::optional<double> parse_size(std::string_view text) {
   return bytes;
 }
 
-/// Asks df's rows about /dev/shm. Without df nothing is known, and rules ask only for a sign.
-template <typename Test>
-FactValue shm_mount(const Job& job, Test test) {
+/// Asks df's rows for a /dev/shm of 1 GB or more, or a smaller one. Without df nothing is known, and
+/// rules ask only for a sign.
+template <bool large>
+FactValue shm_mount(const Job& job, const Instance&) {
+  constexpr double kSmall = 1024.0 * 1024 * 1024;
   FactValue answer = no();
   for_each_said<ShmUsage>(job, [&](const Said<ShmUsage>& said) {
     const auto size = parse_size(said.message.size);
-    if (!size || !test(*size)) return;
+    if (!size || (*size >= kSmall) != large) return;
     answer = yes(fmt::format("/dev/shm has {}", said.message.size), {evidence_of(said.record)});
   });
   return answer;
-}
-
-constexpr double kSmallMount = 1024.0 * 1024 * 1024;
-
-FactValue shm_mount_small(const Job& job, const Instance&) {
-  return shm_mount(job, [](double size) { return size < kSmallMount; });
-}
-
-FactValue shm_mount_large(const Job& job, const Instance&) {
-  return shm_mount(job, [](double size) { return size >= kSmallMount; });
 }
 
 FactValue cumem_fallback_partial(const Job& job, const Instance& instance) {
@@ -408,21 +368,17 @@ FactValue events_answer(const Job& job, std::string_view what, Wanted&& wanted) 
   constexpr size_t kMostNames = 4;
   std::vector<std::string> phrases;
   FactValue value = yes({});
-  size_t more = 0;
   for (const KernelEvent& event : job.kernel_events) {
     if (event.kind != kKindIndex<T> || !wanted(event)) continue;
     value.evidence.push_back({event.where, event.text});
     if (event.process >= 0) value.processes.push_back(event.process);
-    const std::string phrase = event_phrase(what, event);
-    if (std::count(phrases.begin(), phrases.end(), phrase) > 0) continue;
-    if (phrases.size() < kMostNames) {
-      phrases.push_back(phrase);
-    } else {
-      ++more;
-    }
+    std::string phrase = event_phrase(what, event);
+    const auto named =
+        phrases.begin() + static_cast<std::ptrdiff_t>(std::min(phrases.size(), kMostNames));
+    if (std::find(phrases.begin(), named, phrase) == named) phrases.push_back(std::move(phrase));
   }
   if (value.evidence.empty()) return no();
-  value.what = join(phrases, "; ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+  value.what = few_of(phrases, kMostNames, "; ");
   return value;
 }
 
@@ -432,17 +388,12 @@ constexpr int kMemory[] = {48, 63, 64, 94, 95, 140};
 constexpr int kDriver[] = {38, 61, 62, 109, 119, 120};
 constexpr int kProgram[] = {13, 31, 43};
 
-FactValue xid_answer(const Job& job, std::span<const int> codes) {
-  return events_answer<Xid>(job, "Xid", [&](const KernelEvent& event) {
+template <const auto& codes>
+FactValue xid(const Job& job, const Instance&) {
+  return events_answer<Xid>(job, "Xid", [](const KernelEvent& event) {
     return concerns_job(event) && is_in(codes, cause_code(event));
   });
 }
-
-FactValue xid_off_bus(const Job& job, const Instance&) { return xid_answer(job, kOffBus); }
-FactValue xid_nvlink(const Job& job, const Instance&) { return xid_answer(job, kNvlink); }
-FactValue xid_memory(const Job& job, const Instance&) { return xid_answer(job, kMemory); }
-FactValue xid_driver(const Job& job, const Instance&) { return xid_answer(job, kDriver); }
-FactValue xid_program(const Job& job, const Instance&) { return xid_answer(job, kProgram); }
 
 FactValue xid_other(const Job& job, const Instance&) {
   return events_answer<Xid>(job, "Xid", [](const KernelEvent& event) {
@@ -491,9 +442,9 @@ constexpr std::array kFacts = {
          "Host names, commands or addresses show a container; no means nothing does.", container},
     Fact{"job.shm_mount_large", Scope::Job, FactType::Bool,
          "df shows a /dev/shm of 1 GB or more; no also where df is not in the log.",
-         shm_mount_large},
+         shm_mount<true>},
     Fact{"job.shm_mount_small", Scope::Job, FactType::Bool,
-         "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount_small},
+         "df shows a /dev/shm below 1 GB; no also where df is not in the log.", shm_mount<false>},
     Fact{"job.uneven_ranks_per_host", Scope::Job, FactType::Bool,
          "Hosts of one communicator run different numbers of ranks.",
          within_runs<uneven_ranks_per_host>},
@@ -506,19 +457,19 @@ constexpr std::array kFacts = {
          sxid_fatal},
     Fact{"job.xid_driver", Scope::Job, FactType::Bool,
          "Xid 38, 61, 62, 109, 119 or 120: a GPU's firmware or its driver stopped working.",
-         xid_driver},
+         xid<kDriver>},
     Fact{"job.xid_elsewhere", Scope::Job, FactType::Bool,
          "Xids only of GPUs or hosts that the job does not use.", xid_elsewhere},
     Fact{"job.xid_memory", Scope::Job, FactType::Bool,
-         "Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory.", xid_memory},
+         "Xid 48, 63, 64, 94, 95 or 140: errors of a GPU's memory.", xid<kMemory>},
     Fact{"job.xid_nvlink", Scope::Job, FactType::Bool, "Xid 74 or 144 to 150: errors of NVLink.",
-         xid_nvlink},
+         xid<kNvlink>},
     Fact{"job.xid_off_bus", Scope::Job, FactType::Bool,
-         "Xid 79: a GPU no longer answers on the PCI bus.", xid_off_bus},
+         "Xid 79: a GPU no longer answers on the PCI bus.", xid<kOffBus>},
     Fact{"job.xid_other", Scope::Job, FactType::Bool,
          "An Xid of a class that no other fact covers.", xid_other},
     Fact{"job.xid_program", Scope::Job, FactType::Bool,
-         "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's.", xid_program},
+         "Xid 13, 31 or 43: a kernel on the GPU faulted, mostly the program's.", xid<kProgram>},
 };
 
 }  // namespace

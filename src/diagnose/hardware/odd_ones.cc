@@ -115,36 +115,38 @@ OddOnes odd_at_place(const Job& job, const PeerValues& values) {
 
 namespace {
 
+constexpr size_t kMaxLines = 6;
+
 /// What processes say, each by one line.
 struct Sayings {
   PeerValues values;
   std::map<int, Evidence> lines;
-
-  void add(int process, std::string value, const Record& record) {
-    if (values.emplace(process, std::move(value)).second)
-      lines.emplace(process, evidence_of(record));
-  }
-
-  std::vector<Evidence> lines_of(const std::vector<int>& processes) const {
-    constexpr size_t kMaxLines = 6;
-    std::vector<Evidence> result;
-    for (const int process : processes) {
-      const auto line = lines.find(process);
-      if (line != lines.end() && result.size() < kMaxLines) result.push_back(line->second);
-    }
-    return result;
-  }
 };
+
+/// The first line of kind T of each process, and what `value_of` makes of it.
+template <typename T, typename ValueOf>
+Sayings sayings_of(const Job& job, ValueOf value_of) {
+  Sayings sayings;
+  for_each_said<T>(job, [&](const Said<T>& said) {
+    if (sayings.values.emplace(said.process, value_of(said.message)).second) {
+      sayings.lines.emplace(said.process, evidence_of(said.record));
+    }
+  });
+  return sayings;
+}
 
 /// "12.2 instead of 12.4, as 7 others", with the names that `name` gives to values.
 template <typename Name>
 FactValue odd_answer(const Sayings& sayings, OddOnes odd, Name name) {
   if (sayings.values.empty()) return unknown();
   if (odd.odd.empty()) return no();
-  std::string what = fmt::format("{}, {} others {}", name(sayings.values.at(odd.odd.front())),
-                                 odd.alike, name(odd.common));
-  std::vector<Evidence> lines = sayings.lines_of(odd.odd);
-  return yes(std::move(what), std::move(lines), std::move(odd.odd));
+  FactValue value = yes(fmt::format("{}, {} others {}", name(sayings.values.at(odd.odd.front())),
+                                    odd.alike, name(odd.common)));
+  for (const int process : odd.odd) {
+    if (value.evidence.size() < kMaxLines) value.evidence.push_back(sayings.lines.at(process));
+  }
+  value.processes = std::move(odd.odd);
+  return value;
 }
 
 /// One value for each host, under the number of its first process.
@@ -182,20 +184,16 @@ std::string driver_name(const std::string& printed) {
 }
 
 FactValue odd_driver(const Job& job, const Instance&) {
-  Sayings sayings;
-  for_each_said<CudaDriverVersion>(job, [&](const Said<CudaDriverVersion>& said) {
-    sayings.add(said.process, std::to_string(said.message.version), said.record);
-  });
+  const Sayings sayings = sayings_of<CudaDriverVersion>(
+      job, [](const auto& said) { return std::to_string(said.version); });
   OddOnes odd = odd_ones(by_host(job, sayings.values));
   odd.odd = whole_hosts(job, sayings.values, odd.odd);
   return odd_answer(sayings, std::move(odd), driver_name);
 }
 
 FactValue odd_nvls(const Job& job, const Instance&) {
-  Sayings sayings;
-  for_each_said<NvlsSupport>(job, [&](const Said<NvlsSupport>& said) {
-    sayings.add(said.process, std::string(said.message.state), said.record);
-  });
+  const Sayings sayings =
+      sayings_of<NvlsSupport>(job, [](const auto& said) { return std::string(said.state); });
   OddOnes odd = odd_ones(sayings.values);
   // Where a single one of many offers it, the others are the rule.
   if (odd.common != "available") odd.odd.clear();
@@ -203,10 +201,8 @@ FactValue odd_nvls(const Job& job, const Instance&) {
 }
 
 FactValue odd_affinity(const Job& job, const Instance&) {
-  Sayings sayings;
-  for_each_said<CpuAffinity>(job, [&](const Said<CpuAffinity>& said) {
-    sayings.add(said.process, std::string(said.message.cpus), said.record);
-  });
+  const Sayings sayings =
+      sayings_of<CpuAffinity>(job, [](const auto& said) { return std::string(said.cpus); });
   return odd_answer(sayings, odd_at_place(job, sayings.values),
                     [](const std::string& cpus) { return "CPUs " + printable(cpus); });
 }
@@ -238,52 +234,36 @@ FactValue odd_channel_count(const Job& job, const Instance&) {
   return known ? no() : unknown();
 }
 
-/// Runs of nccl-tests that measured the same.
-struct TestKey {
-  std::string test;
-  int nranks = -1;
-  int64_t size = -1;
-  auto operator<=>(const TestKey&) const = default;
-};
-
-/// What a run measured at its largest size.
-struct Measured {
-  double busbw = 0;  ///< GB/s
-  const NcclTestsRun* run = nullptr;
-};
-
-std::map<TestKey, std::vector<Measured>> measured_runs(const Job& job) {
-  std::map<TestKey, std::vector<Measured>> result;
-  for (const NcclTestsRun& run : job.nccl_tests) {
-    if (run.rows.empty() || run.test.empty()) continue;
-    const NcclTestsRow& row = run.rows.back();
-    const auto busbw = parse_decimal(row.out_of_place.busbw);
-    if (busbw && *busbw > 0) {
-      result[{run.test, run.nranks, row.size}].push_back({*busbw, &run});
-    }
-  }
-  return result;
-}
-
 /// Runs far below three quarters of the others, whose own values lie close together.
 FactValue odd_test_run(const Job& job, const Instance&) {
   constexpr size_t kMinRuns = 4;
   constexpr double kClose = 0.8;
   constexpr double kSlow = 0.6;
-  for (auto& [key, runs] : measured_runs(job)) {
+  // By test, ranks and largest size: the bus bandwidths in GB/s that were measured there.
+  std::map<std::tuple<std::string, int, int64_t>,
+           std::vector<std::pair<double, const NcclTestsRun*>>>
+      by_test;
+  for (const NcclTestsRun& run : job.nccl_tests) {
+    if (run.rows.empty() || run.test.empty()) continue;
+    const NcclTestsRow& row = run.rows.back();
+    const double busbw = parse_decimal(row.out_of_place.busbw).value_or(0);
+    if (busbw > 0) by_test[{run.test, run.nranks, row.size}].emplace_back(busbw, &run);
+  }
+  for (auto& [key, runs] : by_test) {
     if (runs.size() < kMinRuns) continue;
-    std::sort(runs.begin(), runs.end(),
-              [](const Measured& a, const Measured& b) { return a.busbw < b.busbw; });
-    const size_t slow = runs.size() / 4;
-    const double best = runs.back().busbw;
-    if (runs[slow].busbw < kClose * best || runs.front().busbw > kSlow * runs[slow].busbw) continue;
-    const NcclTestsRow& row = runs.front().run->rows.back();
+    std::stable_sort(runs.begin(), runs.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    const size_t others = runs.size() / 4;
+    const auto& [slowest, slow_run] = runs.front();
+    const double least = runs[others].first;
+    const double best = runs.back().first;
+    if (least < kClose * best || slowest > kSlow * least) continue;
+    const NcclTestsRow& row = slow_run->rows.back();
     std::vector<int> who;
-    if (runs.front().run->process >= 0) who.push_back(runs.front().run->process);
-    return yes(
-        fmt::format("{} at {} bytes: {:.2f} GB/s, {} other runs {:.2f} to {:.2f}", key.test,
-                    key.size, runs.front().busbw, runs.size() - slow, runs[slow].busbw, best),
-        {{row.where, row.text}}, std::move(who));
+    if (slow_run->process >= 0) who.push_back(slow_run->process);
+    return yes(fmt::format("{} at {} bytes: {:.2f} GB/s, {} other runs {:.2f} to {:.2f}",
+                           slow_run->test, row.size, slowest, runs.size() - others, least, best),
+               {{row.where, row.text}}, std::move(who));
   }
   return job.nccl_tests.empty() ? unknown() : no();
 }
@@ -296,28 +276,23 @@ FactValue odd_test_run(const Job& job, const Instance&) {
 // Only what a process announces itself is held against it, and only where its peers announce the
 // same kind of connection: a log without lines of channels proves nothing.
 
-constexpr size_t kMaxLines = 6;
-
-/// The lines of the edges that `wanted` picks, some of each process of `processes` in turn.
+/// "rank 3 -> rank 4 via NET/IB/0, while 15 others …": names the first of the edges that `wanted`
+/// picks, with some lines of each odd one in turn.
 template <typename Wanted>
-std::vector<Evidence> lines_of(const std::vector<Edge>& edges, const std::vector<int>& processes,
-                               Wanted wanted) {
+FactValue odd_edges(const std::vector<Edge>& edges, OddOnes odd, Wanted wanted,
+                    std::string_view others) {
   std::map<int, size_t> taken;
+  std::string first;
   std::vector<Evidence> lines;
   for (const Edge& edge : edges) {
-    const bool named = std::binary_search(processes.begin(), processes.end(), edge.process);
+    const bool named = std::binary_search(odd.odd.begin(), odd.odd.end(), edge.process);
     if (!named || !wanted(edge) || lines.size() == kMaxLines || taken[edge.process]++ == 2)
       continue;
+    if (lines.empty()) first = edge_phrase(edge);
     lines.push_back({edge.where, {}});
   }
-  return lines;
-}
-
-std::string first_phrase(const std::vector<Edge>& edges, const std::vector<Evidence>& lines) {
-  for (const Edge& edge : edges) {
-    if (!lines.empty() && edge.where == lines.front().where) return edge_phrase(edge);
-  }
-  return {};
+  return yes(fmt::format("{}, while {} {}", first, odd.alike, others), std::move(lines),
+             std::move(odd.odd));
 }
 
 bool is_net_between_hosts(const Edge& edge) {
@@ -337,36 +312,28 @@ FactValue odd_network(const Job& job, const Instance&) {
   if (values.empty()) return unknown();
   OddOnes odd = odd_ones(values);
   if (odd.odd.empty()) return no();
-  auto lines = lines_of(edges, odd.odd, [&](const Edge& edge) {
-    return is_net_between_hosts(edge) && edge.path.network != odd.common;
-  });
-  std::string what = fmt::format("{}, while {} others use NET/{}", first_phrase(edges, lines),
-                                 odd.alike, odd.common);
-  return yes(std::move(what), std::move(lines), std::move(odd.odd));
+  const auto differs = [common = odd.common](const Edge& edge) {
+    return is_net_between_hosts(edge) && edge.path.network != common;
+  };
+  const std::string others = "others use NET/" + odd.common;
+  return odd_edges(edges, std::move(odd), differs, others);
 }
 
-/// Of one direction, how many channels of a process use GPU Direct RDMA, and how many do not.
-struct DirectUse {
-  int with = 0;
-  int without = 0;
-};
-
 constexpr std::string_view kWith = "with";
-constexpr std::string_view kWithout = "without";
 
-/// By process. Those that do both are none of either, and one channel alone may be a cut line.
+/// By process, for one direction. Those that do both are none of either, and one channel alone may be a cut line.
 PeerValues gpudirect_values(const std::vector<Edge>& edges, bool sends) {
-  std::map<int, DirectUse> uses;
+  std::map<int, std::array<int, 2>> channels;  // Without GPU Direct RDMA, and with it.
   for (const Edge& edge : edges) {
     if (!is_net_between_hosts(edge) || edge.sends != sends) continue;
     if (edge.path.network == "Socket") continue;
-    DirectUse& use = uses[edge.process];
-    (edge.path.gpudirect ? use.with : use.without) += channel_count({edge.channels, {}});
+    channels[edge.process][edge.path.gpudirect ? 1 : 0] += channel_count({edge.channels, {}});
   }
   PeerValues values;
-  for (const auto& [process, use] : uses) {
-    if (use.with > 0 && use.without == 0) values[process] = kWith;
-    if (use.with == 0 && use.without > 1) values[process] = kWithout;
+  for (const auto& [process, used] : channels) {
+    const auto [without, with] = used;
+    if (with > 0 && without == 0) values[process] = kWith;
+    if (with == 0 && without > 1) values[process] = "without";
   }
   return values;
 }
@@ -381,109 +348,84 @@ FactValue odd_gpudirect(const Job& job, const Instance&) {
     if (odd.common != kWith) continue;
     excuse_places(job, values, odd);
     if (odd.odd.empty()) continue;
-    auto lines = lines_of(edges, odd.odd, [&](const Edge& edge) {
+    const auto in_direction = [&](const Edge& edge) {
       return is_net_between_hosts(edge) && edge.sends == sends;
-    });
-    std::string what =
-        fmt::format("{}, while {} others {} with GPU Direct RDMA", first_phrase(edges, lines),
-                    odd.alike, sends ? "send" : "receive");
-    return yes(std::move(what), std::move(lines), std::move(odd.odd));
+    };
+    return odd_edges(
+        edges, std::move(odd), in_direction,
+        sends ? "others send with GPU Direct RDMA" : "others receive with GPU Direct RDMA");
   }
   return known ? no() : unknown();
 }
 
-/// How slow a transport is, compared with the others inside a host.
+/// How slow a transport is, compared with the others inside a host; -1: none of these.
 int slowness(Transport transport) {
-  switch (transport) {
-    case Transport::P2P:
-      return 0;
-    case Transport::SHM:
-      return 1;
-    case Transport::NET:
-      return 2;
-    default:
-      return -1;
-  }
+  constexpr Transport kFastestFirst[] = {Transport::P2P, Transport::SHM, Transport::NET};
+  const auto* found = std::find(std::begin(kFastestFirst), std::end(kFastestFirst), transport);
+  return found == std::end(kFastestFirst) ? -1 : static_cast<int>(found - kFastestFirst);
 }
 
-/// A pair of processes of one host, by their places in it, and who announced it.
-struct LocalPair {
-  int src_place = -1;
-  int dst_place = -1;
-  auto operator<=>(const LocalPair&) const = default;
-};
-
-/// The slowest transport of a pair in one host.
+/// The slowest transport of a pair of processes in one host.
 struct LocalPath {
+  std::pair<int, int> places;  ///< Of the two in their host.
+  std::string host;
   int slowness = -1;
   const Edge* edge = nullptr;
 };
 
-using LocalPaths = std::map<LocalPair, std::map<std::string, LocalPath>>;  ///< By pair, host.
-
-LocalPaths local_paths(const Job& job, const std::vector<Edge>& edges) {
+/// By places, then host.
+std::vector<LocalPath> local_paths(const Job& job, const std::vector<Edge>& edges) {
   const std::vector<int> places = places_in_host(job);
-  LocalPaths paths;
+  std::map<std::pair<std::pair<int, int>, std::string>, LocalPath> slowest;
   for (const Edge& edge : edges) {
     if (!edge.sends || edge.peer < 0 || edge.reach != EdgeReach::SameHost) continue;
-    const int slow = slowness(edge.path.transport);
-    const LocalPair pair{places[static_cast<size_t>(edge.process)],
-                         places[static_cast<size_t>(edge.peer)]};
-    if (slow < 0 || pair.src_place < 0 || pair.dst_place < 0) continue;
-    LocalPath& path = paths[pair][nth_process(job, edge.process).host];
-    if (slow > path.slowness) path = {slow, &edge};
+    LocalPath path{
+        {places[static_cast<size_t>(edge.process)], places[static_cast<size_t>(edge.peer)]},
+        nth_process(job, edge.process).host,
+        slowness(edge.path.transport),
+        &edge};
+    if (path.slowness < 0 || path.places.first < 0 || path.places.second < 0) continue;
+    LocalPath& known = slowest[{path.places, path.host}];
+    if (path.slowness > known.slowness) known = std::move(path);
   }
+  std::vector<LocalPath> paths;
+  for (auto& [key, path] : slowest) paths.push_back(std::move(path));
   return paths;
 }
 
-/// Pairs that are slower than the same pair on most other hosts.
-std::vector<const Edge*> slower_than_on_other_hosts(const LocalPaths& paths) {
-  std::vector<const Edge*> slower;
-  for (const auto& [pair, by_host] : paths) {
-    std::vector<const LocalPath*> peers;
-    PeerValues values;
-    for (const auto& [host, path] : by_host) {
-      values[static_cast<int>(peers.size())] = std::to_string(path.slowness);
-      peers.push_back(&path);
-    }
-    const OddOnes odd = odd_ones(values);
-    for (const int index : odd.odd) {
-      const LocalPath& path = *peers[static_cast<size_t>(index)];
-      if (std::to_string(path.slowness) > odd.common) slower.push_back(path.edge);
-    }
+/// Adds the edges of those that are slower than most of their peers.
+void add_slower(const std::vector<const LocalPath*>& peers, std::vector<const Edge*>& slower) {
+  PeerValues values;
+  for (size_t i = 0; i < peers.size(); ++i) {
+    values[static_cast<int>(i)] = std::to_string(peers[i]->slowness);
   }
-  return slower;
+  const OddOnes odd = odd_ones(values);
+  for (const int index : odd.odd) {
+    if (values[index] > odd.common) slower.push_back(peers[static_cast<size_t>(index)]->edge);
+  }
 }
 
-/// Pairs that are slower than most pairs of the same host, where all pairs are built alike.
-std::vector<const Edge*> slower_than_other_pairs(const Job& job, const LocalPaths& paths) {
-  const std::set<std::string> hosts = nvswitch_hosts(job);
-  std::vector<const Edge*> slower;
-  for (const std::string& host : hosts) {
-    std::vector<const LocalPath*> peers;
-    PeerValues values;
-    for (const auto& [pair, by_host] : paths) {
-      const auto path = by_host.find(host);
-      if (path == by_host.end()) continue;
-      values[static_cast<int>(peers.size())] = std::to_string(path->second.slowness);
-      peers.push_back(&path->second);
-    }
-    const OddOnes odd = odd_ones(values);
-    for (const int index : odd.odd) {
-      const LocalPath& path = *peers[static_cast<size_t>(index)];
-      if (std::to_string(path.slowness) > odd.common) slower.push_back(path.edge);
-    }
+/// Pairs that are slower than the same pair on most other hosts, or than most pairs of the same
+/// host where NVSwitches make all of them alike.
+std::vector<const Edge*> slower_pairs(const Job& job, const std::vector<LocalPath>& paths) {
+  std::map<std::pair<int, int>, std::vector<const LocalPath*>> by_places;
+  std::map<std::string, std::vector<const LocalPath*>> by_host;
+  const std::set<std::string> alike = nvswitch_hosts(job);
+  for (const LocalPath& path : paths) {
+    by_places[path.places].push_back(&path);
+    if (alike.contains(path.host)) by_host[path.host].push_back(&path);
   }
+  std::vector<const Edge*> slower;
+  for (const auto& [places, peers] : by_places) add_slower(peers, slower);
+  for (const auto& [host, peers] : by_host) add_slower(peers, slower);
   return slower;
 }
 
 FactValue odd_local_path(const Job& job, const Instance&) {
   const std::vector<Edge>& edges = edges_of(job);
-  const LocalPaths paths = local_paths(job, edges);
+  const std::vector<LocalPath> paths = local_paths(job, edges);
   if (paths.empty()) return unknown();
-  std::vector<const Edge*> slower = slower_than_on_other_hosts(paths);
-  const std::vector<const Edge*> in_host = slower_than_other_pairs(job, paths);
-  slower.insert(slower.end(), in_host.begin(), in_host.end());
+  const std::vector<const Edge*> slower = slower_pairs(job, paths);
   if (slower.empty()) return no();
   std::set<int> processes;
   std::vector<Evidence> lines;
@@ -510,10 +452,8 @@ FactValue odd_nic(const Job& job, const Instance&) {
   if (values.empty()) return unknown();
   OddOnes odd = odd_at_place(job, values);
   if (odd.odd.empty()) return no();
-  auto lines = lines_of(edges, odd.odd, is_net_between_hosts);
-  std::string what = fmt::format("{}, while {} at the same place of other hosts use NIC {}",
-                                 first_phrase(edges, lines), odd.alike, odd.common);
-  return yes(std::move(what), std::move(lines), std::move(odd.odd));
+  const std::string others = "at the same place of other hosts use NIC " + odd.common;
+  return odd_edges(edges, std::move(odd), is_net_between_hosts, others);
 }
 
 constexpr std::array kFacts = {

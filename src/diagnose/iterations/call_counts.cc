@@ -83,19 +83,48 @@ namespace {
 /// CountKey::order of what has no place of its own.
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max();
 
+/// A communicator by name, and by its size among the others of that size.
+struct CommName {
+  CountKey id{kNowhere, ""};
+  CountKey size{kNowhere, ""};
+};
+
 /// Calls that are alike in everything that may be asked for.
 struct CallFact {
   int process = -1;  ///< Into Job::processes; -1: a dump of its own.
   int rank = -1;
   std::string host;
-  CountKey comm;
-  CountKey comm_size;
-  CountKey iteration;
+  CommName comm;
+  CountKey iteration{kNowhere, ""};
   int64_t iterations = 1;  ///< As CountRow::iterations.
-  CountKey pattern;
+  CountKey pattern{kNowhere, ""};
   OpName op;
   std::optional<uint64_t> size;  ///< Bytes of one call.
 };
+
+CountKey key_of(const CallFact& fact, CountBy dimension) {
+  switch (dimension) {
+    case CountBy::Op:
+      return {0, fact.op.text()};
+    case CountBy::Size:
+      if (!fact.size) return {-1, ""};
+      return {static_cast<int64_t>(*fact.size), std::to_string(*fact.size)};
+    case CountBy::Comm:
+      return fact.comm.id;
+    case CountBy::CommSize:
+      return fact.comm.size;
+    case CountBy::Rank:
+      return {fact.process >= 0 ? fact.process : kNowhere,
+              fact.rank >= 0 ? std::to_string(fact.rank) : ""};
+    case CountBy::Host:
+      return {0, fact.host};
+    case CountBy::Iteration:
+      return fact.iteration;
+    case CountBy::StepPattern:
+      return fact.pattern;
+  }
+  return {};
+}
 
 /// Adds facts up to rows.
 class CountRows {
@@ -103,11 +132,27 @@ class CountRows {
   /// `by` must outlive the rows.
   explicit CountRows(const std::vector<CountBy>& by) : by_(by) {}
 
-  bool wants(CountBy dimension) const;
-  void add(const CallFact& fact, const CallSum& sum);
+  bool wants(CountBy dimension) const { return std::ranges::count(by_, dimension) > 0; }
+
+  void add(const CallFact& fact, const CallSum& sum) {
+    if (sum.calls == 0) return;
+    std::vector<CountKey> keys;
+    for (const CountBy dimension : by_) keys.push_back(key_of(fact, dimension));
+    Row& row = rows_[std::move(keys)];
+    row.sum.add(sum);
+    row.iterations = fact.iterations;
+    row.processes.insert({fact.process, fact.rank});
+  }
 
   /// Sorted by their keys.
-  std::vector<CountRow> take() const;
+  std::vector<CountRow> take() const {
+    std::vector<CountRow> rows;
+    for (const auto& [keys, row] : rows_) {
+      rows.push_back(
+          {keys, row.processes.begin()->first, row.sum, row.processes.size(), row.iterations});
+    }
+    return rows;
+  }
 
  private:
   struct Row {
@@ -124,7 +169,15 @@ class CountRows {
 class IterationChanges {
  public:
   IterationChanges() = default;
-  explicit IterationChanges(const JobIterations& iterations);
+  explicit IterationChanges(const JobIterations& iterations) {
+    for (const ProcessIterations& process : iterations.processes) {
+      for (const IterationRun& run : process.runs) {
+        changes_.insert(run.first);
+        // Iterations that cannot be told apart stand where the first of them stands.
+        changes_.insert(run.together > 1 ? run.first + 1 : run.last + 1);
+      }
+    }
+  }
 
   /// Calls the function with first and last iteration of each stretch of [first, last] in which
   /// nothing changes.
@@ -143,63 +196,6 @@ class IterationChanges {
   std::set<int64_t> changes_;
 };
 
-CountKey key_of(const CallFact& fact, CountBy dimension) {
-  switch (dimension) {
-    case CountBy::Op:
-      return {0, fact.op.text()};
-    case CountBy::Size:
-      if (!fact.size) return {-1, ""};
-      return {static_cast<int64_t>(*fact.size), std::to_string(*fact.size)};
-    case CountBy::Comm:
-      return fact.comm;
-    case CountBy::CommSize:
-      return fact.comm_size;
-    case CountBy::Rank:
-      return {fact.process >= 0 ? fact.process : kNowhere,
-              fact.rank >= 0 ? std::to_string(fact.rank) : ""};
-    case CountBy::Host:
-      return {0, fact.host};
-    case CountBy::Iteration:
-      return fact.iteration;
-    case CountBy::StepPattern:
-      return fact.pattern;
-  }
-  return {};
-}
-
-bool CountRows::wants(CountBy dimension) const {
-  return std::find(by_.begin(), by_.end(), dimension) != by_.end();
-}
-
-void CountRows::add(const CallFact& fact, const CallSum& sum) {
-  if (sum.calls == 0) return;
-  std::vector<CountKey> keys;
-  for (const CountBy dimension : by_) keys.push_back(key_of(fact, dimension));
-  Row& row = rows_[std::move(keys)];
-  row.sum.add(sum);
-  row.iterations = fact.iterations;
-  row.processes.insert({fact.process, fact.rank});
-}
-
-std::vector<CountRow> CountRows::take() const {
-  std::vector<CountRow> rows;
-  for (const auto& [keys, row] : rows_) {
-    rows.push_back(
-        {keys, row.processes.begin()->first, row.sum, row.processes.size(), row.iterations});
-  }
-  return rows;
-}
-
-IterationChanges::IterationChanges(const JobIterations& iterations) {
-  for (const ProcessIterations& process : iterations.processes) {
-    for (const IterationRun& run : process.runs) {
-      changes_.insert(run.first);
-      // Iterations that cannot be told apart stand where the first of them stands.
-      changes_.insert(run.together > 1 ? run.first + 1 : run.last + 1);
-    }
-  }
-}
-
 constexpr int64_t kBefore = std::numeric_limits<int64_t>::min();
 constexpr int64_t kAfter = std::numeric_limits<int64_t>::max() - 1;
 
@@ -217,10 +213,13 @@ std::string range_text(int64_t first, int64_t last) {
   return first == last ? std::to_string(first) : fmt::format("{}-{}", first, last);
 }
 
-std::string ranges_of(const IterationPattern& pattern) {
+/// First and last of each range of iterations.
+using IterationRanges = std::vector<std::pair<int64_t, int64_t>>;
+
+std::string ranges_words(const IterationRanges& iterations) {
   constexpr size_t kMost = 6;
   std::vector<std::string> ranges;
-  for (const auto& [first, last] : pattern.iterations) {
+  for (const auto& [first, last] : iterations) {
     if (ranges.size() == kMost) {
       ranges.push_back("...");
       break;
@@ -234,24 +233,18 @@ std::string ranges_of(const IterationPattern& pattern) {
 using PatternNames = std::map<std::tuple<OpCounts, int64_t, bool>, CountKey>;
 
 PatternNames names_of(const JobIterations& iterations) {
-  std::map<std::tuple<OpCounts, int64_t, bool>, IterationPattern> joined;
+  std::map<std::tuple<OpCounts, int64_t, bool>, IterationRanges> joined;
   for (const IterationPattern& pattern : iterations.patterns) {
-    auto& ranges = joined[{pattern.calls, pattern.together, pattern.cut_short}].iterations;
+    IterationRanges& ranges = joined[{pattern.calls, pattern.together, pattern.cut_short}];
     ranges.insert(ranges.end(), pattern.iterations.begin(), pattern.iterations.end());
   }
   PatternNames names;
-  for (auto& [calls, pattern] : joined) {
-    std::sort(pattern.iterations.begin(), pattern.iterations.end());
-    names[calls] = {pattern.iterations.front().first, ranges_of(pattern)};
+  for (auto& [calls, ranges] : joined) {
+    std::ranges::sort(ranges);
+    names[calls] = {ranges.front().first, ranges_words(ranges)};
   }
   return names;
 }
-
-/// A communicator by name, and by its size among the others of that size.
-struct CommName {
-  CountKey id{kNowhere, ""};
-  CountKey size{kNowhere, ""};
-};
 
 /// Counts the calls of one process.
 class ProcessCount {
@@ -268,18 +261,17 @@ class ProcessCount {
     fact_.rank = process.rank;
     fact_.host = process.host;
     at_least_ = process.cut || process.torn;
-    fact_.iteration = fact_.pattern = {kNowhere, ""};
   }
 
   bool is_lower_bound() const { return at_least_; }
 
   void add_all() {
     for (size_t s = 0; s < log_.comms.all.size(); ++s) {
-      name(comms_[s]);
+      fact_.comm = comms_[s];
       add_segment(calls_of(log_.comms.all[s]));
     }
     for (const CommSegment& segment : log_.unplaced) {
-      name({});
+      fact_.comm = {};
       add_segment(calls_of(segment));
     }
   }
@@ -305,11 +297,6 @@ class ProcessCount {
   }
 
  private:
-  void name(const CommName& comm) {
-    fact_.comm = comm.id;
-    fact_.comm_size = comm.size;
-  }
-
   VolumeKey volume_of(const CallSignature& call) const { return {call.op, call.datatype}; }
 
   /// `elements` as printed, in `calls` calls.
@@ -328,13 +315,13 @@ class ProcessCount {
 
   void add_segment(const CollectiveCalls& calls) {
     if (!rows_.wants(CountBy::Size)) {
-      for (const auto& [key, volume] : calls.volumes.volumes) {
+      for (const auto& [key, volume] : calls.volumes.counts) {
         fact_.op = key.op;
         rows_.add(fact_, sum_of_calls(key, volume.calls, volume.elements));
       }
       return add_others(calls.volumes.other);
     }
-    std::map<VolumeKey, CallVolume> rest = calls.volumes.volumes;
+    std::map<VolumeKey, CallVolume> rest = calls.volumes.counts;
     for (const auto& [call, n] : calls.by_signature.counts) {
       const VolumeKey key = volume_of(call);
       const auto count = static_cast<uint64_t>(std::max<int64_t>(0, call.count));
@@ -386,7 +373,7 @@ class ProcessCount {
     for (const auto& [id, n] : counts) {
       const CallTape::Entry& entry = calls_.track->tape.entries()[id];
       const auto elements = elements_of(entry);
-      name(entry.segment < 0 ? CommName() : comms_[static_cast<size_t>(entry.segment)]);
+      fact_.comm = entry.segment < 0 ? CommName() : comms_[static_cast<size_t>(entry.segment)];
       fact_.op = entry.call.op;
       fact_.size = elements ? bytes_of(*elements, entry.call.datatype) : std::nullopt;
       rows_.add(fact_, sum_of_calls(volume_of(entry.call), n * iterations,
@@ -486,12 +473,11 @@ void add_dumps(const Job& job, const JobCalls& calls, CountRows& rows, CallCount
     fact.process = dump.process;
     fact.rank = dump.rank;
     if (dump.process >= 0) fact.host = job.processes[static_cast<size_t>(dump.process)].host;
-    fact.iteration = fact.pattern = {kNowhere, ""};
     for (const FlightRecorderEntry& entry : dump.entries) {
       const std::string_view op = nccl_function(entry.profiling_name);
       fact.op = op.empty() ? std::string_view(entry.profiling_name) : op;
-      fact.comm = {kNowhere - 1, entry.description.empty() ? entry.group : entry.description};
-      fact.comm_size = fact.comm;
+      fact.comm.id = {kNowhere - 1, entry.description.empty() ? entry.group : entry.description};
+      fact.comm.size = fact.comm.id;
       const CallSum sum = sum_of_entry(entry, op, at_least);
       fact.size = sum.bytes;
       rows.add(fact, sum);

@@ -1,8 +1,8 @@
-#include "diagnose/iterations/cut_iterations.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
+
+#include "diagnose/iterations/iterations.h"
 
 namespace ncclog {
 namespace {
@@ -123,10 +123,7 @@ std::vector<StepMark> step_marks(const Job& job, const CallTrack& calls, const M
 int64_t usual_distance(const std::vector<int64_t>& steps) {
   std::map<int64_t, size_t> distances;
   for (size_t i = 1; i < steps.size(); ++i) ++distances[steps[i] - steps[i - 1]];
-  const auto usual =
-      std::max_element(distances.begin(), distances.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
-  return usual == distances.end() ? 1 : usual->first;
+  return distances.empty() ? 1 : most_frequent(distances)->first;
 }
 
 namespace {
@@ -283,10 +280,10 @@ std::optional<int64_t> usual_shift(const std::vector<Boundary>& own,
     ++shifts[static_cast<int64_t>(boundary.repeat) - static_cast<int64_t>(other->repeat)];
   }
   if (shifts.empty()) return std::nullopt;
-  return std::max_element(shifts.begin(), shifts.end(),
-                          [](const auto& a, const auto& b) { return a.second < b.second; })
-      ->first;
+  return most_frequent(shifts)->first;
 }
+
+size_t distance_of(size_t a, size_t b) { return a > b ? a - b : b - a; }
 
 /// Both make as many repeats from the same step on, or the process's own markers say nothing: then
 /// repeats of equal number are the same iteration.
@@ -365,8 +362,7 @@ std::vector<Boundary> snap(const std::vector<StepMark>& marks, const Repeats& re
 size_t moved_by(const std::vector<Boundary>& boundaries) {
   size_t moved = 0;
   for (const Boundary& boundary : boundaries) {
-    moved +=
-        boundary.raw > boundary.call ? boundary.raw - boundary.call : boundary.call - boundary.raw;
+    moved += distance_of(boundary.raw, boundary.call);
   }
   return moved;
 }
@@ -387,9 +383,7 @@ std::vector<Boundary> aligned(const std::vector<Boundary>& own, const RepeatedCa
     if (!found) continue;
     const auto [known, is_new] = by_step.try_emplace(boundary.step, *found);
     Boundary& moved = known->second;
-    const size_t distance =
-        moved.raw > found->call ? moved.raw - found->call : found->call - moved.raw;
-    if (is_new || (!by_number && distance > most)) continue;
+    if (is_new || (!by_number && distance_of(moved.raw, found->call) > most)) continue;
     moved.call = found->call;
     moved.repeat = found->repeat;
   }

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +20,13 @@
 #include "model/job.h"
 
 namespace ncclog {
+
+/// The entry of a map with the largest number, the first of equals; the end of an empty one.
+template <typename Map>
+auto most_frequent(const Map& counts) {
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; });
+}
 
 // Invariants: stretches follow one another without gap or overlap, and none is empty. Calls are
 // numbered from 0 as in the process.
@@ -64,7 +72,7 @@ class FoldedCalls {
   void add_loop(std::span<const uint16_t> block, size_t times);
 
   std::span<const int> kinds_;
-  std::vector<uint16_t> entries_;  ///< The blocks, one behind the other.
+  std::vector<uint16_t> entries_;  ///< The blocks, one after the other.
   std::vector<Stretch> stretches_;
   size_t size_ = 0;
 };
@@ -76,7 +84,7 @@ class SideBySide {
   SideBySide(const FoldedCalls& left, size_t left_begin, const FoldedCalls& right,
              size_t right_begin, size_t count);
 
-  /// Goes to the next part; false behind the last one.
+  /// Goes to the next part; false after the last one.
   bool next();
 
   size_t begin() const { return begin_; }    ///< Of the part, from 0 to `count`.
@@ -172,7 +180,7 @@ class RepeatPlaces {
   RepeatPlaces() = default;
   explicit RepeatPlaces(size_t pattern_size) : pattern_size_(pattern_size) {}
 
-  /// One more repeat; behind the end of the last one.
+  /// One more repeat; after the end of the last one.
   void add(size_t begin);
 
   /// The last `count` repeats again, `times` times, each time `distance` calls later.

@@ -108,9 +108,7 @@ std::vector<int> pattern_at_markers(const std::vector<Candidate*>& group) {
     const size_t weight = patterns.size() == 1 ? kSteady : 1;
     for (const auto& [pattern, count] : patterns) votes[pattern] += weight * count;
   }
-  const auto most = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == votes.end() ? group.front()->repeats.pattern : most->first;
+  return votes.empty() ? group.front()->repeats.pattern : most_frequent(votes)->first;
 }
 
 /// True if `a` is the better model: it has more markers, does not stop early, and its markers need
@@ -145,8 +143,8 @@ void align_group(const std::vector<Candidate*>& group) {
   }
 }
 
-/// True if markers stand behind the calls of their steps. Where the wording does not tell, the
-/// calls do: those behind the last marker, or those before the first one, are no iteration.
+/// True if markers stand after the calls of their steps. Where the wording does not tell, the
+/// calls do: those after the last marker, or those before the first one, are no iteration.
 bool stands_after(const std::vector<Candidate>& candidates, MarkerPlace place) {
   if (place != MarkerPlace::Unknown) return true;
   size_t before = 0;
@@ -200,8 +198,7 @@ class Patterns {
       const auto next = std::next(change);
       if (now.empty() || next == changes_.end()) continue;
       count += static_cast<uint64_t>(next->first - change->first);
-      const auto& [said, processes] = *std::max_element(
-          now.begin(), now.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+      const auto& [said, processes] = *most_frequent(now);
       int64_t present = 0;
       for (const auto& [other, n] : now) present += n;
       const auto [entry, is_new] = patterns.try_emplace({said, present}, found.size());
@@ -287,17 +284,15 @@ class Search {
     for (const Candidate& candidate : candidates_) {
       if (!candidate.repeats.pattern.empty()) ++patterns[candidate.repeats.pattern];
     }
-    const auto usual =
-        std::max_element(patterns.begin(), patterns.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (usual == patterns.end()) return;
+    if (patterns.empty()) return;
+    const std::vector<int>& usual = most_frequent(patterns)->first;
     for (Candidate& candidate : candidates_) {
-      if (candidate.repeats.pattern == usual->first) continue;
+      if (candidate.repeats.pattern == usual) continue;
       const FoldedCalls folded = candidate.folded();
-      RepeatPlaces begins = find_repeats(folded, usual->first);
-      const size_t covered = begins.size() * usual->first.size();
+      RepeatPlaces begins = find_repeats(folded, usual);
+      const size_t covered = begins.size() * usual.size();
       if (covered * 3 < folded.size()) continue;
-      candidate.repeats = {usual->first, std::move(begins), 1};
+      candidate.repeats = {usual, std::move(begins), 1};
     }
   }
 
@@ -335,15 +330,8 @@ class Search {
 }  // namespace
 
 std::string_view to_string(IterationSource source) {
-  switch (source) {
-    case IterationSource::Marker:
-      return "marker";
-    case IterationSource::Preset:
-      return "preset";
-    case IterationSource::Period:
-      return "period";
-  }
-  return "period";
+  constexpr std::string_view kNames[] = {"marker", "preset", "period"};
+  return kNames[static_cast<size_t>(source)];
 }
 
 std::optional<JobIterations> find_iterations(const Job& job, const JobCalls& calls,

@@ -192,21 +192,15 @@ Usual usual_channels(const Job& job) {
   return usual;
 }
 
-/// Most channels of any communicator; 0: no line says it.
-int most_channels(const Job& job, std::vector<Evidence>& lines) {
-  int most = 0;
-  for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
-    if (said.message.coll <= most) return;
-    most = said.message.coll;
-    lines = {evidence_of(said.record)};
-  });
-  return most;
-}
-
 /// job.channels_capped: names the processes that read the setting.
 FactValue channels_capped(const Job& job, const Instance&) {
+  int channels = 0;  // Most of any communicator.
   std::vector<Evidence> lines;
-  const int channels = most_channels(job, lines);
+  for_each_said<ChannelCounts>(job, [&](const Said<ChannelCounts>& said) {
+    if (said.message.coll <= channels) return;
+    channels = said.message.coll;
+    lines = {evidence_of(said.record)};
+  });
   const Usual usual = usual_channels(job);
   // Where no line counts them the setting itself does: NCCL obeys it.
   FactValue value;
@@ -241,51 +235,41 @@ constexpr size_t kMaxLines = 6;
 
 const std::string& host_of(const Job& job, int process) { return nth_process(job, process).host; }
 
-/// What a fact says that found edges: the first in words, some lines, who announced them.
-struct Found {
-  std::string first;
-  std::vector<Evidence> lines;
+/// The edges that `wanted` takes: the first in words, some lines, who announced them. Without any,
+/// no, or unknown if the job is not `judged`.
+template <typename Wanted>
+FactValue edges_where(const Job& job, bool judged, Wanted wanted) {
+  FactValue value = yes({});
   std::set<int> processes;
-
-  void add(const Edge& edge) {
-    if (first.empty()) first = edge_phrase(edge);
-    if (lines.size() < kMaxLines) lines.push_back({edge.where, {}});
+  for (const Edge& edge : edges_of(job)) {
+    if (!wanted(edge)) continue;
+    if (processes.empty()) value.what = edge_phrase(edge);
+    if (value.evidence.size() < kMaxLines) value.evidence.push_back({edge.where, {}});
     processes.insert(edge.process);
   }
-  FactValue answer(bool any_edges) const {
-    if (processes.empty()) return any_edges ? no() : unknown();
-    return yes(first, lines, {processes.begin(), processes.end()});
-  }
-};
+  if (processes.empty()) return judged && !edges_of(job).empty() ? no() : unknown();
+  value.processes.assign(processes.begin(), processes.end());
+  return value;
+}
 
 bool is_rdma_between_hosts(const Edge& edge) {
   return edge.reach == EdgeReach::OtherHost && edge.path.transport == Transport::NET &&
          edge.path.network != "Socket" && edge.path.network != "FastSocket";
 }
 
-/// With `only_staged`, paths with GPU Direct RDMA do not count: NCCL may choose the NIC because it
-/// is faster.
-FactValue net_inside(const Job& job, bool only_staged) {
-  Found found;
-  const std::vector<Edge>& edges = edges_of(job);
-  for (const Edge& edge : edges) {
-    const bool by_net = edge.path.transport == Transport::NET && edge.reach == EdgeReach::SameHost;
-    if (by_net && !(only_staged && edge.path.gpudirect)) found.add(edge);
-  }
-  return found.answer(!edges.empty());
+/// Paths with GPU Direct RDMA do not count: NCCL may choose the NIC because it is faster.
+FactValue staged_net_within_host(const Job& job, const Instance&) {
+  return edges_where(job, true, [](const Edge& edge) {
+    return edge.path.transport == Transport::NET && edge.reach == EdgeReach::SameHost &&
+           !edge.path.gpudirect;
+  });
 }
 
-FactValue staged_net_within_host(const Job& job, const Instance&) { return net_inside(job, true); }
-
 FactValue shm_despite_nvlink(const Job& job, const Instance&) {
-  Found found;
   const std::set<std::string> hosts = nvswitch_hosts(job);
-  const std::vector<Edge>& edges = edges_of(job);
-  for (const Edge& edge : edges) {
-    const bool linked = hosts.contains(host_of(job, edge.process));
-    if (linked && edge.path.transport == Transport::SHM) found.add(edge);
-  }
-  return found.answer(!edges.empty() && !hosts.empty());
+  return edges_where(job, !hosts.empty(), [&](const Edge& edge) {
+    return hosts.contains(host_of(job, edge.process)) && edge.path.transport == Transport::SHM;
+  });
 }
 
 /// A host that joins all its GPUs by NVSwitch gives every communicator inside it more than two.
@@ -335,15 +319,13 @@ std::set<int> with_several_ports(const Job& job) {
 FactValue one_socket_nic(const Job& job, const Instance&) {
   const std::set<int> several = with_several_ports(job);
   std::set<int> devices;
-  Found found;
-  for (const Edge& edge : edges_of(job)) {
+  FactValue value = edges_where(job, false, [&](const Edge& edge) {
     const bool socket = edge.path.network == "Socket" && edge.reach == EdgeReach::OtherHost;
-    if (!socket || !several.contains(edge.process)) continue;
+    if (!socket || !several.contains(edge.process)) return false;
     devices.insert(edge.path.device);
-    found.add(edge);
-  }
-  if (devices.size() > 1) return no();
-  return found.answer(false);
+    return true;
+  });
+  return devices.size() > 1 ? no() : value;
 }
 
 /// Hosts of which four ranks or more use one NIC, the only one that they have.
@@ -374,7 +356,11 @@ FactValue one_nic_for_many(const Job& job, const Instance&) {
 //
 // Names may differ between hosts; numbers and link layers should not.
 
-std::string on_host(const Job& job, int process) { return " on " + nth_process(job, process).host; }
+/// How many devices of the list have that link layer.
+int count_link(const HcaList& list, std::string_view link) {
+  return static_cast<int>(std::count_if(list.hcas.begin(), list.hcas.end(),
+                                        [&](const Hca& hca) { return hca.link == link; }));
+}
 
 /// Devices of a host if all its processes list the same; nullptr if each has its own.
 const HcaList* common_list(const std::vector<const HcaList*>& lists) {
@@ -403,20 +389,36 @@ FactValue hca_sets_differ(const Job& job, const Instance&) {
   if (groups.size() < 2) return no();
   std::vector<std::string> parts;
   for (const auto& [kinds, members] : groups) {
-    parts.push_back(kinds + on_host(job, members.front()));
+    parts.push_back(kinds + " on " + host_of(job, members.front()));
   }
   return yes(join(parts, ", "), std::move(evidence), minority(groups));
 }
 
-/// Over which devices of their lists the connections of each process run.
-std::map<int, std::set<int>> used_hcas(const Job& job) {
+/// A device over which connections run, and the list of a process that names it.
+struct UsedHca {
+  const HcaList* list = nullptr;
+  const Hca* hca = nullptr;
+};
+
+/// Of each list the devices over which connections of its process run; nullopt: no line of a
+/// connection names a device.
+std::optional<std::vector<UsedHca>> used_hcas(const Job& job) {
   std::map<int, std::set<int>> used;
   for (const Edge& edge : edges_of(job)) {
     if (edge.path.network == "IB" && edge.path.device >= 0) {
       used[edge.process].insert(edge.path.device);
     }
   }
-  return used;
+  if (used.empty()) return std::nullopt;
+  std::vector<UsedHca> found;
+  for (const HcaList& list : hca_lists(job)) {
+    for (const int device : used[list.process]) {
+      // Numbers after the list are fused devices, of which nothing is known here.
+      const auto place = static_cast<size_t>(device);
+      if (place < list.hcas.size()) found.push_back({&list, &list.hcas[place]});
+    }
+  }
+  return found;
 }
 
 /// All communicators whose size in hosts is printed stay within one: no NIC carries their data.
@@ -429,44 +431,25 @@ bool stays_on_one_host(const Job& job) {
   return any;
 }
 
-/// A device over which connections run, and who announces the first of them.
-struct UsedHca {
-  const Hca* hca = nullptr;
-  const HcaList* list = nullptr;
-};
-
 /// Used devices of that link layer, each name once.
-std::vector<UsedHca> used_of_link(const std::vector<HcaList>& lists,
-                                  const std::map<int, std::set<int>>& used, std::string_view link) {
+std::vector<UsedHca> used_of_link(const std::vector<UsedHca>& used, std::string_view link) {
   std::vector<UsedHca> found;
-  for (const HcaList& list : lists) {
-    const auto devices = used.find(list.process);
-    if (devices == used.end()) continue;
-    for (const int device : devices->second) {
-      // Numbers behind the list are fused devices, of which nothing is known here.
-      if (device >= static_cast<int>(list.hcas.size())) continue;
-      const Hca& hca = list.hcas[static_cast<size_t>(device)];
-      const bool known = std::any_of(found.begin(), found.end(), [&](const UsedHca& each) {
-        return each.hca->name == hca.name;
-      });
-      if (hca.link == link && !known) found.push_back({&hca, &list});
-    }
+  std::set<std::string_view> names;
+  for (const UsedHca& each : used) {
+    if (each.hca->link == link && names.insert(each.hca->name).second) found.push_back(each);
   }
   return found;
 }
 
 /// Where lines of connections show which devices carry data: whether both kinds do.
-FactValue used_link_mix(const Job& job, const std::map<int, std::set<int>>& used) {
-  const std::vector<HcaList>& lists = hca_lists(job);
-  const std::vector<UsedHca> ib = used_of_link(lists, used, "IB");
-  const std::vector<UsedHca> roce = used_of_link(lists, used, "RoCE");
+FactValue used_link_mix(const std::vector<UsedHca>& used) {
+  const std::vector<UsedHca> ib = used_of_link(used, "IB");
+  const std::vector<UsedHca> roce = used_of_link(used, "RoCE");
   if (ib.empty() || roce.empty()) return no();
-  const bool roce_is_odd = roce.size() <= ib.size();
-  const std::vector<UsedHca>& odd = roce_is_odd ? roce : ib;
   std::vector<std::string> names;
   FactValue value = yes({});
-  for (const UsedHca& each : odd) {
-    names.push_back(each.hca->name + (roce_is_odd ? "/RoCE" : "/IB"));
+  for (const UsedHca& each : roce.size() <= ib.size() ? roce : ib) {
+    names.push_back(fmt::format("{}/{}", each.hca->name, each.hca->link));
     value.evidence.push_back(each.list->line);
   }
   value.what = fmt::format("(connections run over {} beside {} of the other kind)",
@@ -479,9 +462,8 @@ FactValue hca_link_mix(const Job& job, const Instance&) {
   for_each_said<IbDevicesIncompatible>(job, [&](const Said<IbDevicesIncompatible>& said) {
     answer = yes("(NCCL refuses to connect them)", {evidence_of(said.record)});
   });
-  if (std::get_if<bool>(&answer.value) != nullptr && std::get<bool>(answer.value)) return answer;
-  const auto used = used_hcas(job);
-  if (!used.empty()) return used_link_mix(job, used);
+  if (is_yes(answer)) return answer;
+  if (const auto used = used_hcas(job)) return used_link_mix(*used);
   if (stays_on_one_host(job)) return no();
   for (const HcaList& list : hca_lists(job)) {
     const int ib = count_link(list, "IB");
@@ -503,6 +485,7 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
   constexpr int kRetriesExceeded = 12;
   constexpr size_t kMost = 4;
   const auto used = used_hcas(job);
+  if (!used) return unknown();
   std::set<int> failed;
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status == kRetriesExceeded) failed.insert(said.process);
@@ -510,13 +493,11 @@ FactValue unanswered_hca(const Job& job, const Instance&) {
   std::vector<std::string> parts;
   FactValue value = yes({});
   for (const HcaList& list : hca_lists(job)) {
-    const auto devices = used.find(list.process);
-    if (devices == used.end() || failed.erase(list.process) == 0) continue;
+    if (failed.erase(list.process) == 0) continue;
     std::vector<std::string> names;
-    for (const int device : devices->second) {
-      if (device >= static_cast<int>(list.hcas.size())) continue;
-      const Hca& hca = list.hcas[static_cast<size_t>(device)];
-      names.push_back(hca.link.empty() ? hca.name : fmt::format("{} ({})", hca.name, hca.link));
+    for (const auto& [own, hca] : *used) {
+      if (own != &list) continue;
+      names.push_back(hca->link.empty() ? hca->name : fmt::format("{} ({})", hca->name, hca->link));
     }
     if (names.empty() || parts.size() == kMost) continue;
     const Process& process = nth_process(job, list.process);

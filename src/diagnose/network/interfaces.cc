@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
 #include "log/address.h"
 #include "log/messages.h"
 
@@ -70,8 +71,6 @@ bool is_container_host(std::string_view host) {
 
 namespace {
 
-constexpr size_t kMaxNamed = 4;
-
 /// True if a list has its first device at its beginning, behind "[0]" at most: another process's
 /// words may stand in a torn one.
 bool begins_with_device(std::string_view devices, const NetDevice& first) {
@@ -95,16 +94,6 @@ void add_addresses(const Job& job, int process, const Record& record, std::strin
     // The bootstrap takes the first of the candidates that releases up to 2.7 list.
     if (bootstrap) return;
   }
-}
-
-/// The first address of each host.
-std::vector<HostAddress> one_per_host(const std::vector<HostAddress>& addresses) {
-  std::vector<HostAddress> result;
-  std::set<std::string> hosts;
-  for (const HostAddress& address : addresses) {
-    if (hosts.insert(address.host).second) result.push_back(address);
-  }
-  return result;
 }
 
 std::vector<HostAddress> read_bootstrap_addresses(const Job& job) {
@@ -145,29 +134,6 @@ const std::vector<HostAddress>& all_addresses(const Job& job) {
   return job.answers.of<&join_addresses>(job);
 }
 
-std::string addresses_text(const std::vector<HostAddress>& addresses) {
-  std::vector<std::string> parts;
-  const auto hosts = one_per_host(addresses);
-  for (const HostAddress& address : hosts) {
-    if (parts.size() == kMaxNamed) break;
-    const std::string where = address.host.empty() ? "" : " on " + address.host;
-    parts.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
-  }
-  std::string text = join(parts, ", ");
-  if (hosts.size() > kMaxNamed) text += fmt::format(" and {} more", hosts.size() - kMaxNamed);
-  return text;
-}
-
-FactValue yes_about(std::string what, const std::vector<HostAddress>& addresses) {
-  std::set<int> processes;
-  for (const HostAddress& address : addresses) processes.insert(address.process);
-  std::vector<Evidence> evidence;
-  for (const HostAddress& address : one_per_host(addresses)) {
-    if (evidence.size() < kMaxNamed) evidence.push_back(address.line);
-  }
-  return yes(std::move(what), std::move(evidence), {processes.begin(), processes.end()});
-}
-
 namespace {
 
 std::vector<HcaList> read_hca_lists(const Job& job) {
@@ -176,7 +142,7 @@ std::vector<HcaList> read_hca_lists(const Job& job) {
     if (said.message.network != "IB") return;
     HcaList list{said.process, nth_process(job, said.process).host, {}, evidence_of(said.record)};
     for (const NetDevice& device : parse_device_list(said.message.devices)) {
-      // One with an address is the interface behind a list that another process's words broke.
+      // One with an address is the interface after a list that another process's words broke.
       if (!device.name.empty() && device.address.empty()) {
         list.hcas.push_back({std::string(device.name), std::string(device.link)});
       }
@@ -192,22 +158,23 @@ const std::vector<HcaList>& hca_lists(const Job& job) {
   return job.answers.of<&read_hca_lists>(job);
 }
 
-int count_link(const HcaList& list, std::string_view link) {
-  return static_cast<int>(std::count_if(list.hcas.begin(), list.hcas.end(),
-                                        [&](const Hca& hca) { return hca.link == link; }));
-}
-
 namespace {
+
+// Do several RoCE NICs of one host sit in one subnet?
+//
+//   Got completion … localGid ::ffff:10.21.0.1 … hca mlx5_0
+//   Got completion … localGid ::ffff:10.21.0.2 … hca mlx5_1     → job.roce_nics_share_subnet
+//
+// The kernel then answers for the address of one NIC on the wire of the other, unless it is told
+// not to. Masks are not printed: addresses that agree in 24 bits seem to share a subnet.
 
 /// The address of one RDMA device.
 struct PortAddress {
+  std::string host;
   std::string device;
   std::string ip;
   Evidence line;
 };
-
-/// By host.
-using PortAddresses = std::multimap<std::string, PortAddress>;
 
 /// "10.21.0.1" for "::ffff:10.21.0.1" too.
 std::string_view plain_ipv4(std::string_view gid) {
@@ -216,37 +183,42 @@ std::string_view plain_ipv4(std::string_view gid) {
   return gid.starts_with(kMapped) ? gid.substr(kMapped.size()) : gid;
 }
 
-PortAddresses port_addresses(const Job& job) {
-  PortAddresses found;
+/// Calls `use(said, device)` for every line about an RDMA transfer or connection that failed: all
+/// tell local_gid and remote_gid.
+template <typename Use>
+void for_each_failed_transfer(const Job& job, Use use) {
+  for_each_said<IbModifyQpFailed>(job, [&](const auto& said) { use(said, said.message.device); });
+  for_each_said<IbCompletion>(job, [&](const auto& said) { use(said, said.message.hca); });
+}
+
+/// By host.
+std::vector<PortAddress> port_addresses(const Job& job) {
+  std::vector<PortAddress> found;
   const auto add = [&](const auto& said, std::string_view device, std::string_view ip) {
     if (device.empty() || subnet_of(ip).empty()) return;
-    found.emplace(nth_process(job, said.process).host,
-                  PortAddress{std::string(device), std::string(ip), evidence_of(said.record)});
+    found.push_back({nth_process(job, said.process).host, std::string(device), std::string(ip),
+                     evidence_of(said.record)});
   };
   for_each_said<GidRow>(
       job, [&](const auto& said) { add(said, said.message.device, said.message.address); });
-  for_each_said<IbModifyQpFailed>(job, [&](const auto& said) {
-    add(said, said.message.device, plain_ipv4(said.message.local_gid));
+  for_each_failed_transfer(job, [&](const auto& said, std::string_view device) {
+    add(said, device, plain_ipv4(said.message.local_gid));
   });
-  for_each_said<IbCompletion>(job, [&](const auto& said) {
-    add(said, said.message.hca, plain_ipv4(said.message.local_gid));
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.host < b.host; });
   return found;
 }
 
-}  // namespace
-
 FactValue roce_nics_share_subnet(const Job& job, const Instance&) {
-  const PortAddresses addresses = port_addresses(job);
+  const std::vector<PortAddress> addresses = port_addresses(job);
   if (addresses.empty()) return unknown();
-  std::map<std::pair<std::string, std::string>, PortAddress> first;
-  for (const auto& [host, address] : addresses) {
-    const std::string subnet(subnet_of(address.ip));
-    const auto [there, added] = first.try_emplace({host, subnet}, address);
-    const PortAddress& other = there->second;
+  std::map<std::pair<std::string, std::string_view>, const PortAddress*> first;
+  for (const PortAddress& address : addresses) {
+    const auto [there, added] = first.try_emplace({address.host, subnet_of(address.ip)}, &address);
+    const PortAddress& other = *there->second;
     if (added || other.device == address.device) continue;
     return yes(fmt::format("{} with {} and {} with {}{}", other.device, other.ip, address.device,
-                           address.ip, host.empty() ? "" : " on " + host),
+                           address.ip, address.host.empty() ? "" : " on " + address.host),
                {other.line, address.line});
   }
   return no();
@@ -260,8 +232,6 @@ FactValue roce_nics_share_subnet(const Job& job, const Instance&) {
 // Before 2.21 NCCL takes entry 0 unless NCCL_IB_GID_INDEX says otherwise; later it looks for a
 // routable one itself.
 
-namespace {
-
 constexpr int kUnset = -1;
 
 /// NCCL_IB_GID_INDEX as processes report it; kUnset if none does.
@@ -273,19 +243,12 @@ int reported_index(const Job& job) {
   return kUnset;
 }
 
-/// True for "2.8.3": entry 0 is the default. Unknown versions count as new.
-bool defaults_to_zero(std::string_view version) {
-  const auto parts = split(version, '.');
-  if (parts.size() < 2 || parts[0] != "2") return false;
-  const auto minor = parse_int(parts[1]);
-  return minor && *minor < 21;
-}
-
-/// The entry that was used; kUnset if the log does not let one tell.
+/// The entry that was used; kUnset if the log does not let one tell. Unknown versions count as new.
 int index_in_use(const Job& job) {
   const int index = reported_index(job);
-  if (index != kUnset) return index;
-  const bool old = job.nccl_versions.size() == 1 && defaults_to_zero(job.nccl_versions.front());
+  if (index != kUnset || job.nccl_versions.size() != 1) return index;
+  const std::string& version = job.nccl_versions.front();
+  const bool old = version.starts_with("2.") && compare_releases(version, "2.21") < 0;
   return old ? 0 : kUnset;
 }
 
@@ -304,17 +267,13 @@ FactValue from_gid_table(const Job& job, int index) {
 
 FactValue from_failures(const Job& job) {
   FactValue answer = no();
-  const auto look = [&](std::string_view local, std::string_view remote, const Record& record) {
+  for_each_failed_transfer(job, [&](const auto& said, std::string_view) {
+    const std::string_view local = said.message.local_gid;
+    const std::string_view remote = said.message.remote_gid;
     if (!is_link_local(local) && !is_link_local(remote)) return;
     answer = yes(fmt::format("the failing connection uses link-local GID {}",
                              is_link_local(local) ? local : remote),
-                 {evidence_of(record)});
-  };
-  for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
-    look(said.message.local_gid, said.message.remote_gid, said.record);
-  });
-  for_each_said<IbModifyQpFailed>(job, [&](const Said<IbModifyQpFailed>& said) {
-    look(said.message.local_gid, said.message.remote_gid, said.record);
+                 {evidence_of(said.record)});
   });
   return answer;
 }
@@ -354,11 +313,6 @@ FactValue gid_evidence(const Job& job, const Instance&) {
 
 constexpr int kRetryExceeded = 12;
 
-/// "10.1.2.3" for "10.1.2.3<41822>".
-std::string_view without_port(std::string_view address) {
-  return address.substr(0, address.find('<'));
-}
-
 /// Hosts by address; an address that two hosts claim, as container bridges are, is nobody's.
 std::map<std::string, std::string, std::less<>> hosts_by_address(const Job& job) {
   std::map<std::string, std::string, std::less<>> hosts;
@@ -378,7 +332,8 @@ FactValue ib_timeout_within_host(const Job& job, const Instance&) {
   for_each_said<IbCompletion>(job, [&](const Said<IbCompletion>& said) {
     if (said.message.status != kRetryExceeded || said.message.peer.empty()) return;
     const std::string& own = nth_process(job, said.process).host;
-    const auto peer = hosts.find(without_port(said.message.peer));
+    const std::string_view address = said.message.peer.substr(0, said.message.peer.find('<'));
+    const auto peer = hosts.find(address);
     if (own.empty() || peer == hosts.end() || peer->second != own) {
       between_hosts = true;
       return;

@@ -68,12 +68,6 @@ const std::vector<HostAddress>& socket_addresses(const Job& job);
 /// Both, bootstrap first. Up to 2.5 there is only the socket network's line.
 const std::vector<HostAddress>& all_addresses(const Job& job);
 
-/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b", one for each host, at most four.
-std::string addresses_text(const std::vector<HostAddress>& addresses);
-
-/// One line of each host, at most four, and the processes of all.
-FactValue yes_about(std::string what, const std::vector<HostAddress>& addresses);
-
 // The RDMA devices (HCAs) that each process uses.
 //
 //   NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB ib0:10.1.2.3<0>
@@ -93,20 +87,5 @@ struct HcaList {
 
 /// All lists that name at least one device.
 const std::vector<HcaList>& hca_lists(const Job& job);
-
-/// How many devices of the list have that link layer.
-int count_link(const HcaList& list, std::string_view link);
-
-// Do several RoCE NICs of one host sit in one subnet?
-//
-//   Got completion … localGid ::ffff:10.21.0.1 … hca mlx5_0
-//   Got completion … localGid ::ffff:10.21.0.2 … hca mlx5_1     → job.roce_nics_share_subnet
-//
-// The kernel then answers for the address of one NIC on the wire of the other, unless it is told
-// not to. Masks are not printed: addresses that agree in 24 bits seem to share a subnet.
-
-/// Whether two RoCE NICs of one host have addresses that agree in 24 bits; unknown where no line
-/// names addresses of NICs.
-FactValue roce_nics_share_subnet(const Job& job, const Instance& instance);
 
 }  // namespace ncclog

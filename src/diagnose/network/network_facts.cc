@@ -1,10 +1,12 @@
-#include "diagnose/network/network_facts.h"
+// Which network carries the data, is it the one that the hardware offers, and can hosts reach it?
+//
+//   NET/IB : Using [0]mlx5_0:1/IB            NET/Socket : Using [0]eth0:10.1.2.3<0>
+//   eth0:172.17.0.3 on node-a and on node-b  an address that is of one host only
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bitset>
 #include <map>
 #include <set>
 
@@ -12,6 +14,7 @@
 #include "diagnose/facts/fact.h"
 #include "diagnose/network/connections.h"
 #include "diagnose/network/interfaces.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/address.h"
 #include "log/messages.h"
@@ -19,6 +22,15 @@
 
 namespace ncclog {
 namespace {
+
+// Did the first transfer between GPUs never end, and over what?
+//
+//   0[0] -> 1[1] via P2P/IPC; Pattern 4, … type PHB/PIX          → job.p2p_over_pcie
+//   nccl-tests prints its settings and no row, then the job is cancelled
+//   Watchdog caught collective operation timeout: SeqNum=1       → job.stalled_from_start
+//
+// P2P over PCIe passes switches and root ports whose access control, or an IOMMU, can send it
+// astray: then nothing ever arrives. NVLink does not pass them.
 
 /// What the log shows of the ways between GPUs.
 struct GpuLinks {
@@ -35,21 +47,19 @@ struct GpuLinks {
   }
 };
 
-/// "PHB/PIX" of a search: the part inside a host.
-void add_searches(const Job& job, GpuLinks& links) {
+GpuLinks gpu_links(const Job& job) {
+  GpuLinks links;
   for (const Communicator& comm : job.communicators) {
     for (const CommRank& rank : comm.ranks) {
       const InitSection* section = init_section(job, rank);
       if (section == nullptr) continue;
       for (const SearchedGraph& graph : section->graphs) {
+        // Of "PHB/PIX" the part inside a host.
         const std::string_view type = graph.type;
         if (graph.channels > 0) links.add(type.substr(0, type.find('/')), "NCCL's search says");
       }
     }
   }
-}
-
-void add_matrix(const Job& job, GpuLinks& links) {
   size_t gpus = 0;
   for_each_said<TopoMatrixRow>(job, [&](const auto&) { ++gpus; });
   for_each_said<TopoMatrixRow>(job, [&](const auto& said) {
@@ -58,22 +68,16 @@ void add_matrix(const Job& job, GpuLinks& links) {
       links.add(cells[i], "nvidia-smi topo -m says");
     }
   });
-}
-
-bool is_gpu(const SystemTopology& system, int node) {
-  return system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
-}
-
-void add_topologies(const Job& job, GpuLinks& links) {
   for (const HostTopology& topology : job.topologies) {
+    const auto is_gpu = [&](int node) {
+      return topology.system.nodes[static_cast<size_t>(node)].name.kind == "GPU";
+    };
     for (const SystemPath& path : topology.system.paths) {
-      if (path.from == path.to || !is_gpu(topology.system, path.from) ||
-          !is_gpu(topology.system, path.to)) {
-        continue;
-      }
-      links.add(path.type, "the topology says");
+      const bool joins_gpus = path.from != path.to && is_gpu(path.from) && is_gpu(path.to);
+      if (joins_gpus) links.add(path.type, "the topology says");
     }
   }
+  return links;
 }
 
 /// A connection via P2P/…; nullopt if none is logged.
@@ -86,42 +90,26 @@ std::optional<SourceRef> p2p_connection(const Job& job) {
   return std::nullopt;
 }
 
-}  // namespace
-
+/// Whether GPUs of a host are connected by P2P although no NVLink is between them; unknown where
+/// the log shows no such connection, or nothing of the links.
 FactValue p2p_over_pcie(const Job& job, const Instance&) {
   const auto connection = p2p_connection(job);
   if (!connection) return unknown();
-  GpuLinks links;
-  add_searches(job, links);
-  add_matrix(job, links);
-  add_topologies(job, links);
+  const GpuLinks links = gpu_links(job);
   if (links.nvlink) return no();
   if (!links.pcie) return unknown();
   return yes(links.pcie_words, {{*connection, {}}});
 }
 
-namespace {
-
-/// "all_reduce_perf printed no row"; empty if the last run has a row or none was begun.
-std::string unmeasured(const Job& job) {
-  if (job.nccl_tests.empty()) return {};
-  const NcclTestsRun& run = job.nccl_tests.back();
-  if (!run.rows.empty() || !run.busbw.empty()) return {};
-  return fmt::format("{} printed no row", run.test.empty() ? "nccl-tests" : run.test);
-}
-
-bool prints_steps(const Job& job) {
-  return std::any_of(job.markers.begin(), job.markers.end(),
-                     [](const JobMarkers& input) { return input.total > 0; });
-}
-
-}  // namespace
-
+/// Whether the job stopped and not one transfer is known to have ended: nccl-tests has no row, or
+/// the first two calls of groups timed out.
 FactValue stalled_from_start(const Job& job, const Instance&) {
-  if (const std::string what = unmeasured(job); !what.empty()) {
+  const NcclTestsRun* test = job.nccl_tests.empty() ? nullptr : &job.nccl_tests.back();
+  if (test != nullptr && test->rows.empty() && test->busbw.empty()) {
     const auto stop = stop_evidence(job);
     if (!stop) return unknown();
-    return yes(what, {stop->line});
+    return yes(fmt::format("{} printed no row", test->test.empty() ? "nccl-tests" : test->test),
+               {stop->line});
   }
   if (prints_steps(job)) return no();
   std::vector<Evidence> lines;
@@ -144,7 +132,48 @@ FactValue stalled_from_start(const Job& job, const Instance&) {
 // A job whose communicators are all complete and in which no connection failed has proved that its
 // addresses are good; then none of these facts accuses them.
 
-namespace {
+constexpr size_t kMaxNamed = 4;
+
+/// The first address of each host.
+std::vector<HostAddress> one_per_host(const std::vector<HostAddress>& addresses) {
+  std::vector<HostAddress> result;
+  std::set<std::string> hosts;
+  for (const HostAddress& address : addresses) {
+    if (hosts.insert(address.host).second) result.push_back(address);
+  }
+  return result;
+}
+
+/// "eth0:172.17.0.3 on node-a, eth0:172.17.0.5 on node-b", one for each host, at most four.
+std::string addresses_text(const std::vector<HostAddress>& addresses) {
+  std::vector<std::string> parts;
+  for (const HostAddress& address : one_per_host(addresses)) {
+    const std::string where = address.host.empty() ? "" : " on " + address.host;
+    parts.push_back(fmt::format("{}:{}{}", address.name, address.ip, where));
+  }
+  return few_of(parts, kMaxNamed, ", ");
+}
+
+/// The addresses in words, one line of each host, at most four, and the processes of all; no
+/// without any.
+FactValue answer_about(const std::vector<HostAddress>& addresses) {
+  if (addresses.empty()) return no();
+  FactValue value = yes(addresses_text(addresses));
+  std::set<int> processes;
+  for (const HostAddress& address : addresses) processes.insert(address.process);
+  value.processes.assign(processes.begin(), processes.end());
+  for (const HostAddress& address : one_per_host(addresses)) {
+    if (value.evidence.size() < kMaxNamed) value.evidence.push_back(address.line);
+  }
+  return value;
+}
+
+template <typename Wanted>
+FactValue addresses_where(const std::vector<HostAddress>& addresses, Wanted wanted) {
+  std::vector<HostAddress> found;
+  std::copy_if(addresses.begin(), addresses.end(), std::back_inserter(found), wanted);
+  return answer_about(found);
+}
 
 bool all_complete(const Communicator& comm) {
   return std::all_of(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& rank) {
@@ -153,9 +182,7 @@ bool all_complete(const Communicator& comm) {
 }
 
 bool connections_work(const Job& job) {
-  bool failed = false;
-  for_each_said<ConnectFailed>(job, [&](const Said<ConnectFailed>&) { failed = true; });
-  return !failed && !job.communicators.empty() &&
+  return !any_said<ConnectFailed>(job) && !job.communicators.empty() &&
          std::all_of(job.communicators.begin(), job.communicators.end(), all_complete);
 }
 
@@ -202,11 +229,8 @@ size_t speaking_hosts(const Job& job) {
 FactValue loopback_between_hosts(const Job& job, const Instance&) {
   if (job.nhosts == 0) return unknown();
   if (job.nhosts < 2 || speaking_hosts(job) == 1 || connections_work(job)) return no();
-  std::vector<HostAddress> loopback;
-  for (const HostAddress& address : all_addresses(job)) {
-    if (is_loopback(address.ip)) loopback.push_back(address);
-  }
-  return loopback.empty() ? no() : yes_about(addresses_text(loopback), loopback);
+  return addresses_where(all_addresses(job),
+                         [](const HostAddress& address) { return is_loopback(address.ip); });
 }
 
 /// What makes two addresses parts of the same private bridge; empty if the address is in none.
@@ -238,11 +262,12 @@ FactValue bridge_between_hosts(const Job& job, const Instance&) {
     if (target_is_bridged(address, targets)) reaching_out.push_back(address);
   }
   for (const auto& [bridge, addresses] : bridges) {
-    if (count_hosts(addresses) >= 2) return yes_about(addresses_text(addresses), addresses);
+    if (count_hosts(addresses) >= 2) return answer_about(addresses);
   }
   if (reaching_out.empty()) return no();
-  return yes_about(addresses_text(reaching_out) + ", and the peer's address is in the same range",
-                   reaching_out);
+  FactValue value = answer_about(reaching_out);
+  value.what += ", and the peer's address is in the same range";
+  return value;
 }
 
 FactValue same_address_on_hosts(const Job& job, const Instance&) {
@@ -251,7 +276,7 @@ FactValue same_address_on_hosts(const Job& job, const Instance&) {
     if (!is_loopback(address.ip)) by_ip[address.ip].push_back(address);
   }
   for (const auto& [ip, addresses] : by_ip) {
-    if (count_hosts(addresses) >= 2) return yes_about(addresses_text(addresses), addresses);
+    if (count_hosts(addresses) >= 2) return answer_about(addresses);
   }
   return no();
 }
@@ -283,12 +308,10 @@ FactValue interfaces_share_subnet(const Job& job, const Instance&) {
 }
 
 FactValue virtual_interface(const Job& job, const Instance&) {
-  std::vector<HostAddress> found;
-  for (const HostAddress& address : all_addresses(job)) {
-    const bool linklocal4 = is_link_local(address.ip) && !is_ipv6(address.ip);
-    if (is_virtual_interface(address.name) || linklocal4) found.push_back(address);
-  }
-  return found.empty() ? no() : yes_about(addresses_text(found), found);
+  return addresses_where(all_addresses(job), [](const HostAddress& address) {
+    return is_virtual_interface(address.name) ||
+           (is_link_local(address.ip) && !is_ipv6(address.ip));
+  });
 }
 
 /// Of each process the interfaces of its socket network, in NCCL's order.
@@ -305,28 +328,27 @@ std::map<int, std::vector<HostAddress>> socket_lists(const Job& job) {
 FactValue virtual_interface_carries(const Job& job, const Instance&) {
   const auto lists = socket_lists(job);
   std::vector<HostAddress> found;
-  std::vector<Evidence> lines;
+  SourceRef first;
   for (const Edge& edge : edges_of(job)) {
     const auto list = lists.find(edge.process);
     if (edge.path.network != "Socket" || list == lists.end() || edge.path.device < 0) continue;
     if (edge.path.device >= static_cast<int>(list->second.size())) continue;
     const HostAddress& address = list->second[static_cast<size_t>(edge.path.device)];
-    if (is_virtual_interface(address.name))
-      found.push_back(address), lines.push_back({edge.where, {}});
+    if (!is_virtual_interface(address.name)) continue;
+    if (found.empty()) first = edge.where;
+    found.push_back(address);
   }
   if (found.empty()) return no();
-  FactValue value = yes_about("; connections run over " + addresses_text(found), found);
-  value.evidence.push_back(lines.front());
+  FactValue value = answer_about(found);
+  value.what = "; connections run over " + value.what;
+  value.evidence.push_back({first, {}});
   return value;
 }
 
 FactValue ipoib_interfaces(const Job& job, const Instance&) {
-  std::vector<HostAddress> found;
-  for (const HostAddress& address : socket_addresses(job)) {
-    if (is_infiniband_interface(address.name)) found.push_back(address);
-  }
-  if (found.empty()) return no();
-  FactValue answer = yes_about(addresses_text(found), found);
+  FactValue answer = addresses_where(socket_addresses(job), [](const HostAddress& address) {
+    return is_infiniband_interface(address.name);
+  });
   answer.processes.clear();
   return answer;
 }
@@ -343,27 +365,21 @@ bool ifname_admits(std::string_view setting, std::string_view name) {
   return false;
 }
 
-/// The values of NCCL_SOCKET_IFNAME that commands in the log give to all ranks.
-std::vector<std::string> commanded_ifnames(const Job& job) {
+/// The setting that counts for a process: its own line, else that of the commands in the log if they
+/// give all ranks the same one.
+std::map<int, std::string> ifname_settings(const Job& job) {
   static constexpr std::string_view kName = "NCCL_SOCKET_IFNAME=";
-  std::vector<std::string> values;
+  std::set<std::string> commanded;
   for_each_said<ShellCommand>(job, [&](const Said<ShellCommand>& said) {
     const std::string_view command = said.message.command;
     const size_t at = command.find(kName);
     if (at == std::string_view::npos) return;
     const std::string_view rest = command.substr(at + kName.size());
-    values.emplace_back(rest.substr(0, rest.find_first_of(" \t\"'")));
+    commanded.emplace(rest.substr(0, rest.find_first_of(" \t\"'")));
   });
-  return values;
-}
-
-/// The setting that counts for a process: its own line, else a command's if there is just one.
-std::map<int, std::string> ifname_settings(const Job& job) {
   std::map<int, std::string> settings;
-  const auto commanded = commanded_ifnames(job);
-  const std::set<std::string> distinct(commanded.begin(), commanded.end());
-  for (size_t p = 0; distinct.size() == 1 && p < job.processes.size(); ++p) {
-    settings[static_cast<int>(p)] = *distinct.begin();
+  for (size_t p = 0; commanded.size() == 1 && p < job.processes.size(); ++p) {
+    settings[static_cast<int>(p)] = *commanded.begin();
   }
   for (const EnvironmentSetting& setting : job.environment) {
     if (setting.name != "NCCL_SOCKET_IFNAME") continue;
@@ -384,7 +400,9 @@ FactValue ifname_not_used(const Job& job, const Instance&) {
     value = setting->second;
   }
   if (odd.empty()) return no();
-  return yes_about(fmt::format("the setting is {}, in use is {}", value, addresses_text(odd)), odd);
+  FactValue answer = answer_about(odd);
+  answer.what = fmt::format("the setting is {}, in use is {}", value, answer.what);
+  return answer;
 }
 
 // Which network carries the data, and is it the one that the hardware offers?
@@ -410,38 +428,31 @@ std::string on_host(const Job& job, int process) {
   return host.empty() ? std::string() : " on " + host;
 }
 
-void add_pasted_ports(const Job& job, Signs& signs) {
-  for_each_said<IbPort>(job, [&](const Said<IbPort>& said) {
+/// Pasted output of commands, then what NCCL lists, then what names suggest.
+FactValue rdma_evidence(const Job& job, const Instance&) {
+  Signs signs;
+  for_each_said<IbPort>(job, [&](const auto& said) {
     if (said.message.state != "Up") return;
     signs.add("ibdev2netdev shows RDMA ports that are up", evidence_of(said.record));
   });
-  for_each_said<IbstatCa>(job, [&](const Said<IbstatCa>& said) {
+  for_each_said<IbstatCa>(job, [&](const auto& said) {
     signs.add(fmt::format("ibstat shows {}", said.message.device), evidence_of(said.record));
   });
-  for_each_said<GidRow>(job, [&](const Said<GidRow>& said) {
+  for_each_said<GidRow>(job, [&](const auto& said) {
     signs.add(fmt::format("show_gids lists {}", said.message.device), evidence_of(said.record));
   });
-}
-
-void add_named_hcas(const Job& job, Signs& signs) {
   for (const HcaList& list : hca_lists(job)) {
     signs.add(fmt::format("NET/IB lists {}{}", list.hcas.front().name, on_host(job, list.process)),
               list.line);
   }
-  for_each_said<IbDevice>(job, [&](const Said<IbDevice>& said) {
+  for_each_said<IbDevice>(job, [&](const auto& said) {
     signs.add(fmt::format("NET/IB found {}{}", said.message.name, on_host(job, said.process)),
               evidence_of(said.record));
   });
-  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+  for_each_said<EnvSet>(job, [&](const auto& said) {
     if (said.message.name != "NCCL_IB_HCA" || said.message.value.starts_with('^')) return;
     signs.add(fmt::format("NCCL_IB_HCA names {}", said.message.value), evidence_of(said.record));
   });
-}
-
-FactValue rdma_evidence(const Job& job, const Instance&) {
-  Signs signs;
-  add_pasted_ports(job, signs);
-  add_named_hcas(job, signs);
   for (const HostAddress& address : all_addresses(job)) {
     if (!is_infiniband_interface(address.name)) continue;
     signs.add(fmt::format("{} is an InfiniBand interface by its name", address.name), address.line);
@@ -450,25 +461,11 @@ FactValue rdma_evidence(const Job& job, const Instance&) {
   return signs.answer();
 }
 
-/// The networks that a process selected for its communicators, and one line for each process.
+/// The networks that a process selected for its communicators, and a line of it.
 struct Selection {
   std::set<std::string> networks;
   Evidence line;
 };
-
-std::map<int, Selection> selections(const Job& job) {
-  std::map<int, Selection> result;
-  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
-    Selection& selection = result[said.process];
-    selection.networks.emplace(said.message.network);
-    selection.line = evidence_of(said.record);
-  });
-  return result;
-}
-
-std::string networks_text(const std::set<std::string>& networks) {
-  return join(std::vector<std::string>(networks.begin(), networks.end()), "+");
-}
 
 /// NCCL's own complaint, which exists since 2.30.3.
 FactValue device_counts_differ(const Job& job) {
@@ -494,14 +491,19 @@ void drop_cut_names(std::map<std::string, std::vector<int>>& groups) {
 
 FactValue networks_differ(const Job& job, const Instance&) {
   if (FactValue counts = device_counts_differ(job); !counts.evidence.empty()) return counts;
+  std::map<int, Selection> selections;
+  for_each_said<NetworkSelected>(job, [&](const Said<NetworkSelected>& said) {
+    Selection& selection = selections[said.process];
+    selection.networks.emplace(said.message.network);
+    selection.line = evidence_of(said.record);
+  });
   std::map<std::string, std::vector<int>> groups;
   std::map<std::string, Evidence> lines;
-  for (const auto& [process, selection] : selections(job)) {
+  for (const auto& [process, selection] : selections) {
     // A process that uses several networks is a program that asks for them.
     if (selection.networks.size() > 1) return no();
-    const std::string name = networks_text(selection.networks);
-    groups[name].push_back(process);
-    lines.try_emplace(name, selection.line);
+    groups[*selection.networks.begin()].push_back(process);
+    lines.try_emplace(*selection.networks.begin(), selection.line);
   }
   drop_cut_names(groups);
   if (groups.size() < 2) return groups.empty() ? unknown() : no();
@@ -551,8 +553,6 @@ FactValue socket_between_hosts(const Job& job, const Instance&) {
 
 FactValue text(std::string value) { return {std::move(value), {}, {}, {}, {}}; }
 
-FactValue yes_or_no(bool value) { return value ? yes({}) : no(); }
-
 /// "NET/IB" for "NET/IB/0/GDRDMA", "P2P" for "P2P/CUMEM".
 std::string transport_text(const std::string& path) {
   const Transport transport = transport_of(path);
@@ -573,7 +573,8 @@ FactValue pair_path(const Job&, const Instance& pair) { return text(join(pair.pa
 FactValue pair_same_host(const Job& job, const Instance& pair) {
   const std::string& a = nth_process(job, pair.processes[0]).host;
   const std::string& b = nth_process(job, pair.processes[1]).host;
-  return a.empty() || b.empty() ? unknown() : yes_or_no(a == b);
+  if (a.empty() || b.empty()) return unknown();
+  return a == b ? yes({}) : no();
 }
 
 constexpr std::array kFacts = {
@@ -614,6 +615,10 @@ constexpr std::array kFacts = {
          rdma_evidence},
     Fact{"job.socket_between_hosts", Scope::Job, FactType::Bool,
          "Ranks of different hosts are connected via NET/Socket.", socket_between_hosts},
+    Fact{"job.stalled_from_start", Scope::Job, FactType::Bool,
+         "The job stopped, and not one transfer is known to have ended: nccl-tests has no row, or "
+         "the first two calls of groups timed out.",
+         stalled_from_start},
     Fact{"rank_pair.path", Scope::RankPair, FactType::Text,
          "The paths between the two as printed, joined by commas.", pair_path},
     Fact{"rank_pair.same_host", Scope::RankPair, FactType::Bool, "Both run on one host.",

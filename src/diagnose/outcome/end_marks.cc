@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
 #include "diagnose/facts/job_facts.h"
+#include "diagnose/facts/line_evidence.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "log/event.h"
 #include "log/messages.h"
 
@@ -29,69 +32,113 @@ struct Clock {
   }
 };
 
-class Clocks {
- public:
-  void add(std::string_view line) {
-    const LineTime time = time_of_line(line);
-    if (time.known()) clocks_[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
-  }
-
-  /// The one that most lines carry; nullptr: none carries any.
-  const Clock* most_used() const {
-    const Clock* most = nullptr;
-    for (const Clock& clock : clocks_) {
-      if (clock.lines > (most == nullptr ? 0 : most->lines)) most = &clock;
-    }
-    return most;
-  }
-
- private:
-  std::array<Clock, 4> clocks_;  ///< With a zone or without, with a year or without.
-};
-
 }  // namespace
 
+bool is_before(const Job& job, SourceRef line, SourceRef other) {
+  return line.line != 0 && line < other && are_ordered(job, line, other);
+}
+
+std::vector<const CommSegment*> segments_of(const Job& job, const Process& process) {
+  std::vector<const CommSegment*> segments;
+  for (const size_t log : process.logs) {
+    for (const CommSegment& segment : job.logs[log].comms.all) segments.push_back(&segment);
+  }
+  return segments;
+}
+
 std::optional<JobSpan> span_of(const Job& job) {
-  Clocks clocks;
+  std::array<Clock, 4> clocks;  // With a zone or without, with a year or without.
+  const auto add = [&](std::string_view line) {
+    const LineTime time = time_of_line(line);
+    if (time.known()) clocks[(time.has_zone ? 2 : 0) + (time.year > 0 ? 1 : 0)].add(time);
+  };
   for (const SpeakerLog& log : job.logs) {
     for (const auto& [kind, list] : log.records) {
       if (list.kept.empty()) continue;
       // The first of a kind is kept, and of what comes later, as much as there is room for.
-      clocks.add(list.kept.front().text);
-      clocks.add(list.kept.back().text);
+      add(list.kept.front().text);
+      add(list.kept.back().text);
     }
-    clocks.add(log.last_text);
+    add(log.last_text);
   }
-  const Clock* clock = clocks.most_used();
-  if (clock == nullptr) return std::nullopt;
-  return JobSpan{std::string(clock->first.text), std::string(clock->last.text)};
+  const auto most_used =
+      std::max_element(clocks.begin(), clocks.end(),
+                       [](const Clock& a, const Clock& b) { return a.lines < b.lines; });
+  if (most_used->lines == 0) return std::nullopt;
+  return JobSpan{std::string(most_used->first.text), std::string(most_used->last.text)};
 }
 
 namespace {
 
-constexpr int kTerm = 15;
-
-/// SIGHUP, SIGINT and SIGTERM: somebody wants it to end. SIGKILL is as often the kernel's.
-bool is_request(int signal) { return signal == 1 || signal == 2 || signal == kTerm; }
-
-/// The signal in an exit code: Python negates it, a shell adds 128; 0: none.
-int signal_of(int exitcode) {
-  if (exitcode < 0) return -exitcode;
-  return exitcode > 128 && exitcode < 192 ? exitcode - 128 : 0;
+/// The rank in torchrun's table of failures, which stands above the exit code; -1: none does.
+int rank_above(const Job& job, SourceRef where) {
+  constexpr uint64_t kRowsAbove = 3;
+  int rank = -1;
+  for_each_said<FailureRank>(job, [&](const Said<FailureRank>& row) {
+    const SourceRef at = row.record.where;
+    const bool above = at.unit == where.unit && at < where && where.line - at.line <= kRowsAbove;
+    if (above) rank = row.message.rank;
+  });
+  return rank;
 }
 
-EndState state_of_exit(int exitcode) {
-  if (exitcode == 0) return EndState::Finished;
-  return is_request(signal_of(exitcode)) ? EndState::Stopped : EndState::Failed;
+}  // namespace
+
+int ExitReport::signal() const {
+  if (!exitcode) return ended.signal;
+  // Python negates the signal, a shell adds 128.
+  if (*exitcode < 0) return -*exitcode;
+  return *exitcode > 128 && *exitcode < 192 ? *exitcode - 128 : 0;
 }
 
-std::string exit_words(int exitcode) { return fmt::format("ended with exit code {}", exitcode); }
-
-EndState state_of_status(const ProcessEnded& ended) {
+bool ExitReport::is_requested() const {
   constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
-  const bool asked = std::any_of(std::begin(kRequests), std::end(kRequests),
-                                 [&](auto word) { return ended.status.starts_with(word); });
-  return asked || is_request(ended.signal) ? EndState::Stopped : EndState::Failed;
+  return signal() == 1 || signal() == 2 || signal() == 15 ||
+         std::any_of(std::begin(kRequests), std::end(kRequests),
+                     [&](auto word) { return ended.status.starts_with(word); });
+}
+
+std::vector<ExitReport> exit_reports(const Job& job) {
+  std::vector<ExitReport> reports;
+  for_each_said<ProcessEnded>(job, [&](const auto& said) {
+    reports.push_back({said.message, std::nullopt, &said.record});
+  });
+  const auto add_code = [&](int exitcode, int64_t pid, int rank, const Record& record) {
+    reports.push_back({{.pid = pid, .rank = rank}, exitcode, &record});
+  };
+  for_each_said<WorkerFailed>(job, [&](const auto& said) {
+    add_code(said.message.exitcode, said.message.pid, -1, said.record);
+  });
+  for_each_said<FailureExitcode>(job, [&](const auto& said) {
+    add_code(said.message.exitcode, said.message.pid, rank_above(job, said.record.where),
+             said.record);
+  });
+  for_each_said<ProcessExited>(
+      job, [&](const auto& said) { add_code(said.message.exitcode, -1, -1, said.record); });
+  return reports;
+}
+
+namespace {
+
+/// The kept lines of one kind, over all processes.
+struct Totals {
+  uint64_t lines = 0;  ///< Kept or not.
+  uint64_t kept = 0;
+  const Record* last = nullptr;  ///< The last one that is kept.
+};
+
+template <typename T>
+Totals totals_of(const Job& job) {
+  Totals totals;
+  for (const SpeakerLog& log : job.logs) {
+    const RecordList* list = log.records.find(kKindIndex<T>);
+    if (list == nullptr || list->kept.empty()) continue;
+    totals.lines += list->total;
+    totals.kept += list->kept.size();
+    const Record& last = list->kept.back();
+    if (totals.last == nullptr || totals.last->where < last.where) totals.last = &last;
+  }
+  return totals;
 }
 
 class Collector {
@@ -144,17 +191,10 @@ class Collector {
 
   /// Only where all ranks printed as many: else some of them are still measuring.
   void add_bench_results() {
-    uint64_t results = 0;
-    const Record* last = nullptr;
-    for (const SpeakerLog& log : job_.logs) {
-      const RecordList* list = log.records.find(kKindIndex<BenchResult>);
-      if (list == nullptr || list->kept.empty()) continue;
-      results += list->total;
-      if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
-    }
+    const Totals results = totals_of<BenchResult>(job_);
     const auto ranks = static_cast<uint64_t>(job_.nranks.value_or(0));
-    if (last == nullptr || ranks < 2 || results % ranks != 0) return;
-    add(EndState::Finished, -1, "all ranks printed what they measured", *last);
+    if (results.last == nullptr || ranks < 2 || results.lines % ranks != 0) return;
+    add(EndState::Finished, -1, "all ranks printed what they measured", *results.last);
   }
 
   void add_nccl_tests() {
@@ -182,22 +222,14 @@ class Collector {
 
   /// Of many processes not all lines are kept, but all are counted.
   void add_all_exits() {
-    uint64_t exits = 0;
-    uint64_t kept = 0;
-    const Record* last = nullptr;
-    for (const SpeakerLog& log : job_.logs) {
-      const RecordList* list = log.records.find(kKindIndex<WorkerFinished>);
-      if (list == nullptr || list->kept.empty()) continue;
-      exits += list->total;
-      kept += list->kept.size();
-      if (last == nullptr || last->where < list->kept.back().where) last = &list->kept.back();
-    }
+    const Totals exits = totals_of<WorkerFinished>(job_);
     const auto processes = static_cast<uint64_t>(
         std::count_if(job_.processes.begin(), job_.processes.end(),
                       [](const Process& process) { return process.has_nccl && process.pid >= 0; }));
-    if (last == nullptr || exits == kept || exits != processes) return;
+    if (exits.last == nullptr || exits.lines == exits.kept || exits.lines != processes) return;
     add(EndState::Finished, -1,
-        fmt::format("all {} processes exit successfully, says the launcher", exits), *last);
+        fmt::format("all {} processes exit successfully, says the launcher", exits.lines),
+        *exits.last);
   }
 
   void add_launchers() {
@@ -206,39 +238,33 @@ class Collector {
       add_process(process_of_pid(job_, said.message.pid), EndState::Finished,
                   "exits successfully, says the launcher", said.record);
     });
-    for_each_said<WorkerFailed>(job_, [&](const auto& said) {
-      add_process(process_of_pid(job_, said.message.pid), state_of_exit(said.message.exitcode),
-                  exit_words(said.message.exitcode), said.record);
-    });
-    for_each_said<FailureExitcode>(job_, [&](const auto& said) {
-      add_process(process_of_pid(job_, said.message.pid), state_of_exit(said.message.exitcode),
-                  exit_words(said.message.exitcode), said.record);
-    });
-    for_each_said<ChildFailed>(job_, [&](const auto& said) {
-      add(EndState::Failed, -1, "torchrun ends because a worker failed", said.record);
-    });
+    for (const ExitReport& exit : exit_reports(job_)) {
+      if (!exit.names_only()) add_exit(exit);
+    }
+    add_all<ChildFailed>(EndState::Failed, "torchrun ends because a worker failed");
     for_each_said<WorkerClosing>(job_, [&](const auto& said) {
       add_process(process_of_pid(job_, said.message.pid), EndState::Stopped,
                   "was ended by its launcher", said.record);
     });
-    for_each_said<AgentSignalled>(job_, [&](const auto& said) {
-      add(EndState::Stopped, -1, "the launcher was told to end", said.record);
-    });
-    for_each_said<ProcessEnded>(job_,
-                                [&](const auto& said) { add_ended(said.message, said.record); });
-    for_each_said<ProcessExited>(job_, [&](const auto& said) {
-      add_process(-1, state_of_exit(said.message.exitcode), exit_words(said.message.exitcode),
-                  said.record);
-    });
+    add_all<AgentSignalled>(EndState::Stopped, "the launcher was told to end");
   }
 
-  void add_ended(const ProcessEnded& ended, const Record& record) {
-    if (ended.status.empty() && ended.signal < 0) return;  // MPICH's first line: who, not how.
-    const int by_pid = process_of_pid(job_, ended.pid);
-    const int process = by_pid >= 0 ? by_pid : process_of_rank(job_, ended.rank);
-    const std::string how = ended.status.empty() ? fmt::format("signal {}", ended.signal)
-                                                 : to_valid_utf8(ended.status.substr(0, 64));
-    add_process(process, state_of_status(ended), fmt::format("ended: {}", how), record);
+  void add_exit(const ExitReport& exit) {
+    const EndState state = exit.exitcode == 0    ? EndState::Finished
+                           : exit.is_requested() ? EndState::Stopped
+                                                 : EndState::Failed;
+    int process = process_of_pid(job_, exit.ended.pid);
+    if (exit.exitcode) {
+      add_process(process, state, fmt::format("ended with exit code {}", *exit.exitcode),
+                  *exit.record);
+      return;
+    }
+    if (process < 0) process = process_of_rank(job_, exit.ended.rank);
+    const std::string_view status = exit.ended.status;
+    add_process(process, state,
+                status.empty() ? fmt::format("ended: signal {}", exit.ended.signal)
+                               : fmt::format("ended: {}", to_valid_utf8(status.substr(0, 64))),
+                *exit.record);
   }
 
   void add_schedulers() {
@@ -264,77 +290,51 @@ class Collector {
   std::vector<EndMark> marks_;
 };
 
-bool is_known(SourceRef where) { return where.line != 0; }
-
-/// A place in the inputs against which others are asked.
-struct Place {
-  const Job& job;
-  SourceRef where;
-  const JobUnit* unit = nullptr;
-
-  bool has_behind(SourceRef later) const {
-    if (unit == nullptr || !is_known(later) || !(where < later)) return false;
-    const JobUnit* then = unit_of(job, later);
-    return then != nullptr && then->input == unit->input;
-  }
-};
-
 /// Some calls follow a program's last words: a barrier, a checkpoint that is gathered.
 constexpr uint64_t kFarewellCalls = 64;
 
-bool goes_on(const CommSegment& segment, const Place& place) {
-  if (place.has_behind(segment.started)) return true;
+bool goes_on(const Job& job, const CommSegment& segment, SourceRef where) {
+  if (is_before(job, where, segment.started)) return true;
   const CollectiveCalls& calls = calls_of(segment);
-  if (!place.has_behind(calls.last)) return false;
-  if (place.has_behind(calls.first)) return calls.total > kFarewellCalls;
+  if (!is_before(job, where, calls.last)) return false;
+  if (is_before(job, where, calls.first)) return calls.total > kFarewellCalls;
   if (calls.collectives.size() < kFarewellCalls) return false;
   const PlacedCall* call = calls.collectives.call(calls.collectives.size() - kFarewellCalls);
-  return call != nullptr && place.has_behind(call->where);
-}
-
-bool prints_steps(const SpeakerLog& log, const Place& place) {
-  const RecordList* list = log.records.find(kKindIndex<IterationLine>);
-  return list != nullptr &&
-         std::any_of(list->kept.begin(), list->kept.end(),
-                     [&](const auto& step) { return place.has_behind(step.where); });
+  return call != nullptr && is_before(job, where, call->where);
 }
 
 }  // namespace
 
 std::string_view to_string(EndState state) {
-  switch (state) {
-    case EndState::Finished:
-      return "finished";
-    case EndState::Failed:
-      return "failed";
-    case EndState::Stopped:
-      return "stopped";
-    case EndState::Unfinished:
-      return "unfinished";
-    case EndState::Unknown:
-      break;
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"finished", "failed", "stopped", "unfinished", "unknown"};
+  return kNames[static_cast<size_t>(state)];
 }
 
 std::vector<EndMark> end_marks(const Job& job) { return Collector(job).collect(); }
 
+bool prints_steps(const Job& job) {
+  return std::any_of(job.markers.begin(), job.markers.end(),
+                     [](const JobMarkers& markers) { return markers.total > 0; });
+}
+
 bool work_follows(const Job& job, SourceRef where) {
-  const Place place{job, where, unit_of(job, where)};
   return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
-    return prints_steps(log, place) ||
-           std::any_of(log.comms.all.begin(), log.comms.all.end(),
-                       [&](const CommSegment& segment) { return goes_on(segment, place); });
+    const auto& steps = log.records.kept(kKindIndex<IterationLine>);
+    const auto& segments = log.comms.all;
+    return std::any_of(steps.begin(), steps.end(),
+                       [&](const Record& step) { return is_before(job, where, step.where); }) ||
+           std::any_of(segments.begin(), segments.end(),
+                       [&](const CommSegment& segment) { return goes_on(job, segment, where); });
   });
 }
 
-std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where) {
-  const Place place{job, where, unit_of(job, where)};
+std::optional<Evidence> test_begun_after(const Job& job, SourceRef where) {
   const Record* last = nullptr;
   for (const SpeakerLog& log : job.logs) {
     for (const Record& record : log.nccl_tests.kept) {
-      if (record.kind != kKindIndex<NcclTestsConfig> || !place.has_behind(record.where)) continue;
-      if (last == nullptr || last->where < record.where) last = &record;
+      const bool begins =
+          record.kind == kKindIndex<NcclTestsConfig> && is_before(job, where, record.where);
+      if (begins && (last == nullptr || last->where < record.where)) last = &record;
     }
   }
   if (last == nullptr) return std::nullopt;
@@ -358,8 +358,7 @@ constexpr int64_t kTimesUsual = 5;
 
 /// What ended the job, at a time that is known.
 struct End {
-  Evidence line;
-  std::string what;
+  EndMark mark;
   int64_t nanoseconds = 0;
   bool has_zone = false;
 };
@@ -367,19 +366,16 @@ struct End {
 /// The first line that says that somebody ended the job from outside, by its time. Where only a
 /// process is said to have been ended, its launcher ends the others.
 std::optional<End> find_end(const Job& job) {
-  std::optional<End> first;
   std::vector<EndMark> marks = end_marks(job);
   std::erase_if(marks, [](const EndMark& mark) { return mark.state != EndState::Stopped; });
   const auto is_of_job = [](const EndMark& mark) { return mark.process < 0; };
-  if (std::any_of(marks.begin(), marks.end(), is_of_job)) {
-    std::erase_if(marks, [&](const EndMark& mark) { return !is_of_job(mark); });
-  }
+  if (std::any_of(marks.begin(), marks.end(), is_of_job))
+    std::erase_if(marks, std::not_fn(is_of_job));
+  std::optional<End> first;
   for (EndMark& mark : marks) {
     const LineTime time = find_line_time(mark.line.text);
-    if (!time.known() || (first && first->nanoseconds <= time.nanoseconds)) continue;
-    const int64_t nanoseconds = time.nanoseconds;
-    const bool has_zone = time.has_zone;
-    first = {std::move(mark.line), std::move(mark.what), nanoseconds, has_zone};
+    const bool earlier = !first || time.nanoseconds < first->nanoseconds;
+    if (time.known() && earlier) first = {std::move(mark), time.nanoseconds, time.has_zone};
   }
   return first;
 }
@@ -400,12 +396,10 @@ bool calls_show_work(const Job& job) {
   for (const Process& process : job.processes) {
     if (!process.has_nccl || process.pid < 0) continue;
     uint64_t calls = 0;
-    for (const size_t log : process.logs) {
-      for (const CommSegment& segment : job.logs[log].comms.all) {
-        const CollectiveCalls& of = calls_of(segment);
-        calls += of.total;
-        if (of.total > 0 && !find_line_time(of.last_stamp).known()) return false;
-      }
+    for (const CommSegment* segment : segments_of(job, process)) {
+      const CollectiveCalls& of = calls_of(*segment);
+      calls += of.total;
+      if (of.total > 0 && !find_line_time(of.last_stamp).known()) return false;
     }
     if (calls == 0) continue;  // Not logged, perhaps.
     if (calls < 2 * steps) return false;
@@ -414,7 +408,7 @@ bool calls_show_work(const Job& job) {
   return has_calls;
 }
 
-/// The beats of an input up to its last line; of a run in a file of several, those behind it are
+/// The beats of an input up to its last line; of a run in a file of several, those after it are
 /// another run's. nullopt: which one is the last is not known.
 std::optional<Beats> own_beats(const Job& job, uint32_t input, Beats beats) {
   const auto is_own = [&](const Beat& beat) {
@@ -460,8 +454,8 @@ Before last_before(const Job& job, const JobPulse& input, const End& end, bool c
   const bool worked = work.count > 0 && work.last.nanoseconds >= moment &&
                       work.last.nanoseconds < end.nanoseconds + kSecond;
   if (worked) before = {true, work.last};
-  const bool is_behind = before.last.where < pulse.undated_work();
-  if (pulse.undated_work().line != 0 && is_behind && !calls_are_dated) before.is_known = false;
+  const bool is_older = before.last.where < pulse.undated_work();
+  if (pulse.undated_work().line != 0 && is_older && !calls_are_dated) before.is_known = false;
   return before;
 }
 
@@ -521,8 +515,8 @@ std::optional<Silence> derive_silence(const Job& job) {
     if (is_faster) rhythm = one;
   }
   Silence silence{{last.where, {}},
-                  std::move(end->line),
-                  std::move(end->what),
+                  std::move(end->mark.line),
+                  std::move(end->mark.what),
                   std::max<int64_t>(end->nanoseconds - last.nanoseconds, 0),
                   rhythm.usual,
                   false,

@@ -66,13 +66,13 @@ struct EndMark {
 /// All of them but the failures that processes report themselves, in input order.
 std::vector<EndMark> end_marks(const Job& job);
 
-/// Work stands behind `where` in the same input: a communicator begins, a step is printed, or ranks
+/// Work stands after `where` in the same input: a communicator begins, a step is printed, or ranks
 /// go on calling. What was said there is then about a part of the work.
 bool work_follows(const Job& job, SourceRef where);
 
-/// The last test of nccl-tests that begins behind `where` in the same input, by the line of its
+/// The last test of nccl-tests that begins after `where` in the same input, by the line of its
 /// settings; nullopt: none does. Where no summary follows, nothing tells how it ended.
-std::optional<Evidence> test_begun_behind(const Job& job, SourceRef where);
+std::optional<Evidence> test_begun_after(const Job& job, SourceRef where);
 
 // Had the job stood still when somebody ended it?
 //

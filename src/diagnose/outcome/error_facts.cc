@@ -17,6 +17,7 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/outcome.h"
 #include "log/line/prefix.h"
@@ -49,34 +50,24 @@ std::optional<Record> first_unknown_warning(const Job& job) {
   return first;
 }
 
-/// The first of the lines in words, at most 160 bytes.
-std::string excerpt_of(std::string_view line) {
-  constexpr size_t kMost = 160;
-  line = trim(line);
-  return printable(to_valid_utf8(line.substr(0, kMost))) + (line.size() > kMost ? "…" : "");
-}
-
 /// Says something either way: messages quote it.
 FactValue warned(const Job& job, const Instance&) {
-  const auto first = first_warning(job);
-  if (!first) {
-    const auto unknown_one = first_unknown_warning(job);
-    if (!unknown_one) return {false, "No WARN of NCCL says more.", {}, {}, {}};
-    return yes(fmt::format("A WARN in unknown words says: \"{}\".",
-                           excerpt_of(parse_record(*unknown_one).header.message)),
-               {evidence_of(*unknown_one)});
+  if (const ReportedWarning* first = first_warning(job)) {
+    return yes(
+        fmt::format("NCCL warns: \"{}\". {}", message_of(*first->record), first->warning.meaning),
+        {evidence_of(*first->record)});
   }
-  return yes(fmt::format("NCCL warns: \"{}\". {}", first->text, first->warning.meaning),
-             {first->line});
+  const auto unknown_one = first_unknown_warning(job);
+  if (!unknown_one) return {false, "No WARN of NCCL says more.", {}, {}, {}};
+  return yes(fmt::format("A WARN in unknown words says: \"{}\".", message_of(*unknown_one)),
+             {evidence_of(*unknown_one)});
 }
 
 /// It destroyed a communicator in order: what it warned of before did not stop it.
 bool ended_well(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    const auto& segments = job.logs[log].comms.all;
-    return std::any_of(segments.begin(), segments.end(), [](const CommSegment& segment) {
-      return segment.end == CommFate::Destroyed;
-    });
+  const auto segments = segments_of(job, process);
+  return std::any_of(segments.begin(), segments.end(), [](const CommSegment* segment) {
+    return segment->end == CommFate::Destroyed;
   });
 }
 
@@ -106,7 +97,7 @@ FactValue lines_where(const Job& job, Lists lists, Wanted wanted) {
   return value.evidence.empty() ? unknown() : value;
 }
 
-/// In words for a message that goes on behind it.
+/// In words for a message that goes on after it.
 FactValue told(FactValue value, std::string_view how) {
   if (value.known()) value.what = fmt::format("{}: \"{}\". ", how, value.what);
   return value;
@@ -133,7 +124,7 @@ int process_that_printed(const Job& job, std::string_view line) {
   if (!header.host.empty() && header.pid >= 0) return process_of_pid(job, header.pid);
   if (header.prefix.rank < 0) return -1;
   const int process = process_of_rank(job, header.prefix.rank);
-  if (process < 0 || task_label(line).rank >= 0) return process;
+  if (process < 0 || parse_prefix(line).rank_is_stated) return process;
   const std::vector<size_t>& logs = nth_process(job, process).logs;
   const bool bears_it = std::any_of(logs.begin(), logs.end(), [&](size_t log) {
     return job.logs[log].task_rank == header.prefix.rank ||
@@ -182,7 +173,7 @@ bool is_of_closing(const ErrorTrace& trace) {
           }));
 }
 
-/// The process went on behind the line: it connected, or its communicator was complete. What
+/// The process went on after the line: it connected, or its communicator was complete. What
 /// failed was tried, and done without.
 bool went_on_after(const Job& job, const Process& process, SourceRef where) {
   const auto is_later = [&](SourceRef later) { return later.unit == where.unit && where < later; };
@@ -259,12 +250,10 @@ struct InitTrail {
 /// No communicator of the process was there before that line: what went through init.cc then is
 /// no destruction.
 bool is_first_communicator(const Job& job, const Process& process, SourceRef where) {
-  return std::none_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-    const auto& segments = job.logs[log].comms.all;
-    return std::any_of(segments.begin(), segments.end(), [&](const CommSegment& segment) {
-      const bool complete = segment.completed.line != 0 && segment.completed < where;
-      return complete || calls_of(segment).total > 0;
-    });
+  const auto segments = segments_of(job, process);
+  return std::none_of(segments.begin(), segments.end(), [&](const CommSegment* segment) {
+    const bool complete = segment->completed.line != 0 && segment->completed < where;
+    return complete || calls_of(*segment).total > 0;
   });
 }
 
@@ -309,23 +298,13 @@ FactValue init_trail(const Job& job, const Instance&) {
 FactValue warned_fatally(const Job& job, const Instance&) {
   FactValue value = yes({});
   const bool finished = outcome_of(job).job.state == EndState::Finished;
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    if (ended_well(job, job.processes[p])) continue;
-    for (const size_t log : job.processes[p].logs) {
-      for (const auto& [kind, list] : job.logs[log].records) {
-        if (!has_warnings(all_kinds()[kind])) continue;
-        for (const Record& record : list.kept) {
-          const Event event = parse_record(record);
-          const Warning* warning = warning_of(event);
-          if (warning == nullptr || warning->severity != WarnSeverity::Fatal) continue;
-          if (is_after_end(job, evidence_of(record))) continue;
-          if (!finished && is_outlived_in_init(job.logs[log], record)) continue;
-          value.evidence.push_back(evidence_of(record));
-          if (value.processes.empty() || value.processes.back() != static_cast<int>(p)) {
-            value.processes.push_back(static_cast<int>(p));
-          }
-        }
-      }
+  for (const ReportedWarning& each : reported_warnings(job)) {
+    const bool fails = each.warning.severity == WarnSeverity::Fatal || (finished && each.outlived);
+    if (!fails || ended_well(job, nth_process(job, each.process))) continue;
+    if (is_after_end(job, evidence_of(*each.record))) continue;
+    value.evidence.push_back(evidence_of(*each.record));
+    if (value.processes.empty() || value.processes.back() != each.process) {
+      value.processes.push_back(each.process);
     }
   }
   if (value.evidence.empty()) return unknown();
@@ -338,9 +317,9 @@ FactValue warned_of_failure(const Job& job, const Instance& instance) {
   std::vector<int> processes = warned_fatally(job, instance).processes;
   std::erase_if(processes,
                 [&](int process) { return !reports_own_failure(job, nth_process(job, process)); });
-  const auto first = first_warning(job);
-  if (processes.empty() || !first) return unknown();
-  return yes(first->text, {first->line}, std::move(processes));
+  const ReportedWarning* first = first_warning(job);
+  if (processes.empty() || first == nullptr) return unknown();
+  return yes(message_of(*first->record), {evidence_of(*first->record)}, std::move(processes));
 }
 
 /// The same where nothing else says why.
@@ -351,12 +330,7 @@ FactValue silent_init_failure(const Job& job, const Instance& instance) {
   return init_trail(job, instance);
 }
 
-/// Ended on purpose by whoever ran it.
-bool is_asked_for(std::string_view type) {
-  return type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
-}
-
-/// The last traceback of a log, where nothing of the framework stands behind it: its exception is
+/// The last traceback of a log, where nothing of the framework stands after it: its exception is
 /// unknown or cut off.
 const Record* open_traceback(const SpeakerLog& log) {
   const RecordList* begun = log.records.find(kKindIndex<TracebackStarted>);
@@ -380,7 +354,7 @@ FactValue uncaught(const Job& job, const Instance&) {
     value.processes.push_back(process);
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    if (is_asked_for(said.message.type)) return;
+    if (is_asked_for(said.message)) return;
     add(said.process, said.record,
         fmt::format("an exception: \"{}\". ", excerpt_of(said.header.message)));
   });
@@ -394,7 +368,7 @@ FactValue uncaught(const Job& job, const Instance&) {
   return value.evidence.empty() ? unknown() : value;
 }
 
-/// "Cuda failure 'out of memory'" and PyTorch's exception, where the training goes on behind each.
+/// "Cuda failure 'out of memory'" and PyTorch's exception, where the training goes on after each.
 FactValue memory_shortage_outlived(const Job& job, const Instance&) {
   std::vector<Evidence> lines;
   std::vector<int> processes;
@@ -497,16 +471,13 @@ FactValue nccl_tests_slow(const Job& job, const Instance&) {
   return parts.empty() ? no() : yes(join(parts, "; "));
 }
 
-/// The larger of two figures as printed; 0 where there is none.
-double larger(const NcclTestsValues& a, const NcclTestsValues& b) {
-  const auto figure = [](const std::string& text) { return std::strtod(text.c_str(), nullptr); };
-  return std::max(figure(a.busbw), figure(b.busbw));
-}
-
+/// The best bus bandwidth of a run in GB/s; 0 where none is printed.
 double peak_bandwidth(const NcclTestsRun& run) {
   double peak = 0;
   for (const NcclTestsRow& row : run.rows) {
-    peak = std::max(peak, larger(row.out_of_place, row.in_place));
+    for (const NcclTestsValues* values : {&row.out_of_place, &row.in_place}) {
+      peak = std::max(peak, std::strtod(values->busbw.c_str(), nullptr));
+    }
   }
   return peak;
 }
@@ -557,16 +528,10 @@ FactValue nccl_tests_single_ranks(const Job& job, const Instance&) {
   return value;
 }
 
-/// The best bandwidth of all tables; 0: there is none.
-double table_peak(const Job& job) {
-  double peak = 0;
-  for (const NcclTestsRun& run : job.nccl_tests) peak = std::max(peak, peak_bandwidth(run));
-  return peak;
-}
-
 /// What a table shows of the cost of a setting, as the end of a sentence that tells of the setting.
 FactValue bandwidth_seen(const Job& job, const Instance&) {
-  const double peak = table_peak(job);
+  double peak = 0;
+  for (const NcclTestsRun& run : job.nccl_tests) peak = std::max(peak, peak_bandwidth(run));
   if (peak <= 0) return unknown();
   std::string words = fmt::format(" The tables end at {:.4g} GB/s of bus bandwidth", peak);
   const double promised = promised_bandwidth(job);
@@ -605,11 +570,10 @@ FactValue nccl_tests_ran(const Job& job, const Instance&) {
   for (const NcclTestsRun& run : job.nccl_tests) {
     if (parts.size() < kMostNames) parts.push_back(ran_phrase(run));
   }
-  std::string what = join(parts, "; ");
   if (job.nccl_tests.size() > kMostNames) {
-    what += fmt::format("; and {} more", job.nccl_tests.size() - kMostNames);
+    parts.push_back(fmt::format("and {} more", job.nccl_tests.size() - kMostNames));
   }
-  FactValue value = yes(std::move(what));
+  FactValue value = yes(join(parts, "; "));
   const auto add = [&](const auto& said) { value.evidence.push_back(evidence_of(said.record)); };
   for_each_said<NcclTestsConfig>(job, add);
   for (const NcclTestsRun& run : job.nccl_tests) {

@@ -7,26 +7,20 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "log/messages.h"
 #include "model/call_coverage.h"
 
 namespace ncclog {
 namespace {
 
-std::optional<DeathBy> by_signal(int signal) {
-  if (signal == 9) return DeathBy::Kill;
-  if (signal == 11) return DeathBy::SegmentationFault;
-  return std::nullopt;
-}
-
-/// A shell adds 128 to the signal, Python negates it.
-std::optional<DeathBy> by_exitcode(int exitcode) {
-  return by_signal(exitcode < 0 ? -exitcode : exitcode - 128);
-}
-
-std::optional<DeathBy> by_status(std::string_view status) {
+/// Of status and signal, that which names the death.
+std::optional<DeathBy> death_by(const ExitReport& exit) {
+  const std::string_view status = exit.ended.status;
   if (status.starts_with("Killed") || status.starts_with("Out Of Memory")) return DeathBy::Kill;
   if (status.starts_with("Segmentation fault")) return DeathBy::SegmentationFault;
+  if (exit.signal() == 9) return DeathBy::Kill;
+  if (exit.signal() == 11) return DeathBy::SegmentationFault;
   return std::nullopt;
 }
 
@@ -63,11 +57,8 @@ class Collector {
 
   std::vector<Death> collect() {
     note_victims();
-    add_ended();
-    add_worker_failures();
-    add_failure_tables();
+    add_exits();
     add_oom_kills();
-    add_container_exits();
     add_fatal_errors();
     drop_nameless();
     std::stable_sort(deaths_.begin(), deaths_.end(),
@@ -78,11 +69,8 @@ class Collector {
  private:
   /// torchrun and DeepSpeed stop the others when one worker failed.
   void note_victims() {
-    const auto note = [&](const auto& said) {
-      victims_.try_emplace(said.message.pid, said.record.where);
-    };
-    for_each_said<WorkerUnkillable>(job_, note);
-    for_each_said<WorkerClosing>(job_, note);
+    for_each_said_of<WorkerUnkillable, WorkerClosing>(
+        job_, [&](const auto& said) { victims_.try_emplace(said.message.pid, said.record.where); });
     victims_.erase(-1);
   }
 
@@ -110,58 +98,23 @@ class Collector {
   }
 
   /// MPICH prints who and how on two lines, so the who is remembered.
-  void add_ended() {
-    Death who;
-    for_each_said<ProcessEnded>(job_, [&](const Said<ProcessEnded>& said) {
-      const ProcessEnded& ended = said.message;
-      Death death{DeathBy::Kill, ended.pid, ended.rank, std::string(ended.host),
-                  evidence_of(said.record)};
-      if (ended.status.empty() && ended.signal < 0) {
-        who = std::move(death);
-        return;
+  void add_exits() {
+    ProcessEnded who;
+    for (const ExitReport& exit : exit_reports(job_)) {
+      if (exit.names_only()) who = exit.ended;
+      const auto by = death_by(exit);
+      if (exit.names_only() || !by) continue;
+      ProcessEnded ended = exit.ended;
+      if (ended.rank < 0) ended.rank = rank_in_command(ended.command);
+      if (ended.pid < 0 && ended.command.empty() && ended.signal > 0) {
+        std::tie(ended.pid, ended.rank, ended.host) = std::tie(who.pid, who.rank, who.host);
       }
-      auto by = by_status(ended.status);
-      if (!by) by = by_signal(ended.signal);
-      if (!by) return;
-      death.by = *by;
-      if (death.rank < 0) death.rank = rank_in_command(ended.command);
-      if (death.pid < 0 && ended.command.empty() && ended.signal > 0) {
-        death.pid = who.pid;
-        death.rank = who.rank;
-        death.host = who.host;
+      std::vector<int> ranks = numbers_in(ended.tasks);
+      if (ended.tasks.empty()) ranks = {ended.rank};
+      for (const int rank : ranks) {
+        add({*by, ended.pid, rank, std::string(ended.host), evidence_of(*exit.record)});
       }
-      for (const int rank : numbers_in(ended.tasks)) {
-        Death one = death;
-        one.rank = rank;
-        add(std::move(one));
-      }
-      if (ended.tasks.empty()) add(std::move(death));
-    });
-  }
-
-  void add_worker_failures() {
-    for_each_said<WorkerFailed>(job_, [&](const Said<WorkerFailed>& said) {
-      if (const auto by = by_exitcode(said.message.exitcode)) {
-        add({*by, said.message.pid, -1, {}, evidence_of(said.record)});
-      }
-    });
-  }
-
-  /// The rows of torchrun's table: host and rank stand above the exit code.
-  void add_failure_tables() {
-    for_each_said<FailureExitcode>(job_, [&](const Said<FailureExitcode>& said) {
-      const auto by = by_exitcode(said.message.exitcode);
-      if (!by) return;
-      Death death{*by, said.message.pid, -1, {}, evidence_of(said.record)};
-      constexpr uint64_t kRowsAbove = 3;
-      for_each_said<FailureRank>(job_, [&](const Said<FailureRank>& row) {
-        const SourceRef at = row.record.where;
-        const bool above = at.unit == said.record.where.unit && at < said.record.where &&
-                           said.record.where.line - at.line <= kRowsAbove;
-        if (above) death.rank = row.message.rank;
-      });
-      add(std::move(death));
-    });
+    }
   }
 
   /// Slurm's and Kubernetes' words are about the job; the kernel kills all sorts of processes.
@@ -184,14 +137,6 @@ class Collector {
                                       [&](const Death& death) { return death.pid == event.pid; });
     if (event.relation != KernelRelation::Process && !reported) return;
     add({by, event.pid, event.rank, event.host, {event.where, event.text}});
-  }
-
-  void add_container_exits() {
-    for_each_said<ProcessExited>(job_, [&](const Said<ProcessExited>& said) {
-      if (const auto by = by_exitcode(said.message.exitcode)) {
-        add({*by, -1, -1, {}, evidence_of(said.record)});
-      }
-    });
   }
 
   void add_fatal_errors() {
@@ -230,8 +175,6 @@ int process_of(const Job& job, const Death& death) {
 
 namespace {
 
-constexpr size_t kMostBytes = 160;
-
 /// Lower is nearer to a cause.
 int distance(const Warning& warning) {
   const bool symptom = warning.origin == WarnOrigin::Symptom;
@@ -245,33 +188,11 @@ int distance(const Warning& warning) {
   }
 }
 
-std::string shortened_message(std::string_view message) {
-  message = trim(message);
-  if (message.size() <= kMostBytes) return printable(message);
-  return printable(to_valid_utf8(message.substr(0, kMostBytes))) + "…";
-}
-
-/// Takes the place of `best` if the record is a WARN that is nearer to a cause.
-void consider(const SpeakerLog& log, const Record& record, std::optional<ExplainedWarning>& best) {
-  const Event event = parse_record(record);
-  const Warning* stated = warning_of(event);
-  if (stated == nullptr) return;
-  Warning warning = *stated;
-  if (warning.severity == WarnSeverity::Fatal && is_outlived_in_init(log, record)) {
-    warning.severity = WarnSeverity::Degraded;
-  }
-  const bool nearer = !best || std::tuple(distance(warning), record.where) <
-                                   std::tuple(distance(best->warning), best->line.where);
-  if (nearer) best = {evidence_of(record), shortened_message(event.header.message), warning};
-}
-
 /// The first line of that kind which the thread printed after `since` and `wanted` accepts.
 template <typename Wanted>
 std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t tid, SourceRef since,
                                  Wanted wanted) {
-  const RecordList* list = log.records.find(kind);
-  if (list == nullptr) return std::nullopt;
-  for (const Record& record : list->kept) {
+  for (const Record& record : log.records.kept(kind)) {
     if (record.where.unit != since.unit || record.where <= since) continue;
     const Event event = parse_record(record);
     if (event.header.tid == tid && wanted(event)) return record.where;
@@ -279,13 +200,7 @@ std::optional<SourceRef> next_of(const SpeakerLog& log, uint16_t kind, int64_t t
   return std::nullopt;
 }
 
-}  // namespace
-
-bool has_warnings(const Kind& kind) {
-  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
-                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
-}
-
+/// See ReportedWarning::outlived.
 bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
   const int64_t tid = parse_record(warning).header.tid;
   if (tid < 0) return false;
@@ -293,147 +208,111 @@ bool is_outlived_in_init(const SpeakerLog& log, const Record& warning) {
   const auto completes = [](const Event& event) {
     return read_message<CommInit>(event.message).phase == "COMPLETE";
   };
-  std::optional<SourceRef> progress;
-  const auto note = [&](std::optional<SourceRef> where) {
-    if (where && (!progress || *where < *progress)) progress = where;
-  };
+  auto progress = next_of(log, kKindIndex<CommInit>, tid, warning.where, completes);
   for (const uint16_t kind : {kKindIndex<RingMembers>, kKindIndex<RingNeighbours>,
                               kKindIndex<Trees>, kKindIndex<TreeNeighbours>}) {
-    note(next_of(log, kind, tid, warning.where, any));
+    const auto graph = next_of(log, kind, tid, warning.where, any);
+    if (graph && (!progress || *graph < *progress)) progress = graph;
   }
-  note(next_of(log, kKindIndex<CommInit>, tid, warning.where, completes));
   if (!progress) return false;
   const auto error = next_of(log, kKindIndex<ErrorTrace>, tid, warning.where, any);
   return !error || *progress < *error;
 }
 
-std::optional<ExplainedWarning> first_warning(const Job& job) {
-  std::optional<ExplainedWarning> best;
-  for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) {
-      if (!has_warnings(all_kinds()[kind])) continue;
-      for (const Record& record : list.kept) consider(log, record, best);
+std::vector<ReportedWarning> find_warnings(const Job& job) {
+  std::vector<ReportedWarning> warnings;
+  const auto add = [&](size_t process, const SpeakerLog& log, const Record& record) {
+    const Warning* stated = warning_of(parse_record(record));
+    if (stated == nullptr) return;
+    ReportedWarning found{static_cast<int>(process), &record, false, *stated};
+    found.outlived = stated->severity == WarnSeverity::Fatal && is_outlived_in_init(log, record);
+    if (found.outlived) found.warning.severity = WarnSeverity::Degraded;
+    warnings.push_back(found);
+  };
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    for (const size_t log : job.processes[p].logs) {
+      for (const auto& [kind, list] : job.logs[log].records) {
+        if (!has_warnings(all_kinds()[kind])) continue;
+        for (const Record& record : list.kept) add(p, job.logs[log], record);
+      }
     }
   }
-  return best;
+  return warnings;
+}
+
+}  // namespace
+
+const std::vector<ReportedWarning>& reported_warnings(const Job& job) {
+  return job.answers.of<&find_warnings>(job);
+}
+
+bool has_warnings(const Kind& kind) {
+  return std::any_of(kind.wordings.begin(), kind.wordings.end(),
+                     [&](const Wording& wording) { return warning_of(wording) != nullptr; });
+}
+
+const ReportedWarning* first_warning(const Job& job) {
+  const auto& all = reported_warnings(job);
+  const auto first = std::min_element(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return std::tuple(distance(a.warning), a.record->where) <
+           std::tuple(distance(b.warning), b.record->where);
+  });
+  return first == all.end() ? nullptr : &*first;
 }
 
 bool reports_own_failure(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t index) {
-    const SpeakerLog& log = job.logs[index];
-    const auto is_own_failure = [&](const Record& record) {
-      const Warning* warning = warning_of(parse_record(record));
-      return warning != nullptr && warning->severity == WarnSeverity::Fatal &&
-             warning->origin != WarnOrigin::Symptom && !is_outlived_in_init(log, record);
-    };
-    return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
-      const auto& [kind, list] = entry;
-      return has_warnings(all_kinds()[kind]) &&
-             std::any_of(list.kept.begin(), list.kept.end(), is_own_failure);
-    });
+  const auto& all = reported_warnings(job);
+  return std::any_of(all.begin(), all.end(), [&](const ReportedWarning& each) {
+    return &nth_process(job, each.process) == &process && each.is_own_failure();
   });
+}
+
+std::string excerpt_of(std::string_view text) {
+  constexpr size_t kMost = 160;
+  text = trim(text);
+  return printable(to_valid_utf8(text.substr(0, kMost))) + (text.size() > kMost ? "…" : "");
+}
+
+std::string message_of(const Record& record) {
+  return excerpt_of(parse_record(record).header.message);
+}
+
+bool is_asked_for(const PythonException& exception) {
+  return exception.type.ends_with("KeyboardInterrupt") || exception.type.ends_with("SystemExit");
 }
 
 namespace {
 
-/// Raised because somebody else failed, or by those who only pass a failure on.
-constexpr std::string_view kPassedOn[] = {
-    "KeyboardInterrupt",
-    "SystemExit",
-    "BrokenPipeError",
-    "ConnectionResetError",
-    "ConnectionRefusedError",
-    "ConnectionAbortedError",
-    "EOFError",
-    "DistNetworkError",
-    "DistStoreError",
-    "DistBackendError",
-    "DistError",
-    "ChildFailedError",
-    "CalledProcessError",
-    "SignalException",
-    "ProcessExitedException",
-    "ProcessRaisedException",
-    "TimeoutError",
-    "TimeoutExpired",
-    "StopIteration",
-    "BrokenProcessPool",
-    "RendezvousConnectionError",
-    "RendezvousTimeoutError",
-    "RendezvousClosedError",
-    "CancelledError",
-    "EngineDeadError",
-    "EngineGenerateError",
-    "ActorDiedError",
-    "RendezvousGracefulExitError",
+/// A line of passed_on_exceptions.table.
+struct PassedOn {
+  std::string_view by;  ///< "type" or "text".
+  std::string_view word;
 };
 
-/// What an exception says when it passes on a failure of NCCL, of the store or of another process,
-/// or when another finding names it.
-constexpr std::string_view kOthersFailure[] = {
-    "NCCL",
-    "ncclUnhandled",
-    "c10d",
-    "rocess group",
-    "ProcessGroup",
-    "TCPStore",
-    "store->",
-    "Connection closed by peer",
-    "gloo",
-    "Connection reset",
-    "Broken pipe",
-    "watchdog",
-    "See root",
-    "trace for root cause",
-    "out of memory",
-    "device-side assert",
-    "illegal memory access",
-    "invalid device ordinal",
-    "no kernel image is available",
-    "driver version is insufficient",
-    "NVIDIA driver on your system is too old",
-    "CUDA error: initialization error",
-    "re-initialize CUDA in forked",
-    "initialize NVML",
-    "Too many open files",
-    "start new thread",
-    "Timed out waiting",
-    "DistBackendError",
-};
+constexpr PassedOn row(std::string_view by, std::string_view word) { return {by, word}; }
 
-bool contains_any(std::string_view text, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.find(word) != text.npos; });
-}
+constexpr PassedOn kPassedOn[] = {
+#include "diagnose/outcome/passed_on_exceptions.inc"
+};
 
 bool is_passed_on(std::string_view type, std::string_view message) {
   if (type.starts_with("ray.") || type.find('(') != type.npos) return true;
   const std::string_view base = type.substr(type.rfind('.') + 1);
-  return std::find(std::begin(kPassedOn), std::end(kPassedOn), base) != std::end(kPassedOn) ||
-         contains_any(message, kOthersFailure);
+  return std::any_of(std::begin(kPassedOn), std::end(kPassedOn), [&](const PassedOn& each) {
+    return each.by == "type" ? each.word == base : message.find(each.word) != message.npos;
+  });
 }
 
-/// A line of kind T stands in `list` and, with `where`, before it in the same stretch of input.
-template <typename T>
+/// A line of one of these kinds stands before `where` in the same stretch of input.
+template <typename... T>
 bool stands_before(const SpeakerLog& log, SourceRef where) {
-  const RecordList* list = log.records.find(kKindIndex<T>);
-  if (list == nullptr) return false;
-  return std::any_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
-    return record.where.unit == where.unit && record.where < where;
-  });
-}
-
-template <typename... T>
-bool any_stands_before(const Job& job, SourceRef where) {
-  return std::any_of(job.logs.begin(), job.logs.end(),
-                     [&](const SpeakerLog& log) { return (stands_before<T>(log, where) || ...); });
-}
-
-template <typename... T>
-bool any_said(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
-    return (log.records.contains(kKindIndex<T>) || ...);
-  });
+  const auto is_before = [&](uint16_t kind) {
+    const auto& kept = log.records.kept(kind);
+    return std::any_of(kept.begin(), kept.end(), [&](const Record& record) {
+      return record.where.unit == where.unit && record.where < where;
+    });
+  };
+  return (is_before(kKindIndex<T>) || ...);
 }
 
 /// NCCL failed by itself somewhere, not because a peer went away. Where order is unknown, that
@@ -448,9 +327,11 @@ bool nccl_failed_by_itself(const Job& job) {
 
 /// Something else had failed before.
 bool is_late(const Job& job, SourceRef where) {
-  return any_stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
-                           StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(job,
-                                                                                           where);
+  return std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
+    return stands_before<NcclException, WatchdogTimeout, WorkException, StoreWaitFailed,
+                         StoreTimeout, WorkerFailed, CudaOomException, HeartbeatTimeout>(log,
+                                                                                         where);
+  });
 }
 
 /// A traceback of this process stands above the line.
@@ -461,35 +342,30 @@ bool has_traceback(const Job& job, int process, SourceRef where) {
   });
 }
 
-std::string shortened(std::string_view text) {
-  constexpr size_t kMost = 160;
-  return to_valid_utf8(text.size() <= kMost ? text : text.substr(0, kMost)) +
-         (text.size() > kMost ? "…" : "");
-}
-
 /// Every process's first exception that is its own.
 std::vector<ProgramException> own_exceptions(const Job& job) {
   std::vector<ProgramException> all;
-  const auto add = [&](int process, const Record& record, std::string_view text) {
-    if (!has_traceback(job, process, record.where) || is_late(job, record.where)) return;
-    if (went_on(job, record.where)) return;
-    for (ProgramException& known : all) {
-      if (known.process != process) continue;
-      if (record.where < known.line.where) {
-        known.text = shortened(text);
-        known.line = evidence_of(record);
-      }
+  const auto add = [&](const auto& said) {
+    const SourceRef where = said.record.where;
+    if (!has_traceback(job, said.process, where) || is_late(job, where) || went_on(job, where)) {
       return;
     }
-    const int rank = nth_process(job, process).rank;
-    all.push_back({process, rank, shortened(text), evidence_of(record)});
+    ProgramException raised{said.process, nth_process(job, said.process).rank,
+                            excerpt_of(said.header.message), evidence_of(said.record)};
+    const auto known = std::find_if(all.begin(), all.end(), [&](const ProgramException& other) {
+      return other.process == said.process;
+    });
+    if (known == all.end()) {
+      all.push_back(std::move(raised));
+    } else if (where < known->line.where) {
+      *known = std::move(raised);
+    }
   };
   for_each_said<PythonException>(job, [&](const Said<PythonException>& said) {
-    if (is_passed_on(said.message.type, said.message.message)) return;
-    add(said.process, said.record, trim(said.header.message));
+    if (!is_passed_on(said.message.type, said.message.message)) add(said);
   });
   for_each_said<DataLoaderKilled>(job, [&](const Said<DataLoaderKilled>& said) {
-    if (said.message.pid >= 0) add(said.process, said.record, trim(said.header.message));
+    if (said.message.pid >= 0) add(said);
   });
   return all;
 }
@@ -510,25 +386,11 @@ void name_by_torchrun(const Job& job, ProgramException& exception) {
     exception.rank = nth_process(job, known).rank;
     return;
   }
-  for_each_said<FailureExitcode>(job, [&](const Said<FailureExitcode>& row) {
-    if (row.message.pid != *pids.begin()) return;
-    for_each_said<FailureRank>(job, [&](const Said<FailureRank>& rank) {
-      constexpr uint64_t kRowsAbove = 3;
-      const SourceRef at = rank.record.where;
-      if (at.unit == row.record.where.unit && at < row.record.where &&
-          row.record.where.line - at.line <= kRowsAbove) {
-        exception.rank = rank.message.rank;
-      }
-    });
-  });
-}
-
-/// True if `later` stands behind `where` in the same input.
-bool is_behind(const Job& job, SourceRef where, SourceRef later) {
-  if (!(where < later)) return false;
-  const JobUnit* at = unit_of(job, where);
-  const JobUnit* then = unit_of(job, later);
-  return at != nullptr && then != nullptr && at->input == then->input;
+  for (const ExitReport& exit : exit_reports(job)) {
+    if (exit.ended.pid == *pids.begin() && exit.exitcode && exit.ended.rank >= 0) {
+      exception.rank = exit.ended.rank;
+    }
+  }
 }
 
 bool steps_go_on(const Job& job, SourceRef where) {
@@ -537,10 +399,8 @@ bool steps_go_on(const Job& job, SourceRef where) {
   for (const SpeakerLog& log : job.logs) {
     for (const uint16_t kind :
          {kKindIndex<IterationLine>, kKindIndex<ProgressBar>, kKindIndex<CommInit>}) {
-      const RecordList* list = log.records.find(kind);
-      if (list == nullptr) continue;
-      for (const Record& record : list->kept) {
-        steps += is_behind(job, where, record.where);
+      for (const Record& record : log.records.kept(kind)) {
+        steps += is_before(job, where, record.where);
         if (steps >= kSteps) return true;
       }
     }
@@ -560,7 +420,7 @@ bool calls_go_on(const Job& job, SourceRef where) {
     const CollectiveCalls* calls = calls_of(job, rank);
     if (calls == nullptr || calls->collectives.size() < kCalls) return false;
     const PlacedCall* call = calls->collectives.call(calls->collectives.size() - kCalls);
-    return call != nullptr && is_behind(job, where, call->where);
+    return call != nullptr && is_before(job, where, call->where);
   });
 }
 

@@ -22,12 +22,8 @@ namespace ncclog {
 
 // Which processes ended by a signal, and which rank was that?
 //
-//   bash: line 1:  1021 Killed                  env RANK=3 LOCAL_RANK=3 python3 train.py
-//     rank      : 3 (local_rank: 1)
-//     exitcode  : -9 (pid: 1021)
-//
-// Shells, MPI launchers, srun, torchrun and the kernel each say it in their own way; what they say
-// about one pid is one death. Whoever torchrun told to stop is a victim and not listed.
+// Launchers (ExitReport) and the kernel each say it in their own way; what they say about one pid is
+// one death. Whoever torchrun told to stop is a victim and not listed.
 
 /// How a process ended. Only signals that come from outside or from a fault of its own memory:
 /// aborts and terminations are nearly always consequences.
@@ -57,27 +53,38 @@ int process_of(const Job& job, const Death& death);
 // that NCCL survives. Among equals the one that stands first in the input counts: two processes are
 // not ordered in time.
 
-/// A WARN of the log, with what it means.
-struct ExplainedWarning {
-  Evidence line;
-  std::string text;  ///< Its message, safe to print, cut at 160 bytes.
-  Warning warning;
+/// A WARN of the log whose meaning is known.
+struct ReportedWarning {
+  int process = -1;                ///< Into Job::processes.
+  const Record* record = nullptr;  ///< In the job.
+  /// Its thread went on with the initialisation after it: it printed rings, trees or Init COMPLETE,
+  /// and no error before those. So what failed was done without.
+  bool outlived = false;
+  Warning warning;  ///< If it is outlived, no more than degraded.
+
+  /// Its process's call fails, and not because of an earlier error: that is no mere victim.
+  bool is_own_failure() const {
+    return warning.severity == WarnSeverity::Fatal && warning.origin != WarnOrigin::Symptom;
+  }
 };
+
+/// All of them that are kept, process by process.
+const std::vector<ReportedWarning>& reported_warnings(const Job& job);
 
 /// Some wording of the kind is a WARN whose meaning is known.
 bool has_warnings(const Kind& kind);
 
-/// The thread that printed the WARN went on with the initialisation: it printed rings, trees or
-/// Init COMPLETE after it, and no error before those. So what failed was done without.
-bool is_outlived_in_init(const SpeakerLog& log, const Record& warning);
+/// The WARN that is nearest to a cause; nullptr if there is none whose meaning is known.
+const ReportedWarning* first_warning(const Job& job);
 
-/// The WARN that is nearest to a cause; nullopt if there is none whose meaning is known. One that
-/// its initialisation outlived is no more than degraded.
-std::optional<ExplainedWarning> first_warning(const Job& job);
-
-/// The process prints a WARN after which its call fails, and not because of an earlier error: it is
-/// no mere victim, and did not outlive it.
+/// The process prints a WARN that is its own failure.
 bool reports_own_failure(const Job& job, const Process& process);
+
+/// `text` in one line, safe to print, cut at 160 bytes.
+std::string excerpt_of(std::string_view text);
+
+/// The message of a kept line, likewise.
+std::string message_of(const Record& record);
 
 // Did the program itself fail first?
 //
@@ -92,7 +99,7 @@ bool reports_own_failure(const Job& job, const Process& process);
 struct ProgramException {
   int process = -1;  ///< Into Job::processes.
   int rank = -1;     ///< -1: nothing tells.
-  std::string text;  ///< "RuntimeError: …", valid UTF-8, cut at 160 bytes.
+  std::string text;  ///< "RuntimeError: …", as excerpt_of() gives it.
   Evidence line;
 };
 
@@ -100,7 +107,10 @@ struct ProgramException {
 /// to be the cause.
 std::vector<ProgramException> first_exceptions(const Job& job);
 
-/// Training output stands behind `where` in the same input, or all ranks go on calling there: what
+/// Ended on purpose by whoever ran it: KeyboardInterrupt, SystemExit.
+bool is_asked_for(const PythonException& exception);
+
+/// Training output stands after `where` in the same input, or all ranks go on calling there: what
 /// failed was caught, and the job went on.
 bool went_on(const Job& job, SourceRef where);
 

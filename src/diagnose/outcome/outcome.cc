@@ -7,8 +7,8 @@
 #include <optional>
 #include <set>
 
-#include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "log/messages.h"
@@ -16,16 +16,10 @@
 namespace ncclog {
 namespace {
 
-bool is_known(SourceRef where) { return where.line != 0; }
-
 /// The input that a line is in; -1: none.
 int64_t input_of(const Job& job, SourceRef where) {
   const JobUnit* unit = unit_of(job, where);
   return unit == nullptr ? -1 : unit->input;
-}
-
-bool is_behind(const Job& job, SourceRef where, SourceRef later) {
-  return is_known(where) && where < later && input_of(job, where) == input_of(job, later);
 }
 
 /// Whether and where a process took its largest communicators down.
@@ -40,31 +34,23 @@ struct Teardown {
 /// A job often leaves its sub-groups to the end of the process, so the largest ones count.
 Teardown teardown_of(const Job& job, const Process& process) {
   Teardown result;
+  const std::vector<const CommSegment*> segments = segments_of(job, process);
+  result.any = result.done = !segments.empty();
   int largest = -1;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      largest = std::max(largest, segment.nranks);
-      result.any = true;
-      result.was_up |= is_known(segment.completed) || calls_of(segment).total > 0;
-    }
+  for (const CommSegment* segment : segments) {
+    largest = std::max(largest, segment->nranks);
+    result.was_up |= segment->completed.line != 0 || calls_of(*segment).total > 0;
   }
-  if (!result.any) return result;
-  result.done = true;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      if (segment.nranks != largest) continue;
-      result.done &= segment.end != CommFate::None;
-      result.aborted |= segment.end == CommFate::Aborted;
-      if (is_known(segment.ended)) result.last = std::max(result.last, segment.ended);
-    }
+  for (const CommSegment* segment : segments) {
+    if (segment->nranks != largest) continue;
+    result.done &= segment->end != CommFate::None;
+    result.aborted |= segment->end == CommFate::Aborted;
+    result.last = std::max(result.last, segment->ended);
   }
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      if (segment.end != CommFate::None) continue;
-      const bool later = is_behind(job, result.last, segment.started) ||
-                         is_behind(job, result.last, calls_of(segment).last);
-      result.done &= !later;
-    }
+  for (const CommSegment* segment : segments) {
+    if (segment->end != CommFate::None) continue;
+    result.done &= !is_before(job, result.last, segment->started) &&
+                   !is_before(job, result.last, calls_of(*segment).last);
   }
   return result;
 }
@@ -74,12 +60,10 @@ Teardown teardown_of(const Job& job, const Process& process) {
 std::optional<Evidence> open_end(const Job& job, const Process& process) {
   std::optional<Evidence> open;
   if (process.torn) return open;
+  const std::vector<const CommSegment*> segments = segments_of(job, process);
   const auto ends_later = [&](const CommEnd& begun, SourceRef where) {
-    return std::any_of(process.logs.begin(), process.logs.end(), [&](size_t log) {
-      const auto& segments = job.logs[log].comms.all;
-      return std::any_of(segments.begin(), segments.end(), [&](const CommSegment& segment) {
-        return segment.comm == begun.comm.value && where < segment.ended;
-      });
+    return std::any_of(segments.begin(), segments.end(), [&](const CommSegment* segment) {
+      return segment->comm == begun.comm.value && where < segment->ended;
     });
   };
   for_each_record(job, process, kKindIndex<CommEnd>, [&](const Record& record) {
@@ -102,9 +86,7 @@ std::string open_end_words(const Evidence& line) {
 std::vector<std::pair<int, SourceRef>> uncaught_exceptions(const Job& job) {
   std::vector<std::pair<int, SourceRef>> all;
   for_each_said<PythonException>(job, [&](const auto& said) {
-    const std::string_view type = said.message.type;
-    const bool asked = type.ends_with("KeyboardInterrupt") || type.ends_with("SystemExit");
-    if (!asked && !went_on(job, said.record.where)) {
+    if (!is_asked_for(said.message) && !went_on(job, said.record.where)) {
       all.emplace_back(said.process, said.record.where);
     }
   });
@@ -123,64 +105,28 @@ Evidence line_at(const Job& job, const Process& process, SourceRef where) {
   return line;
 }
 
-/// The first line of a process in which it says itself that it failed.
-class OwnFailures {
- public:
-  explicit OwnFailures(const Job& job) : job_(job), first_(job.processes.size()) {
-    add<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException, NcclException,
-        WatchdogTerminated, CppTerminate, FatalPythonError, CudaOomException, StoreTimeout,
-        StoreBarrierTimeout, NcclTestsFailure, NcclTestsTimeout>();
-    for (const ProgramException& exception : first_exceptions(job)) {
-      add(exception.process, exception.line);
-    }
-    add_warnings();
-  }
-
-  const std::optional<Evidence>& of(size_t process) const { return first_[process]; }
-
- private:
-  template <typename... T>
-  void add() {
-    (for_each_said<T>(job_, [&](const auto& said) { add(said.process, evidence_of(said.record)); }),
-     ...);
-  }
-
-  void add(int process, Evidence line) {
+/// By process, the first line in which it says itself that it failed.
+std::vector<std::optional<Evidence>> own_failures(const Job& job) {
+  std::vector<std::optional<Evidence>> failures(job.processes.size());
+  const auto add = [&](int process, Evidence line) {
     if (process < 0) return;
-    std::optional<Evidence>& first = first_[static_cast<size_t>(process)];
+    std::optional<Evidence>& first = failures[static_cast<size_t>(process)];
     if (first && first->where < line.where) return;
-    if (!went_on(job_, line.where)) first = std::move(line);
+    if (!went_on(job, line.where)) first = std::move(line);
+  };
+  for_each_said_of<WatchdogTimeout, BlockingWaitTimeout, HeartbeatTimeout, WorkException,
+                   NcclException, WatchdogTerminated, CppTerminate, FatalPythonError,
+                   CudaOomException, StoreTimeout, StoreBarrierTimeout, NcclTestsFailure,
+                   NcclTestsTimeout>(
+      job, [&](const auto& said) { add(said.process, evidence_of(said.record)); });
+  for (const ProgramException& exception : first_exceptions(job)) {
+    add(exception.process, exception.line);
   }
-
-  /// WARNs after which a call fails, and not because of an earlier error.
-  void add_warnings() {
-    for (size_t p = 0; p < job_.processes.size(); ++p) {
-      for (const size_t log : job_.processes[p].logs) {
-        for (const auto& [kind, list] : job_.logs[log].records) {
-          if (!may_warn(all_kinds()[kind])) continue;
-          for (const Record& record : list.kept) {
-            const Warning* warning = warning_of(parse_record(record));
-            const bool fails = warning != nullptr && warning->severity == WarnSeverity::Fatal &&
-                               warning->origin != WarnOrigin::Symptom;
-            if (fails && !is_outlived_in_init(job_.logs[log], record)) {
-              add(static_cast<int>(p), evidence_of(record));
-            }
-          }
-        }
-      }
-    }
+  for (const ReportedWarning& warning : reported_warnings(job)) {
+    if (warning.is_own_failure()) add(warning.process, evidence_of(*warning.record));
   }
-
-  static bool may_warn(const Kind& kind) {
-    return std::any_of(kind.wordings.begin(), kind.wordings.end(), [&](const Wording& wording) {
-      const Warning* warning = warning_of(wording);
-      return warning != nullptr && warning->severity == WarnSeverity::Fatal;
-    });
-  }
-
-  const Job& job_;
-  std::vector<std::optional<Evidence>> first_;
-};
+  return failures;
+}
 
 bool is_nccl_line(const Evidence& line) {
   const Event event = parse_event(line.text, all_wordings());
@@ -192,7 +138,7 @@ class Deriver {
   explicit Deriver(const Job& job)
       : job_(job),
         marks_(end_marks(job)),
-        failures_(job),
+        failures_(own_failures(job)),
         exceptions_(uncaught_exceptions(job)),
         any_was_up_(
             std::any_of(job.processes.begin(), job.processes.end(),
@@ -200,7 +146,7 @@ class Deriver {
     // "Training complete." of an epoch, and the summary of a test before the next one.
     std::erase_if(marks_, [&](const EndMark& mark) {
       if (mark.state != EndState::Finished || mark.process >= 0) return false;
-      if (auto test = test_begun_behind(job, mark.line.where)) {
+      if (auto test = test_begun_after(job, mark.line.where)) {
         open_test_ = std::move(test);
         return true;
       }
@@ -234,9 +180,9 @@ class Deriver {
     const Process& process = job_.processes[index];
     const int number = static_cast<int>(index);
     const Teardown teardown = teardown_of(job_, process);
-    const std::optional<Evidence>& failure = failures_.of(index);
+    const std::optional<Evidence>& failure = failures_[index];
     const bool is_noise =
-        failure && is_nccl_line(*failure) && is_behind_own_end(number, teardown, *failure);
+        failure && is_nccl_line(*failure) && is_after_own_end(number, teardown, *failure);
     if (failure && !is_noise) {
       return {EndState::Failed, "it reports a failure", {*failure}};
     }
@@ -264,8 +210,8 @@ class Deriver {
       const auto& [raised_by, where] = exception;
       const bool may_be_its =
           raised_by == process || raised_by < 0 || !nth_process(job_, raised_by).has_nccl;
-      return may_be_its && (is_behind(job_, teardown.last, where) ||
-                            (teardown.aborted && is_behind(job_, where, teardown.last)));
+      return may_be_its && (is_before(job_, teardown.last, where) ||
+                            (teardown.aborted && is_before(job_, where, teardown.last)));
     });
   }
 
@@ -276,24 +222,24 @@ class Deriver {
     for (size_t p = 0; p < job_.processes.size(); ++p) {
       const Process& process = job_.processes[p];
       if (process.pid != header.pid || process.host != header.host) continue;
-      return is_behind_own_end(static_cast<int>(p), teardown_of(job_, process), failure);
+      return is_after_own_end(static_cast<int>(p), teardown_of(job_, process), failure);
     }
     return false;
   }
 
   /// The process had taken its communicators down, or its launcher had seen it leave.
-  bool is_behind_own_end(int process, const Teardown& teardown, const Evidence& line) const {
-    if (teardown.done && is_behind(job_, teardown.last, line.where)) return true;
+  bool is_after_own_end(int process, const Teardown& teardown, const Evidence& line) const {
+    if (teardown.done && is_before(job_, teardown.last, line.where)) return true;
     const EndMark* mark = mark_of(EndState::Finished, process);
-    return mark != nullptr && is_behind(job_, mark->line.where, line.where);
+    return mark != nullptr && is_before(job_, mark->line.where, line.where);
   }
 
   /// What failed was over before the work was done, or is NCCL's noise after it.
   bool is_outlived(const Evidence& failure, const EndMark* finish) const {
     if (is_after_teardown(failure)) return true;
     if (finish == nullptr) return false;
-    if (is_behind(job_, failure.where, finish->line.where)) return true;
-    return is_behind(job_, finish->line.where, failure.where) && is_nccl_line(failure);
+    if (is_before(job_, failure.where, finish->line.where)) return true;
+    return is_before(job_, finish->line.where, failure.where) && is_nccl_line(failure);
   }
 
   /// The failure by which the job is known to have failed.
@@ -343,19 +289,19 @@ class Deriver {
                          last.evidence.front().where < processes[p].evidence.front().where;
       if (later) last = processes[p];
     }
-    if (finished == 0 || test_begun_behind(job_, last.evidence.front().where)) return std::nullopt;
+    if (finished == 0 || test_begun_after(job_, last.evidence.front().where)) return std::nullopt;
     last.what = finished == 1 ? "the process that speaks NCCL here ended well: " + last.what
                               : fmt::format("all {} processes ended well, the last one here: {}",
                                             finished, last.what);
     return last;
   }
 
-  /// A test that begins behind the summary or the processes of another one.
+  /// A test that begins after the summary or the processes of another one.
   std::optional<Evidence> open_test(const std::vector<EndOf>& processes) const {
     if (open_test_) return open_test_;
     for (const EndOf& end : processes) {
       if (end.state != EndState::Finished) continue;
-      if (auto test = test_begun_behind(job_, end.evidence.front().where)) return test;
+      if (auto test = test_begun_after(job_, end.evidence.front().where)) return test;
     }
     return std::nullopt;
   }
@@ -377,10 +323,10 @@ class Deriver {
 
   const Job& job_;
   std::vector<EndMark> marks_;
-  OwnFailures failures_;
+  std::vector<std::optional<Evidence>> failures_;      ///< By process: its own report of one.
   std::vector<std::pair<int, SourceRef>> exceptions_;  ///< By process; where they stand.
   bool any_was_up_ = false;            ///< Some communicator of the job was complete, or called.
-  std::optional<Evidence> open_test_;  ///< Begins behind the summary of another one.
+  std::optional<Evidence> open_test_;  ///< Begins after the summary of another one.
 };
 
 /// Every process ended well, as far as its log goes on: those that did not are cut.
@@ -441,7 +387,7 @@ bool is_after_end(const Job& job, const Evidence& line) {
   if (end != places.by_input.end() && end->second < line.where) return true;
   const Header header = parse_event(line.text, all_wordings()).header;
   const auto own = places.by_process.find(std::pair(std::string(header.host), header.pid));
-  return own != places.by_process.end() && is_behind(job, own->second, line.where);
+  return own != places.by_process.end() && is_before(job, own->second, line.where);
 }
 
 namespace {
@@ -465,12 +411,10 @@ void add_process(const Job& job, const Process& process, Progress& progress) {
   }
   if (process.rank >= 0) progress.ranks.insert(process.rank);
   uint64_t calls = 0;
-  for (const size_t log : process.logs) {
-    for (const CommSegment& segment : job.logs[log].comms.all) {
-      ++progress.communicators;
-      progress.up |= segment.completed.line != 0;
-      calls += calls_of(segment).total;
-    }
+  for (const CommSegment* segment : segments_of(job, process)) {
+    ++progress.communicators;
+    progress.up |= segment->completed.line != 0;
+    calls += calls_of(*segment).total;
   }
   progress.up |= calls > 0;
   progress.least_calls = progress.processes == 1 ? calls : std::min(progress.least_calls, calls);
@@ -498,16 +442,11 @@ std::string calls_words(const Progress& progress) {
   return fmt::format(" ({} to {} calls{})", progress.least_calls, progress.most_calls, each);
 }
 
-bool has_steps(const Job& job) {
-  return std::any_of(job.markers.begin(), job.markers.end(),
-                     [](const JobMarkers& markers) { return markers.total > 0; });
-}
-
 std::string seen_words(const Job& job, const Progress& progress) {
   if (progress.processes == 0) return "none of NCCL's, but of the programs around it";
   if (progress.up) return fmt::format("{} at work{}", who(progress), calls_words(progress));
   if (progress.communicators > 0 || progress.begins) return "the start of " + who(progress);
-  if (has_steps(job)) return fmt::format("steps of {}", who(progress));
+  if (prints_steps(job)) return fmt::format("steps of {}", who(progress));
   return "lines of " + who(progress);
 }
 

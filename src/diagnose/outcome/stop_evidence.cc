@@ -10,10 +10,11 @@
 
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
+#include "diagnose/facts/line_evidence.h"
 #include "diagnose/outcome/end_marks.h"
+#include "diagnose/outcome/exit_reports.h"
 #include "diagnose/outcome/first_failure.h"
 #include "log/event.h"
-#include "log/line/header.h"
 #include "log/messages.h"
 #include "model/job.h"
 
@@ -25,7 +26,7 @@ std::string subject_of(int rank) {
 }
 
 /// Of units in which launchers started their workers again: where the last time, if workers speak
-/// behind it.
+/// after it.
 std::map<uint64_t, SourceRef> restarts_of(const Job& job) {
   std::map<uint64_t, SourceRef> restarts;
   std::set<int> launchers;
@@ -79,13 +80,11 @@ class Search {
     add_said<T>(by, [&](const T&) { return std::string(words); });
   }
 
-  /// The same of what launchers and schedulers say: `phrase` is the whole sentence.
-  template <typename T, typename Phrase>
-  void add_told(StopBy by, Phrase&& phrase) {
-    for_each_said<T>(job_, [&](const Said<T>& said) {
-      std::string words = phrase(said.message);
-      if (!words.empty()) add(by, std::move(words), evidence_of(said.record));
-    });
+  /// What launchers and schedulers say: `words` are the whole sentence.
+  template <typename T>
+  void add_told(StopBy by, std::string_view words) {
+    for_each_said<T>(
+        job_, [&](const Said<T>& said) { add(by, std::string(words), evidence_of(said.record)); });
   }
 
  private:
@@ -128,10 +127,10 @@ void find_exceptions(const Job& job, Search& search) {
 
 /// A WARN after which NCCL's call fails, and not because a peer went away.
 void find_fatal_warning(const Job& job, Search& search) {
-  const auto warning = first_warning(job);
-  if (!warning || warning->warning.severity != WarnSeverity::Fatal) return;
-  if (warning->warning.origin == WarnOrigin::Symptom) return;
-  search.add(StopBy::Failure, fmt::format("NCCL warns: \"{}\"", warning->text), warning->line);
+  const ReportedWarning* warning = first_warning(job);
+  if (warning == nullptr || !warning->is_own_failure()) return;
+  search.add(StopBy::Failure, fmt::format("NCCL warns: \"{}\"", message_of(*warning->record)),
+             evidence_of(*warning->record));
 }
 
 void find_failures(const Job& job, Search& search) {
@@ -151,23 +150,25 @@ void find_failures(const Job& job, Search& search) {
   find_fatal_warning(job, search);
 }
 
-std::string exit_words(int exitcode) {
-  return exitcode == 0 ? "" : fmt::format("a process ended with exit code {}", exitcode);
-}
-
-/// By SIGHUP, SIGINT or SIGTERM, which somebody sends who wants it to end.
-bool is_asked(const ProcessEnded& ended) {
-  constexpr std::string_view kRequests[] = {"Terminated", "Hangup", "Interrupt", "Quit"};
-  return ended.signal == 1 || ended.signal == 2 || ended.signal == 15 ||
-         std::any_of(std::begin(kRequests), std::end(kRequests),
-                     [&](auto word) { return ended.status.starts_with(word); });
-}
-
-std::string end_words(const ProcessEnded& ended) {
-  if (!ended.status.empty()) {
-    return fmt::format("a process ended: {}", to_valid_utf8(ended.status.substr(0, 64)));
+/// Of reports that do not say how, empty.
+std::string exit_words(const ExitReport& exit) {
+  if (exit.exitcode == 0) return {};
+  if (exit.exitcode) return fmt::format("a process ended with exit code {}", *exit.exitcode);
+  if (!exit.ended.status.empty()) {
+    return fmt::format("a process ended: {}", to_valid_utf8(exit.ended.status.substr(0, 64)));
   }
-  return ended.signal > 0 ? fmt::format("a process ended by signal {}", ended.signal) : "";
+  return exit.ended.signal > 0 ? fmt::format("a process ended by signal {}", exit.ended.signal)
+                               : "";
+}
+
+/// What is reported of processes that ended because somebody asked for it, or of all others.
+void find_exits(const Job& job, StopBy by, Search& search) {
+  for (const ExitReport& exit : exit_reports(job)) {
+    const bool requested = !exit.exitcode && exit.is_requested();
+    std::string words = exit_words(exit);
+    if (words.empty() || requested != (by == StopBy::Ended)) continue;
+    search.add(by, std::move(words), evidence_of(*exit.record));
+  }
 }
 
 void find_deaths(const Job& job, Search& search) {
@@ -179,41 +180,24 @@ void find_deaths(const Job& job, Search& search) {
                            killed ? "was killed" : "ended by a segmentation fault"),
                death.line);
   }
-  const auto exit_of = [](const auto& said) { return exit_words(said.exitcode); };
-  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
-    return is_asked(ended) ? std::string() : end_words(ended);
-  });
-  search.add_told<WorkerFailed>(kBy, exit_of);
-  search.add_told<ProcessExited>(kBy, exit_of);
-  search.add_told<FailureExitcode>(kBy, exit_of);
-  search.add_told<ChildFailed>(kBy, [](const auto&) { return std::string("a worker failed"); });
+  find_exits(job, kBy, search);
+  search.add_told<ChildFailed>(kBy, "a worker failed");
 }
 
-void find_ends(Search& search) {
-  constexpr StopBy kBy = StopBy::Ended;
-  const auto words = [](std::string text) { return [text](const auto&) { return text; }; };
-  search.add_told<JobCancelled>(kBy, words("the scheduler cancelled the job"));
-  search.add_told<AgentSignalled>(kBy, words("the launcher was told to stop"));
-  search.add_told<WorkerClosing>(kBy, words("the launcher stopped its workers"));
-  search.add_told<ProcessEnded>(kBy, [](const ProcessEnded& ended) {
-    return is_asked(ended) ? end_words(ended) : std::string();
-  });
+void find_requests(Search& search) {
+  search.add_told<JobCancelled>(StopBy::Ended, "the scheduler cancelled the job");
+  search.add_told<AgentSignalled>(StopBy::Ended, "the launcher was told to stop");
 }
 
 /// Whoever ends a job ends its processes: their deaths after the scheduler or the launcher was told
 /// to end it are no news, unless the kernel wanted the memory.
 StopEvidence unless_asked(const Job& job, StopEvidence death) {
   Search search(job);
-  search.add_told<JobCancelled>(
-      StopBy::Ended, [](const auto&) { return std::string("the scheduler cancelled the job"); });
-  search.add_told<AgentSignalled>(
-      StopBy::Ended, [](const auto&) { return std::string("the launcher was told to stop"); });
+  find_requests(search);
   auto asked = search.take();
-  bool wanted_memory = false;
-  for_each_said<OomKill>(job, [&](const auto&) { wanted_memory = true; });
   const bool follows = asked && asked->line.where.unit == death.line.where.unit &&
                        asked->line.where < death.line.where;
-  return follows && !wanted_memory ? std::move(*asked) : std::move(death);
+  return follows && !any_said<OomKill>(job) ? std::move(*asked) : std::move(death);
 }
 
 /// The last line of the job.
@@ -249,7 +233,11 @@ std::optional<StopEvidence> stop_evidence(const Job& job) {
   find_timeouts(search);
   if (!search.found()) find_failures(job, search);
   if (!search.found()) find_deaths(job, search);
-  if (!search.found()) find_ends(search);
+  if (!search.found()) {
+    find_requests(search);
+    search.add_told<WorkerClosing>(StopBy::Ended, "the launcher stopped its workers");
+    find_exits(job, StopBy::Ended, search);
+  }
   auto found = search.take();
   if (found && found->by == StopBy::Death) found = unless_asked(job, std::move(*found));
   if (found && found->by != StopBy::Ended) return found;
@@ -306,24 +294,11 @@ constexpr uint64_t kTriesWithoutTimes = 6;
 constexpr int64_t kLeastSeconds =
     30;  // PyTorch waits for up to a second and then longer each time.
 
-template <typename T>
-bool is_printed(const Job& job) {
-  return !job.processes_by_kind.empty() && !job.processes_by_kind[kKindIndex<T>].empty();
-}
-
 /// NCCL or the training began.
 bool came_further(const Job& job) {
-  return !job.communicators.empty() || is_printed<BootstrapInterface>(job) ||
-         is_printed<IterationLine>(job) || is_printed<ProgressBar>(job) ||
-         is_printed<NcclVersion>(job) || is_printed<RendezvousComplete>(job);
-}
-
-/// Whole seconds from a line to the last one of its log; -1: not known.
-int64_t seconds_until_end(const Record& record, const SpeakerLog& log) {
-  const LineTime from = time_of_line(record.text);
-  const LineTime to = time_of_line(log.last_text);
-  if (!from.known() || !to.known() || from.has_zone != to.has_zone) return -1;
-  return (to.nanoseconds - from.nanoseconds) / 1'000'000'000;
+  return !job.communicators.empty() ||
+         any_said<BootstrapInterface, IterationLine, ProgressBar, NcclVersion, RendezvousComplete>(
+             job);
 }
 
 FactValue name_in(const SpeakerLog& log) {
@@ -333,10 +308,11 @@ FactValue name_in(const SpeakerLog& log) {
     const Event event = parse_record(record);
     const auto retry = read_message<StoreConnectRetry>(event.message);
     if (retry.error.find("gai error") == retry.error.npos) return unknown();
-    const int64_t seconds = seconds_until_end(record, log);
-    const bool is_long = seconds < 0 ? list->total >= kTriesWithoutTimes : seconds >= kLeastSeconds;
+    const auto lasted = nanoseconds_between(record.text, log.last_text);
+    const int64_t seconds = lasted.value_or(0) / 1'000'000'000;
+    const bool is_long = lasted ? seconds >= kLeastSeconds : list->total >= kTriesWithoutTimes;
     if (!is_long) continue;
-    const std::string time = seconds < 0 ? "" : fmt::format(" in {} s", seconds);
+    const std::string time = !lasted ? "" : fmt::format(" in {} s", seconds);
     return yes(
         fmt::format("\"{}\" was looked up {} times{}, and each time the answer was: {}",
                     to_valid_utf8(retry.host), list->total, time, to_valid_utf8(retry.error)),
@@ -359,7 +335,7 @@ FactValue store_name_unresolvable(const Job& job, const Instance&) {
 //
 //   INFO:root:Waiting in store based barrier to initialize process group for rank: 0, key:
 //   store_based_barrier_key:1 (world_size=4, worker_count=3, timeout=0:30:00)
-//       the same of ranks 1 and 3, and nothing behind it
+//       the same of ranks 1 and 3, and nothing after it
 //       → job.store_barrier_absent = yes, "ranks 0,1,3 waited …, 1 of 4 ranks never came …"
 //
 // A rank prints the line after it has waited for ten seconds, and each ten seconds from then on.
@@ -473,7 +449,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
   FactValue value = yes({});
   std::vector<std::string> names;
   for (const Death& death : found) {
-    if (names.size() < kMostNames) names.push_back(name_of(job, death));
+    names.push_back(name_of(job, death));
     value.evidence.push_back(death.line);
     const int process = process_of(job, death);
     blame(process, death.rank, value);
@@ -482,10 +458,7 @@ FactValue died(const Job& job, const std::vector<Death>& found) {
     const bool is_named = process >= 0 || death.rank >= 0;
     if (is_named && !is_placed && !death.host.empty()) value.hosts.push_back(death.host);
   }
-  value.what = join(names, ", ");
-  if (found.size() > kMostNames) {
-    value.what += fmt::format(" and {} more", found.size() - kMostNames);
-  }
+  value.what = few_of(names, kMostNames, ", ");
   return value;
 }
 
@@ -495,16 +468,10 @@ std::vector<Death> deaths_by(const Job& job, DeathBy by) {
   return found;
 }
 
-template <typename T>
-bool is_said(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(),
-                     [](const SpeakerLog& log) { return log.records.contains(kKindIndex<T>); });
-}
-
 /// Whoever ends a hung job kills most of it: then the kill is how it ended, not why.
 bool is_cleaning_up(const Job& job, const std::vector<Death>& killed) {
-  if (is_said<JobCancelled>(job) && !is_said<OomKill>(job)) return true;
-  if (!job.nranks || !is_said<WatchdogTimeout>(job)) return false;
+  if (any_said<JobCancelled>(job) && !any_said<OomKill>(job)) return true;
+  if (!job.nranks || !any_said<WatchdogTimeout>(job)) return false;
   return killed.size() > 1 && killed.size() * 2 > static_cast<size_t>(*job.nranks);
 }
 
@@ -530,35 +497,13 @@ FactValue raised_first(const Job& job, const Instance&) {
   return value;
 }
 
-/// Who waits in the store for which root.
-struct StoreWait {
-  std::set<int> waiting;
-  std::set<int> roots;
-  bool in_subgroup = false;  ///< Ranks of a smaller group: they name no global rank.
-  std::vector<Evidence> lines;
-};
-
-StoreWait store_wait(const Job& job) {
-  StoreWait wait;
-  for_each_said<StoreWaitFailed>(job, [&](const Said<StoreWaitFailed>& said) {
-    const int own = rank_of(job, said.process, said.header);
-    wait.in_subgroup |= own >= 0 && own != said.message.rank;
-    wait.waiting.insert(said.message.rank);
-    if (said.message.root >= 0) wait.roots.insert(said.message.root);
-    wait.lines.push_back(evidence_of(said.record));
-  });
-  return wait;
-}
-
 /// The rank has come to a collective: it has a communicator or finished work.
 bool has_joined(const Job& job, int rank) {
   const int process = process_of_rank(job, rank);
-  const auto any = [&](const auto& holds) {
-    if (process < 0) return false;
-    const auto& logs = nth_process(job, process).logs;
-    return std::any_of(logs.begin(), logs.end(), [&](size_t log) { return holds(job.logs[log]); });
-  };
-  return any([](const SpeakerLog& log) {
+  if (process < 0) return false;
+  const std::vector<size_t>& logs = nth_process(job, process).logs;
+  return std::any_of(logs.begin(), logs.end(), [&](size_t index) {
+    const SpeakerLog& log = job.logs[index];
     return !log.comms.all.empty() || log.records.contains(kKindIndex<WorkStatus>) ||
            log.records.contains(kKindIndex<WatchdogTimeout>) ||
            log.records.contains(kKindIndex<DumpSignal>);
@@ -587,17 +532,27 @@ bool may_have_failed(const Job& job, int rank) {
 }
 
 FactValue store_root_silent(const Job& job, const Instance&) {
-  StoreWait wait = store_wait(job);
-  if (wait.roots.size() != 1) return unknown();
-  const int root = *wait.roots.begin();
-  if (wait.in_subgroup || wait.waiting.contains(root)) return unknown();
+  std::set<int> waiting;
+  std::set<int> roots;
+  bool in_subgroup = false;  // Ranks of a smaller group: they name no global rank.
+  std::vector<Evidence> lines;
+  for_each_said<StoreWaitFailed>(job, [&](const Said<StoreWaitFailed>& said) {
+    const int own = rank_of(job, said.process, said.header);
+    in_subgroup |= own >= 0 && own != said.message.rank;
+    waiting.insert(said.message.rank);
+    if (said.message.root >= 0) roots.insert(said.message.root);
+    lines.push_back(evidence_of(said.record));
+  });
+  if (roots.size() != 1 || in_subgroup) return unknown();
+  const int root = *roots.begin();
+  if (waiting.contains(root)) return unknown();
   if (has_joined(job, root) || may_have_failed(job, root)) return no();
   // What the rank says of itself may be among the torn lines.
   if (is_torn(job)) return unknown();
   FactValue value =
       yes(fmt::format("{} waited for rank {}'s ncclUniqueId; rank {} reports no failure",
-                      ranks_phrase({wait.waiting.begin(), wait.waiting.end()}), root, root),
-          std::move(wait.lines));
+                      ranks_phrase({waiting.begin(), waiting.end()}), root, root),
+          std::move(lines));
   blame(process_of_rank(job, root), root, value);
   return value;
 }

@@ -28,7 +28,7 @@ enum class StopBy {
   Silence,  ///< It was silent for far longer than usual before somebody ended it.
   Stated,   ///< The user says that it hung.
   Ended,    ///< The scheduler or the launcher was told to end the job; perhaps it was fine.
-  Waiting,  ///< Nothing of that, but other lines go on for long behind something unfinished.
+  Waiting,  ///< Nothing of that, but other lines go on for long after something unfinished.
 };
 
 struct StopEvidence {

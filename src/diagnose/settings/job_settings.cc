@@ -1,4 +1,8 @@
-#include "diagnose/settings/job_settings.h"
+// Which settings do the logs of a job show, do they do what they say, and are they the same
+// everywhere?
+//
+//   NCCL_IB_HCA set by environment to mlx5_1, then: NET/IB : Using [0]mlx5_1:1/IB [1]mlx5_10:1/IB
+//   rank 3: NCCL_P2P_DISABLE set by environment to 1, ranks 0-2: nothing
 
 #include <fmt/format.h>
 
@@ -6,6 +10,7 @@
 #include <array>
 #include <iterator>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -33,27 +38,26 @@ struct FilterInUse {
   Evidence line;
 };
 
-using ProcessAndName = std::pair<int, std::string>;
-using Filters = std::map<ProcessAndName, FilterInUse>;
+/// By process and name.
+using Filters = std::map<std::pair<int, std::string>, FilterInUse>;
 
 Filters filters_in_use(const Job& job) {
   Filters filters;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
-    const NcclVariable* variable = find_nccl_variable(said.message.name);
+    std::string name(said.message.name);
+    const NcclVariable* variable = find_nccl_variable(name);
     if (variable == nullptr || variable->kind != ValueKind::Filter || said.message.value.empty()) {
       return;
     }
-    FilterInUse filter;
-    filter.setting.name = said.message.name;
-    filter.setting.value = said.message.value;
-    filter.line = evidence_of(said.record);
-    filters.try_emplace({said.process, filter.setting.name}, std::move(filter));
+    filters.try_emplace({said.process, name},
+                        FilterInUse{{.name = name, .value = std::string(said.message.value)},
+                                    evidence_of(said.record)});
   });
   return filters;
 }
 
-const FilterInUse* find_filter(const Filters& filters, int process, std::string_view name) {
-  const auto found = filters.find({process, std::string(name)});
+const FilterInUse* find_filter(const Filters& filters, int process, const std::string& name) {
+  const auto found = filters.find({process, name});
   return found == filters.end() ? nullptr : &found->second;
 }
 
@@ -69,27 +73,37 @@ JobRemark no_device(const FilterInUse& filter, RemarkLevel level, std::string me
           filter.line};
 }
 
-/// What hosts of the job are known to have, on all of them together.
-struct KnownNames {
-  std::vector<std::string> interfaces;
-  std::vector<std::string> hcas;
-};
+void add_name(std::vector<std::string>& names, std::string_view name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+}
 
-KnownNames known_names(const Job& job) {
-  KnownNames names;
-  const auto add = [](std::vector<std::string>& list, std::string_view name) {
-    if (std::find(list.begin(), list.end(), name) == list.end()) list.emplace_back(name);
-  };
-  for (const HostDevices& host : known_devices(job)) {
-    for (const std::string& name : host.interfaces) add(names.interfaces, name);
-    for (const std::string& name : host.hcas) add(names.hcas, name);
+/// The interfaces and RDMA devices that lists name, by `key_of` their address or list.
+template <typename KeyOf>
+auto devices_by(const Job& job, const std::vector<HostAddress>& addresses, KeyOf key_of) {
+  std::map<decltype(key_of(HostAddress())), HostDevices> devices;
+  for (const HostAddress& address : addresses) {
+    add_name(devices[key_of(address)].interfaces, address.name);
   }
-  for_each_said<IbPort>(job, [&](const auto& said) { add(names.hcas, said.message.device); });
-  for_each_said<IbstatCa>(job, [&](const auto& said) { add(names.hcas, said.message.device); });
+  for (const HcaList& list : hca_lists(job)) {
+    for (const Hca& hca : list.hcas) add_name(devices[key_of(list)].hcas, hca.name);
+  }
+  return devices;
+}
+
+/// What hosts of the job are known to have, all of them together.
+HostDevices known_names(const Job& job) {
+  HostDevices names;
+  for (const HostDevices& host : known_devices(job)) {
+    for (const std::string& name : host.interfaces) add_name(names.interfaces, name);
+    for (const std::string& name : host.hcas) add_name(names.hcas, name);
+  }
+  for_each_said<IbPort>(job, [&](const auto& said) { add_name(names.hcas, said.message.device); });
+  for_each_said<IbstatCa>(job,
+                          [&](const auto& said) { add_name(names.hcas, said.message.device); });
   return names;
 }
 
-void add_empty_interfaces(const Job& job, const Filters& filters, const KnownNames& names,
+void add_empty_interfaces(const Job& job, const Filters& filters, const HostDevices& names,
                           std::vector<JobRemark>& out) {
   for_each_said<BootstrapNoInterface>(job, [&](const Said<BootstrapNoInterface>& said) {
     const FilterInUse* filter = find_filter(filters, said.process, "NCCL_SOCKET_IFNAME");
@@ -101,7 +115,7 @@ void add_empty_interfaces(const Job& job, const Filters& filters, const KnownNam
   });
 }
 
-void add_empty_hcas(const Job& job, const Filters& filters, const KnownNames& names,
+void add_empty_hcas(const Job& job, const Filters& filters, const HostDevices& names,
                     std::vector<JobRemark>& out) {
   for_each_said<NoRdmaDevice>(job, [&](const Said<NoRdmaDevice>& said) {
     const FilterInUse* filter = find_filter(filters, said.process, "NCCL_IB_HCA");
@@ -113,24 +127,13 @@ void add_empty_hcas(const Job& job, const Filters& filters, const KnownNames& na
   });
 }
 
-/// Devices that the lists of each process name.
-std::map<int, HostDevices> listed_devices(const Job& job) {
-  std::map<int, HostDevices> listed;
-  for (const HostAddress& address : socket_addresses(job)) {
-    listed[address.process].interfaces.push_back(address.name);
-  }
-  for (const HcaList& list : hca_lists(job)) {
-    for (const Hca& hca : list.hcas) listed[list.process].hcas.push_back(hca.name);
-  }
-  for (auto& [process, devices] : listed) devices.host = on_host(job, process);
-  return listed;
-}
-
 void add_surprises(const Job& job, const Filters& filters, std::vector<JobRemark>& out) {
-  const auto listed = listed_devices(job);
+  auto listed =
+      devices_by(job, socket_addresses(job), [](const auto& each) { return each.process; });
   for (const auto& [key, filter] : filters) {
     const auto devices = listed.find(key.first);
     if (devices == listed.end()) continue;
+    devices->second.host = on_host(job, key.first);
     const NcclVariable& variable = *find_nccl_variable(filter.setting.name);
     for (Remark& remark : judge_filter(variable, filter.setting, std::span(&devices->second, 1))) {
       if (remark.kind != RemarkKind::MatchesMore) continue;
@@ -142,24 +145,13 @@ void add_surprises(const Job& job, const Filters& filters, std::vector<JobRemark
 }
 
 /// Filters that left a process without devices, or admitted more than their names say.
-std::vector<JobRemark> judge_filters_in_use(const Job& job) {
-  std::vector<JobRemark> remarks;
+void judge_filters_in_use(const Job& job, std::vector<JobRemark>& remarks) {
   const Filters filters = filters_in_use(job);
-  if (filters.empty()) return remarks;
-  const KnownNames names = known_names(job);
+  if (filters.empty()) return;
+  const HostDevices names = known_names(job);
   add_empty_interfaces(job, filters, names, remarks);
   add_empty_hcas(job, filters, names, remarks);
   add_surprises(job, filters, remarks);
-  return remarks;
-}
-
-/// "2.27.3" if all processes use one release; else empty.
-std::string only_release(const Job& job) {
-  return job.nccl_versions.size() == 1 ? job.nccl_versions.front() : std::string();
-}
-
-void add_name(std::vector<std::string>& names, std::string_view name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
 }
 
 /// Commands of a process as one script: what a shell exported lasts.
@@ -185,10 +177,9 @@ std::map<int, Script> scripts_of(const Job& job) {
   return scripts;
 }
 
-using NameAndValue = std::pair<std::string, std::string>;
-
-std::map<NameAndValue, Evidence> first_lines(const Job& job) {
-  std::map<NameAndValue, Evidence> lines;
+/// By name and value: the first line of it.
+std::map<std::pair<std::string, std::string>, Evidence> first_lines(const Job& job) {
+  std::map<std::pair<std::string, std::string>, Evidence> lines;
   for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
     lines.try_emplace({std::string(said.message.name), std::string(said.message.value)},
                       evidence_of(said.record));
@@ -220,43 +211,26 @@ bool is_disproved(RemarkKind kind) {
          kind == RemarkKind::Removed || kind == RemarkKind::TooNew;
 }
 
-/// Each remark once.
-class Remarks {
- public:
-  void add(Remark remark, Evidence line) {
-    const std::string key = remark.variable + '\n' + remark.value + '\n' + remark.message;
-    if (seen_.insert(key).second) all_.push_back({std::move(remark), std::move(line)});
-  }
-  std::vector<JobRemark> take() { return std::move(all_); }
-
- private:
-  std::set<std::string> seen_;
-  std::vector<JobRemark> all_;
-};
-
-void lint_commands(const Job& job, const LintContext& context, Remarks& remarks) {
+void lint_commands(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
   for (const CommandSettings& command : command_settings(job)) {
     for (Remark& remark : lint(command.found.settings, context)) {
       const uint64_t line = command.found.settings[remark.setting].line;
-      remarks.add(std::move(remark), command.lines[line - 1]);
+      remarks.push_back({std::move(remark), command.lines[line - 1]});
     }
   }
 }
 
-void lint_read(const Job& job, const LintContext& context, Remarks& remarks) {
+void lint_read(const Job& job, const LintContext& context, std::vector<JobRemark>& remarks) {
   const auto lines = first_lines(job);
   for (const std::vector<size_t>& set : distinct_sets(job)) {
     std::vector<Setting> settings;
     for (const size_t i : set) {
-      Setting setting;
-      setting.name = job.environment[i].name;
-      setting.value = job.environment[i].value;
-      settings.push_back(std::move(setting));
+      settings.push_back({.name = job.environment[i].name, .value = job.environment[i].value});
     }
     for (Remark& remark : lint(settings, context)) {
       if (is_disproved(remark.kind)) continue;
       const auto line = lines.find({remark.variable, remark.value});
-      remarks.add(std::move(remark), line == lines.end() ? Evidence{} : line->second);
+      remarks.push_back({std::move(remark), line == lines.end() ? Evidence{} : line->second});
     }
   }
 }
@@ -267,11 +241,8 @@ std::vector<CommandSettings> read_command_settings(const Job& job) {
     CommandSettings command{read_shell_settings(script.text), std::move(script.lines)};
     // What is handed on without a value is set somewhere else.
     for (const HandedOn& handed : command.found.handed_on) {
-      Setting setting;
-      setting.name = handed.name;
-      setting.line = handed.line;
-      setting.literal = false;
-      command.found.settings.push_back(std::move(setting));
+      command.found.settings.push_back(
+          {.name = handed.name, .line = handed.line, .literal = false});
     }
     if (!command.found.settings.empty()) commands.push_back(std::move(command));
   }
@@ -279,17 +250,10 @@ std::vector<CommandSettings> read_command_settings(const Job& job) {
 }
 
 std::vector<HostDevices> list_devices(const Job& job) {
-  std::map<std::string, HostDevices> hosts;
-  for (const HostAddress& address : all_addresses(job)) {
-    if (!address.host.empty()) add_name(hosts[address.host].interfaces, address.name);
-  }
-  for (const HcaList& list : hca_lists(job)) {
-    for (const Hca& hca : list.hcas) {
-      if (!list.host.empty()) add_name(hosts[list.host].hcas, hca.name);
-    }
-  }
   std::vector<HostDevices> result;
-  for (auto& [host, devices] : hosts) {
+  for (auto& [host, devices] :
+       devices_by(job, all_addresses(job), [](const auto& each) { return each.host; })) {
+    if (host.empty()) continue;
     devices.host = host;
     result.push_back(std::move(devices));
   }
@@ -323,15 +287,20 @@ std::optional<Library> library_of(const Job& job) {
 }
 
 std::vector<JobRemark> lint_job(const Job& job, LintContext context) {
-  if (context.nccl_version.empty()) context.nccl_version = only_release(job);
+  if (context.nccl_version.empty() && job.nccl_versions.size() == 1) {
+    context.nccl_version = job.nccl_versions.front();
+  }
   if (!context.library) context.library = library_of(job);
-  Remarks remarks;
+  std::vector<JobRemark> remarks;
   lint_commands(job, context, remarks);
   lint_read(job, context, remarks);
-  for (JobRemark& each : judge_filters_in_use(job)) {
-    remarks.add(std::move(each.remark), std::move(each.line));
-  }
-  return remarks.take();
+  judge_filters_in_use(job, remarks);
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::erase_if(remarks, [&](const JobRemark& each) {
+    const Remark& remark = each.remark;
+    return !seen.insert({remark.variable, remark.value, remark.message}).second;
+  });
+  return remarks;
 }
 
 // Are the settings the same everywhere?
@@ -366,15 +335,13 @@ bool may_differ_between_hosts(std::string_view name) {
 /// Where a setting was printed first.
 struct Printed {
   std::string value;
-  SourceRef where;
   Evidence line;
 };
-using Settings = std::map<std::string, Printed>;  ///< Of one process, by name.
 
 struct Reader {
   int process = -1;
-  Settings settings;
-  SourceRef completed;   ///< Its first Init COMPLETE; line 0: none.
+  std::map<std::string, Printed> settings;  ///< By name.
+  SourceRef completed;                      ///< Its first Init COMPLETE; line 0: none.
   bool damaged = false;  ///< Lines may be torn, unknown or left out: maybe the missing one.
 };
 
@@ -396,9 +363,8 @@ std::vector<Reader> read_settings(const Job& job) {
     for_each_record(job, job.processes[p], kKindIndex<EnvSet>, [&](const Record& record) {
       const Event event = parse_record(record);
       const auto set = read_message<EnvSet>(event.message);
-      reader.settings.try_emplace(
-          std::string(set.name),
-          Printed{std::string(set.value), record.where, evidence_of(record)});
+      reader.settings.try_emplace(std::string(set.name),
+                                  Printed{std::string(set.value), evidence_of(record)});
     });
     if (job.processes[p].pid < 0) continue;
     if (!reader.settings.empty() || reader.completed.line != 0)
@@ -411,11 +377,11 @@ std::vector<Reader> read_settings(const Job& job) {
 /// NCCL reads it, because it printed what `owner` printed afterwards.
 bool lacks(const Reader& reader, const Reader& owner, const std::string& name) {
   if (reader.damaged || reader.settings.contains(name)) return false;
-  const SourceRef where = owner.settings.at(name).where;
+  const SourceRef where = owner.settings.at(name).line.where;
   if (reader.completed.line != 0 && where < owner.completed) return true;
   return std::any_of(owner.settings.begin(), owner.settings.end(), [&](const auto& other) {
     const auto& [later, printed] = other;
-    return where < printed.where && reader.settings.contains(later);
+    return where < printed.line.where && reader.settings.contains(later);
   });
 }
 
@@ -469,106 +435,98 @@ bool is_difference(const Job& job, const std::string& name,
                      [](const auto& entry) { return entry.second.size() > 1; });
 }
 
-std::vector<int> ranks_of(const Job& job, const std::vector<int>& processes) {
-  std::vector<int> ranks;
-  for (const int p : processes) {
-    const int rank = nth_process(job, p).rank;
-    if (rank >= 0) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
 /// "NCCL_P2P_DISABLE is 1 on rank 3 and not set on ranks 0-2".
 std::string difference_phrase(const Job& job, const std::string& name,
                               const std::map<std::string, std::vector<int>>& by_value) {
   std::vector<std::string> parts;
   for (const auto& [value, processes] : by_value) {
-    const std::string ranks = ranks_phrase(ranks_of(job, processes));
-    const std::string who = ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks;
+    std::vector<int> ranks;
+    for (const int p : processes) ranks.push_back(nth_process(job, p).rank);
+    std::erase_if(ranks, [](int rank) { return rank < 0; });
+    const std::string who =
+        ranks.empty() ? fmt::format("{} processes", processes.size()) : ranks_phrase(ranks);
     const std::string set = value.empty() ? "not set" : value;
     parts.insert(value.empty() ? parts.end() : parts.begin(), fmt::format("{} on {}", set, who));
   }
   return name + " is " + join(parts, " and ");
 }
 
-std::vector<Evidence> evidence_for(const std::vector<Reader>& readers, const std::string& name) {
-  std::vector<Evidence> lines;
-  std::set<std::string> shown;
+/// A setting that some have, or have otherwise than others provably do.
+struct Difference {
+  std::string name;
+  std::map<std::string, std::vector<int>> by_value;  ///< As camps() gives it.
+  std::vector<Evidence> lines;                       ///< One for each value.
+};
+
+std::vector<Difference> find_differences(const Job& job, const std::vector<Reader>& readers) {
+  std::set<std::string> names;
   for (const Reader& reader : readers) {
-    const auto setting = reader.settings.find(name);
-    if (setting == reader.settings.end()) continue;
-    if (shown.insert(setting->second.value).second) lines.push_back(setting->second.line);
+    for (const auto& [name, printed] : reader.settings) names.insert(name);
   }
-  return lines;
+  std::vector<Difference> differences;
+  for (const std::string& name : names) {
+    Difference found{name, camps(readers, name), {}};
+    if (!is_difference(job, name, found.by_value) || is_undecided(readers, found.by_value))
+      continue;
+    std::set<std::string> shown;
+    for (const Reader& reader : readers) {
+      const auto setting = reader.settings.find(name);
+      if (setting == reader.settings.end()) continue;
+      if (shown.insert(setting->second.value).second) found.lines.push_back(setting->second.line);
+    }
+    differences.push_back(std::move(found));
+  }
+  return differences;
 }
 
 FactValue env_differs(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
   if (readers.size() < 2) return unknown();
-  std::set<std::string> names;
-  for (const Reader& reader : readers) {
-    for (const auto& [name, printed] : reader.settings) names.insert(name);
-  }
   std::vector<std::string> phrases;
-  std::vector<Evidence> evidence;
+  FactValue value = yes({});
   std::set<int> odd;
-  for (const std::string& name : names) {
-    const auto by_value = camps(readers, name);
-    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
-    phrases.push_back(difference_phrase(job, name, by_value));
-    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
-    for (const int process : minority(by_value)) odd.insert(process);
+  for (const Difference& each : find_differences(job, readers)) {
+    phrases.push_back(difference_phrase(job, each.name, each.by_value));
+    value.evidence.insert(value.evidence.end(), each.lines.begin(), each.lines.end());
+    for (const int process : minority(each.by_value)) odd.insert(process);
   }
   if (phrases.empty()) return no();
-  return yes(join(phrases, "; "), std::move(evidence), {odd.begin(), odd.end()});
+  value.what = join(phrases, "; ");
+  value.processes.assign(odd.begin(), odd.end());
+  return value;
 }
 
-/// A setting that all processes of one host have, and those of every other host provably not.
-struct OneHostSetting {
-  std::string host;
-  std::vector<int> without;  ///< Into Job::processes: those of the other hosts.
-};
-
-/// nullopt: it is not spread like that.
-std::optional<OneHostSetting> one_host_setting(
-    const Job& job, const std::vector<Reader>& readers,
-    const std::map<std::string, std::vector<int>>& by_value) {
-  const auto unset = by_value.find("");
-  if (by_value.size() != 2 || unset == by_value.end()) return std::nullopt;
-  const auto host_of = [&](int process) -> const std::string& {
-    return nth_process(job, process).host;
-  };
+/// The host of which all processes have the setting, and those of every other host provably not;
+/// nullptr: it is not spread like that.
+const std::string* only_host_of(const Job& job, const Difference& setting, size_t readers) {
+  const auto unset = setting.by_value.find("");
+  if (setting.by_value.size() != 2 || unset == setting.by_value.end()) return nullptr;
+  const std::vector<int>& without = unset->second;
   const std::vector<int>& owners = std::next(unset)->second;
-  const std::string& host = host_of(owners.front());
-  const bool is_one_host = std::all_of(owners.begin(), owners.end(),
-                                       [&](int process) { return host_of(process) == host; });
-  const bool elsewhere = std::none_of(unset->second.begin(), unset->second.end(),
-                                      [&](int process) { return host_of(process) == host; });
-  const bool is_everybody = owners.size() + unset->second.size() == readers.size();
-  if (!is_one_host || !elsewhere || !is_everybody) return std::nullopt;
-  return OneHostSetting{host, unset->second};
+  const std::string& host = nth_process(job, owners.front()).host;
+  const auto is_there = [&](int process) { return nth_process(job, process).host == host; };
+  const bool is_spread_so = std::all_of(owners.begin(), owners.end(), is_there) &&
+                            std::none_of(without.begin(), without.end(), is_there) &&
+                            owners.size() + without.size() == readers;
+  return is_spread_so ? &host : nullptr;
 }
 
 FactValue env_not_forwarded(const Job& job, const Instance&) {
   const std::vector<Reader> readers = read_settings(job);
-  std::set<std::string> names;
-  for (const Reader& reader : readers) {
-    for (const auto& [name, printed] : reader.settings) names.insert(name);
-  }
   std::vector<std::string> phrases;
-  std::vector<Evidence> evidence;
+  FactValue value = yes({});
   std::set<int> without;
-  for (const std::string& name : names) {
-    const auto by_value = camps(readers, name);
-    if (!is_difference(job, name, by_value) || is_undecided(readers, by_value)) continue;
-    const auto setting = one_host_setting(job, readers, by_value);
-    if (!setting) continue;
-    phrases.push_back(fmt::format("{} on {} only", name, printable(to_valid_utf8(setting->host))));
-    for (Evidence& line : evidence_for(readers, name)) evidence.push_back(std::move(line));
-    without.insert(setting->without.begin(), setting->without.end());
+  for (const Difference& each : find_differences(job, readers)) {
+    const std::string* host = only_host_of(job, each, readers.size());
+    if (host == nullptr) continue;
+    phrases.push_back(fmt::format("{} on {} only", each.name, printable(to_valid_utf8(*host))));
+    value.evidence.insert(value.evidence.end(), each.lines.begin(), each.lines.end());
+    without.insert(each.by_value.at("").begin(), each.by_value.at("").end());
   }
   if (phrases.empty()) return unknown();
-  return yes(join(phrases, ", "), std::move(evidence), {without.begin(), without.end()});
+  value.what = join(phrases, ", ");
+  value.processes.assign(without.begin(), without.end());
+  return value;
 }
 
 }  // namespace
@@ -635,42 +593,28 @@ FactValue misspelt_variables(const Job& job, const Instance&) {
   });
 }
 
-bool is_about_logging(const Remark& remark) { return remark.variable.starts_with("NCCL_DEBUG"); }
-
 FactValue costly_logging(const Job& job, const Instance&) {
   return remarks_answer(
       job, "; ",
       [](const Remark& remark) {
-        return remark.kind == RemarkKind::Costly && is_about_logging(remark);
+        return remark.kind == RemarkKind::Costly && remark.variable.starts_with("NCCL_DEBUG");
       },
       sentence);
 }
 
+constexpr std::string_view kInterfaces = "NCCL_SOCKET_IFNAME";
+constexpr std::string_view kHcas = "NCCL_IB_HCA";
+
 /// Remarks of one kind on filters of one sort.
-FactValue filter_sentences(const Job& job, RemarkKind kind, std::string_view variable) {
+template <RemarkKind kind, const std::string_view& variable>
+FactValue filters(const Job& job, const Instance&) {
   return remarks_answer(
       job, "; ",
-      [&](const Remark& remark) { return remark.kind == kind && remark.variable == variable; },
+      [](const Remark& remark) { return remark.kind == kind && remark.variable == variable; },
       [](const Remark& remark) {
         const std::string hint = remark.hint.empty() ? "" : fmt::format(" ({})", remark.hint);
         return sentence(remark) + printable(hint);
       });
-}
-
-FactValue ifname_matches_nothing(const Job& job, const Instance&) {
-  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_SOCKET_IFNAME");
-}
-
-FactValue ifname_matches_more(const Job& job, const Instance&) {
-  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_SOCKET_IFNAME");
-}
-
-FactValue hca_matches_nothing(const Job& job, const Instance&) {
-  return filter_sentences(job, RemarkKind::MatchesNothing, "NCCL_IB_HCA");
-}
-
-FactValue hca_matches_more(const Job& job, const Instance&) {
-  return filter_sentences(job, RemarkKind::MatchesMore, "NCCL_IB_HCA");
 }
 
 /// Contradictions; that all ways but the network are off has a fact of its own.
@@ -745,14 +689,16 @@ constexpr std::array kFacts = {
          "A command asks NCCL for every call or every subsystem.", costly_logging},
     Fact{"job.hca_matches_more", Scope::Job, FactType::Bool,
          "NCCL_IB_HCA admits a device because its name begins like one that it names.",
-         hca_matches_more},
+         filters<RemarkKind::MatchesMore, kHcas>},
     Fact{"job.hca_matches_nothing", Scope::Job, FactType::Bool,
-         "A process that reads NCCL_IB_HCA found no RDMA device.", hca_matches_nothing},
+         "A process that reads NCCL_IB_HCA found no RDMA device.",
+         filters<RemarkKind::MatchesNothing, kHcas>},
     Fact{"job.ifname_matches_more", Scope::Job, FactType::Bool,
          "NCCL_SOCKET_IFNAME admits an interface because its name begins like one that it names.",
-         ifname_matches_more},
+         filters<RemarkKind::MatchesMore, kInterfaces>},
     Fact{"job.ifname_matches_nothing", Scope::Job, FactType::Bool,
-         "A process that reads NCCL_SOCKET_IFNAME found no interface.", ifname_matches_nothing},
+         "A process that reads NCCL_SOCKET_IFNAME found no interface.",
+         filters<RemarkKind::MatchesNothing, kInterfaces>},
     Fact{"job.invalid_settings", Scope::Job, FactType::Bool,
          "A setting has a value that NCCL cannot use, or reads as another one.",
          sentences<RemarkKind::Invalid>},

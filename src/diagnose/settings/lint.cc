@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/settings/nccl_variables.h"
-#include "diagnose/settings/values.h"
 
 namespace ncclog {
 namespace {
@@ -154,215 +153,164 @@ bool meet(const Setting& a, const Setting& b) {
   return same_program && a.branch == b.branch && !a.unset && !b.unset;
 }
 
-/// What a program that gets one setting gets besides.
-class Company {
- public:
-  Company(std::span<const Setting> settings, size_t at, const LintContext& context)
-      : settings_(settings), own_(settings[at]), context_(context) {}
-
-  const Setting& own() const { return own_; }
-
-  /// The last setting of that name whose value is known; nullptr if there is none.
-  const Setting* find(std::string_view name) const {
-    const Setting* last = nullptr;
-    for (const Setting& setting : settings_) {
-      if (setting.name == name && meet(setting, own_)) last = &setting;
-    }
-    return last != nullptr && last->literal ? last : nullptr;
+/// The last setting of that name which a program gets besides `own`, if its value is known; nullptr
+/// if there is none.
+const Setting* find_beside(std::span<const Setting> settings, const Setting& own,
+                           std::string_view name) {
+  const Setting* last = nullptr;
+  for (const Setting& setting : settings) {
+    if (setting.name == name && meet(setting, own)) last = &setting;
   }
-
-  bool mentions(std::string_view name) const {
-    return std::any_of(settings_.begin(), settings_.end(),
-                       [&](const Setting& setting) { return setting.name == name; });
-  }
-
-  bool complete() const { return context_.complete; }
-
-  /// Whether the release in use, if it is known, is `release` or later.
-  bool may_be(std::string_view release) const {
-    return context_.nccl_version.empty() || compare_releases(context_.nccl_version, release) >= 0;
-  }
-
- private:
-  std::span<const Setting> settings_;
-  const Setting& own_;
-  const LintContext& context_;
-};
-
-/// What takes the effect away, in words; empty: nothing does.
-using FindRival = std::string (*)(const Company& company);
+  return last != nullptr && last->literal ? last : nullptr;
+}
 
 std::string quoted(const Setting& setting) {
   return fmt::format("{}={}", setting.name, setting.value);
 }
 
-bool is_about_rdma(std::string_view name) {
-  return name != "NCCL_IB_DISABLE" &&
-         (name.starts_with("NCCL_IB_") || name.starts_with("NCCL_NET_GDR_"));
+bool is_on(const Setting& setting) { return read_number(setting.value) != 0; }
+bool is_one(const Setting& setting) { return read_number(setting.value) == 1; }
+bool is_off(const Setting& setting) { return !setting.value.empty() && !is_on(setting); }
+bool is_chosen(const Setting& setting) { return !setting.value.empty(); }
+bool is_local_only(const Setting& setting) {
+  return setting.value == "LOC" || setting.value == "0";
+}
+bool is_socket(const Setting& setting) { return upper_case(setting.value) == "SOCKET"; }
+
+/// NCCL_ALGO asks for algorithms of that family only.
+bool asks_only_for(const Setting& algo, std::string_view family) {
+  const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), algo.value);
+  return !admitted.empty() &&
+         std::all_of(admitted.begin(), admitted.end(),
+                     [&](const std::string& name) { return name.starts_with(family); });
 }
 
-std::string rdma_is_off(const Company& company) {
-  if (!is_about_rdma(company.own().name)) return {};
-  const Setting* disable = company.find("NCCL_IB_DISABLE");
-  if (disable != nullptr && read_number(disable->value) != 0 &&
-      company.own().name.starts_with("NCCL_IB_")) {
-    return fmt::format("has no effect: {} switches NCCL's own InfiniBand network off",
-                       quoted(*disable));
-  }
-  const Setting* net = company.find("NCCL_NET");
-  if (net == nullptr || upper_case(net->value) != "SOCKET") return {};
-  return fmt::format("has no effect: {} keeps to TCP", quoted(*net));
-}
+using Pair = bool(const Setting& own, const Setting& rival);
 
-std::string p2p_is_off(const Company& company) {
-  const Setting* disable = company.find("NCCL_P2P_DISABLE");
-  const std::string_view level = company.own().value;
-  if (disable == nullptr || read_number(disable->value) != 1 || level == "LOC" || level == "0") {
-    return {};
-  }
-  return fmt::format("has no effect: {} switches P2P off", quoted(*disable));
-}
+constexpr Pair* kShmIsOff = [](const Setting&, const Setting& shm) { return is_on(shm); };
+constexpr Pair* kGidIsChosen = [](const Setting&, const Setting& index) {
+  return is_chosen(index) && read_number(index.value) >= 0;
+};
+constexpr Pair* kIsAbove = [](const Setting& least, const Setting& most) {
+  return read_number(most.value) > 0 && read_number(least.value) > read_number(most.value);
+};
 
-/// NCCL_ALGO asks for nothing but what `switch_name`=0 switches off.
-std::string algorithms_are_off(const Company& company, std::string_view switch_name,
-                               std::string_view family) {
-  const Setting* enable = company.find(switch_name);
-  if (enable == nullptr || enable->value.empty() || read_number(enable->value) != 0) return {};
-  const auto admitted = admitted_choices(*find_nccl_variable("NCCL_ALGO"), company.own().value);
-  const bool all = !admitted.empty() &&
-                   std::all_of(admitted.begin(), admitted.end(),
-                               [&](const std::string& name) { return name.starts_with(family); });
-  return all ? fmt::format("asks for what {} switches off", quoted(*enable)) : std::string();
-}
+/// A setting that loses its effect to another one.
+struct Conflict {
+  std::string_view name;  ///< Ends in '*': how names begin.
+  std::string_view rival;
+  Pair* holds;
+  std::string_view what;  ///< "{}" is the rival with its value.
+};
 
-std::string nvls_is_off(const Company& company) {
-  return algorithms_are_off(company, "NCCL_NVLS_ENABLE", "NVLS");
-}
+constexpr std::string_view kGid = "has no effect: {} chooses the GID already";
+constexpr std::string_view kNoShm = "has no effect: {} switches shared memory off";
 
-std::string collnet_is_off(const Company& company) {
-  return algorithms_are_off(company, "NCCL_COLLNET_ENABLE", "COLLNET");
-}
+constexpr Conflict kConflicts[] = {
+    {"NCCL_IB_*", "NCCL_IB_DISABLE",
+     [](const Setting& own, const Setting& ib) { return own.name != ib.name && is_on(ib); },
+     "has no effect: {} switches NCCL's own InfiniBand network off"},
+    {"NCCL_IB_*", "NCCL_NET",
+     [](const Setting& own, const Setting& net) {
+       return own.name != "NCCL_IB_DISABLE" && is_socket(net);
+     },
+     "has no effect: {} keeps to TCP"},
+    {"NCCL_NET_GDR_*", "NCCL_NET",
+     [](const Setting&, const Setting& net) { return is_socket(net); },
+     "has no effect: {} keeps to TCP"},
+    {"NCCL_IB_ADDR_FAMILY", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
+    {"NCCL_IB_ADDR_RANGE", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
+    {"NCCL_IB_ROCE_VERSION_NUM", "NCCL_IB_GID_INDEX", kGidIsChosen, kGid},
+    {"NCCL_IB_PKEY", "NCCL_IB_PKEY_VALUE",
+     [](const Setting&, const Setting& value) { return read_number(value.value) > 0; },
+     "has no effect: {} chooses the partition already"},
+    {"NCCL_RUN_RAS_DIAGNOSTICS", "NCCL_RAS_ENABLE",
+     [](const Setting& own, const Setting& ras) { return is_on(own) && is_off(ras); },
+     "has no effect: {} switches RAS off"},
+    {"NCCL_P2P_LEVEL", "NCCL_P2P_DISABLE",
+     [](const Setting& own, const Setting& p2p) { return !is_local_only(own) && is_one(p2p); },
+     "has no effect: {} switches P2P off"},
+    {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE",
+     [](const Setting& own, const Setting& shm) { return is_one(own) && is_on(shm); },
+     "leaves only the network between GPUs of one host, together with {}"},
+    {"NCCL_SHM_LOCALITY", "NCCL_SHM_DISABLE", kShmIsOff, kNoShm},
+    {"NCCL_CUMEM_HOST_ENABLE", "NCCL_SHM_DISABLE", kShmIsOff, kNoShm},
+    {"NCCL_ALGO", "NCCL_NVLS_ENABLE",
+     [](const Setting& own, const Setting& nvls) {
+       return is_off(nvls) && asks_only_for(own, "NVLS");
+     },
+     "asks for what {} switches off"},
+    {"NCCL_ALGO", "NCCL_COLLNET_ENABLE",
+     [](const Setting& own, const Setting& collnet) {
+       return is_off(collnet) && asks_only_for(own, "COLLNET");
+     },
+     "asks for what {} switches off"},
+    {"NCCL_MIN_CTAS", "NCCL_MAX_CTAS", kIsAbove, "is above {}"},
+    {"NCCL_MIN_NCHANNELS", "NCCL_MAX_NCHANNELS", kIsAbove, "is above {}"},
+};
 
-/// Subsystems and files are of what NCCL_DEBUG lets through.
-std::string debug_is_low(const Company& company) {
-  const Setting* debug = company.find("NCCL_DEBUG");
+/// Subsystems and files are of what NCCL_DEBUG lets through. Empty: nothing is wrong.
+std::string debug_is_low(std::span<const Setting> settings, const Setting& own,
+                         const LintContext& context) {
+  const Setting* debug = find_beside(settings, own, "NCCL_DEBUG");
   if (debug == nullptr) {
-    const bool unset = company.complete() && !company.mentions("NCCL_DEBUG");
-    return unset ? "has no effect: NCCL_DEBUG is not set" : "";
+    const bool mentioned =
+        std::any_of(settings.begin(), settings.end(),
+                    [](const Setting& setting) { return setting.name == "NCCL_DEBUG"; });
+    return context.complete && !mentioned ? "has no effect: NCCL_DEBUG is not set" : "";
   }
   const std::string level = upper_case(debug->value);
   if (level == "INFO" || level == "TRACE" || level.empty()) return {};
-  const bool is_file = company.own().name == "NCCL_DEBUG_FILE";
+  const bool is_file = own.name == "NCCL_DEBUG_FILE";
   if (is_file && (level == "WARN" || level == "ABORT")) return {};
   return fmt::format("has no effect: {} prints {}", quoted(*debug),
                      is_file ? "the version at most" : "no INFO lines");
 }
 
-std::string shm_is_off(const Company& company) {
-  const Setting* disable = company.find("NCCL_SHM_DISABLE");
-  if (disable == nullptr || read_number(disable->value) == 0) return {};
-  if (company.own().name == "NCCL_P2P_DISABLE" && read_number(company.own().value) != 1) return {};
-  return company.own().name == "NCCL_P2P_DISABLE"
-             ? fmt::format("leaves only the network between GPUs of one host, together with {}",
-                           quoted(*disable))
-             : fmt::format("has no effect: {} switches shared memory off", quoted(*disable));
-}
-
-std::string gid_is_chosen(const Company& company) {
-  const Setting* index = company.find("NCCL_IB_GID_INDEX");
-  if (index == nullptr || index->value.empty() || read_number(index->value) < 0) return {};
-  return fmt::format("has no effect: {} chooses the GID already", quoted(*index));
-}
-
-std::string pkey_is_chosen(const Company& company) {
-  const Setting* value = company.find("NCCL_IB_PKEY_VALUE");
-  if (value == nullptr || read_number(value->value) <= 0) return {};
-  if (!company.may_be(find_nccl_variable("NCCL_IB_PKEY_VALUE")->first)) return {};
-  return fmt::format("has no effect: {} chooses the partition already", quoted(*value));
-}
-
-std::string ras_is_off(const Company& company) {
-  const Setting* enable = company.find("NCCL_RAS_ENABLE");
-  if (enable == nullptr || enable->value.empty() || read_number(enable->value) != 0) return {};
-  if (read_number(company.own().value) == 0) return {};
-  return fmt::format("has no effect: {} switches RAS off", quoted(*enable));
-}
-
-std::string too_many_sockets(const Company& company) {
+/// Empty: NCCL makes as many sockets as it is told.
+std::string too_many_sockets(std::span<const Setting> settings, const Setting& own) {
   constexpr int64_t kMost = 64;
-  const Setting* threads = company.find("NCCL_SOCKET_NTHREADS");
+  const Setting* threads = find_beside(settings, own, "NCCL_SOCKET_NTHREADS");
   if (threads == nullptr) return {};
-  const int64_t each = read_number(company.own().value);
+  const int64_t each = read_number(own.value);
   const int64_t many = read_number(threads->value);
   if (each <= 0 || each > kMost || many <= 0 || many > kMost || each * many <= kMost) return {};
   return fmt::format("is reduced: with {} it makes {} sockets, and {} are allowed",
                      quoted(*threads), each * many, kMost);
 }
 
-std::string above_most(const Company& company, std::string_view most_name) {
-  const Setting* most = company.find(most_name);
-  if (most == nullptr || read_number(most->value) <= 0) return {};
-  if (read_number(company.own().value) <= read_number(most->value)) return {};
-  return fmt::format("is above {}", quoted(*most));
+/// Whether the release in use, if it is known, reads that setting yet.
+bool may_be_read(const Setting& setting, const LintContext& context) {
+  return context.nccl_version.empty() ||
+         compare_releases(context.nccl_version, find_nccl_variable(setting.name)->first) >= 0;
 }
 
-std::string ctas_above_most(const Company& company) { return above_most(company, "NCCL_MAX_CTAS"); }
-
-std::string channels_above_most(const Company& company) {
-  return above_most(company, "NCCL_MAX_NCHANNELS");
-}
-
-/// Who can lose its effect, and to what. `name` ends in '*': how names begin.
-struct Conflict {
-  std::string_view name;
-  FindRival find;
-};
-
-constexpr Conflict kConflicts[] = {
-    {"NCCL_IB_*", rdma_is_off},
-    {"NCCL_NET_GDR_*", rdma_is_off},
-    {"NCCL_IB_ADDR_FAMILY", gid_is_chosen},
-    {"NCCL_IB_ADDR_RANGE", gid_is_chosen},
-    {"NCCL_IB_ROCE_VERSION_NUM", gid_is_chosen},
-    {"NCCL_IB_PKEY", pkey_is_chosen},
-    {"NCCL_RUN_RAS_DIAGNOSTICS", ras_is_off},
-    {"NCCL_P2P_LEVEL", p2p_is_off},
-    {"NCCL_P2P_DISABLE", shm_is_off},
-    {"NCCL_SHM_LOCALITY", shm_is_off},
-    {"NCCL_CUMEM_HOST_ENABLE", shm_is_off},
-    {"NCCL_ALGO", nvls_is_off},
-    {"NCCL_ALGO", collnet_is_off},
-    {"NCCL_DEBUG_SUBSYS", debug_is_low},
-    {"NCCL_DEBUG_FILE", debug_is_low},
-    {"NCCL_NSOCKS_PERTHREAD", too_many_sockets},
-    {"NCCL_MIN_CTAS", ctas_above_most},
-    {"NCCL_MIN_NCHANNELS", channels_above_most},
-};
-
-bool is_about(const Conflict& conflict, std::string_view name) {
-  const std::string_view wanted = conflict.name;
-  return wanted.ends_with('*') ? name.starts_with(wanted.substr(0, wanted.size() - 1))
-                               : name == wanted;
-}
-
-/// The contradiction that `settings[at]` is in, told at the setting that loses its effect; nullopt
-/// if there is none that is certain. Settings of programs or branches that need not meet do not
-/// contradict each other.
-std::optional<Remark> find_conflict(std::span<const Setting> settings, size_t at,
-                                    const LintContext& context) {
-  const Company company(settings, at, context);
-  if (company.own().unset || company.own().value.empty()) return std::nullopt;
-  for (const Conflict& conflict : kConflicts) {
-    if (!is_about(conflict, company.own().name)) continue;
-    std::string rival = conflict.find(company);
-    if (rival.empty()) continue;
-    Remark remark;
-    remark.kind = RemarkKind::Contradictory;
-    remark.message = std::move(rival);
-    remark.hint = conflict.find == debug_is_low ? "set NCCL_DEBUG=INFO" : "unset one of the two";
-    return remark;
+/// What takes the effect of `own` away, in words; empty: nothing that is certain. Settings of
+/// programs or branches that need not meet do not contradict each other.
+std::string words_of_conflict(std::span<const Setting> settings, const Setting& own,
+                              const LintContext& context) {
+  if (own.name == "NCCL_NSOCKS_PERTHREAD") return too_many_sockets(settings, own);
+  if (own.name == "NCCL_DEBUG_SUBSYS" || own.name == "NCCL_DEBUG_FILE") {
+    return debug_is_low(settings, own, context);
   }
-  return std::nullopt;
+  for (const Conflict& conflict : kConflicts) {
+    if (!fits_name(conflict.name, own.name)) continue;
+    const Setting* rival = find_beside(settings, own, conflict.rival);
+    if (rival == nullptr || !conflict.holds(own, *rival) || !may_be_read(*rival, context)) continue;
+    return fmt::format(fmt::runtime(conflict.what), quoted(*rival));
+  }
+  return {};
+}
+
+/// The contradiction that `own` is in, told at the setting that loses its effect.
+std::optional<Remark> find_conflict(std::span<const Setting> settings, const Setting& own,
+                                    const LintContext& context) {
+  if (own.unset || own.value.empty()) return std::nullopt;
+  std::string what = words_of_conflict(settings, own, context);
+  if (what.empty()) return std::nullopt;
+  const bool is_debug = own.name.starts_with("NCCL_DEBUG_");
+  return make_remark(RemarkKind::Contradictory, RemarkLevel::Warning, std::move(what),
+                     is_debug ? "set NCCL_DEBUG=INFO" : "unset one of the two");
 }
 
 constexpr size_t kMostLetters = 2;
@@ -395,8 +343,19 @@ bool is_near_nccl(std::string_view name) {
          std::find(std::begin(kOthers), std::end(kOthers), first) == std::end(kOthers);
 }
 
-std::optional<std::string_view> meant_torch(std::string_view name) {
-  return nearest_row(name, torch_variables(), [](const OtherVariable& row) { return row.name; });
+/// What a name that begins like those of a known reader may have meant. Of readers none of whose
+/// names are known, none is told.
+std::optional<std::string_view> meant_of_family(std::string_view name, std::string_view beginning) {
+  bool is_listed = false;
+  const auto of_family = [&](const OtherVariable& row) {
+    const bool is_real = !row.is_unread() && !row.name.ends_with('*');
+    if (!is_real || !row.name.starts_with(beginning)) return std::string_view();
+    is_listed = true;
+    return row.name;
+  };
+  const auto meant = nearest_row(name, other_variables(), of_family);
+  if (meant || !is_listed) return meant;
+  return beginning.starts_with("NCCL_") ? meant_by(name) : std::nullopt;
 }
 
 Remark misspelt(std::string_view meant) {
@@ -407,13 +366,8 @@ Remark misspelt(std::string_view meant) {
 
 /// Names that neither NCCL nor a known neighbour reads.
 std::optional<Remark> judge_unread(std::string_view name) {
-  if (const UnreadName* unread = find_unread_name(name)) {
-    return make_remark(RemarkKind::Unknown, RemarkLevel::Warning,
-                       "has no effect: no release of NCCL or PyTorch reads this name",
-                       std::string(unread->hint));
-  }
   if (name.starts_with("TORCH_NCCL_")) {
-    if (const auto meant = meant_torch(name)) return misspelt(*meant);
+    if (const auto meant = meant_of_family(name, "TORCH_NCCL_")) return misspelt(*meant);
     return make_remark(RemarkKind::Unknown, RemarkLevel::Note,
                        "is not among the variables that PyTorch 2.0 to 2.10 reads");
   }
@@ -425,34 +379,25 @@ std::optional<Remark> judge_unread(std::string_view name) {
                      "has no effect: no release of NCCL and no known plugin reads this name");
 }
 
-/// What a name that begins like those of a known reader may have meant. Of readers none of whose
-/// names are known, none is told.
-std::optional<std::string_view> meant_of_family(std::string_view name, std::string_view beginning) {
-  bool is_listed = false;
-  const auto of_family = [&](const OtherVariable& row) {
-    if (!row.name.starts_with(beginning)) return std::string_view();
-    is_listed = true;
-    return row.name;
-  };
-  const auto meant = nearest_row(name, named_variables(), of_family);
-  if (meant || !is_listed) return meant;
-  return beginning.starts_with("NCCL_") ? meant_by(name) : std::nullopt;
-}
-
 std::optional<Remark> judge_other(const OtherVariable& other, std::string_view name) {
+  if (other.is_unread()) {
+    return make_remark(RemarkKind::Unknown, RemarkLevel::Warning,
+                       "has no effect: no release of NCCL or PyTorch reads this name",
+                       std::string(other.instead));
+  }
   if (other.name != name) {
-    const auto meant = meant_of_family(name, other.name);
+    const auto meant = meant_of_family(name, other.name.substr(0, other.name.size() - 1));
     return meant ? std::optional(misspelt(*meant)) : std::nullopt;
   }
-  if (other.replacement.empty()) return std::nullopt;
+  if (other.instead.empty()) return std::nullopt;
   return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
                      fmt::format("is {}'s, not NCCL's, by its old name", other.reader),
-                     fmt::format("{} is its name now", other.replacement));
+                     fmt::format("{} is its name now", other.instead));
 }
 
 /// Variables of one of the two libraries where the other one runs.
 std::optional<Remark> judge_library(std::string_view name, std::optional<Library> library) {
-  if (library == Library::Nccl && !is_nccl_variable(name) && is_rccl_variable(name)) {
+  if (library == Library::Nccl && find_nccl_variable(name) == nullptr && is_rccl_variable(name)) {
     return make_remark(RemarkKind::OtherReader, RemarkLevel::Note,
                        "has no effect: RCCL reads it, and this job runs NCCL");
   }
@@ -493,23 +438,19 @@ std::optional<Remark> judge_release(const NcclVariable& variable, std::string_vi
   return std::nullopt;
 }
 
-bool is_on(const Setting& setting) { return read_number(setting.value) != 0; }
-bool is_one(const Setting& setting) { return read_number(setting.value) == 1; }
-bool is_off(const Setting& setting) { return !setting.value.empty() && !is_on(setting); }
-bool is_chosen(const Setting& setting) { return !setting.value.empty(); }
-bool is_local_only(const Setting& setting) {
-  return setting.value == "LOC" || setting.value == "0";
-}
-bool is_socket(const Setting& setting) { return upper_case(setting.value) == "SOCKET"; }
+bool is_trace(const Setting& setting) { return upper_case(setting.value) == "TRACE"; }
+bool is_all(const Setting& setting) { return upper_case(setting.value) == "ALL"; }
 
-/// Settings that take a way of working from NCCL: right in a test, expensive when they stay.
-struct Workaround {
+/// A setting that has a price: right in a test, expensive when it stays.
+struct Price {
   std::string_view name;
   bool (*applies)(const Setting& setting);
   std::string_view what;
+  RemarkKind kind = RemarkKind::Workaround;
+  std::string_view hint = "unset it unless this is a test";
 };
 
-constexpr Workaround kWorkarounds[] = {
+constexpr Price kPrices[] = {
     {"NCCL_P2P_DISABLE", is_one,
      "keeps GPUs of one host from reaching each other, over NVLink too"},
     {"NCCL_P2P_LEVEL", is_local_only,
@@ -522,37 +463,29 @@ constexpr Workaround kWorkarounds[] = {
     {"NCCL_CUMEM_ENABLE", is_off, "switches the cuMem allocator off, and with it what needs it"},
     {"NCCL_ALGO", is_chosen, "forces algorithms for all sizes; NCCL usually chooses better"},
     {"NCCL_PROTO", is_chosen, "forces protocols for all sizes; NCCL usually chooses better"},
+    {"NCCL_DEBUG", is_trace, "logs every call, which makes very long logs", RemarkKind::Costly,
+     "NCCL_DEBUG=INFO is enough for most questions"},
+    {"NCCL_DEBUG_SUBSYS", is_all, "logs every step of every collective, which makes very long logs",
+     RemarkKind::Costly, "INIT,ENV,NET,COLL,GRAPH,BOOTSTRAP is enough for most questions"},
 };
 
-std::optional<Remark> judge_workaround(const Setting& setting) {
-  for (const Workaround& each : kWorkarounds) {
+std::optional<Remark> judge_price(const Setting& setting) {
+  for (const Price& each : kPrices) {
     if (setting.name != each.name || !each.applies(setting)) continue;
-    return make_remark(RemarkKind::Workaround, RemarkLevel::Note, std::string(each.what),
-                       "unset it unless this is a test");
+    return make_remark(each.kind, RemarkLevel::Note, std::string(each.what),
+                       std::string(each.hint));
   }
   return std::nullopt;
 }
 
-std::optional<Remark> judge_cost(const Setting& setting) {
-  constexpr int64_t kHugeBuffer = int64_t{64} << 20;
-  if (setting.name == "NCCL_BUFFSIZE" && read_number(setting.value) >= kHugeBuffer) {
-    return make_remark(RemarkKind::Costly, RemarkLevel::Warning,
-                       fmt::format("takes {} MiB for each channel and peer, where 4 are usual; GPU "
-                                   "and shared memory run out",
-                                   read_number(setting.value) >> 20),
-                       "unset it");
-  }
-  if (setting.name == "NCCL_DEBUG" && upper_case(setting.value) == "TRACE") {
-    return make_remark(RemarkKind::Costly, RemarkLevel::Note,
-                       "logs every call, which makes very long logs",
-                       "NCCL_DEBUG=INFO is enough for most questions");
-  }
-  if (setting.name == "NCCL_DEBUG_SUBSYS" && upper_case(setting.value) == "ALL") {
-    return make_remark(RemarkKind::Costly, RemarkLevel::Note,
-                       "logs every step of every collective, which makes very long logs",
-                       "INIT,ENV,NET,COLL,GRAPH,BOOTSTRAP is enough for most questions");
-  }
-  return std::nullopt;
+std::optional<Remark> judge_buffers(const Setting& setting) {
+  constexpr int64_t kHuge = int64_t{64} << 20;
+  if (setting.name != "NCCL_BUFFSIZE" || read_number(setting.value) < kHuge) return std::nullopt;
+  return make_remark(RemarkKind::Costly, RemarkLevel::Warning,
+                     fmt::format("takes {} MiB for each channel and peer, where 4 are usual; GPU "
+                                 "and shared memory run out",
+                                 read_number(setting.value) >> 20),
+                     "unset it");
 }
 
 /// Shells take quotes away; nccl.conf, docker's env files and YAML in YAML do not.
@@ -572,45 +505,25 @@ std::optional<Remark> judge_text(const NcclVariable& variable, const Setting& se
                      std::move(fault->what), std::move(fault->hint));
 }
 
-/// Gathers remarks on one setting.
-class SettingRemarks {
- public:
-  SettingRemarks(std::span<const Setting> settings, size_t at, std::vector<Remark>& out)
-      : setting_(settings[at]), at_(at), out_(out), begin_(out.size()) {}
-  ~SettingRemarks() {
-    std::stable_sort(out_.begin() + static_cast<std::ptrdiff_t>(begin_), out_.end(),
-                     [](const Remark& a, const Remark& b) { return a.level < b.level; });
-  }
-  SettingRemarks(const SettingRemarks&) = delete;
-  SettingRemarks& operator=(const SettingRemarks&) = delete;
+/// True if there is a remark.
+bool add(std::optional<Remark> remark, std::vector<Remark>& out) {
+  if (remark) out.push_back(std::move(*remark));
+  return remark.has_value();
+}
 
-  bool add(std::optional<Remark> remark) {
-    if (!remark) return false;
-    remark->variable = setting_.name;
-    remark->value = setting_.value;
-    remark->setting = at_;
-    out_.push_back(std::move(*remark));
-    return true;
-  }
-
- private:
-  const Setting& setting_;
-  size_t at_;
-  std::vector<Remark>& out_;
-  size_t begin_;
-};
-
-void judge_values(const NcclVariable& variable, std::span<const Setting> settings, size_t at,
-                  const LintContext& context, SettingRemarks& remarks) {
-  const Setting& setting = settings[at];
+/// Adds remarks on what stands in a setting that the release reads.
+void judge_values(const NcclVariable& variable, std::span<const Setting> settings,
+                  const Setting& setting, const LintContext& context, std::vector<Remark>& out) {
   if (!setting.literal) return;
-  if (remarks.add(judge_text(variable, setting))) return;
+  if (add(judge_text(variable, setting), out)) return;
   for (Remark& remark : judge_filter(variable, setting, context.hosts)) {
-    remarks.add(std::move(remark));
+    out.push_back(std::move(remark));
   }
-  const bool defeated = remarks.add(find_conflict(settings, at, context));
-  if (!defeated) remarks.add(judge_workaround(setting));
-  remarks.add(judge_cost(setting));
+  const bool defeated = add(find_conflict(settings, setting, context), out);
+  const auto price = judge_price(setting);
+  // What takes no effect works around nothing; it costs all the same.
+  if (!defeated || (price && price->kind == RemarkKind::Costly)) add(price, out);
+  add(judge_buffers(setting), out);
 }
 
 std::optional<Remark> judge_export(const Setting& setting, const LintContext& context) {
@@ -620,26 +533,27 @@ std::optional<Remark> judge_export(const Setting& setting, const LintContext& co
                      fmt::format("export {}", setting.name));
 }
 
-void lint_one(std::span<const Setting> settings, size_t at, const LintContext& context,
-              std::vector<Remark>& out) {
-  SettingRemarks remarks(settings, at, out);
-  const Setting& setting = settings[at];
-  if (remarks.add(judge_library(setting.name, context.library))) return;
+/// Remarks on one of the settings, in the order in which they are found.
+std::vector<Remark> lint_one(std::span<const Setting> settings, const Setting& setting,
+                             const LintContext& context) {
+  std::vector<Remark> remarks;
+  if (add(judge_library(setting.name, context.library), remarks)) return remarks;
   const NcclVariable* variable = find_nccl_variable(setting.name);
   // NCCL's table says nothing of what RCCL has kept.
   const bool is_kept = context.library == Library::Rccl && is_rccl_variable(setting.name);
   if (variable == nullptr || is_kept) {
     const OtherVariable* other = find_other_variable(setting.name);
-    remarks.add(other != nullptr ? judge_other(*other, setting.name) : judge_unread(setting.name));
-    return;
+    add(other != nullptr ? judge_other(*other, setting.name) : judge_unread(setting.name), remarks);
+    return remarks;
   }
-  remarks.add(judge_export(setting, context));
+  add(judge_export(setting, context), remarks);
   auto release = judge_release(*variable, context.nccl_version);
   const bool unread = release && release->kind != RemarkKind::Deprecated;
-  remarks.add(std::move(release));
+  add(std::move(release), remarks);
   if (!unread || context.nccl_version.empty()) {
-    judge_values(*variable, settings, at, context, remarks);
+    judge_values(*variable, settings, setting, context, remarks);
   }
+  return remarks;
 }
 
 }  // namespace
@@ -664,7 +578,17 @@ std::optional<std::string_view> meant_by(std::string_view name) {
 
 std::vector<Remark> lint(std::span<const Setting> settings, const LintContext& context) {
   std::vector<Remark> remarks;
-  for (size_t at = 0; at < settings.size(); ++at) lint_one(settings, at, context, remarks);
+  for (size_t at = 0; at < settings.size(); ++at) {
+    std::vector<Remark> found = lint_one(settings, settings[at], context);
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Remark& a, const Remark& b) { return a.level < b.level; });
+    for (Remark& remark : found) {
+      remark.variable = settings[at].name;
+      remark.value = settings[at].value;
+      remark.setting = at;
+      remarks.push_back(std::move(remark));
+    }
+  }
   return remarks;
 }
 

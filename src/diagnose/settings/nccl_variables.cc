@@ -1,321 +1,54 @@
 #include "diagnose/settings/nccl_variables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
 #include <iterator>
+
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
 
-using K = ValueKind;
+constexpr std::string_view kKindNames[] = {"Int",         "Decimal",  "PowerOfTwo", "Word",
+                                           "AnyCaseWord", "WordList", "Choice",     "Level",
+                                           "Filter",      "Path",     "Text"};
 
-constexpr std::string_view kSubsystems =
-    "INIT|COLL|P2P|SHM|NET|GRAPH|TUNING|ENV|ALLOC|ALLOC_HOST|CALL|PROXY|NVLS|BOOTSTRAP|REG|PROFILE|"
-    "RAS|DESTROY|ALL";
+/// What the build makes of a line of nccl_variables.table; an unknown kind does not compile.
+constexpr NcclVariable row(std::string_view name, std::string_view first, std::string_view last,
+                           std::string_view kind, std::string_view values,
+                           std::string_view fallback, std::string_view replacement) {
+  size_t number = 0;
+  while (kKindNames[number] != kind) ++number;
+  return {name, first, last, static_cast<ValueKind>(number), values, fallback, replacement};
+}
 
-// clang-format off
 constexpr NcclVariable kVariables[] = {
-    {"NCCL_AGG_ALLOC_MODE", "2.10.3", "2.12.12", K::Word, "ROUND_ROBIN|SHORTEST_QUEUE", "SHORTEST_QUEUE", false, ""},
-    {"NCCL_AGG_CHANNEL_SIZE", "2.10.3", "2.19.4", K::Int, "", "-2", false, ""},
-    {"NCCL_ALGO", "2.5.6", "", K::Choice, "Ring|Tree|CollNet|CollNetDirect|CollNetChain|NVLS|NVLSTree|PAT", "unset", true, ""},
-    {"NCCL_ALLGATHERV_ENABLE", "2.29.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_ALLOC_P2P_NET_LL_BUFFERS", "2.16.5", "", K::Int, "", "0", true, ""},
-    {"NCCL_BUFFSIZE", "2.4.2", "", K::Int, "", "4194304", true, ""},
-    {"NCCL_CE_COLL_AG_MULTICAST_THRESHOLD", "2.31.2", "", K::Int, "", "unset", false, ""},
-    {"NCCL_CFT_ENABLE", "2.31.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_CGA_CLUSTER_SIZE", "2.15.1", "", K::Int, "0..8", "undefined", true, ""},
-    {"NCCL_CHECKS_DISABLE", "2.0", "2.3.7", K::Int, "", "0", true, "NCCL_CHECK_POINTERS"},
-    {"NCCL_CHECK_MODE", "2.29.7", "", K::Word, "DEFAULT|DEBUG_LOCAL|DEBUG_GLOBAL", "DEFAULT", true, ""},
-    {"NCCL_CHECK_POINTERS", "2.4.2", "", K::Int, "", "0", true, "NCCL_CHECK_MODE"},
-    {"NCCL_CHUNK_SIZE", "2.12.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_COLLNET_ENABLE", "2.6.4", "", K::Int, "", "0", true, ""},
-    {"NCCL_COLLNET_NODE_THRESHOLD", "2.9.9", "", K::Int, "", "2", true, ""},
-    {"NCCL_COMM_BLOCKING", "2.14.3", "", K::Int, "0..1", "1 (from config)", true, ""},
-    {"NCCL_COMM_ID", "2.4.2", "", K::Text, "", "unset", false, ""},
-    {"NCCL_COMM_SHRINK_SHARE_RESOURCES", "2.27.3", "", K::Int, "", "undefined", false, ""},
-    {"NCCL_COMM_SPLIT_SHARE_RESOURCES", "2.18.1", "", K::Int, "", "undefined", false, ""},
-    {"NCCL_CONF_FILE", "2.23.4", "", K::Path, "", "~/.nccl.conf", true, ""},
-    {"NCCL_CONNECT_ROUND_MAX_PEERS", "2.19.4", "", K::Int, "", "128", false, ""},
-    {"NCCL_CREATE_THREAD_CONTEXT", "2.13.4", "2.30.4", K::Int, "", "0", false, ""},
-    {"NCCL_CROSS_NIC", "2.5.6", "", K::Int, "0..2", "2", true, ""},
-    {"NCCL_CTA_POLICY", "2.27.3", "", K::Text, "", "DEFAULT", true, ""},
-    {"NCCL_CUDA_PATH", "2.13.4", "2.20.5", K::Path, "", "unset", false, ""},
-    {"NCCL_CUMEM_ENABLE", "2.18.1", "", K::Int, "-2..1", "-2", true, ""},
-    {"NCCL_CUMEM_HOST_ENABLE", "2.23.4", "", K::Int, "-1..1", "-1", true, ""},
-    {"NCCL_DEBUG", "2.4.2", "", K::AnyCaseWord, "NONE|VERSION|WARN|INFO|ABORT|TRACE", "NONE", true, ""},
-    {"NCCL_DEBUG_FILE", "2.4.2", "", K::Path, "", "stdout", true, ""},
-    {"NCCL_DEBUG_SUBSYS", "2.4.2", "", K::WordList, kSubsystems, "INIT,BOOTSTRAP,ENV", true, ""},
-    {"NCCL_DEBUG_TIMESTAMP_FORMAT", "2.26.2", "", K::Text, "", "[%F %T]", true, ""},
-    {"NCCL_DEBUG_TIMESTAMP_LEVELS", "2.26.2", "", K::WordList, "VERSION|WARN|INFO|ABORT|TRACE|ALL", "WARN", true, ""},
-    {"NCCL_DEV_API_JIT", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_DIAGNOSTICS_ECC_THRESHOLD", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_DIAGNOSTICS_IB_BW_TIMEOUT", "2.32", "", K::Int, "", "5", true, ""},
-    {"NCCL_DISABLE_MEM_MANAGER", "2.29.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_DMABUF_ENABLE", "2.13.4", "", K::Int, "", "1", true, ""},
-    {"NCCL_ELASTIC_BUFFER_REGISTER", "2.30.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_ENABLE_VERSION_CHECK", "2.29.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_ENQUEUE_REARCH_ENABLE", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_ENV_PLUGIN", "2.28.7", "", K::Text, "", "unset", true, ""},
-    {"NCCL_GDAKI_USE_RELIABLE_DB", "2.29.7", "", K::Int, "0..2", "0", false, ""},
-    {"NCCL_GDRCOPY_ENABLE", "2.9.6", "", K::Int, "", "0", true, ""},
-    {"NCCL_GDRCOPY_FIFO_ENABLE", "2.9.6", "", K::Int, "", "1", true, ""},
-    {"NCCL_GDRCOPY_FLUSH_ENABLE", "2.9.6", "", K::Int, "", "0", true, ""},
-    {"NCCL_GDRCOPY_SYNC_ENABLE", "2.12.7", "", K::Int, "", "1", true, ""},
-    {"NCCL_GDRCOPY_TAIL_ENABLE", "2.9.6", "2.11.4", K::Int, "", "1", false, "NCCL_GDRCOPY_SYNC_ENABLE"},
-    {"NCCL_GDRCOPY_USE_INTERNAL_DMABUF", "2.31.2", "", K::Int, "0..2", "0", false, ""},
-    {"NCCL_GDR_FLUSH_DISABLE", "2.4.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_GIN_COUNTER_POOL_SIZE", "2.28.7", "2.29.7", K::Int, "", "524288", false, ""},
-    {"NCCL_GIN_ENABLE", "2.28.7", "", K::Int, "", "1", false, ""},
-    {"NCCL_GIN_ERROR_QUERY_SEC", "2.28.7", "", K::Int, "", "10", false, ""},
-    {"NCCL_GIN_EXCLUSIVE_CONTEXTS", "2.29.7", "2.29.7", K::Int, "", "-1", false, ""},
-    {"NCCL_GIN_GDAKI_MAX_DEST_RD_ATOMIC", "2.30.3", "", K::Int, "", "-2", false, ""},
-    {"NCCL_GIN_GDAKI_MAX_QP_RD_ATOMIC", "2.30.3", "", K::Int, "", "-2", false, ""},
-    {"NCCL_GIN_GDAKI_NIC_HANDLER", "2.28.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_GIN_GDAKI_QP_DEPTH", "2.28.7", "", K::Int, "", "128", false, ""},
-    {"NCCL_GIN_IB_OOO_OPT", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_GIN_IB_TC", "2.30.7", "", K::Int, "-1..255", "-1", false, ""},
-    {"NCCL_GIN_NCONNECTIONS", "2.29.7", "", K::Int, "", "-2", false, ""},
-    {"NCCL_GIN_NCONTEXTS", "2.28.7", "2.29.7", K::Int, "", "-1", false, "NCCL_GIN_NCONNECTIONS"},
-    {"NCCL_GIN_PLUGIN", "2.29.7", "", K::Text, "", "unset", false, ""},
-    {"NCCL_GIN_PLUGIN_REF_COUNT", "2.29.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_GIN_PROXY_NTHREADS", "2.31.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_GIN_PROXY_POLL_BATCH", "2.31.2", "", K::Int, "", "32", false, ""},
-    {"NCCL_GIN_PROXY_QUEUE_SIZE", "2.28.7", "", K::PowerOfTwo, "", "-1", false, ""},
-    {"NCCL_GIN_SIGNAL_POOL_SIZE", "2.28.7", "2.29.7", K::Int, "", "524288", false, ""},
-    {"NCCL_GIN_TYPE", "2.28.7", "", K::Int, "-1..4", "-1", false, ""},
-    {"NCCL_GRAPH", "2.5.6", "2.5.7", K::Text, "", "unset", false, "NCCL_GRAPH_FILE"},
-    {"NCCL_GRAPH_DUMP_FILE", "2.6.4", "", K::Path, "", "unset", false, ""},
-    {"NCCL_GRAPH_DUMP_FILE_RANK", "2.6.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_GRAPH_FILE", "2.6.4", "", K::Path, "", "unset", false, ""},
-    {"NCCL_GRAPH_HELPER_DISABLE", "2.11.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_GRAPH_MIXING_SUPPORT", "2.13.4", "", K::Int, "0..1", "1 (from config)", true, ""},
-    {"NCCL_GRAPH_REGISTER", "2.11.4", "", K::Int, "", "1", true, ""},
-    {"NCCL_GRAPH_STREAM_ORDERING", "2.30.7", "", K::Int, "0..1", "1 (from config)", true, ""},
-    {"NCCL_GROUP_CUDA_STREAM", "2.4.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_HIER_CE_COLL_NUM_CTX", "2.31.2", "", K::Int, "", "unset", false, ""},
-    {"NCCL_HOSTID", "2.5.6", "", K::Text, "", "unset", false, ""},
-    {"NCCL_IBVERBS_LIB", "2.30.3", "", K::Path, "", "libibverbs.so, then libibverbs.so.1", false, ""},
-    {"NCCL_IB_ADAPTIVE_ROUTING", "2.16.2", "", K::Int, "-2..1", "1 on InfiniBand, 0 on RoCE", true, ""},
-    {"NCCL_IB_ADDR_FAMILY", "2.21.5", "", K::Word, "AF_INET|AF_INET6", "AF_INET", true, ""},
-    {"NCCL_IB_ADDR_RANGE", "2.21.5", "", K::Text, "", "unset", true, ""},
-    {"NCCL_IB_AR_THRESHOLD", "2.6.4", "", K::Int, "", "8192", true, ""},
-    {"NCCL_IB_CUDA_SUPPORT", "2.0", "2.3.7", K::Int, "", "unset", true, "NCCL_NET_GDR_LEVEL"},
-    {"NCCL_IB_DATA_DIRECT", "2.27.3", "", K::Int, "0..2", "1", false, ""},
-    {"NCCL_IB_DEVICE_PCI_ORDER", "2.29.7", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_DISABLE", "2.4.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_IB_ECE_ENABLE", "2.23.4", "", K::Int, "", "1", true, ""},
-    {"NCCL_IB_EVENT_BASED_LB", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_EVENT_BASED_LB_REMOTE", "2.31.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_FIFO_TC", "2.22.3", "", K::Int, "-1..255", "follows NCCL_IB_TC", true, ""},
-    {"NCCL_IB_GDR_LEVEL", "2.3.4", "2.3.7", K::Level, "", "unset", true, "NCCL_NET_GDR_LEVEL"},
-    {"NCCL_IB_GID_INDEX", "2.4.2", "", K::Int, "-1..255", "-1", true, ""},
-    {"NCCL_IB_HCA", "2.4.2", "", K::Filter, "", "unset", true, ""},
-    {"NCCL_IB_MERGE_NICS", "2.20.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_IB_MERGE_VFS", "2.18.1", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_MQP_RETRY_ALL", "2.24.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_MQP_RETRY_CNT", "2.24.3", "", K::Int, "", "34", false, ""},
-    {"NCCL_IB_MQP_RETRY_SLEEP_MSEC", "2.24.3", "", K::Int, "", "100", false, ""},
-    {"NCCL_IB_OOO_RQ", "2.30.3", "", K::Int, "", "0", true, ""},
-    {"NCCL_IB_PCI_RELAXED_ORDERING", "2.12.7", "", K::Int, "0..2", "2", true, ""},
-    {"NCCL_IB_PKEY", "2.8.3", "", K::Int, "", "0", true, ""},
-    {"NCCL_IB_PKEY_VALUE", "2.31.2", "", K::Int, "-1..65535", "unset", true, ""},
-    {"NCCL_IB_PREPOST_RECEIVE_WORK_REQUESTS", "2.29.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_QPS_PER_CONNECTION", "2.10.3", "", K::Int, "1..128", "1", true, ""},
-    {"NCCL_IB_QUERY_PORT_SPEED", "2.30.7", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_RECEIVER_SIDE_MATCHING_SCHEME", "2.29.7", "", K::Int, "-2..1", "0", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_FAILOVER", "2.29.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_FAILOVER_MAX_ATTEMPTS", "2.29.7", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_FAILOVER_PROBE_DELAY", "2.29.7", "", K::Int, "", "10", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY", "2.30.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ACK_TIMEOUT", "2.30.3", "", K::Int, "", "5000", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_BATCH_INTERVAL", "2.30.3", "", K::Int, "", "500", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_BATCH_SIZE", "2.30.3", "", K::Int, "", "5", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_SEQUENCE_SIZE", "2.30.3", "", K::Int, "", "5", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ALIVE_MSG_TIMEOUT", "2.30.3", "", K::Int, "", "4000", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_ATTEMPTS_MAX", "2.30.3", "", K::Int, "", "20 (5 before 2.31.2)", false, ""},
-    {"NCCL_IB_RESILIENCY_PORT_RECOVERY_START_DELAY", "2.30.3", "", K::Int, "", "200", false, ""},
-    {"NCCL_IB_RETRY_CNT", "2.4.2", "", K::Int, "0..7", "7", true, ""},
-    {"NCCL_IB_RETURN_ASYNC_EVENTS", "2.23.4", "", K::Int, "", "1", true, ""},
-    {"NCCL_IB_ROCE_VERSION_NUM", "2.21.5", "", K::Int, "1..2", "2", true, ""},
-    {"NCCL_IB_ROUTABLE_FLID_GID_INDEX", "2.22.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_SL", "2.4.2", "", K::Int, "-1..15", "0", true, ""},
-    {"NCCL_IB_SPLIT_DATA_ON_QPS", "2.18.1", "", K::Int, "", "0", true, ""},
-    {"NCCL_IB_SUBNET_AWARE_ROUTING", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_SUBNET_PREFIX_LEN", "2.30.7", "", K::Int, "1..32", "24", false, ""},
-    {"NCCL_IB_TC", "2.4.2", "", K::Int, "-1..255", "0", true, ""},
-    {"NCCL_IB_TIMEOUT", "2.4.2", "", K::Int, "0..31", "20", true, ""},
-    {"NCCL_IB_USE_INLINE", "2.8.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_WARN_RAIL_LOCAL", "2.24.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_IB_WQE_LATENCY_REPORT", "2.31.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_IB_WQE_LATENCY_THRESHOLD_NS", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_IGNORE_COLLNET_MISMATCH", "2.30.3", "", K::Int, "", "0", true, ""},
-    {"NCCL_IGNORE_CPU_AFFINITY", "2.4.6", "", K::Int, "", "0", true, ""},
-    {"NCCL_IGNORE_DISABLED_P2P", "2.12.7", "", K::Int, "0..2", "0", false, ""},
-    {"NCCL_IGNORE_NET_MISMATCH", "2.30.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_IPC_USE_ABSTRACT_SOCKET", "2.29.2", "", K::Int, "", "1", true, ""},
-    {"NCCL_L1_SHARED_MEMORY_CARVEOUT", "2.12.10", "", K::Int, "", "0", false, ""},
-    {"NCCL_LAUNCH_MODE", "2.4.2", "", K::Word, "PARALLEL|GROUP", "PARALLEL", true, ""},
-    {"NCCL_LAUNCH_ORDER_IMPLICIT", "2.26.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_LAUNCH_RACE_FATAL", "2.26.2", "", K::Int, "", "1", true, ""},
-    {"NCCL_LEGACY_CUDA_REGISTER", "2.24.3", "", K::Int, "", "0", true, ""},
-    {"NCCL_LL128_BUFFSIZE", "2.7.3", "", K::Int, "", "automatic", false, ""},
-    {"NCCL_LL128_C2C", "2.27.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_LL128_NTHREADS", "2.5.6", "", K::Int, "", "640", false, ""},
-    {"NCCL_LL_BUFFSIZE", "2.7.3", "", K::Int, "", "automatic", false, ""},
-    {"NCCL_LL_THRESHOLD", "2.4.2", "2.4.8", K::Int, "", "-2", true, "NCCL_PROTO"},
-    {"NCCL_LOCAL_REGISTER", "2.19.1", "", K::Int, "", "1", true, ""},
-    {"NCCL_LSA_TEAM_SIZE", "2.29.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_MAX_CTAS", "2.17.1", "", K::Int, "", "64 (from config)", true, ""},
-    {"NCCL_MAX_NCHANNELS", "2.5.6", "", K::Int, "", "-2", true, "NCCL_MAX_CTAS"},
-    {"NCCL_MAX_NRINGS", "2.4.2", "", K::Int, "", "-2", false, "NCCL_MAX_CTAS"},
-    {"NCCL_MAX_P2P_NCHANNELS", "2.7.3", "", K::Int, "", "64", false, ""},
-    {"NCCL_MEM_SYNC_DOMAIN", "2.16.2", "", K::Int, "0..1", "1", true, ""},
-    {"NCCL_MIN_CTAS", "2.17.1", "", K::Int, "", "1 (from config)", true, ""},
-    {"NCCL_MIN_NCHANNELS", "2.5.6", "", K::Int, "", "-2", true, "NCCL_MIN_CTAS"},
-    {"NCCL_MIN_NRINGS", "2.4.2", "", K::Int, "", "-2", false, "NCCL_MIN_CTAS"},
-    {"NCCL_MIN_P2P_NCHANNELS", "2.7.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_MLOPART_RDMA_ENABLE", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_MNNVL", "2.20.3", "2.20.5", K::Int, "", "-2", false, "NCCL_MNNVL_ENABLE"},
-    {"NCCL_MNNVL_CLIQUE_ID", "2.23.4", "", K::Int, "", "-1", true, ""},
-    {"NCCL_MNNVL_CROSS_CLIQUE", "2.30.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_MNNVL_ENABLE", "2.21.5", "", K::Int, "0..2", "2", true, ""},
-    {"NCCL_MNNVL_RAIL_PER_HOST", "2.28.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_MNNVL_SCATTER_NETS_ENABLE", "2.27.5", "", K::Int, "", "1", false, ""},
-    {"NCCL_MNNVL_UUID", "2.25.1", "", K::Int, "", "-1", true, ""},
-    {"NCCL_MULTI_RANK_GPU_ENABLE", "2.30.3", "", K::Int, "", "0", true, ""},
-    {"NCCL_MULTI_SEGMENT_REGISTER", "2.29.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_NCCL_ALLOC_P2P_NET_LL_BUFFERS", "2.14.3", "2.16.2", K::Int, "", "0", false, "NCCL_ALLOC_P2P_NET_LL_BUFFERS"},
-    {"NCCL_NCHANNELS_PER_NET_PEER", "2.12.7", "", K::Int, "", "2, or more by bandwidth", false, ""},
-    {"NCCL_NET", "2.10.3", "", K::Text, "", "unset", true, ""},
-    {"NCCL_NETDEVS_POLICY", "2.28.3", "", K::Text, "", "AUTO", true, ""},
-    {"NCCL_NET_DISABLE_INTRA", "2.12.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_NET_FORCE_FLUSH", "2.15.1", "", K::Int, "", "0", false, ""},
-    {"NCCL_NET_FORCE_MERGE", "2.24.3", "", K::Text, "", "unset", false, ""},
-    {"NCCL_NET_GDR_C2C", "2.26.2", "", K::Int, "", "1", true, ""},
-    {"NCCL_NET_GDR_LEVEL", "2.4.2", "", K::Level, "", "PXB (P2C with C2C)", true, ""},
-    {"NCCL_NET_GDR_MLOPART", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_NET_GDR_READ", "2.4.2", "", K::Int, "-2..1", "automatic", true, ""},
-    {"NCCL_NET_MERGE_LEVEL", "2.24.3", "", K::Level, "PORT", "PORT", false, ""},
-    {"NCCL_NET_MERGE_POLICY", "2.30.7", "", K::AnyCaseWord, "ALL|RAIL", "ALL", true, ""},
-    {"NCCL_NET_OPTIONAL_RECV_COMPLETION", "2.24.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_NET_OVERHEAD", "2.18.1", "", K::Int, "", "1000 (2000 on AMD x86)", false, ""},
-    {"NCCL_NET_PLUGIN", "2.11.4", "", K::Text, "", "unset", true, ""},
-    {"NCCL_NET_PLUGIN_REF_COUNT", "2.26.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_NET_SHARED_BUFFERS", "2.8.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_NET_SHARED_COMMS", "2.12.7", "", K::Int, "", "1", true, ""},
-    {"NCCL_NO_CACHE", "2.29.7", "", K::Text, "", "unset", false, ""},
-    {"NCCL_NSOCKS_PERTHREAD", "2.4.8", "", K::Int, "-2..64", "automatic", true, ""},
-    {"NCCL_NTHREADS", "2.4.2", "", K::Int, "-2..512", "512", true, ""},
-    {"NCCL_NUM_RMA_CTX", "2.29.2", "", K::Int, "", "1 (from config)", false, ""},
-    {"NCCL_NUM_RMA_INT_CTX", "2.31.2", "", K::Int, "", "4", false, ""},
-    {"NCCL_NVB_DISABLE", "2.9.9", "", K::Int, "", "0", true, ""},
-    {"NCCL_NVB_PRECONNECT", "2.9.9", "", K::Int, "", "1", false, ""},
-    {"NCCL_NVLINK_UTIL_CENTRIC_SCHED_ENABLE", "2.27.3", "", K::Int, "", "0 (from config)", false, ""},
-    {"NCCL_NVLSTREE_MAX_CHUNKSIZE", "2.20.3", "", K::Int, "", "64 KiB from 4 nodes, else NVLS chunk size", false, ""},
-    {"NCCL_NVLS_CHUNKSIZE", "2.21.5", "", K::Int, "", "131072", false, ""},
-    {"NCCL_NVLS_ENABLE", "2.17.1", "", K::Int, "0..2", "2", true, ""},
-    {"NCCL_NVLS_NCHANNELS", "2.17.1", "", K::Int, "", "by architecture", false, ""},
-    {"NCCL_NVTX_DISABLE", "2.28.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_OOB_NET_ENABLE", "2.23.4", "", K::Int, "", "0", true, ""},
-    {"NCCL_OOB_NET_IFNAME", "2.23.4", "", K::Filter, "", "unset", true, ""},
-    {"NCCL_P2P_DIRECT_DISABLE", "2.12.12", "", K::Int, "", "0", true, ""},
-    {"NCCL_P2P_DISABLE", "2.4.2", "", K::Int, "0..1", "unset", true, ""},
-    {"NCCL_P2P_EPOCH_ENABLE", "2.29.2", "", K::Int, "", "1", false, ""},
-    {"NCCL_P2P_LEVEL", "2.4.2", "", K::Level, "", "by platform", true, ""},
-    {"NCCL_P2P_LL_THRESHOLD", "2.14.3", "", K::Int, "", "16384", true, ""},
-    {"NCCL_P2P_MAX_PEERS", "2.30.3", "", K::Int, "", "automatic", false, ""},
-    {"NCCL_P2P_NET_CHUNKSIZE", "2.14.3", "", K::Int, "", "131072", true, ""},
-    {"NCCL_P2P_NVL_CHUNKSIZE", "2.16.2", "", K::Int, "", "524288", false, ""},
-    {"NCCL_P2P_PCI_CHUNKSIZE", "2.16.2", "", K::Int, "", "131072", false, ""},
-    {"NCCL_P2P_PER_CHANNEL_NET_BW", "2.29.2", "", K::Int, "", "14", false, ""},
-    {"NCCL_P2P_PER_CHANNEL_REG_NET_BW", "2.31.2", "", K::Int, "", "unset", false, ""},
-    {"NCCL_P2P_PXN_LEVEL", "2.12.7", "", K::Int, "0..2", "2", true, ""},
-    {"NCCL_P2P_READ_ENABLE", "2.7.3", "", K::Int, "", "1 on Ampere NVLink pairs, else 0", false, ""},
-    {"NCCL_P2P_SCHEDULE_GROUP_SIZE", "2.28.7", "", K::Int, "", "8", false, ""},
-    {"NCCL_P2P_USE_CUDA_MEMCPY", "2.13.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_PARAM_DUMP_ALL", "2.30.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_PAT_ENABLE", "2.23.4", "", K::Int, "0..2", "2", false, ""},
-    {"NCCL_PROFILER_PLUGIN", "2.23.4", "", K::Text, "", "unset", true, ""},
-    {"NCCL_PROGRESS_APPENDOP_FREQ", "2.16.5", "", K::Int, "", "8", false, ""},
-    {"NCCL_PROGRESS_COUNTERS", "2.32", "", K::Int, "", "0", false, ""},
-    {"NCCL_PROGRESS_COUNTER_MONITOR_POLL_MS", "2.32", "", K::Int, "", "1000", false, ""},
-    {"NCCL_PROGRESS_COUNTER_MONITOR_STALE_MS", "2.32", "", K::Int, "", "5000", false, ""},
-    {"NCCL_PROGRESS_COUNTER_MONITOR_STALE_WARN_SEC", "2.32", "", K::Int, "", "600", false, ""},
-    {"NCCL_PROTO", "2.5.6", "", K::Choice, "LL|LL128|Simple", "unset", true, ""},
-    {"NCCL_PROXY_APPEND_BATCH_SIZE", "2.16.2", "", K::Int, "", "16", false, ""},
-    {"NCCL_PROXY_CPUSET", "2.28.3", "", K::Text, "", "unset", false, ""},
-    {"NCCL_PROXY_DUMP_SIGNAL", "2.14.3", "", K::Int, "", "-1", false, ""},
-    {"NCCL_PROXY_PROFILE", "2.12.7", "2.22.3", K::Path, "", "unset", false, "NCCL_PROFILER_PLUGIN"},
-    {"NCCL_PXN_C2C", "2.27.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_PXN_DISABLE", "2.12.7", "", K::Int, "", "0", true, ""},
-    {"NCCL_RAS_ADDR", "2.24.3", "", K::Text, "", "localhost:28028", true, ""},
-    {"NCCL_RAS_ENABLE", "2.24.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_RAS_TIMEOUT_FACTOR", "2.24.3", "", K::Decimal, "", "1", true, ""},
-    {"NCCL_REPORT_CONNECT_PROGRESS", "2.19.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_RINGS", "2.4.2", "2.4.8", K::Text, "", "unset", false, "NCCL_GRAPH"},
-    {"NCCL_RMA_DISABLE", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_RMA_EAGER_INIT", "2.31.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_RMA_MULTI_CTX_THRESHOLD", "2.31.2", "", K::Int, "", "4194304", false, ""},
-    {"NCCL_RMA_PLUGIN", "2.30.7", "", K::Text, "", "unset", false, ""},
-    {"NCCL_RMA_PLUGIN_REF_COUNT", "2.30.7", "", K::Int, "", "0", false, ""},
-    {"NCCL_RMA_PROXY_DUMP_SIGNAL", "2.29.2", "", K::Int, "", "-1", false, ""},
-    {"NCCL_RMA_PROXY_QUEUE_SIZE", "2.29.2", "", K::PowerOfTwo, "", "-1", false, ""},
-    {"NCCL_RUNTIME_CONNECT", "2.22.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_RUN_DIAGNOSTICS", "2.31.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_RUN_RAS_DIAGNOSTICS", "2.31.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_SET_CPU_STACK_SIZE", "2.28.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_SET_STACK_SIZE", "2.9.6", "", K::Int, "", "0", true, ""},
-    {"NCCL_SET_THREAD_NAME", "2.12.7", "", K::Int, "", "0", true, ""},
-    {"NCCL_SHADOW_MEMPOOL_MAX_SIZE", "2.30.7", "", K::Int, "", "1073741824", false, ""},
-    {"NCCL_SHARED_BUFF_COUNT", "2.8.3", "2.8.4", K::Int, "", "-2", false, ""},
-    {"NCCL_SHM_DISABLE", "2.4.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_SHM_LOCALITY", "2.13.4", "", K::Int, "1..2", "2", false, ""},
-    {"NCCL_SHM_MEMCPY_MODE", "2.13.4", "2.30.4", K::Int, "1..3", "1", false, ""},
-    {"NCCL_SHM_USE_CUDA_MEMCPY", "2.13.4", "2.30.4", K::Int, "", "0", false, ""},
-    {"NCCL_SINGLE_PROC_MEM_REG_ENABLE", "2.28.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_SOCKET_FAMILY", "2.4.2", "", K::Word, "AF_INET|AF_INET6", "first found", true, ""},
-    {"NCCL_SOCKET_IFNAME", "2.4.2", "", K::Filter, "", "ib*, then others except docker/lo/virbr, then docker, lo, virbr", true, ""},
-    {"NCCL_SOCKET_INLINE", "2.27.3", "", K::Int, "", "128", false, ""},
-    {"NCCL_SOCKET_MAGIC", "2.30.7", "", K::Int, "", "built-in constant", true, ""},
-    {"NCCL_SOCKET_MIN_TASKSIZE", "2.27.3", "", K::Int, "", "65536", false, ""},
-    {"NCCL_SOCKET_NTHREADS", "2.4.8", "", K::Int, "-2..16", "automatic", true, ""},
-    {"NCCL_SOCKET_POLL_TIMEOUT_MSEC", "2.29.2", "", K::Int, "", "0", true, ""},
-    {"NCCL_SOCKET_RCVBUF", "2.27.3", "", K::Int, "", "-1", false, ""},
-    {"NCCL_SOCKET_RETRY_CNT", "2.24.3", "", K::Int, "", "34", true, ""},
-    {"NCCL_SOCKET_RETRY_SLEEP_MSEC", "2.24.3", "", K::Int, "", "100", true, ""},
-    {"NCCL_SOCKET_SNDBUF", "2.27.3", "", K::Int, "", "-1", false, ""},
-    {"NCCL_SYM_CE_THRESHOLD", "2.29.2", "", K::Int, "", "8388608", false, ""},
-    {"NCCL_SYM_CTAS", "2.27.3", "", K::Int, "", "0", false, ""},
-    {"NCCL_SYM_GIN_KERNELS_ENABLE", "2.29.7", "", K::Int, "", "1", true, ""},
-    {"NCCL_SYM_KERNEL", "2.27.3", "", K::Text, "", "unset", false, ""},
-    {"NCCL_SYM_NOWIN_ENABLE", "2.29.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_SYM_REUSE_SYSMEM_HANDLES", "2.30.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_SYM_RS_GIN_CHUNK_SIZE", "2.30.7", "", K::Int, "", "-1", false, ""},
-    {"NCCL_SYM_TMA_ENABLE", "2.30.3", "", K::Int, "", "1 (0 before 2.31.2)", false, ""},
-    {"NCCL_THREAD_THRESHOLD", "2.4.2", "2.4.8", K::Int, "", "-2", false, "NCCL_THREAD_THRESHOLDS"},
-    {"NCCL_THREAD_THRESHOLDS", "2.5.6", "", K::Text, "", "unset", false, ""},
-    {"NCCL_TOPO_DUMP_FILE", "2.6.4", "", K::Path, "", "unset", true, ""},
-    {"NCCL_TOPO_DUMP_FILE_RANK", "2.6.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_TOPO_FILE", "2.6.4", "", K::Path, "", "unset", true, ""},
-    {"NCCL_TOPO_SCATTER_START_NET", "2.31.2", "", K::Int, "", "0", false, ""},
-    {"NCCL_TOPO_SPLIT_MLOPART", "2.30.7", "", K::Int, "", "1", false, ""},
-    {"NCCL_TREE_THRESHOLD", "2.4.2", "2.4.8", K::Int, "", "-2", true, "NCCL_ALGO"},
-    {"NCCL_TUNER_PLUGIN", "2.19.1", "", K::Text, "", "unset", true, ""},
-    {"NCCL_UID_STAGGER_RATE", "2.23.4", "", K::Int, "", "7000", true, ""},
-    {"NCCL_UID_STAGGER_THRESHOLD", "2.23.4", "", K::Int, "", "256", true, ""},
-    {"NCCL_UNPACK_DOUBLE_NCHANNELS", "2.22.3", "", K::Int, "", "1", false, ""},
-    {"NCCL_WARN_ENABLE_DEBUG_INFO", "2.19.4", "", K::Int, "", "0", false, ""},
-    {"NCCL_WIN_ENABLE", "2.27.3", "", K::Int, "", "1", true, ""},
-    {"NCCL_WIN_STRIDE", "2.27.3", "", K::Int, "", "-1", false, ""},
-    {"NCCL_WORK_ARGS_BYTES", "2.22.3", "", K::Int, "", "9223372036854775807", false, ""},
-    {"NCCL_WORK_FIFO_BYTES", "2.22.3", "", K::PowerOfTwo, "", "1048576", false, ""},
-    {"NCCL_WORK_FIFO_DEPTH", "2.13.4", "2.21.5", K::PowerOfTwo, "", "65536", false, "NCCL_WORK_FIFO_BYTES"},
+#include "diagnose/settings/nccl_variables.inc"
 };
-// clang-format on
 
 constexpr bool by_name(const NcclVariable& a, const NcclVariable& b) { return a.name < b.name; }
 static_assert(std::is_sorted(std::begin(kVariables), std::end(kVariables), by_name));
 
+/// The same of other_variables.table.
+constexpr OtherVariable row(std::string_view name, std::string_view reader,
+                            std::string_view instead) {
+  return {name, reader, instead};
+}
+
+constexpr OtherVariable kOthers[] = {
+#include "diagnose/settings/other_variables.inc"
+};
+
 }  // namespace
+
+bool fits_name(std::string_view pattern, std::string_view name) {
+  return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                : name == pattern;
+}
 
 std::span<const NcclVariable> nccl_variables() { return kVariables; }
 
@@ -326,322 +59,307 @@ const NcclVariable* find_nccl_variable(std::string_view name) {
   return found != std::end(kVariables) && found->name == name ? found : nullptr;
 }
 
-bool is_nccl_variable(std::string_view name) { return find_nccl_variable(name) != nullptr; }
-
 bool is_read_where_used(std::string_view name) {
-  constexpr std::string_view kPrefixes[] = {"NCCL_IB_",     "NCCL_NET_GDR", "NCCL_GDR",
-                                            "NCCL_SHM_",    "NCCL_MNNVL_",  "NCCL_DMABUF",
-                                            "NCCL_SOCKET_N"};
-  return std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
-                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+  constexpr std::string_view kNames[] = {"NCCL_IB_*",     "NCCL_NET_GDR*", "NCCL_GDR*",
+                                         "NCCL_SHM_*",    "NCCL_MNNVL_*",  "NCCL_DMABUF*",
+                                         "NCCL_SOCKET_N*"};
+  return std::any_of(std::begin(kNames), std::end(kNames),
+                     [&](std::string_view pattern) { return fits_name(pattern, name); });
+}
+
+std::span<const OtherVariable> other_variables() { return kOthers; }
+
+const OtherVariable* find_other_variable(std::string_view name) {
+  const OtherVariable* family = nullptr;
+  for (const OtherVariable& other : kOthers) {
+    if (other.name == name) return &other;
+    if (family == nullptr && fits_name(other.name, name)) family = &other;
+  }
+  return family;
+}
+
+bool is_rccl_variable(std::string_view name) {
+  const OtherVariable* other = find_other_variable(name);
+  return other != nullptr && other->reader == "RCCL";
 }
 
 namespace {
 
-constexpr OtherVariable kTorch[] = {
-    {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "PyTorch", ""},
-    {"TORCH_NCCL_AVOID_RECORD_STREAMS", "PyTorch", ""},
-    {"TORCH_NCCL_BCAST_UNIQUEID", "PyTorch", ""},
-    {"TORCH_NCCL_BLOCKING_WAIT", "PyTorch", ""},
-    {"TORCH_NCCL_COORD_CHECK_MILSEC", "PyTorch", ""},
-    {"TORCH_NCCL_CUDA_EVENT_CACHE", "PyTorch", ""},
-    {"TORCH_NCCL_DEBUG_INFO_PIPE_FILE", "PyTorch", ""},
-    {"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "PyTorch", ""},
-    {"TORCH_NCCL_DESYNC_DEBUG", "PyTorch", ""},
-    {"TORCH_NCCL_DUMP_ON_TIMEOUT", "PyTorch", ""},
-    {"TORCH_NCCL_ENABLE_MONITORING", "PyTorch", ""},
-    {"TORCH_NCCL_ENABLE_TIMING", "PyTorch", ""},
-    {"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "PyTorch", ""},
-    {"TORCH_NCCL_HIGH_PRIORITY", "PyTorch", ""},
-    {"TORCH_NCCL_LOG_CPP_STACK_ON_UNCLEAN_SHUTDOWN", "PyTorch", ""},
-    {"TORCH_NCCL_NAN_CHECK", "PyTorch", ""},
-    {"TORCH_NCCL_NONBLOCKING_TIMEOUT", "PyTorch", ""},
-    {"TORCH_NCCL_PROPAGATE_ERROR", "PyTorch", ""},
-    {"TORCH_NCCL_RANKS_PER_ROOT", "PyTorch", ""},
-    {"TORCH_NCCL_RETHROW_CUDA_ERRORS", "PyTorch", ""},
-    {"TORCH_NCCL_SHOW_EAGER_INIT_P2P_SERIALIZATION_WARNING", "PyTorch", ""},
-    {"TORCH_NCCL_TRACE_BUFFER_SIZE", "PyTorch", ""},
-    {"TORCH_NCCL_TRACE_CPP_STACK", "PyTorch", ""},
-    {"TORCH_NCCL_USE_COMM_NONBLOCKING", "PyTorch", ""},
-    {"TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK", "PyTorch", ""},
-    {"TORCH_NCCL_WAIT_TIMEOUT_DUMP_MILSEC", "PyTorch", ""},
+using Fault = std::optional<ValueFault>;
+
+std::string readable(std::string_view values) {
+  std::string text(values);
+  for (size_t at = text.find('|'); at != text.npos; at = text.find('|', at + 2)) {
+    text.replace(at, 1, ", ");
+  }
+  return text;
+}
+
+/// What of the text strtoll takes, and how much of it.
+struct ReadNumber {
+  int64_t value = 0;
+  size_t length = 0;  ///< 0: the text does not begin with a number.
+  bool overflow = false;
 };
 
-constexpr std::string_view kBuilds = "a build or an image, to find the library";
-constexpr std::string_view kCheckpoint = "NCCL's checkpoint library";
-constexpr std::string_view kDoca = "the DOCA code within NCCL";
-constexpr std::string_view kExpertParallel = "NCCL's expert-parallel library nccl_ep";
-constexpr std::string_view kInspector = "NCCL's inspector plugin";
-constexpr std::string_view kProfiler = "NCCL's example profiler plugin";
-constexpr std::string_view kRccl = "RCCL";
-constexpr std::string_view kReshard = "nccl_m2n";  // Called nccl_xfer in 2.30.7.
-constexpr std::string_view kRocm = "the ROCm runtime";
+ReadNumber read_front(std::string_view text) {
+  const std::string copy(text.substr(0, 64));
+  char* end = nullptr;
+  errno = 0;
+  const long long value = std::strtoll(copy.c_str(), &end, 0);
+  return {value, static_cast<size_t>(end - copy.c_str()), errno == ERANGE};
+}
 
-constexpr OtherVariable kNames[] = {
-    {"NCCL_ASYNC_ERROR_HANDLING", "PyTorch", "TORCH_NCCL_ASYNC_ERROR_HANDLING"},
-    {"NCCL_BLOCKING_WAIT", "PyTorch", "TORCH_NCCL_BLOCKING_WAIT"},
-    {"NCCL_DESYNC_DEBUG", "PyTorch", "TORCH_NCCL_DESYNC_DEBUG"},
-    {"NCCL_ENABLE_TIMING", "PyTorch", "TORCH_NCCL_ENABLE_TIMING"},
-    {"NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK", "PyTorch",
-     "TORCH_NCCL_USE_TENSOR_REGISTER_ALLOCATOR_HOOK"},
-    {"ENABLE_NCCL_HEALTH_CHECK", "PyTorch", "TORCH_ENABLE_NCCL_HEALTH_CHECK"},
-    {"NCCL_BUILD_TYPE", kBuilds, ""},
-    {"NCCL_DIR", kBuilds, ""},
-    {"NCCL_HOME", kBuilds, ""},
-    {"NCCL_INCLUDE_DIR", kBuilds, ""},
-    {"NCCL_INCLUDE_DIRS", kBuilds, ""},
-    {"NCCL_INSTALL_PATH", kBuilds, ""},
-    {"NCCL_LIBRARIES", kBuilds, ""},
-    {"NCCL_LIBRARY", kBuilds, ""},
-    {"NCCL_LIBRARY_PATH", kBuilds, ""},
-    {"NCCL_LIB_DIR", kBuilds, ""},
-    {"NCCL_PATH", kBuilds, ""},
-    {"NCCL_PREFIX", kBuilds, ""},
-    {"NCCL_ROOT", kBuilds, ""},
-    {"NCCL_ROOT_DIR", kBuilds, ""},
-    {"NCCL_SRC_DIR", kBuilds, ""},
-    {"NCCL_SOURCE_DIR", kBuilds, ""},
-    {"NCCL_VERSION", kBuilds, ""},
-    {"NCCL_LINK_TYPE", kBuilds, ""},
-    {"NCCL_MAJOR_VERSION", kBuilds, ""},
-    {"NCCL_TUNER_CONFIG_FILE", "NCCL's example tuner plugin", ""},
-    {"NCCL_TUNER_CONFIG_PATH", "Google's tuner plugin", ""},
-    {"NCCL_INSPECTOR_COLL_POOL_SIZE", kInspector, ""},
-    {"NCCL_INSPECTOR_COMM_POOL_SIZE", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_COLL_RING_SIZE", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_DIR", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_MIN_SIZE_BYTES", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_P2P_RING_SIZE", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_THREAD_ENABLE", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_THREAD_INTERVAL_MICROSECONDS", kInspector, ""},
-    {"NCCL_INSPECTOR_DUMP_VERBOSE", kInspector, ""},
-    {"NCCL_INSPECTOR_ENABLE", kInspector, ""},
-    {"NCCL_INSPECTOR_ENABLE_P2P", kInspector, ""},
-    {"NCCL_INSPECTOR_OTEL_EXPORT", kInspector, ""},
-    {"NCCL_INSPECTOR_OTEL_VERBOSE", kInspector, ""},
-    {"NCCL_INSPECTOR_P2P_POOL_SIZE", kInspector, ""},
-    {"NCCL_INSPECTOR_POOL_GROW", kInspector, ""},
-    {"NCCL_INSPECTOR_PROM_DUMP", kInspector, ""},
-    {"NCCL_INSPECTOR_REQUIRE_KERNEL_TIMING", kInspector, ""},
-    {"NCCL_PROFILER_CE_POLLER_INTERVAL_MICROSECONDS", kProfiler, ""},
-    {"NCCL_PROFILER_CE_TIMING", kProfiler, ""},
-    {"NCCL_PROFILE_CE_BATCH_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_CE_COLL_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_CE_SYNC_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_COLL_API_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_COLL_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_DUMP_FILE", kProfiler, ""},
-    {"NCCL_PROFILE_EVENT_MASK", kProfiler, ""},
-    {"NCCL_PROFILE_GROUP_API_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_GROUP_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_KERNEL_LAUNCH_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_P2P_API_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_P2P_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_PROXY_CTRL_POOL_SIZE", kProfiler, ""},
-    {"NCCL_PROFILE_PROXY_DETACH_POOL_SIZE", kProfiler, ""},
-    {"NCCL_EP_COMM_SMS", kExpertParallel, ""},
-    {"NCCL_EP_DEBUG", kExpertParallel, ""},
-    {"NCCL_EP_DISABLE_GUARD", kExpertParallel, ""},
-    {"NCCL_EP_ENV_VERBOSE", kExpertParallel, ""},
-    {"NCCL_EP_HOME", kExpertParallel, ""},
-    {"NCCL_EP_HT_EM_LOCAL_DUP", kExpertParallel, ""},
-    {"NCCL_EP_HT_EM_NVLINK_DUP", kExpertParallel, ""},
-    {"NCCL_EP_JIT_BUILD_INCLUDE_DIR", kExpertParallel, ""},
-    {"NCCL_EP_JIT_CACHE_DIR", kExpertParallel, ""},
-    {"NCCL_EP_JIT_CUDA_INCLUDE_DIR", kExpertParallel, ""},
-    {"NCCL_EP_JIT_LOG", kExpertParallel, ""},
-    {"NCCL_EP_JIT_NVCC", kExpertParallel, ""},
-    {"NCCL_EP_JIT_SOURCE_DIR", kExpertParallel, ""},
-    {"NCCL_EP_PREPROCESS_NUM_SMS", kExpertParallel, ""},
-    {"NCCL_EP_PROLOG_EPILOG_SMS", kExpertParallel, ""},
-    {"NCCL_EP_TIMEOUT_MS", kExpertParallel, ""},
-    {"NCCL_EP_TOKENS_PER_CHUNK", kExpertParallel, ""},
-    {"NCCL_CHECKPOINT_KVS_PATH", kCheckpoint, ""},
-    {"NCCL_CHECKPOINT_KVS_TIMEOUT", kCheckpoint, ""},
-    {"NCCL_RESHARD_ALGORITHM", kReshard, ""},
-    {"NCCL_RESHARD_CHUNK_SIZE", kReshard, ""},
-    {"NCCL_RESHARD_DST_DOMAIN_SIZE", kReshard, ""},
-    {"NCCL_RESHARD_LB_MODE", kReshard, ""},
-    {"NCCL_RESHARD_LOG_LEVEL", kReshard, ""},
-    {"NCCL_RESHARD_MAX_CTA", kReshard, ""},
-    {"NCCL_RESHARD_SRC_DOMAIN_SIZE", kReshard, ""},
-    {"NCCL_RESHARD_STREAM_POOL_SIZE", kReshard, ""},
-    {"NCCLXFER_RESHARD_ALGORITHM", kReshard, "NCCL_RESHARD_ALGORITHM"},
-    {"NCCLXFER_RESHARD_CHUNK_SIZE", kReshard, "NCCL_RESHARD_CHUNK_SIZE"},
-    {"NCCLXFER_RESHARD_DST_DOMAIN_SIZE", kReshard, "NCCL_RESHARD_DST_DOMAIN_SIZE"},
-    {"NCCLXFER_RESHARD_LB_MODE", kReshard, "NCCL_RESHARD_LB_MODE"},
-    {"NCCLXFER_RESHARD_LOG_LEVEL", kReshard, "NCCL_RESHARD_LOG_LEVEL"},
-    {"NCCLXFER_RESHARD_MAX_CTA", kReshard, "NCCL_RESHARD_MAX_CTA"},
-    {"NCCLXFER_RESHARD_SRC_DOMAIN_SIZE", kReshard, "NCCL_RESHARD_SRC_DOMAIN_SIZE"},
-    {"NCCLXFER_RESHARD_STREAM_POOL_SIZE", kReshard, "NCCL_RESHARD_STREAM_POOL_SIZE"},
-    {"DOCA_GPUNETIO_DISABLE_GDRCOPY", kDoca, ""},
-    {"DOCA_GPUNETIO_LOG", kDoca, ""},
-    {"MSCCL_ALGO_FILE_PATH", kRccl, ""},
-    {"MSCCL_MAX_NUM_ALGOS", kRccl, ""},
-    {"NCCL_ENABLE_DMABUF_SUPPORT", kRccl, ""},
-    {"NCCL_RINGS", kRccl, ""},
-    {"NCCL_RINGS_REMAP", kRccl, ""},
-    {"NPKIT_DUMP_DIR", kRccl, ""},
-    {"RCCL_CHANNEL_TUNING_ENABLE", kRccl, ""},
-    {"RCCL_CLIQUE_IGNORE_TOPO", kRccl, ""},
-    {"RCCL_DIRECT_ALLGATHER_THRESHOLD", kRccl, ""},
-    {"RCCL_DIRECT_REDUCE_SCATTER_THRESHOLD", kRccl, ""},
-    {"RCCL_DUMP_ROME_MODEL_FILE", kRccl, ""},
-    {"RCCL_ENABLE_CLIQUE", kRccl, ""},
-    {"RCCL_ENABLE_HIPGRAPH", kRccl, ""},
-    {"RCCL_ENABLE_INTRANET", kRccl, ""},
-    {"RCCL_ENABLE_PROXY_TRACE", kRccl, ""},
-    {"RCCL_ENABLE_SIGNALHANDLER", kRccl, ""},
-    {"RCCL_FORCE_ENABLE_CLIQUE", kRccl, ""},
-    {"RCCL_FORCE_ENABLE_DMABUF", kRccl, ""},
-    {"RCCL_FORCE_ENABLE_GDRDMA", kRccl, ""},
-    {"RCCL_GDR_FLUSH_GPU_MEM_NO_RELAXED_ORDERING", kRccl, ""},
-    {"RCCL_IB_QPS_PER_P2P", kRccl, ""},
-    {"RCCL_INJECT_FAULTS", kRccl, ""},
-    {"RCCL_INTRANET_THRESHOLD", kRccl, ""},
-    {"RCCL_KERNEL_COLL_TRACE_ENABLE", kRccl, ""},
-    {"RCCL_KERNEL_COLL_TRACE_THREAD_ENABLE", kRccl, ""},
-    {"RCCL_LATENCY_PROFILER", kRccl, ""},
-    {"RCCL_LL128_FORCE_ENABLE", kRccl, ""},
-    {"RCCL_LOG_LEVEL", kRccl, ""},
-    {"RCCL_LOG_ROCTX", kRccl, ""},
-    {"RCCL_MODEL_MATCHING_DISABLE", kRccl, ""},
-    {"RCCL_MODEL_REVERSAL_DISABLE", kRccl, ""},
-    {"RCCL_MSCCLPP_ENABLE", kRccl, ""},
-    {"RCCL_MSCCLPP_THRESHOLD", kRccl, ""},
-    {"RCCL_MSCCL_ENABLE", kRccl, ""},
-    {"RCCL_MSCCL_ENABLE_SINGLE_PROCESS", kRccl, ""},
-    {"RCCL_MSCCL_FORCE_ENABLE", kRccl, ""},
-    {"RCCL_NET_HDP_FLUSH", kRccl, ""},
-    {"RCCL_OVERRIDE_ALGO", kRccl, ""},
-    {"RCCL_OVERRIDE_PROTO", kRccl, ""},
-    {"RCCL_P2P_BATCH_ENABLE", kRccl, ""},
-    {"RCCL_P2P_NET_DISABLE", kRccl, ""},
-    {"RCCL_P2P_NET_THRESHOLD", kRccl, ""},
-    {"RCCL_PIVOT_ALLTOALL_ENABLE", kRccl, ""},
-    {"RCCL_REPLAY_FILE", kRccl, ""},
-    {"RCCL_ROCR_PATH", kRccl, ""},
-    {"RCCL_SOCKET_LINGER", kRccl, ""},
-    {"RCCL_SOCKET_REUSEADDR", kRccl, ""},
-    {"RCCL_THREADS_PER_BLOCK", kRccl, ""},
-    {"RCCL_TREES", kRccl, ""},
-    {"RCCL_UNROLL_FACTOR", kRccl, ""},
-    {"RCCL_USE_AMD_SMI_LIB", kRccl, ""},
-    {"RCCL_USE_ROCM_SMI_LIB", kRccl, ""},
-    {"AMD_LOG_LEVEL", kRocm, ""},
-    {"AMD_SERIALIZE_COPY", kRocm, ""},
-    {"AMD_SERIALIZE_KERNEL", kRocm, ""},
-    {"GPU_MAX_HW_QUEUES", kRocm, ""},
-    {"HIP_FORCE_DEV_KERNARG", kRocm, ""},
-    {"HIP_LAUNCH_BLOCKING", kRocm, ""},
-    {"HIP_VISIBLE_DEVICES", kRocm, ""},
-    {"HSA_ENABLE_IPC_MODE_LEGACY", kRocm, ""},
-    {"HSA_ENABLE_SDMA", kRocm, ""},
-    {"HSA_FORCE_FINE_GRAIN_PCIE", kRocm, ""},
-    {"HSA_NO_SCRATCH_RECLAIM", kRocm, ""},
-    {"ROCR_VISIBLE_DEVICES", kRocm, ""},
+bool is_word_of(std::string_view word, std::string_view values, bool any_case) {
+  const auto words = split(values, '|');
+  return std::any_of(words.begin(), words.end(), [&](std::string_view each) {
+    return any_case ? upper_case(each) == upper_case(word) : each == word;
+  });
+}
+
+Fault no_number(std::string_view value) {
+  if (is_word_of(value, "FALSE|NO|OFF|N", true)) return std::nullopt;
+  return ValueFault{false, "is not a number, so NCCL reads it as 0",
+                    is_word_of(value, "TRUE|YES|ON|Y", true) ? "write 1" : "write a number"};
+}
+
+Fault number_with_tail(const ReadNumber& number, std::string_view value) {
+  const std::string_view tail = trim(value.substr(number.length));
+  if (tail.empty()) return std::nullopt;
+  return ValueFault{false,
+                    fmt::format("is read as {}: what follows the number is ignored", number.value),
+                    "write the number in full, without unit or comment"};
+}
+
+Fault outside(int64_t number, std::string_view range) {
+  const size_t dots = range.find("..");
+  if (dots == range.npos) return std::nullopt;
+  const int64_t low = parse_int(range.substr(0, dots)).value_or(INT64_MIN);
+  const int64_t high = parse_int(range.substr(dots + 2)).value_or(INT64_MAX);
+  if (number >= low && number <= high) return std::nullopt;
+  return ValueFault{false, fmt::format("is outside of what it may be, {} to {}", low, high), ""};
+}
+
+Fault judge_number(const NcclVariable& variable, std::string_view value) {
+  if (value == "18446744073709551615") return std::nullopt;
+  const ReadNumber number = read_front(value);
+  if (number.length == 0) return no_number(value);
+  if (number.overflow) {
+    return ValueFault{
+        false, fmt::format("is too large, so NCCL uses the default {}", variable.fallback), ""};
+  }
+  if (Fault tail = number_with_tail(number, value)) return tail;
+  Fault fault = outside(number.value, variable.values);
+  if (fault && variable.name == "NCCL_IB_TIMEOUT") {
+    fault->hint = "the value is an exponent, 4.096 µs × 2^value: 22 is 17 seconds";
+  }
+  return fault;
+}
+
+Fault judge_decimal(const NcclVariable& variable, std::string_view value) {
+  const std::string copy(value.substr(0, 64));
+  char* end = nullptr;
+  const double number = std::strtod(copy.c_str(), &end);
+  const bool is_whole = end != copy.c_str() && *end == '\0';
+  if (is_whole && std::isfinite(number) && number > 0) return std::nullopt;
+  return ValueFault{false,
+                    fmt::format("is no number above 0, and NCCL 2.31.2 and later use {} instead",
+                                variable.fallback),
+                    "write a number without unit or comment"};
+}
+
+Fault judge_power(const NcclVariable& variable, std::string_view value) {
+  if (Fault fault = judge_number(variable, value)) return fault;
+  const int64_t number = read_number(value);
+  if (number <= 0 || (number & (number - 1)) == 0) return std::nullopt;
+  return ValueFault{false, "is ignored because it is no power of two", ""};
+}
+
+/// "did you mean 'X'?", else the words that there are.
+std::string hint_for(std::string_view word, std::string_view values) {
+  const auto words = split(values, '|');
+  const std::string wanted = upper_case(trim(word));
+  std::vector<std::string> upper;
+  for (const std::string_view each : words) upper.push_back(upper_case(each));
+  const std::vector<std::string_view> views(upper.begin(), upper.end());
+  if (const auto nearest = nearest_name(wanted, views)) {
+    const auto at = std::find(views.begin(), views.end(), *nearest) - views.begin();
+    return fmt::format("did you mean {}?", words[static_cast<size_t>(at)]);
+  }
+  return "it may be " + readable(values);
+}
+
+Fault judge_word(const NcclVariable& variable, std::string_view value) {
+  if (is_word_of(value, variable.values, variable.kind == ValueKind::AnyCaseWord)) return {};
+  return ValueFault{false, "is none of the words that NCCL knows here, so it is ignored",
+                    hint_for(value, variable.values)};
+}
+
+Fault judge_word_list(const NcclVariable& variable, std::string_view value) {
+  if (value.starts_with('^')) value.remove_prefix(1);
+  for (const std::string_view word : split(value, ',')) {
+    if (word.empty() || is_word_of(word, variable.values, true)) continue;
+    return ValueFault{false,
+                      fmt::format("holds '{}', which NCCL does not know: it ignores that word, or "
+                                  "from 2.30.7 on all of them",
+                                  word),
+                      hint_for(word, variable.values)};
+  }
+  return std::nullopt;
+}
+
+/// Parts of "ring;allreduce:tree,ring": names, and whether they are of one function only.
+struct ChoicePart {
+  std::string_view function;  ///< Empty: of all.
+  bool excludes = false;
+  std::vector<std::string_view> names;
 };
 
-constexpr OtherVariable kPrefixes[] = {
-    {"NCCL_IBEXT_", "the IBext plugin of HPC-X", ""},
-    {"NCCL_OFI_", "the aws-ofi-nccl plugin, which spells its settings OFI_NCCL_*", ""},
-    {"OFI_NCCL_", "the aws-ofi-nccl plugin", ""},
-    {"NCCL_FASTSOCKET_", "Google's Fast Socket plugin", ""},
-    {"NCCL_GPUDIRECTTCPX_", "Google's GPUDirect-TCPX plugin", ""},
-    {"NCCL_TCPX_", "Google's GPUDirect-TCPX plugin", ""},
-    {"NCCL_FASTRAK_", "Google's GPUDirect-TCPXO plugin", ""},
-    {"NCCL_SHIMNET_", "Google's gIB plugin", ""},
-    {"NCCL_UCX_", "the UCX plugin of HPC-X", ""},
-    {"NCCL_SHARP_", "the SHARP plugin of HPC-X", ""},
-    {"NCCL_RDMA_SHARP_", "the SHARP plugin of HPC-X", ""},
-    {"NCCL_GPUVIZ_", "Google's profiler plugin", ""},
-    {"NCCL_TELEMETRY_", "Google's profiler plugin", ""},
-    {"NCCL_PROFILER_", kProfiler, ""},
-    {"NCCL_PROFILE_", kProfiler, ""},
-    {"NCCL_INSPECTOR_", kInspector, ""},
-    {"NCCL_EP_", kExpertParallel, ""},
-    {"NCCL_CHECKPOINT_", kCheckpoint, ""},
-    {"NCCL_RESHARD_", kReshard, ""},
-    {"NCCLXFER_", kReshard, ""},
-    {"DOCA_GPUNETIO_", kDoca, ""},
-    {"RCCL_", kRccl, ""},
-    {"MSCCL_", kRccl, ""},
-    {"MSCCLPP_", kRccl, ""},
-    {"NPKIT_", kRccl, ""},
-    {"HSA_", kRocm, ""},
-    {"HIP_", kRocm, ""},
-    {"ROCR_", kRocm, ""},
-    {"NCCL_TEST", "nccl-tests or a test run", ""},
-};
+std::vector<ChoicePart> choice_parts(std::string_view value) {
+  std::vector<ChoicePart> parts;
+  for (std::string_view text : split(value, ';')) {
+    ChoicePart part;
+    if (const size_t colon = text.find(':'); colon != text.npos) {
+      part.function = text.substr(0, colon);
+      text = text.substr(colon + 1);
+    }
+    part.excludes = text.starts_with('^');
+    if (part.excludes) text.remove_prefix(1);
+    for (const std::string_view name : split(text, ',')) {
+      if (!name.empty()) part.names.push_back(name);
+    }
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
 
-constexpr std::string_view kTimeout =
-    "collectives have no time limit in NCCL; PyTorch's is "
-    "init_process_group(timeout=timedelta(…)), "
-    "or the option of the framework";
-constexpr std::string_view kConnect =
-    "NCCL retries connections as NCCL_SOCKET_RETRY_CNT and NCCL_SOCKET_RETRY_SLEEP_MSEC say "
-    "(2.24.3 and later)";
-constexpr std::string_view kWatchdog =
-    "the watchdog is PyTorch's: TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC for its own life, "
-    "init_process_group(timeout=…) for collectives";
+Fault judge_choice(const NcclVariable& variable, std::string_view value) {
+  constexpr std::string_view kFunctions = "Broadcast|Reduce|AllGather|ReduceScatter|AllReduce";
+  bool first = true;
+  for (const ChoicePart& part : choice_parts(value)) {
+    if (!part.function.empty() && !is_word_of(part.function, kFunctions, true)) {
+      return ValueFault{
+          true,
+          fmt::format("names the function '{}', which NCCL does not know here", part.function),
+          hint_for(part.function, kFunctions)};
+    }
+    if (!first && part.function.empty() && !part.names.empty()) {
+      return ValueFault{true, "has a second list without a function in front of it",
+                        "write it like ring;allreduce:tree,ring"};
+    }
+    first = false;
+    for (const std::string_view name : part.names) {
+      if (is_word_of(name, variable.values, true)) continue;
+      return ValueFault{
+          true, fmt::format("holds '{}', which NCCL does not know: the initialisation fails", name),
+          hint_for(name, variable.values)};
+    }
+  }
+  return std::nullopt;
+}
 
-constexpr UnreadName kUnread[] = {
-    {"NCCL_TIMEOUT", kTimeout},
-    {"NCCL_TIMEOUT_*", kTimeout},
-    {"NCCL_COMM_TIMEOUT", kTimeout},
-    {"NCCL_LAUNCH_TIMEOUT", kTimeout},
-    {"TORCH_NCCL_TIMEOUT", kTimeout},
-    {"NCCL_CONNECT_TIMEOUT", kConnect},
-    {"NCCL_SOCKET_TIMEOUT", kConnect},
-    {"NCCL_HEARTBEAT*", kWatchdog},
-    {"NCCL_WATCHDOG*", kWatchdog},
-    {"NCCL_SHM_DIR",
-     "the segments are always in /dev/shm; enlarge that (docker --shm-size, an emptyDir with "
-     "medium: Memory)"},
-    {"NCCL_SHM_USE_CUDA_MEMORY",
-     "there was NCCL_SHM_USE_CUDA_MEMCPY (2.13.4 to 2.30.4), which copies with cudaMemcpy and is "
-     "no cure for lack of space"},
-    {"NCCL_DEBUG_LEVEL", "the level is NCCL_DEBUG=INFO, what it is about NCCL_DEBUG_SUBSYS"},
-    {"NCCL_LOG_LEVEL", "the level is NCCL_DEBUG=INFO"},
-    {"NCCL_SOCKET_IF", "interfaces are chosen by NCCL_SOCKET_IFNAME"},
-    {"NCCL_IFNAME", "interfaces are chosen by NCCL_SOCKET_IFNAME"},
-    {"NCCL_IBV_*", "settings of the InfiniBand network begin with NCCL_IB_"},
-    {"NCCL_TREE_ENABLE", "algorithms are chosen by NCCL_ALGO"},
-    {"NCCL_TOPO_AFFINITY", "NCCL_IGNORE_CPU_AFFINITY=1 takes the GPU's processors alone"},
-};
-
-bool begins_name(std::string_view name, std::string_view entry) {
-  return entry.ends_with('*') ? name.starts_with(entry.substr(0, entry.size() - 1)) : name == entry;
+Fault judge_level(const NcclVariable& variable, std::string_view value) {
+  std::string levels = "LOC|NVL|NVB|C2C|PIX|PXB|P2C|PXN|PHB|SYS";
+  if (!variable.values.empty()) levels += fmt::format("|{}", variable.values);
+  if (is_digit(value.front()) || is_word_of(value, levels, false)) return std::nullopt;
+  const bool lower = is_word_of(value, levels, true);
+  return ValueFault{false, "is no distance that NCCL knows, so it is ignored",
+                    lower ? fmt::format("write it in upper case: {}", upper_case(value))
+                          : "it may be LOC, NVL, PIX, PXB, PHB or SYS"};
 }
 
 }  // namespace
 
-const OtherVariable* find_other_variable(std::string_view name) {
-  const auto is_it = [&](const OtherVariable& each) { return each.name == name; };
-  const auto* torch = std::find_if(std::begin(kTorch), std::end(kTorch), is_it);
-  if (torch != std::end(kTorch)) return torch;
-  const auto* named = std::find_if(std::begin(kNames), std::end(kNames), is_it);
-  if (named != std::end(kNames)) return named;
-  const auto* prefixed =
-      std::find_if(std::begin(kPrefixes), std::end(kPrefixes),
-                   [&](const OtherVariable& each) { return name.starts_with(each.name); });
-  return prefixed != std::end(kPrefixes) ? prefixed : nullptr;
+std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_view value) {
+  if (value.empty()) return std::nullopt;
+  switch (variable.kind) {
+    case ValueKind::Int:
+      return judge_number(variable, value);
+    case ValueKind::Decimal:
+      return judge_decimal(variable, value);
+    case ValueKind::PowerOfTwo:
+      return judge_power(variable, value);
+    case ValueKind::Word:
+    case ValueKind::AnyCaseWord:
+      return judge_word(variable, value);
+    case ValueKind::WordList:
+      return judge_word_list(variable, value);
+    case ValueKind::Choice:
+      return judge_choice(variable, value);
+    case ValueKind::Level:
+      return judge_level(variable, value);
+    case ValueKind::Filter:
+    case ValueKind::Path:
+    case ValueKind::Text:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
-std::span<const OtherVariable> torch_variables() { return kTorch; }
-
-std::span<const OtherVariable> named_variables() { return kNames; }
-
-bool is_rccl_variable(std::string_view name) {
-  const OtherVariable* other = find_other_variable(name);
-  return other != nullptr && other->reader == kRccl;
+int64_t read_number(std::string_view value) {
+  return value == "18446744073709551615" ? -1 : read_front(value).value;
 }
 
-const UnreadName* find_unread_name(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kUnread), std::end(kUnread), [&](const auto& entry) {
-    return begins_name(name, entry.name);
-  });
-  return found != std::end(kUnread) ? found : nullptr;
+std::vector<std::string> admitted_choices(const NcclVariable& variable, std::string_view value) {
+  std::vector<std::string> admitted;
+  for (const ChoicePart& part : choice_parts(value)) {
+    for (const std::string_view each : split(variable.values, '|')) {
+      const bool named =
+          std::any_of(part.names.begin(), part.names.end(),
+                      [&](std::string_view name) { return upper_case(name) == upper_case(each); });
+      if (named != part.excludes) admitted.push_back(upper_case(each));
+    }
+  }
+  return admitted;
+}
+
+std::string upper_case(std::string_view text) {
+  std::string upper(text);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  return upper;
+}
+
+namespace {
+
+/// What stands before the number that ends it, as atoi reads it.
+int leading_number(std::string_view text) {
+  size_t end = 0;
+  while (end < text.size() && end < 6 && is_digit(text[end])) ++end;
+  return static_cast<int>(parse_int(text.substr(0, end)).value_or(0));
+}
+
+}  // namespace
+
+NameFilter parse_name_filter(std::string_view text) {
+  NameFilter filter;
+  if (text.starts_with('^')) filter.excludes = true, text.remove_prefix(1);
+  if (text.starts_with('=')) filter.exact = true, text.remove_prefix(1);
+  // NCCL's list reader skips one more of these signs itself.
+  if (text.starts_with('^') || text.starts_with('=')) text.remove_prefix(1);
+  for (const std::string_view part : split(text, ',')) {
+    const size_t colon = part.find(':');
+    const std::string_view name = part.substr(0, colon);
+    if (name.empty()) continue;
+    const int port = colon == part.npos ? -1 : leading_number(part.substr(colon + 1));
+    filter.entries.push_back({name, port});
+  }
+  return filter;
+}
+
+bool speaks_of(const NameFilter& filter, const FilterEntry& entry, std::string_view name,
+               int port) {
+  const bool named = filter.exact ? name == entry.name : name.starts_with(entry.name);
+  return named && (port < 0 || entry.port < 0 || port == entry.port);
+}
+
+bool admits(const NameFilter& filter, std::string_view name, int port) {
+  if (filter.entries.empty()) return true;
+  const bool matched =
+      std::any_of(filter.entries.begin(), filter.entries.end(),
+                  [&](const FilterEntry& entry) { return speaks_of(filter, entry, name, port); });
+  return matched != filter.excludes;
 }
 
 }  // namespace ncclog

@@ -1,18 +1,23 @@
-// Which NCCL_* settings does NCCL read, in which releases, and what may stand in them?
+// Which NCCL_* settings does NCCL read, in which releases, and what does it make of their values?
 //
 //   NCCL_IB_TIMEOUT        2.4.2 to now, a number from 0 to 31
 //   NCCL_WORK_FIFO_DEPTH   2.13.4 to 2.21.5, now NCCL_WORK_FIFO_BYTES
 //   NCCL_TIMEOUT           never existed
+//   NCCL_IB_DISABLE=true   reads as 0: InfiniBand stays on
 //
-// The table was read from the sources of releases 2.4.2 to 2.31.2; three older names are from the
-// user guide, and those of 2.32 from its user guide and single files. What NCCL's own plugins and
-// libraries read, and what nobody does, stands below. Each table is sorted by name; adding a
-// variable is adding its row.
+// The variables are rows of nccl_variables.table, which was read from the sources of releases 2.4.2
+// to 2.31.2; three older names are from the user guide, and those of 2.32 from its user guide and
+// single files. What NCCL's own plugins and libraries read, and what nobody does, stands in
+// other_variables.table. Adding a variable is adding its row.
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ncclog {
 
@@ -26,7 +31,7 @@ enum class ValueKind {
   WordList,     ///< Words in any case between commas, '^' in front inverts (debug.cc).
   Choice,       ///< "tree,ring", "^NVLS", since 2.24.3 "ring;allreduce:tree" (graph/tuning.cc).
   Level,        ///< A distance: LOC NVL PIX PXB PHB SYS in upper case, or 0 to 5 (graph/paths.cc).
-  Filter,       ///< Names of devices (diagnose/settings/values.h).
+  Filter,       ///< Names of devices (NameFilter).
   Path,
   Text,
 };
@@ -40,7 +45,6 @@ struct NcclVariable {
   /// Of Int: "0..31", both included; of the word kinds and Level: words between '|'. Empty: any.
   std::string_view values;
   std::string_view fallback;     ///< What NCCL uses without the setting, in words.
-  bool documented = false;       ///< The user guide has it.
   std::string_view replacement;  ///< What does the same now; empty: nothing, or it is current.
 };
 
@@ -50,8 +54,8 @@ std::span<const NcclVariable> nccl_variables();
 /// The variable of that name; nullptr if no release of NCCL reads it.
 const NcclVariable* find_nccl_variable(std::string_view name);
 
-/// True if some release of NCCL reads `name`.
-bool is_nccl_variable(std::string_view name);
+/// True if `pattern` is that name, or ends in '*' and the name begins like it.
+bool fits_name(std::string_view pattern, std::string_view name);
 
 // Which settings does NCCL read only where there is something to use them for?
 //
@@ -69,37 +73,82 @@ bool is_read_where_used(std::string_view name);
 //   RCCL_MSCCL_ENABLE           read by RCCL, AMD's NCCL, which reads NCCL_* as well
 //   NCCL_TIMEOUT                read by nobody, whatever forums say
 //
-// PyTorch's names are from its releases 2.0 to 2.10 (ProcessGroupNCCL.hpp), those of what comes
-// with NCCL from 2.23.4 to 2.31.2, RCCL's from ROCm 3.3 to 7.11. RCCL and the ROCm runtime read
-// more names than these, so others that begin like them are taken for theirs.
-
-/// A variable that another program than libnccl reads.
+/// A variable that another program than libnccl reads, or a name that people set and nobody reads.
 struct OtherVariable {
-  std::string_view name;         ///< Or how names begin, in prefixes.
-  std::string_view reader;       ///< "PyTorch", "the aws-ofi-nccl plugin"
-  std::string_view replacement;  ///< Its new name; empty: this one is current.
+  std::string_view name;    ///< Ends in '*': how names begin.
+  std::string_view reader;  ///< "PyTorch", "the aws-ofi-nccl plugin"
+  /// Its new name, or what to do if nobody reads it; empty: this one is current.
+  std::string_view instead;
+
+  bool is_unread() const { return reader == "nobody"; }
 };
 
 /// Who reads `name`, found by the whole name or by how it begins; nullptr if nobody is known.
 const OtherVariable* find_other_variable(std::string_view name);
 
-/// Variables of PyTorch, by their current names: what a misspelt TORCH_NCCL_* may have meant.
-std::span<const OtherVariable> torch_variables();
-
-/// Variables that are known by their whole names, those of PyTorch apart: what a misspelt name that
-/// begins like one of them may have meant.
-std::span<const OtherVariable> named_variables();
+/// All of them: what a misspelt name that begins like one of them may have meant.
+std::span<const OtherVariable> other_variables();
 
 /// True for what RCCL reads and NCCL does not, or no longer: RCCL_*, NCCL_RINGS_REMAP.
 bool is_rccl_variable(std::string_view name);
 
-/// A name that people set and that no program reads.
-struct UnreadName {
-  std::string_view name;  ///< Ends in '*': how names begin.
-  std::string_view hint;  ///< What to do instead.
+// Can NCCL make anything of a value, and what will it make of it?
+//
+//   NCCL_IB_DISABLE=true      reads as 0: InfiniBand stays on
+//   NCCL_BUFFSIZE=4M          reads as 4 bytes
+//   NCCL_P2P_LEVEL=nvl        ignored: only NVL in upper case counts
+//   NCCL_ALGO=Ring,Treee      the initialisation fails
+
+/// What is wrong with a value.
+struct ValueFault {
+  bool fails = false;  ///< NCCL ends with an error; else it goes on with something else.
+  std::string what;    ///< A clause after "NAME=value": "is not a number, …".
+  std::string hint;    ///< What to write instead; empty: nothing can be said.
 };
 
-/// The entry of `name`; nullptr if it is no such name.
-const UnreadName* find_unread_name(std::string_view name);
+/// The fault of a value; nullopt if it has none that is certain. An empty value counts as not set.
+std::optional<ValueFault> judge_value(const NcclVariable& variable, std::string_view value);
+
+/// The number that NCCL reads from a text: strtoll with base 0, so 0 from "true" and 4 from "4M".
+/// 18446744073709551615, as releases up to 2.12.7 print -1, is -1.
+int64_t read_number(std::string_view value);
+
+/// The names that a list of algorithms or protocols admits for some function, in upper case:
+/// of "^NVLS;allreduce:tree" all of `variable` but NVLS, and TREE.
+std::vector<std::string> admitted_choices(const NcclVariable& variable, std::string_view value);
+
+std::string upper_case(std::string_view text);
+
+// Which interfaces or RDMA devices does a filter admit, as NCCL evaluates it?
+//
+//   eth0         every name that begins with "eth0"      =eth0      only eth0
+//   ^docker,lo   every name but those that begin so      ^=mlx5_1   every name but mlx5_1
+//   mlx5_0:1     port 1 of names that begin with mlx5_0
+//
+// NCCL_SOCKET_IFNAME, NCCL_IB_HCA and NCCL_OOB_NET_IFNAME are such filters (misc/utils.cc). Case
+// counts, and a blank after a comma belongs to the name.
+
+/// One name of a filter. Views into the text.
+struct FilterEntry {
+  std::string_view name;
+  int port = -1;  ///< -1: any.
+};
+
+struct NameFilter {
+  bool excludes = false;  ///< "^…": what matches is left out.
+  bool exact = false;     ///< "=…": whole names; else how names begin.
+  std::vector<FilterEntry> entries;
+};
+
+/// Takes a filter apart. Every text is one; without entries it admits everything, as in NCCL.
+NameFilter parse_name_filter(std::string_view text);
+
+/// True if `entry` speaks of the name (not yet whether that admits it). `port` -1: unknown, fits
+/// every port.
+bool speaks_of(const NameFilter& filter, const FilterEntry& entry, std::string_view name,
+               int port = -1);
+
+/// True if NCCL uses a device of that name under the filter.
+bool admits(const NameFilter& filter, std::string_view name, int port = -1);
 
 }  // namespace ncclog

@@ -37,14 +37,10 @@ bool read_location(Scanner& scan, Accept is_name, Header& header) {
 /// "[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] " and, to 2.3, "[E ProcessGroupNCCL.cpp:828]
 /// ".
 bool read_cpp_record(Scanner& scan, Header& header) {
-  if (!scan.skip('[') || !is_severity(scan.peek())) return false;
-  scan.skip(scan.peek());
+  if (!scan.skip('[') || !scan.skip_if(is_severity)) return false;
   if (is_digit(scan.peek())) {
     const size_t date = scan.take_while(is_digit, 5).size();
-    if (date < 3 || date > 4 || !scan.skip(' ')) return false;
-    const size_t clock = clock_length(scan.rest());
-    if (clock == 0) return false;
-    scan.skip(scan.rest().substr(0, clock));
+    if (date < 3 || date > 4 || !scan.skip(' ') || take_clock(scan).empty()) return false;
   }
   return scan.skip(' ') && read_location(scan, is_file_char, header);
 }
@@ -52,14 +48,10 @@ bool read_cpp_record(Scanner& scan, Header& header) {
 /// "E0717 13:20:49.407638  4242 ProcessGroupNCCL.cpp:607] " of glog, "E0105 12:00:00.123000 1400
 /// torch/distributed/elastic/multiprocessing/api.py:826] " of torch's Python logger.
 bool read_glog_record(Scanner& scan, Header& header) {
-  if (!is_severity(scan.peek())) return false;
-  scan.skip(scan.peek());
+  if (!scan.skip_if(is_severity)) return false;
   const size_t date = scan.take_while(is_digit, 9).size();
   if ((date != 4 && date != 8) || !scan.skip(' ')) return false;
-  const size_t clock = clock_length(scan.rest());
-  if (clock == 0) return false;
-  scan.skip(scan.rest().substr(0, clock));
-  if (scan.blanks() == 0) return false;
+  if (take_clock(scan).empty() || scan.blanks() == 0) return false;
   int64_t process = -1;  // A thread up to 2.6, so it is not noted.
   if (scan.number(process) && scan.blanks() == 0) return false;
   return read_location(scan, is_path_char, header);
@@ -67,10 +59,7 @@ bool read_glog_record(Scanner& scan, Header& header) {
 
 /// "torch.distributed.elastic.multiprocessing.api: [ERROR] " behind a time (2.1, 2.2).
 bool read_stamped_python_record(Scanner& scan, Header& header) {
-  if (!scan.skip('[')) return false;
-  const size_t stamp = iso_stamp_length(scan.rest());
-  if (stamp == 0) return false;
-  scan.skip(scan.rest().substr(0, stamp));
+  if (!scan.skip('[') || take_iso_stamp(scan).empty()) return false;
   if (!scan.skip("] ") || !scan.rest().starts_with("torch.")) return false;
   const std::string_view logger = scan.take_while(is_file_char, kLongestName);
   std::string_view level;
@@ -83,8 +72,8 @@ bool read_stamped_python_record(Scanner& scan, Header& header) {
 /// "ERROR:torch.distributed.elastic.multiprocessing.api:" (2.0 and before).
 bool read_basic_python_record(Scanner& scan, Header& header) {
   constexpr std::string_view kLevels[] = {"ERROR", "WARNING", "INFO", "CRITICAL", "DEBUG"};
-  const auto level = std::find_if(std::begin(kLevels), std::end(kLevels),
-                                  [&](std::string_view word) { return scan.skip(word); });
+  const auto level =
+      std::ranges::find_if(kLevels, [&](std::string_view word) { return scan.skip(word); });
   if (level == std::end(kLevels) || !scan.skip(':') || !scan.rest().starts_with("torch."))
     return false;
   const std::string_view logger = scan.take_while(is_file_char, kLongestName);
@@ -323,7 +312,8 @@ size_t dashed_stamp_length(std::string_view name) {
 
 /// "12:00:00", "2026-01-05T12:00:00": two digits everywhere, as no host and process have.
 bool is_clock(std::string_view text) {
-  return clock_length(text) == text.size() || iso_stamp_length(text) == text.size();
+  Scanner scan(text);
+  return (!take_clock(scan).empty() || !take_iso_stamp(scan).empty()) && scan.done();
 }
 
 /// "host:pid:tid" that ends at `end`; fills the header and returns where the
@@ -562,27 +552,10 @@ bool read_old_head(std::string_view line, Header& header) {
 }  // namespace
 
 std::string_view to_string(Level level) {
-  switch (level) {
-    case Level::Version:
-      return "VERSION";
-    case Level::Warn:
-      return "WARN";
-    case Level::Info:
-      return "INFO";
-    case Level::Trace:
-      return "TRACE";
-    case Level::Call:
-      return "CALL";
-    case Level::Abort:
-      return "ABORT";
-    case Level::Diag:
-      return "DIAG";
-    case Level::Framework:
-      return "FRAMEWORK";
-    case Level::None:
-      return "";
-  }
-  return "";
+  // In the order of the enum.
+  constexpr std::string_view kNames[] = {"VERSION", "WARN", "INFO",      "TRACE", "CALL",
+                                         "ABORT",   "DIAG", "FRAMEWORK", ""};
+  return kNames[static_cast<size_t>(level)];
 }
 
 // Whole lines.
@@ -673,9 +646,8 @@ std::string_view behind_second_tag(std::string_view prefix, std::string_view mes
   const size_t at = message.find(tag);
   if (at == message.npos || at == 0) return message;
   const std::string_view name = message.substr(0, at);
-  const bool is_name =
-      std::all_of(name.begin(), name.end(), [](char c) { return is_word(c) || c == '.'; }) &&
-      (name.ends_with("Error") || name.ends_with("Exception"));
+  const bool is_name = std::ranges::all_of(name, [](char c) { return is_word(c) || c == '.'; }) &&
+                       (name.ends_with("Error") || name.ends_with("Exception"));
   const std::string_view behind = message.substr(at + tag.size());
   return is_name && behind.starts_with(": ") ? behind.substr(2) : message;
 }

@@ -19,29 +19,29 @@ constexpr std::string_view kWordBytes =
 /// "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL": the levels of Python's loggers.
 bool is_logger_level(std::string_view word) {
   constexpr std::string_view kLevels[] = {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"};
-  return std::find(std::begin(kLevels), std::end(kLevels), word) != std::end(kLevels);
+  return equals_one_of(word, kLevels);
 }
 
 /// Notes the number that a launcher gives its task.
-void note_task(PrefixReading& reading, int task) {
-  if (!reading.rank_is_global) reading.prefix.rank = task;
-  reading.task = task;
+void note_task(Prefix& prefix, int task) {
+  if (!prefix.rank_is_stated) prefix.rank = task;
+  prefix.task = task;
 }
 
 /// Notes the rank that a framework states.
-void note_global_rank(PrefixReading& reading, int rank) {
-  reading.prefix.rank = rank;
-  reading.rank_is_global = true;
+void note_global_rank(Prefix& prefix, int rank) {
+  prefix.rank = rank;
+  prefix.rank_is_stated = true;
 }
 
 /// "<stdout>:", "<stderr>:", "<stddiag>:" and the blank that some releases put behind it.
-bool skip_stream_tag(Scanner& scan, PrefixReading& reading) {
+bool skip_stream_tag(Scanner& scan, Prefix& prefix) {
   if (!scan.skip('<')) return false;
   const std::string_view stream = scan.take_while(is_word, 16);
   if (stream != "stdout" && stream != "stderr" && stream != "stddiag") return false;
   if (!scan.skip(">:")) return false;
   scan.skip(' ');
-  reading.prefix.stream = stream;
+  prefix.stream = stream;
   return true;
 }
 
@@ -67,8 +67,7 @@ bool begins_record(std::string_view text) {
                                           "NCCL CALL",
                                           "{\""};
   if (trim(text).empty() || begins_cpp_record(text)) return true;
-  return std::any_of(std::begin(kStarts), std::end(kStarts),
-                     [&](std::string_view start) { return text.starts_with(start); });
+  return starts_with_one_of(text, kStarts);
 }
 
 // Prefixes of what starts processes: torchrun, Open MPI, PRRTE, Horovod, srun, pdsh, Ray, vLLM.
@@ -84,50 +83,50 @@ bool task_of(std::string_view inside, int& task) {
 }
 
 /// "[1,3]<stdout>:", "[0]<stderr>: ", "[1,0][nodea:4242]<stderr>: ".
-bool mpi_tag(Scanner& scan, PrefixReading& reading) {
+bool mpi_tag(Scanner& scan, Prefix& prefix) {
   std::string_view inside;
   int task = -1;
   if (!scan.skip('[') || !scan.until(']', inside, kLongestPrefixName) || !task_of(inside, task))
     return false;
   std::string_view process;
   const bool detailed = scan.skip('[') && scan.until(']', process, kLongestPrefixName);
-  if (!skip_stream_tag(scan, reading)) return false;
-  note_task(reading, task);
-  if (detailed) reading.prefix.host = process.substr(0, process.find(':'));
+  if (!skip_stream_tag(scan, prefix)) return false;
+  note_task(prefix, task);
+  if (detailed) prefix.host = process.substr(0, process.find(':'));
   return true;
 }
 
 /// Open MPI's "Mon Jan  5 12:00:00 2026<stdout>:", Horovod's with "[3]" before the stream.
-bool mpi_stamp(Scanner& scan, PrefixReading& reading) {
-  const std::string_view stamp = scan.rest().substr(0, month_stamp_length(scan.rest()));
-  if (!scan.skip(stamp) || stamp.empty()) return false;
-  if (scan.peek() == '[' ? !mpi_tag(scan, reading) : !skip_stream_tag(scan, reading)) return false;
-  reading.prefix.time = stamp;
+bool mpi_stamp(Scanner& scan, Prefix& prefix) {
+  const std::string_view stamp = take_month_stamp(scan);
+  if (stamp.empty()) return false;
+  if (scan.peek() == '[' ? !mpi_tag(scan, prefix) : !skip_stream_tag(scan, prefix)) return false;
+  prefix.time = stamp;
   return true;
 }
 
 /// "<stdout>: ", all that is left of a tag whose task was not asked for.
-bool mpi_stream(Scanner& scan, PrefixReading& reading) { return skip_stream_tag(scan, reading); }
+bool mpi_stream(Scanner& scan, Prefix& prefix) { return skip_stream_tag(scan, prefix); }
 
 /// "[rank3]: " of Python's excepthook, "[rank: 3] " of Lightning. Without the blank it is
 /// torchrun's "--role rank": a local rank. So it is in "[rank3]:  what():", where the C++ runtime
 /// prints the blanks.
-bool framework_rank(Scanner& scan, PrefixReading& reading) {
+bool framework_rank(Scanner& scan, Prefix& prefix) {
   int rank = -1;
   if (!scan.skip("[rank")) return false;
   const bool lightning = scan.skip(": ");
   if (!scan.number(rank) || !scan.skip(lightning ? "] " : "]:")) return false;
   const bool global = lightning || (!scan.rest().starts_with("  what():") && scan.skip(' '));
   if (global) {
-    note_global_rank(reading, rank);
+    note_global_rank(prefix, rank);
   } else {
-    reading.prefix.local_rank = rank;
+    prefix.local_rank = rank;
   }
   return true;
 }
 
 /// torchrun's "[default3]:", with TorchX's replica "[trainer0|3]:".
-bool torchrun_tee(Scanner& scan, PrefixReading& reading) {
+bool torchrun_tee(Scanner& scan, Prefix& prefix) {
   std::string_view inside;
   if (!scan.skip('[') || !scan.until(']', inside, 64) || !scan.skip(':')) return false;
   size_t digits = inside.size();
@@ -136,24 +135,24 @@ bool torchrun_tee(Scanner& scan, PrefixReading& reading) {
   const std::string_view role = inside.substr(0, digits);
   int local_rank = -1;
   const auto is_role = [](char c) { return is_word(c) || c == '|'; };
-  if (role.empty() || !std::all_of(role.begin(), role.end(), is_role) || !number.number(local_rank))
+  if (role.empty() || !std::ranges::all_of(role, is_role) || !number.number(local_rank))
     return false;
-  reading.prefix.local_rank = local_rank;
+  prefix.local_rank = local_rank;
   return true;
 }
 
 /// srun --label: "3: ", " 3: ", "03: ".
-bool srun_label(Scanner& scan, PrefixReading& reading) {
+bool srun_label(Scanner& scan, Prefix& prefix) {
   scan.blanks();
   int task = -1;
   if (!is_digit(scan.peek()) || scan.rest().find(':') > 6 || !scan.number(task)) return false;
   if (!scan.skip(": ")) return false;
-  note_task(reading, task);
+  note_task(prefix, task);
   return true;
 }
 
 /// "(TrainWorker pid=4242, ip=10.0.0.7) " of Ray, "(VllmWorker rank=1 pid=4242) " of vLLM.
-bool actor(Scanner& scan, PrefixReading& reading) {
+bool actor(Scanner& scan, Prefix& prefix) {
   std::string_view inside;
   if (!scan.skip('(') || !scan.until(')', inside, kLongestPrefixName)) return false;
   if (!scan.done() && !scan.skip(' ')) return false;
@@ -162,12 +161,12 @@ bool actor(Scanner& scan, PrefixReading& reading) {
   Scanner numbers(inside.substr(pid_at + 4));
   int64_t pid = -1;
   if (!numbers.number(pid)) return false;
-  reading.prefix.pid = pid;
-  if (numbers.skip(", ip=")) reading.prefix.address = numbers.rest();
+  prefix.pid = pid;
+  if (numbers.skip(", ip=")) prefix.address = numbers.rest();
   const size_t rank_at = inside.substr(0, pid_at).find("rank=");
   Scanner name(rank_at == inside.npos ? std::string_view{} : inside.substr(rank_at + 5));
   int rank = -1;
-  if (name.number(rank)) note_task(reading, rank);
+  if (name.number(rank)) note_task(prefix, rank);
   return true;
 }
 
@@ -180,7 +179,7 @@ bool is_common_word(std::string_view name) {
   while (letters < name.size() && is_alpha(name[letters])) ++letters;
   const std::string_view stem = name.substr(0, letters);
   const bool numbered = letters < name.size() && (is_digit(name[letters]) || name[letters] == '.');
-  return numbered && std::find(std::begin(kWords), std::end(kWords), stem) != std::end(kWords);
+  return numbered && equals_one_of(stem, kWords);
 }
 
 bool looks_like_host(std::string_view name) {
@@ -197,13 +196,12 @@ bool looks_like_host(std::string_view name) {
 
 /// "10.10.23.10": pdsh and DeepSpeed may know a host by its address only.
 bool is_ipv4(std::string_view name) {
-  return std::count(name.begin(), name.end(), '.') == 3 &&
-         name.find_first_not_of("0123456789.") == name.npos;
+  return std::ranges::count(name, '.') == 3 && name.find_first_not_of("0123456789.") == name.npos;
 }
 
 /// pdsh, clush: "nodea: ". nccl-tests prints "node105: Test NCCL failure" itself: that is a
 /// message.
-bool host_label(Scanner& scan, PrefixReading& reading) {
+bool host_label(Scanner& scan, Prefix& prefix) {
   if (!is_word(scan.peek())) return false;
   const std::string_view name = scan.take_while(is_host_char, kLongestPrefixName);
   if (!scan.skip(": ") || name.find_first_not_of("0123456789") == name.npos) return false;
@@ -211,61 +209,44 @@ bool host_label(Scanner& scan, PrefixReading& reading) {
   if (rest.starts_with("Test ")) return false;
   if (!looks_like_host(name) && !is_ipv4(name) && (rest.empty() || !begins_record(rest)))
     return false;
-  reading.prefix.host = name;
+  prefix.host = name;
   return true;
 }
-
-constexpr PrefixForm kLauncherForms[] = {
-    {"[", mpi_tag},
-    {"MTWFS", mpi_stamp},
-    {"<", mpi_stream},
-    {"[", framework_rank},
-    {"[", torchrun_tee},
-    {"(", actor},
-    {" 0123456789", srun_label},
-    {.first_bytes = kWordBytes, .recognise = host_label, .mark = ':'},
-};
-
-}  // namespace
-
-std::span<const PrefixForm> launcher_prefixes() { return kLauncherForms; }
 
 // Prefixes of what collects lines: containerd, docker, kubectl, journald, syslog, logcli, the
 // kernel.
 
-namespace {
-
 constexpr bool is_tag_char(char c) { return is_host_char(c) || c == '/' || c == '@'; }
 
 /// "[pod/train-worker-3/pytorch] " of kubectl --prefix.
-bool kubernetes_pod(Scanner& scan, PrefixReading& reading) {
+bool kubernetes_pod(Scanner& scan, Prefix& prefix) {
   std::string_view pod;
   std::string_view container;
   if (!scan.skip("[pod/") || !scan.until('/', pod, kLongestPrefixName)) return false;
   if (!scan.until(']', container, kLongestPrefixName) || !scan.skip(' ')) return false;
-  reading.prefix.host = pod;
+  prefix.host = pod;
   return true;
 }
 
 /// logcli's "{pod=\"w-3\", container=\"pytorch\"} " behind the time.
-bool loki_labels(Scanner& scan, PrefixReading& reading) {
+bool loki_labels(Scanner& scan, Prefix& prefix) {
   std::string_view labels;
   if (!scan.skip('{') || !scan.until('}', labels, 1000)) return false;
   if (labels.find("=\"") == labels.npos || !scan.skip(' ')) return false;
   const size_t at = labels.find("pod=\"");
   if (at != labels.npos) {
     const std::string_view pod = labels.substr(at + 5);
-    reading.prefix.host = pod.substr(0, pod.find('"'));
+    prefix.host = pod.substr(0, pod.find('"'));
   }
   return true;
 }
 
 /// containerd's "stderr F ", P where the line goes on in the next one.
-void skip_cri_tag(Scanner& scan, PrefixReading& reading) {
+void skip_cri_tag(Scanner& scan, Prefix& prefix) {
   const std::string_view stream = scan.rest().substr(0, 6);
   if ((stream != "stdout" && stream != "stderr") || !scan.skip(stream)) return;
   scan.skip(' ');
-  reading.prefix.stream = stream;
+  prefix.stream = stream;
   if (!scan.skip("F ") && !scan.skip("P ") && (scan.rest() == "F" || scan.rest() == "P"))
     scan.skip(scan.peek());
 }
@@ -278,32 +259,32 @@ bool skip_bracket_end(Scanner& scan) {
 
 /// Containerd's "… stderr F ", docker -t, CloudWatch's with a tab, loggers, SGLang's "[… DP0 TP3]
 /// ".
-bool iso_stamp(Scanner& scan, PrefixReading& reading) {
+bool iso_stamp(Scanner& scan, Prefix& prefix) {
   if (!scan.skip("[titan] ")) scan.skip(' ');
   const bool bracket = scan.skip('[');
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || (bracket && !skip_bracket_end(scan))) return false;
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || (bracket && !skip_bracket_end(scan))) return false;
   if (!scan.skip(' ') && !scan.skip(": ") && !scan.skip('\t') && !scan.done()) return false;
-  reading.prefix.time = stamp;
-  if (!bracket) skip_cri_tag(scan, reading);
+  prefix.time = stamp;
+  if (!bracket) skip_cri_tag(scan, prefix);
   return true;
 }
 
 /// CloudWatch's "  | 2026-01-05T12:00:00.123Z | ": a column for a stream's name, which is empty.
-bool stamp_in_columns(Scanner& scan, PrefixReading& reading) {
+bool stamp_in_columns(Scanner& scan, Prefix& prefix) {
   if (!scan.skip('|') || scan.blanks() == 0) return false;
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || scan.blanks() == 0 || !scan.skip('|')) return false;
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || scan.blanks() == 0 || !scan.skip('|')) return false;
   if (!scan.skip(' ') && !scan.done()) return false;
-  reading.prefix.time = stamp;
+  prefix.time = stamp;
   return true;
 }
 
 /// CloudWatch's milliseconds since 1970 and a tab.
-bool epoch_stamp(Scanner& scan, PrefixReading& reading) {
+bool epoch_stamp(Scanner& scan, Prefix& prefix) {
   const std::string_view stamp = scan.rest().substr(0, 13);
   if (!scan.digits(13) || !scan.skip('\t')) return false;
-  reading.prefix.time = stamp;
+  prefix.time = stamp;
   return true;
 }
 
@@ -319,13 +300,13 @@ void skip_priority(Scanner& scan) {
 }
 
 /// The kernel's "[12345.678901] ", with dmesg -T "[Mon Jan  5 12:00:00 2026] ".
-bool kernel_stamp(Scanner& scan, PrefixReading& reading) {
+bool kernel_stamp(Scanner& scan, Prefix& prefix) {
   skip_priority(scan);
   if (!scan.skip('[')) return false;
-  const std::string_view month = scan.rest().substr(0, month_stamp_length(scan.rest()));
+  const std::string_view month = take_month_stamp(scan);
   if (!month.empty()) {
-    if (!scan.skip(month) || !scan.skip("] ")) return false;
-    reading.prefix.time = month;
+    if (!scan.skip("] ")) return false;
+    prefix.time = month;
     return true;
   }
   scan.blanks();
@@ -334,7 +315,7 @@ bool kernel_stamp(Scanner& scan, PrefixReading& reading) {
 }
 
 /// "kernel: ", all that is left of the journal's line where time and host were taken off.
-bool kernel_name(Scanner& scan, PrefixReading&) { return scan.skip("kernel: "); }
+bool kernel_name(Scanner& scan, Prefix&) { return scan.skip("kernel: "); }
 
 /// "nodea slurmstepd[77]: ", "nodea kernel: " behind a time.
 bool skip_journal_names(Scanner& scan, std::string_view& host, bool names_process) {
@@ -349,25 +330,25 @@ bool skip_journal_names(Scanner& scan, std::string_view& host, bool names_proces
 }
 
 /// journald, syslog: "Jan 05 12:00:00 nodea slurmstepd[77]: ".
-bool journal(Scanner& scan, PrefixReading& reading) {
+bool journal(Scanner& scan, Prefix& prefix) {
   std::string_view host;
-  const std::string_view stamp = scan.rest().substr(0, month_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || !scan.skip(' ')) return false;
+  const std::string_view stamp = take_month_stamp(scan);
+  if (stamp.empty() || !scan.skip(' ')) return false;
   if (!skip_journal_names(scan, host, false)) return false;
-  reading.prefix.host = host;
-  reading.prefix.time = stamp;
+  prefix.host = host;
+  prefix.time = stamp;
   return true;
 }
 
 /// journalctl -o short-iso: "2026-01-05T12:00:00+0000 nodea slurmstepd[77]: ". A program without
 /// pid would read like a sentence behind a time, unless it is the kernel.
-bool iso_journal(Scanner& scan, PrefixReading& reading) {
+bool iso_journal(Scanner& scan, Prefix& prefix) {
   std::string_view host;
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || !scan.skip(' ')) return false;
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || !scan.skip(' ')) return false;
   if (!skip_journal_names(scan, host, true)) return false;
-  reading.prefix.host = host;
-  reading.prefix.time = stamp;
+  prefix.host = host;
+  prefix.time = stamp;
   return true;
 }
 
@@ -387,65 +368,42 @@ bool skip_syslog_fields(Scanner& scan) {
 }
 
 /// "<30>Jan 05 12:00:00 nodea app[77]: ", "<134>1 2026-01-05T12:00:00Z nodea app 77 ID47 - ".
-bool syslog(Scanner& scan, PrefixReading& reading) {
+bool syslog(Scanner& scan, Prefix& prefix) {
   int priority = -1;
   if (!scan.skip('<') || !scan.number(priority) || priority > 191 || !scan.skip('>')) return false;
-  if (!scan.skip("1 ")) return journal(scan, reading);
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || !scan.skip(' ')) return false;
+  if (!scan.skip("1 ")) return journal(scan, prefix);
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || !scan.skip(' ')) return false;
   const std::string_view host = scan.take_while(is_host_char);
   if (host.empty() || !scan.skip(' ') || !skip_syslog_fields(scan)) return false;
-  if (host != "-") reading.prefix.host = host;
-  reading.prefix.time = stamp;
+  if (host != "-") prefix.host = host;
+  prefix.time = stamp;
   return true;
 }
 
 /// journalctl -o export: "MESSAGE=".
-bool exported_message(Scanner& scan, PrefixReading&) { return scan.skip("MESSAGE="); }
+bool exported_message(Scanner& scan, Prefix&) { return scan.skip("MESSAGE="); }
 
 /// docker compose: "worker-1  | ", swarm: "job_worker.2.k3x9@nodea    | ". Services are numbered;
 /// tables' first columns seldom are.
-bool compose_service(Scanner& scan, PrefixReading& reading) {
+bool compose_service(Scanner& scan, Prefix& prefix) {
   const std::string_view name = scan.take_while(is_tag_char, kLongestPrefixName);
   if (scan.blanks() == 0 || !(scan.skip("| ") || scan.rest() == "|")) return false;
   const size_t node = name.find('@');
   if (node != name.npos) {
     if (name.find('.') > node) return false;
-    reading.prefix.host = name.substr(node + 1);
+    prefix.host = name.substr(node + 1);
     return true;
   }
   const size_t mark = name.find_last_of("-_");
   if (mark == name.npos || mark == 0 || mark + 1 == name.size()) return false;
   if (!parse_int(name.substr(mark + 1))) return false;
-  reading.prefix.host = name;
+  prefix.host = name;
   return true;
 }
 
-constexpr PrefixForm::After kStamp = PrefixForm::After::Stamp;
-constexpr std::string_view kMonths = "JFMASOND";
-constexpr PrefixForm kCollectorForms[] = {
-    {"[", kubernetes_pod},
-    {.first_bytes = "{", .recognise = loki_labels, .needs_stamp = true},
-    {"0123456789", iso_journal},
-    {" [0123456789", iso_stamp, kStamp},
-    {"0123456789", epoch_stamp, kStamp},
-    {.first_bytes = "|", .recognise = stamp_in_columns, .mark = '|'},
-    {"[<k", kernel_stamp},
-    {.first_bytes = "k", .recognise = kernel_name, .mark = ':'},
-    {kMonths, journal},
-    {"<", syslog},
-    {"M", exported_message},
-    {.first_bytes = "", .recognise = compose_service, .mark = '|'},
-};
-
-}  // namespace
-
-std::span<const PrefixForm> collector_prefixes() { return kCollectorForms; }
-
 // Prefixes that a framework's own logger writes: vLLM, SGLang, DeepSpeed, torchtitan, fairseq,
 // Hydra, Hugging Face, Ray, absl and TensorFlow.
-
-namespace {
 
 constexpr bool is_path_char(char c) { return is_host_char(c) || c == '/' || c == '+'; }
 
@@ -459,7 +417,8 @@ bool skip_location(Scanner& scan) {
 }
 
 /// "| INFO | train_inner | ", "- root - INFO - ": logger and level in either order.
-bool named_level(Scanner& scan, char mark) {
+bool named_level(Scanner& scan) {
+  const char mark = scan.peek();
   bool level = false;
   if (!scan.skip(mark)) return false;
   for (int i = 0; i < 2; ++i) {
@@ -488,12 +447,12 @@ bool level_and_file(Scanner& scan) {
 }
 
 /// What loggers put behind their time: "[INFO] ", "[logging.py:128:log_dist] ", "[Rank 0] ".
-bool bracketed_word(Scanner& scan, PrefixReading& reading) {
+bool bracketed_word(Scanner& scan, Prefix& prefix) {
   std::string_view word;
   int rank = -1;
   if (scan.skip("[Rank ")) {
     if (!scan.number(rank) || !scan.skip("] ")) return false;
-    note_global_rank(reading, rank);
+    note_global_rank(prefix, rank);
     return true;
   }
   return scan.skip('[') && scan.until(']', word, 80) && scan.skip(' ') &&
@@ -506,16 +465,20 @@ bool level_alone(Scanner& scan) {
   return scan.skip("- ") && scan.until(' ', word, 10) && is_logger_level(word) && scan.skip("- ");
 }
 
-bool marked_level(Scanner& scan, PrefixReading&) {
-  constexpr bool (*kLevelForms[])(Scanner&) = {
-      padded_level, [](Scanner& of) { return named_level(of, of.peek()); }, level_alone};
-  for (const auto form : kLevelForms) {
+/// Takes the first of some shapes that fits.
+bool skip_one_of(Scanner& scan, std::span<bool (*const)(Scanner&)> shapes) {
+  for (const auto skip : shapes) {
     Scanner attempt = scan;
-    if (!form(attempt)) continue;
+    if (!skip(attempt)) continue;
     scan = attempt;
     return true;
   }
   return false;
+}
+
+bool marked_level(Scanner& scan, Prefix&) {
+  constexpr bool (*kShapes[])(Scanner&) = {padded_level, named_level, level_alone};
+  return skip_one_of(scan, kShapes);
 }
 
 /// "INFO trainer: ", "INFO trainer[rank 0]: ". What a logger prints at other levels may begin with
@@ -527,98 +490,70 @@ bool info_of_logger(Scanner& scan) {
   return scan.skip(": ");
 }
 
-/// "INFO worker.py:1528 -- ", and TensorFlow's "I external/xla/a.cc:12] " behind a time.
-bool plain_level(Scanner& scan, PrefixReading&) {
-  constexpr bool (*kLevelForms[])(Scanner&) = {[](Scanner& of) {
-                                                 return is_absl_severity(of.peek()) &&
-                                                        of.skip(of.peek()) && of.skip(' ') &&
-                                                        skip_location(of);
-                                               },
-                                               level_and_file, info_of_logger};
-  for (const auto form : kLevelForms) {
-    Scanner attempt = scan;
-    if (!form(attempt)) continue;
-    scan = attempt;
-    return true;
-  }
-  return false;
+/// TensorFlow's "I external/xla/a.cc:12] " behind a time.
+bool severity_and_place(Scanner& scan) {
+  return scan.skip_if(is_absl_severity) && scan.skip(' ') && skip_location(scan);
+}
+
+bool plain_level(Scanner& scan, Prefix&) {
+  constexpr bool (*kShapes[])(Scanner&) = {severity_and_place, level_and_file, info_of_logger};
+  return skip_one_of(scan, kShapes);
 }
 
 /// Hydra's "[2026-01-05 12:00:00,123][train][INFO] - ".
-bool hydra_line(Scanner& scan, PrefixReading& reading) {
+bool hydra_line(Scanner& scan, Prefix& prefix) {
   if (!scan.skip('[')) return false;
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || !scan.skip("][")) return false;
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || !scan.skip("][")) return false;
   std::string_view word;
   if (scan.take_while(is_host_char, 80).empty() || !scan.skip("][")) return false;
   if (!scan.until(']', word, 10) || !is_logger_level(word) || !scan.skip(" - ")) return false;
-  reading.prefix.time = stamp;
+  prefix.time = stamp;
   return true;
 }
 
 /// vLLM's "INFO 01-05 12:00:00 [core.py:58] "; older releases leave the first bracket out.
-bool vllm_line(Scanner& scan, PrefixReading& reading) {
+bool vllm_line(Scanner& scan, Prefix& prefix) {
   if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(' ')) return false;
   const std::string_view stamp = scan.rest().substr(0, 14);
   if (!scan.digits(2) || !scan.skip('-') || !scan.digits(2) || !scan.skip(' ')) return false;
-  const size_t clock = clock_length(scan.rest());
-  if (clock == 0) return false;
-  scan.skip(scan.rest().substr(0, clock));
-  if (!scan.skip(' ')) return false;
+  if (take_clock(scan).empty() || !scan.skip(' ')) return false;
   scan.skip('[');
   if (!skip_location(scan)) return false;
-  reading.prefix.time = stamp;
+  prefix.time = stamp;
   return true;
 }
 
 /// "I0105 12:00:00.000001 4242 a.cc:12] ", and before absl is initialised
 /// "I0000 00:00:1767614400.000001 4242 ", the seconds since 1970 in place of the time.
-bool absl_line(Scanner& scan, PrefixReading&) {
+bool absl_line(Scanner& scan, Prefix&) {
   int64_t thread = -1;
-  if (!is_absl_severity(scan.peek()) || !scan.skip(scan.peek())) return false;
+  if (!scan.skip_if(is_absl_severity)) return false;
   const bool early = scan.skip("0000 00:00:");
   if (early) {
     if (scan.take_while(is_digit, 12).empty() || !scan.skip('.') || !scan.digits(6)) return false;
   } else {
-    if (!scan.digits(4) || !scan.skip(' ')) return false;
-    const size_t clock = clock_length(scan.rest());
-    if (clock == 0) return false;
-    scan.skip(scan.rest().substr(0, clock));
+    if (!scan.digits(4) || !scan.skip(' ') || take_clock(scan).empty()) return false;
   }
   return scan.blanks() > 0 && scan.number(thread) && scan.skip(' ') && skip_location(scan);
 }
 
 /// "INFO:train.loop:" of Python's logging without a formatter.
-bool basic_line(Scanner& scan, PrefixReading&) {
+bool basic_line(Scanner& scan, Prefix&) {
   if (!is_logger_level(scan.take_while(is_word, 10)) || !scan.skip(':')) return false;
   return !scan.take_while(is_host_char, 80).empty() && scan.skip(':');
 }
 
 /// "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> " of Hugging Face.
-bool hugging_face_line(Scanner& scan, PrefixReading& reading) {
+bool hugging_face_line(Scanner& scan, Prefix& prefix) {
   if (!scan.skip('[') || !is_logger_level(scan.take_while(is_word, 10)) || !scan.skip('|') ||
       !skip_location(scan))
     return false;
-  const std::string_view stamp = scan.rest().substr(0, iso_stamp_length(scan.rest()));
-  if (stamp.empty() || !scan.skip(stamp) || !scan.skip(" >> ")) return false;
-  reading.prefix.time = stamp;
+  const std::string_view stamp = take_iso_stamp(scan);
+  if (stamp.empty() || !scan.skip(" >> ")) return false;
+  prefix.time = stamp;
   return true;
 }
-
-constexpr PrefixForm kLoggerForms[] = {
-    {.first_bytes = "[", .recognise = bracketed_word, .leaves = kStamp, .needs_stamp = true},
-    {.first_bytes = "|-", .recognise = marked_level, .needs_stamp = true},
-    {.first_bytes = "DIWECF", .recognise = plain_level, .needs_stamp = true},
-    {"DIWEC", vllm_line},
-    {"IWEF", absl_line},
-    {"DIWEC", basic_line},
-    {"[", hugging_face_line},
-    {"[", hydra_line},
-};
-
-}  // namespace
-
-std::span<const PrefixForm> logger_prefixes() { return kLoggerForms; }
 
 // Prefixes that lines get on their way into a mail, an issue, a diff or a terminal: quotes, line
 // numbers, borders, bare numbers of ranks.
@@ -628,17 +563,15 @@ std::span<const PrefixForm> logger_prefixes() { return kLoggerForms; }
 // All but quotes look like ordinary output, so they count only in front of text that begins a
 // record of its own.
 
-namespace {
-
 /// "> ", ">> ", "> > ".
-bool quote(Scanner& scan, PrefixReading&) {
+bool quote(Scanner& scan, Prefix&) {
   scan.blanks();
   const size_t marks = scan.take_while([](char c) { return c == '>'; }, 16).size();
   return marks > 0 && (scan.blanks() > 0 || scan.done());
 }
 
 /// "  12  ", "12 | ", "12) ", "12:" of an editor, of cat -n, of grep -n.
-bool line_number(Scanner& scan, PrefixReading&) {
+bool line_number(Scanner& scan, Prefix&) {
   int number = 0;
   scan.blanks();
   if (!scan.number(number)) return false;
@@ -649,54 +582,102 @@ bool line_number(Scanner& scan, PrefixReading&) {
 }
 
 /// "- " and "* " of a list.
-bool list_item(Scanner& scan, PrefixReading&) {
+bool list_item(Scanner& scan, Prefix&) {
   scan.blanks();
   return scan.skip("- ") || scan.skip("* ") || scan.skip("| ");
 }
 
 /// "│ " at the left of a pane of tmux.
-bool border(Scanner& scan, PrefixReading&) { return scan.skip("│") && scan.blanks() > 0; }
+bool border(Scanner& scan, Prefix&) { return scan.skip("│") && scan.blanks() > 0; }
 
 /// "+" of a diff in front of a table's rows and of what nccl-tests comments: "+   1048576  …".
-bool added_row(Scanner& scan, PrefixReading&) {
+bool added_row(Scanner& scan, Prefix&) {
   if (!scan.skip('+')) return false;
   Scanner behind = scan;
   return behind.peek() == '#' || (behind.blanks() > 1 && is_digit(behind.peek()));
 }
 
 /// "[3] " of Intel MPI and MPICH, "[11]: " of torchrun's template.
-bool bare_rank(Scanner& scan, PrefixReading& reading) {
+bool bare_rank(Scanner& scan, Prefix& prefix) {
   int rank = -1;
   if (!scan.skip('[') || !scan.number(rank) || !scan.skip(']')) return false;
   scan.skip(':');
   if (!scan.skip(' ')) return false;
-  note_task(reading, rank);
+  note_task(prefix, rank);
   return true;
 }
 
 /// stern's "train-worker-3 pytorch ": the pod's name has a number, as replicas have.
-bool stern_names(Scanner& scan, PrefixReading& reading) {
+bool stern_names(Scanner& scan, Prefix& prefix) {
   const std::string_view pod = scan.take_while(is_host_char, kLongestPrefixName);
   if (pod.find('-') == pod.npos || pod.find_first_of("0123456789") == pod.npos) return false;
   if (!scan.skip(' ') || scan.take_while(is_host_char, kLongestPrefixName).empty()) return false;
   if (!scan.skip(' ')) return false;
-  reading.prefix.host = pod;
+  prefix.host = pod;
   return true;
 }
 
-constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz";
-constexpr PrefixForm kPastedForms[] = {
-    {.first_bytes = " >", .recognise = quote},
+/// A tqdm bar that got no newline, with something behind it on the same line. Where quotes stand
+/// before it, it is a collector's record of one.
+bool bar_without_newline(Scanner& scan, Prefix& prefix) {
+  const TqdmBar bar = parse_progress_bar(scan.rest());
+  if (bar.length == 0 || trim(scan.rest().substr(bar.length)).empty()) return false;
+  if (bar.title.find('"') != bar.title.npos) return false;
+  scan.skip(scan.rest().substr(0, bar.length));
+  prefix.progress_title = bar.title;
+  return true;
+}
+
+// The first form that fits is taken.
+constexpr PrefixForm kForms[] = {
+    // Of collectors.
+    {"[", kubernetes_pod},
+    {.first_bytes = "{", .recognise = loki_labels, .needs_stamp = true},
+    {"0123456789", iso_journal},
+    {.first_bytes = " [0123456789", .recognise = iso_stamp, .is_stamp = true},
+    {.first_bytes = "0123456789", .recognise = epoch_stamp, .is_stamp = true},
+    {.first_bytes = "|", .recognise = stamp_in_columns, .mark = '|'},
+    {"[<k", kernel_stamp},
+    {.first_bytes = "k", .recognise = kernel_name, .mark = ':'},
+    {"JFMASOND", journal},
+    {"<", syslog},
+    {"M", exported_message},
+    {.first_bytes = "", .recognise = compose_service, .mark = '|'},
+    // Of loggers.
+    {.first_bytes = "[", .recognise = bracketed_word, .is_stamp = true, .needs_stamp = true},
+    {.first_bytes = "|-", .recognise = marked_level, .needs_stamp = true},
+    {.first_bytes = "DIWECF", .recognise = plain_level, .needs_stamp = true},
+    {"DIWEC", vllm_line},
+    {"IWEF", absl_line},
+    {"DIWEC", basic_line},
+    {"[", hugging_face_line},
+    {"[", hydra_line},
+    // Of launchers.
+    {"[", mpi_tag},
+    {"MTWFS", mpi_stamp},
+    {"<", mpi_stream},
+    {"[", framework_rank},
+    {"[", torchrun_tee},
+    {"(", actor},
+    {" 0123456789", srun_label},
+    {.first_bytes = kWordBytes, .recognise = host_label, .mark = ':'},
+    // Of what was pasted.
+    {" >", quote},
     {.first_bytes = " 0123456789", .recognise = line_number, .needs_record = true},
     {.first_bytes = " -*|", .recognise = list_item, .needs_record = true},
     {.first_bytes = "\xE2", .recognise = border, .needs_record = true},
-    {.first_bytes = "+", .recognise = added_row},
+    {"+", added_row},
     {.first_bytes = "[", .recognise = bare_rank, .needs_record = true},
-    {.first_bytes = kLetters, .recognise = stern_names, .needs_record = true, .mark = '-'},
+    {.first_bytes = "abcdefghijklmnopqrstuvwxyz",
+     .recognise = stern_names,
+     .needs_record = true,
+     .mark = '-'},
+    // Of nobody in particular.
+    {.first_bytes = "", .recognise = bar_without_newline, .mark = '%', .is_bar = true},
 };
 
 }  // namespace
 
-std::span<const PrefixForm> pasted_prefixes() { return kPastedForms; }
+std::span<const PrefixForm> prefix_forms() { return kForms; }
 
 }  // namespace ncclog

@@ -17,25 +17,19 @@
 
 namespace ncclog {
 
-/// What the forms know besides the prefix itself.
-struct PrefixReading {
-  Prefix prefix;
-  bool rank_is_global = false;  ///< The framework said so; a launcher's number does not replace it.
-  int task = -1;                ///< The number that a launcher gives its task.
-  bool after_stamp = false;     ///< The piece before was a time: a logger's own words may follow.
-};
-
 /// The shape of one prefix.
 struct PrefixForm {
   /// Bytes of which the prefix begins with one; empty: it may begin with any.
   std::string_view first_bytes;
 
   /// Takes the prefix off `scan`. Where it answers false the caller forgets what was taken; then
-  /// nothing is noted in `reading`.
-  bool (*recognise)(Scanner& scan, PrefixReading& reading);
+  /// nothing is noted in `prefix`.
+  bool (*recognise)(Scanner& scan, Prefix& prefix);
 
-  enum class After { Nothing, Stamp };
-  After leaves = After::Nothing;  ///< Whether a logger's own words may follow.
+  bool is_stamp = false;  ///< A logger's own words may follow, as behind a time.
+
+  /// It counts only behind a time.
+  bool needs_stamp = false;
 
   /// Ordinary output has this shape too: it counts only in front of what begins a record.
   bool needs_record = false;
@@ -44,8 +38,7 @@ struct PrefixForm {
   /// one; NUL: none is known. Most lines are let go by it, without a closer look.
   char mark = '\0';
 
-  /// It counts only behind a time.
-  bool needs_stamp = false;
+  bool is_bar = false;  ///< A progress bar, for which may_have_prefix does not look.
 };
 
 constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
@@ -54,9 +47,7 @@ constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.';
 /// text at all: NCCL's own header, cut off by the caller, begins there.
 bool begins_record(std::string_view text);
 
-std::span<const PrefixForm> launcher_prefixes();
-std::span<const PrefixForm> collector_prefixes();
-std::span<const PrefixForm> logger_prefixes();
-std::span<const PrefixForm> pasted_prefixes();
+/// All shapes, in the order in which they are tried.
+std::span<const PrefixForm> prefix_forms();
 
 }  // namespace ncclog

@@ -13,19 +13,6 @@ namespace {
 
 constexpr int kMaxPrefixes = 64;  ///< A line of many progress bars has that many.
 
-/// A tqdm bar that got no newline, with something behind it on the same line. Where quotes stand
-/// before it, it is a collector's record of one.
-bool bar_without_newline(Scanner& scan, PrefixReading& reading) {
-  const TqdmBar bar = parse_progress_bar(scan.rest());
-  if (bar.length == 0 || trim(scan.rest().substr(bar.length)).empty()) return false;
-  if (bar.title.find('"') != bar.title.npos) return false;
-  scan.skip(scan.rest().substr(0, bar.length));
-  reading.prefix.progress_title = bar.title;
-  return true;
-}
-
-constexpr PrefixForm kBar = {.first_bytes = "", .recognise = bar_without_newline, .mark = '%'};
-
 /// The forms that may begin with a byte, in the order in which they are tried.
 struct FormsOfByte {
   std::vector<const PrefixForm*> certain;
@@ -36,20 +23,13 @@ using FormsByByte = std::array<FormsOfByte, 256>;
 const FormsByByte& forms_by_byte() {
   static const FormsByByte all = [] {
     FormsByByte forms;
-    // In the order of the tables below, since the first form that fits is taken.
-    const auto add = [&](const PrefixForm& form, size_t byte) {
-      (form.needs_record ? forms[byte].in_front_of_record : forms[byte].certain).push_back(&form);
-    };
-    for (const std::span<const PrefixForm> table :
-         {collector_prefixes(), logger_prefixes(), launcher_prefixes(), pasted_prefixes(),
-          std::span<const PrefixForm>(&kBar, 1)}) {
-      for (const PrefixForm& form : table) {
-        for (size_t byte = 0; byte < forms.size(); ++byte) {
-          const bool any = form.first_bytes.empty();
-          if (any || form.first_bytes.find(static_cast<char>(byte)) != std::string_view::npos) {
-            add(form, byte);
-          }
-        }
+    for (const PrefixForm& form : prefix_forms()) {
+      for (size_t byte = 0; byte < forms.size(); ++byte) {
+        const bool may_begin =
+            form.first_bytes.empty() ||
+            form.first_bytes.find(static_cast<char>(byte)) != std::string_view::npos;
+        auto& [certain, in_front_of_record] = forms[byte];
+        if (may_begin) (form.needs_record ? in_front_of_record : certain).push_back(&form);
       }
     }
     return forms;
@@ -61,20 +41,26 @@ const FormsOfByte& forms_of(std::string_view text) {
   return forms_by_byte()[static_cast<unsigned char>(text[0])];
 }
 
+/// What was taken off a line so far.
+struct Reading {
+  Prefix prefix;
+  bool after_stamp = false;  ///< The piece before was a time: a logger's own words may follow.
+};
+
 /// Takes the prefix of one form off `text`; its length, 0 if there is none.
-size_t take(const PrefixForm& form, std::string_view text, PrefixReading& reading) {
+size_t take(const PrefixForm& form, std::string_view text, Reading& reading) {
   Scanner scan(text);
-  return form.recognise(scan, reading) ? scan.taken() : 0;
+  return form.recognise(scan, reading.prefix) ? scan.taken() : 0;
 }
 
 /// Takes one prefix that cannot mean anything else off `text`.
-size_t take_certain(std::string_view text, PrefixReading& reading) {
+size_t take_certain(std::string_view text, Reading& reading) {
   if (text.empty()) return 0;
   for (const PrefixForm* form : forms_of(text).certain) {
     if (form->needs_stamp && !reading.after_stamp) continue;
     const size_t length = take(*form, text, reading);
     if (length == 0) continue;
-    reading.after_stamp = form->leaves == PrefixForm::After::Stamp;
+    reading.after_stamp = form->is_stamp;
     return length;
   }
   return 0;
@@ -82,20 +68,20 @@ size_t take_certain(std::string_view text, PrefixReading& reading) {
 
 constexpr int kMaxPasted = 4;  ///< Shapes of ordinary output that may stand one after the other.
 
-size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, int more);
+size_t take_in_front_of_record(std::string_view text, Reading& reading, int more);
 
 /// True if a record follows, behind up to `more` of the shapes that ordinary output has too.
 bool begins_record_or_prefix(std::string_view text, int more) {
   if (begins_record(text)) return true;
-  PrefixReading ignored;
+  Reading ignored;
   return take_certain(text, ignored) > 0 || take_in_front_of_record(text, ignored, more) > 0;
 }
 
 /// Takes one of the shapes that ordinary output has too off `text`.
-size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, int more) {
+size_t take_in_front_of_record(std::string_view text, Reading& reading, int more) {
   if (more == 0 || text.empty()) return 0;
   for (const PrefixForm* form : forms_of(text).in_front_of_record) {
-    PrefixReading attempt = reading;
+    Reading attempt = reading;
     const size_t length = take(*form, text, attempt);
     if (length == 0 || !begins_record_or_prefix(text.substr(length), more - 1)) continue;
     reading = attempt;
@@ -106,10 +92,10 @@ size_t take_in_front_of_record(std::string_view text, PrefixReading& reading, in
 }
 
 /// Takes a prefix off that somebody indented. Words behind blanks are ordinary text too often.
-size_t take_indented(std::string_view text, PrefixReading& reading) {
+size_t take_indented(std::string_view text, Reading& reading) {
   const size_t blanks = std::min(text.find_first_not_of(" \t"), text.size());
   if (blanks == 0 || blanks == text.size()) return 0;
-  PrefixReading attempt = reading;
+  Reading attempt = reading;
   const std::string_view inner = text.substr(blanks);
   size_t length = take_certain(inner, attempt);
   const bool is_word = length > 0 && is_alpha(inner[0]);
@@ -157,7 +143,7 @@ const MarkBits& mark_bits() {
       const FormsOfByte& forms = forms_by_byte()[byte];
       for (const auto* list : {&forms.certain, &forms.in_front_of_record}) {
         for (const PrefixForm* form : *list) {
-          if (!form->needs_stamp && form != &kBar) marks.add(byte, form->mark);
+          if (!form->needs_stamp && !form->is_bar) marks.add(byte, form->mark);
         }
       }
     }
@@ -187,10 +173,8 @@ bool may_have_prefix(std::string_view line) {
 
 // All prefixes of a line.
 
-namespace {
-
-PrefixReading read_prefixes(std::string_view line) {
-  PrefixReading reading;
+Prefix parse_prefix(std::string_view line) {
+  Reading reading;
   for (int i = 0; i < kMaxPrefixes; ++i) {
     const std::string_view rest = line.substr(reading.prefix.length);
     // The surest shapes first: the others also fit ordinary output.
@@ -200,16 +184,7 @@ PrefixReading read_prefixes(std::string_view line) {
     if (length == 0) break;
     reading.prefix.length += length;
   }
-  return reading;
-}
-
-}  // namespace
-
-Prefix parse_prefix(std::string_view line) { return read_prefixes(line).prefix; }
-
-TaskLabel task_label(std::string_view line) {
-  const PrefixReading reading = read_prefixes(line);
-  return {reading.task, reading.rank_is_global ? reading.prefix.rank : -1};
+  return reading.prefix;
 }
 
 // Escape sequences of terminals: colours (CSI), titles and links (OSC).
@@ -224,7 +199,7 @@ size_t escape_length(std::string_view text) {
   Scanner scan(text.substr(1));
   if (scan.skip('[')) {
     scan.take_while([](char c) { return c >= 0x20 && c < 0x40; });
-    if (!scan.done()) scan.skip(scan.peek());
+    scan.skip(scan.peek());
     return 1 + scan.taken();
   }
   if (scan.skip(']')) {

@@ -17,18 +17,6 @@
 
 namespace ncclog {
 
-/// What number a launcher puts in front of a line, and what rank the framework.
-///
-///   3: node-a:41:42 [3] NCCL INFO …       task 3 of srun: a rank, or a node that runs eight of
-///   them [1,3]<stdout>:[rank7]: Traceback …    task 3 of Open MPI; rank 7, as PyTorch says itself
-struct TaskLabel {
-  int task = -1;  ///< As the launcher numbers its tasks; -1: it prints no number.
-  int rank = -1;  ///< As the framework states it; -1: it does not.
-};
-
-/// What stands in front of `line`.
-TaskLabel task_label(std::string_view line);
-
 /// A glance, because most lines have no prefix, and tell by a byte or a word.
 /// False if parse_prefix finds nothing in front of `line` for certain, but for a progress bar:
 /// those hold "%|".
@@ -40,6 +28,10 @@ struct Prefix {
   /// Global rank as the framework states it ("[rank3]: "), else as the launcher numbers its tasks
   /// ("[1,3]<stdout>:", "3: "); -1 if none. Task numbers equal ranks with one task per GPU.
   int rank = -1;
+  bool rank_is_stated = false;  ///< By the framework; a launcher's number does not replace it.
+  /// The number that a launcher gives its task: a rank, or a node that runs eight of them; -1 if
+  /// none. Of "[1,3]<stdout>:[rank7]: Traceback …" it is 3, and the rank 7.
+  int task = -1;
   int local_rank = -1;       ///< torchrun's "[default3]:"; -1 if none.
   std::string_view host;     ///< "nodea: ", "[pod/worker-3/pytorch] "; empty if none.
   std::string_view address;  ///< Ray's "ip=" of a remote node; empty if none.

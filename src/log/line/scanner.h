@@ -34,6 +34,14 @@ class Scanner {
     return true;
   }
 
+  /// Takes the next byte if `accept` holds for it.
+  template <typename Accept>
+  bool skip_if(Accept accept) {
+    if (done() || !accept(text_[at_])) return false;
+    ++at_;
+    return true;
+  }
+
   bool skip(std::string_view literal) {
     if (!rest().starts_with(literal)) return false;
     at_ += literal.size();
@@ -81,21 +89,29 @@ class Scanner {
     return true;
   }
 
+  /// Takes what `ahead`, a copy that went on, has taken.
+  std::string_view catch_up(const Scanner& ahead) {
+    const size_t begin = at_;
+    at_ = ahead.at_;
+    return text_.substr(begin, at_ - begin);
+  }
+
  private:
   std::string_view text_;
   size_t at_ = 0;  ///< At most text_.size().
 };
 
-// Of time stamps only the length matters here: times are read in log/event.h.
+// Time stamps as they stand: times are read in log/event.h. Each gives what it took; nothing is
+// taken, and the result is empty, where no such stamp begins.
 
-/// Length of "12:00:00", with fraction and zone if there are any; 0 if `text` does not begin so.
-size_t clock_length(std::string_view text);
+/// "12:00:00", with fraction and zone if there are any.
+std::string_view take_clock(Scanner& scan);
 
-/// Length of an ISO 8601 date and time, "T" or a blank between them; 0 if there is none.
-size_t iso_stamp_length(std::string_view text);
+/// An ISO 8601 date and time, "T" or a blank between them.
+std::string_view take_iso_stamp(Scanner& scan);
 
-/// Length of "Jan  5 12:00:00" or "Mon Jan  5 12:00:00 2026"; 0 if there is none.
-size_t month_stamp_length(std::string_view text);
+/// "Jan  5 12:00:00" or "Mon Jan  5 12:00:00 2026".
+std::string_view take_month_stamp(Scanner& scan);
 
 /// A tqdm bar: " 40%|####      | 4/10 [00:01<00:02,  2.9it/s]".
 struct TqdmBar {

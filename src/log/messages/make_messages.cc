@@ -77,6 +77,7 @@ void write_comment(std::string& out, std::string_view text, std::string_view ind
 }
 
 void write_struct(std::string& out, const KindText& kind) {
+  constexpr std::string_view kMemberTypes[] = {"Text", "Integer", "Hex"};  // By FieldType.
   const std::string name = struct_name(kind.name);
   out += '\n';
   write_comment(out, kind.meaning, "");
@@ -90,23 +91,28 @@ void write_struct(std::string& out, const KindText& kind) {
   out += fmt::format("inline constexpr std::array<FieldPlace, {}> kFieldPlaces<{}> = {{{{\n",
                      kind.fields.size(), name);
   for (const FieldText& field : kind.fields) {
-    const char* type = field.type == FieldType::Text  ? "Text"
-                       : field.type == FieldType::Hex ? "Hex"
-                       : field.wide                   ? "Wide"
-                                                      : "Integer";
+    const std::string_view type = kMemberTypes[static_cast<size_t>(field.type)];
     out += fmt::format("    FieldPlace{{offsetof({}, {}), MemberType::{}}},\n", name,
-                       member_name(field), type);
+                       member_name(field), field.wide ? "Wide" : type);
   }
   out += "}};\n";
 }
 
 /// `kinds`: all of them, the typed ones first.
 std::string header_of(const std::vector<KindText>& kinds) {
-  std::string out =
-      "// Made of src/log/messages/ by the build.\n\n#pragma once\n\n#include <array>\n#include "
-      "<cstddef>\n#include "
-      "<cstdint>\n#include <string_view>\n\n#include \"log/known_messages.h\"\n#include "
-      "\"log/known_messages.h\"\n\nnamespace ncclog {\n";
+  std::string out = R"(// Made of src/log/messages/ by the build.
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "log/known_messages.h"
+
+namespace ncclog {
+)";
   for (const KindText& kind : kinds) {
     if (kind.typed) write_struct(out, kind);
   }
@@ -156,12 +162,18 @@ class TableWriter {
     }
     const std::string nccl = dispatch("Nccl", owned_.table.nccl);
     const std::string foreign = dispatch("Foreign", owned_.table.foreign);
-    std::string out =
-        "// Made of src/log/messages/ by the build.\n\n#include "
-        "\"log/wording/other_programs.h\"\n#include "
-        "\"log/known_messages.h\"\n#include \"log/wording/other_programs.h\"\n#include "
-        "\"log/wording/other_programs.h\"\n\nnamespace ncclog {\nnamespace {\n\n";
-    out += "extern const Kind kKinds[];\nextern const Wording kWordings[];\n\n";
+    std::string out = R"(// Made of src/log/messages/ by the build.
+
+#include "log/known_messages.h"
+#include "log/wording/other_programs.h"
+
+namespace ncclog {
+namespace {
+
+extern const Kind kKinds[];
+extern const Wording kWordings[];
+
+)";
     out += "constexpr Field kFields[] = {\n" + fields + "};\n\n";
     out += "constexpr std::string_view kChoices[] = {\n" + choices + "    {},\n};\n\n";
     out += "constexpr PatternStep kSteps[] = {\n" + steps + "};\n\n";

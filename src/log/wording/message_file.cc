@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 
 #include "base/text.h"
 #include "log/wording/other_programs.h"
@@ -21,17 +20,6 @@ constexpr size_t kMostMeaning = 240;  ///< Bytes: a meaning is one or two senten
   std::string hint = near ? "did you mean '" + std::string(*near) + "'?" : "one of:";
   for (size_t i = 0; !near && i < known.size(); ++i) hint += " " + std::string(known[i]);
   fail_at(place, "unknown " + what + " '" + std::string(name) + "'", hint);
-}
-
-/// The value of T whose name is `word`, out of all from the first to `last`.
-template <typename T>
-std::optional<T> named(std::string_view word, T last, Names& known) {
-  for (int i = 0; i <= static_cast<int>(last); ++i) {
-    const auto value = static_cast<T>(i);
-    if (to_string(value) == word) return value;
-    if (!to_string(value).empty()) known.push_back(to_string(value));
-  }
-  return std::nullopt;
 }
 
 /// Reads the lines of one file from top to bottom.
@@ -97,19 +85,11 @@ class Parser {
         kind.name, [](char c) { return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z'); });
     if (!is_name || is_digit(kind.name.front()))
       fail_at(kind.place, "a kind's name has small letters, digits and '_' only");
-    Names known;
-    std::string_view text = word("a library");
-    const auto library = named(text, Library::Pasted, known);
-    if (!library) fail_unknown(word_place_, "library", text, known);
-    kind.library = *library;
-    known = {"-"};
-    text = word("a subsystem, or '-'");
-    const auto subsystem = named(text == "-" ? "" : text, Subsystem::Destroy, known);
-    if (!subsystem) fail_unknown(word_place_, "subsystem", text, known);
-    kind.subsystem = *subsystem;
+    kind.library = named("library", word("a library"), Library::Pasted);
+    kind.subsystem = named("subsystem", word("a subsystem, or '-'"), Subsystem::Destroy, "-");
     skip_blanks();
     if (at_ < line_.size()) {
-      text = word("typed");
+      const std::string_view text = word("typed");
       if (text != "typed") fail_unknown(word_place_, "word", text, {"typed"});
       kind.typed = true;
     }
@@ -151,9 +131,8 @@ class Parser {
     } else if (type != "text") {
       fail_unknown(word_place_, "type", type, {"text", "int", "int64", "hex"});
     }
-    for (const FieldText& other : kind.fields) {
-      if (other.name == name) fail_at(word_place_, "the field '" + field.name + "' stands twice");
-    }
+    if (std::ranges::find(kind.fields, name, &FieldText::name) != kind.fields.end())
+      fail_at(word_place_, "the field '" + field.name + "' stands twice");
     if (kind.fields.size() == kMaxFields)
       fail_at(word_place_, "a kind has at most " + std::to_string(kMaxFields) + " fields");
     kind.fields.push_back(std::move(field));
@@ -192,6 +171,20 @@ class Parser {
     }
   }
 
+  /// The value of T whose name is `text`, the last word, out of all from the first to `last`.
+  /// `none` is what files call a value without a name.
+  template <typename T>
+  T named(const std::string& what, std::string_view text, T last,
+          std::string_view none = {}) const {
+    Names known;
+    for (int i = 0; i <= static_cast<int>(last); ++i) {
+      const auto value = static_cast<T>(i);
+      known.push_back(to_string(value).empty() ? none : to_string(value));
+      if (known.back() == text) return value;
+    }
+    fail_unknown(word_place_, what, text, known);
+  }
+
   void check_recogniser(std::string_view name) const {
     Names known;
     for (const KnownRecogniser& recogniser : known_recognisers()) known.push_back(recogniser.name);
@@ -205,18 +198,10 @@ class Parser {
     warning_ = {};
     warning_place_ = here();
     ++at_;
-    std::string_view text = word("a severity");
-    if (text == "never") return;
-    Names known;
-    const auto severity = named(text, WarnSeverity::Fatal, known);
-    known.push_back("never");
-    if (!severity) fail_unknown(word_place_, "severity", text, known);
-    warning_.severity = *severity;
-    known.clear();
-    text = word("an origin: system, user, internal or symptom");
-    const auto origin = named(text, WarnOrigin::Symptom, known);
-    if (!origin) fail_unknown(word_place_, "origin", text, known);
-    warning_.origin = *origin;
+    warning_.severity = named("severity", word("a severity"), WarnSeverity::Fatal, "never");
+    if (warning_.severity == WarnSeverity::None) return;
+    warning_.origin =
+        named("origin", word("an origin: system, user, internal or symptom"), WarnOrigin::Symptom);
     skip_blanks();
     warning_.meaning = line_.substr(std::min(at_, line_.size()));
     more_ = &warning_.meaning;
@@ -600,11 +585,11 @@ class Prover {
   void prove_found(const Wording& wording, const WordingText& text) const {
     const bool is_nccl = wording.kind->source == Source::Nccl;
     const Message found =
-        is_nccl ? table_.parse_nccl(wording.example) : table_.parse_foreign(wording.example);
+        is_nccl ? table_.nccl.parse(wording.example) : table_.foreign.parse(wording.example);
     if (found.wording != &wording)
       fail_at(text.example_place, "the example is not found by its wording's first words",
               "begin the wording with a word of its own");
-    if (wording.quotable && table_.parse_foreign(wording.example).wording == nullptr)
+    if (wording.quotable && table_.foreign.parse(wording.example).wording == nullptr)
       fail_at(text.example_place, "the example is not found without a header");
   }
 

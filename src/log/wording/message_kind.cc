@@ -1,98 +1,31 @@
 #include "log/wording/message_kind.h"
 
 namespace ncclog {
+
+// Names, in the order of each enum.
+
 std::string_view to_string(WarnSeverity severity) {
-  switch (severity) {
-    case WarnSeverity::None:
-      return "";
-    case WarnSeverity::Info:
-      return "info";
-    case WarnSeverity::Degraded:
-      return "degraded";
-    case WarnSeverity::Fatal:
-      return "fatal";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"", "info", "degraded", "fatal"};
+  return kNames[static_cast<size_t>(severity)];
 }
 
 std::string_view to_string(WarnOrigin origin) {
-  switch (origin) {
-    case WarnOrigin::System:
-      return "system";
-    case WarnOrigin::User:
-      return "user";
-    case WarnOrigin::Internal:
-      return "internal";
-    case WarnOrigin::Symptom:
-      return "symptom";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"system", "user", "internal", "symptom"};
+  return kNames[static_cast<size_t>(origin)];
 }
 
 std::string_view to_string(Subsystem subsystem) {
-  switch (subsystem) {
-    case Subsystem::None:
-      return "";
-    case Subsystem::Init:
-      return "INIT";
-    case Subsystem::Coll:
-      return "COLL";
-    case Subsystem::P2p:
-      return "P2P";
-    case Subsystem::Shm:
-      return "SHM";
-    case Subsystem::Net:
-      return "NET";
-    case Subsystem::Graph:
-      return "GRAPH";
-    case Subsystem::Tuning:
-      return "TUNING";
-    case Subsystem::Env:
-      return "ENV";
-    case Subsystem::Alloc:
-      return "ALLOC";
-    case Subsystem::Call:
-      return "CALL";
-    case Subsystem::Proxy:
-      return "PROXY";
-    case Subsystem::Nvls:
-      return "NVLS";
-    case Subsystem::Bootstrap:
-      return "BOOTSTRAP";
-    case Subsystem::Reg:
-      return "REG";
-    case Subsystem::Profile:
-      return "PROFILE";
-    case Subsystem::Ras:
-      return "RAS";
-    case Subsystem::Destroy:
-      return "DESTROY";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {
+      "",      "INIT", "COLL",  "P2P",  "SHM",       "NET", "GRAPH",   "TUNING", "ENV",
+      "ALLOC", "CALL", "PROXY", "NVLS", "BOOTSTRAP", "REG", "PROFILE", "RAS",    "DESTROY"};
+  return kNames[static_cast<size_t>(subsystem)];
 }
 
 std::string_view to_string(Library library) {
-  switch (library) {
-    case Library::Nccl:
-      return "nccl";
-    case Library::Rccl:
-      return "rccl";
-    case Library::Ofi:
-      return "ofi";
-    case Library::Sharp:
-      return "sharp";
-    case Library::NcclPlugins:
-      return "nccl-plugins";
-    case Library::Framework:
-      return "framework";
-    case Library::RasClient:
-      return "ras-client";
-    case Library::NcclTests:
-      return "nccl-tests";
-    case Library::Pasted:
-      return "pasted";
-  }
-  return "";
+  constexpr std::string_view kNames[] = {"nccl",       "rccl",         "ofi",
+                                         "sharp",      "nccl-plugins", "framework",
+                                         "ras-client", "nccl-tests",   "pasted"};
+  return kNames[static_cast<size_t>(library)];
 }
 
 Source source_of(Library library) {

@@ -15,8 +15,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace ncclog {
 
@@ -201,6 +203,12 @@ struct Message {
 
   /// Sets the field of that name, for recognisers; a kind without it ignores that.
   void set(std::string_view name, std::string_view text);
+
+  /// Sets several; true, as recognisers answer that took a text apart.
+  bool fill(std::initializer_list<std::pair<std::string_view, std::string_view>> fields_by_name) {
+    for (const auto& [name, text] : fields_by_name) set(name, text);
+    return true;
+  }
 };
 
 /// What the message means if its line is a WARN; nullptr if no release warns with that wording.

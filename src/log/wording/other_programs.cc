@@ -33,12 +33,6 @@ inline Columns columns_of(std::string_view text) {
   return columns;
 }
 
-template <size_t N>
-bool starts_with_any(std::string_view text, const std::string_view (&starts)[N]) {
-  return std::any_of(std::begin(starts), std::end(starts),
-                     [&](std::string_view start) { return text.starts_with(start); });
-}
-
 /// Messages of exceptions that other kinds take apart.
 constexpr std::string_view kClaimedMessages[] = {
     "NCCL error in: ",
@@ -65,7 +59,7 @@ constexpr std::string_view kClaimedMessages[] = {
 
 bool is_claimed(std::string_view base, std::string_view message) {
   if (base == "ChildFailedError" || base == "SignalException") return true;
-  if (starts_with_any(message, kClaimedMessages)) return true;
+  if (starts_with_one_of(message, kClaimedMessages)) return true;
   if (message.starts_with("DataLoader worker (pid"))
     return message.find("is killed by signal") != message.npos;
   if (message.starts_with("Rank "))
@@ -81,8 +75,7 @@ bool is_claimed(std::string_view base, std::string_view message) {
 bool is_exception_name(std::string_view base) {
   if (base.empty() || base == "Error" || (base[0] >= 'a' && base[0] <= 'z') || is_digit(base[0]))
     return false;
-  return std::any_of(std::begin(kExceptionEnds), std::end(kExceptionEnds),
-                     [&](std::string_view end) { return base.ends_with(end); });
+  return std::ranges::any_of(kExceptionEnds, [&](auto end) { return base.ends_with(end); });
 }
 
 /// The status with which `scan` goes on, "(core dumped)" taken with it; empty if there is none.
@@ -108,25 +101,6 @@ std::string_view rank_in_command(std::string_view command) {
   return scan.take_while(is_digit, 9);
 }
 
-/// True if one of `words`, which are lower-case letters, stands in `text` in any case.
-bool holds_one_of(std::string_view text, std::span<const std::string_view> words) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  const auto letter = [](char c) { return c >= 'a' && c <= 'z' ? 1U << (c - 'a') : 0U; };
-  unsigned begins = 0;
-  for (const std::string_view word : words) begins |= letter(word.front());
-  for (size_t at = 0; at < text.size(); ++at) {
-    if ((begins & letter(lower(text[at]))) == 0) continue;
-    const std::string_view rest = text.substr(at);
-    const bool holds = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-      return rest.size() >= word.size() &&
-             std::equal(word.begin(), word.end(), rest.begin(),
-                        [&](char wanted, char c) { return wanted == lower(c); });
-    });
-    if (holds) return true;
-  }
-  return false;
-}
-
 /// `text` behind what a logger puts in front: "2026-01-05 12:00:00,123 - INFO - ",
 /// "[INFO|trainer.py:3719] 2026-01-05 12:00:00,123 >> ". The text itself if there is nothing.
 std::string_view behind_logger(std::string_view text) {
@@ -145,11 +119,6 @@ std::string_view behind_logger(std::string_view text) {
   return text.substr(at);
 }
 
-bool holds_any(std::string_view text, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.find(word) != text.npos; });
-}
-
 }  // namespace
 
 bool recognise_python_exception(std::string_view text, Message& message) {
@@ -165,17 +134,14 @@ bool recognise_python_exception(std::string_view text, Message& message) {
   if (!scan.done() && !scan.skip(": ") && scan.rest() != ":") return false;
   const std::string_view said = scan.rest() == ":" ? std::string_view{} : trim(scan.rest());
   if (is_claimed(base, said)) return false;
-  message.set("type", type);
-  message.set("message", said);
-  return true;
+  return message.fill({{"type", type}, {"message", said}});
 }
 
 bool recognise_process_end(std::string_view text, Message& message) {
   Scanner whole(text);
   std::string_view status = take_status(whole);
   if (!status.empty() && whole.done()) {
-    message.set("status", status);
-    return true;
+    return message.fill({{"status", status}});
   }
   const size_t at = text.substr(0, 300).find(kShellPlace[0]);
   if (at == text.npos) return false;
@@ -187,11 +153,10 @@ bool recognise_process_end(std::string_view text, Message& message) {
   if (pid.empty() || scan.blanks() == 0) return false;
   status = take_status(scan);
   if (status.empty()) return false;
-  message.set("pid", pid);
-  message.set("status", status);
-  message.set("command", trim(scan.rest()));
-  message.set("rank", rank_in_command(trim(scan.rest())));
-  return true;
+  return message.fill({{"pid", pid},
+                       {"status", status},
+                       {"command", trim(scan.rest())},
+                       {"rank", rank_in_command(trim(scan.rest()))}});
 }
 
 bool recognise_failure_time(std::string_view text, Message& message) {
@@ -200,34 +165,30 @@ bool recognise_failure_time(std::string_view text, Message& message) {
   scan.blanks();
   const std::string_view time = scan.rest();
   const bool stamp = scan.digits(4) && scan.skip('-') && scan.digits(2) && scan.skip('-') &&
-                     scan.digits(2) && scan.skip('_') && clock_length(scan.rest()) > 0;
+                     scan.digits(2) && scan.skip('_') && !take_clock(scan).empty();
   if (!stamp || time.find(' ') != time.npos) return false;
-  message.set("time", time);
-  return true;
+  return message.fill({{"time", time}});
 }
 
 bool is_eval_title(std::string_view title) {
   constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
                                          "generat", "sampling", "checkpoint", "infer"};
-  constexpr std::string_view kReading[] = {"load"};
-  return holds_one_of(title, kWords) && !holds_one_of(title, kReading);
+  const std::string name = lower_case(title);
+  return holds_one_of(name, kWords) && name.find("load") == name.npos;
 }
 
 bool recognise_progress_bar(std::string_view text, Message& message) {
   const TqdmBar bar = parse_progress_bar(text);
   if (bar.length == 0 || is_eval_title(bar.title)) return false;
-  message.set("title", bar.title);
-  message.set("percent", bar.percent);
-  message.set("done", bar.done);
-  message.set("total", bar.total);
-  return true;
+  return message.fill(
+      {{"title", bar.title}, {"percent", bar.percent}, {"done", bar.done}, {"total", bar.total}});
 }
 
 bool recognise_eval_progress(std::string_view text, Message& message) {
   const TqdmBar bar = parse_progress_bar(text);
   const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
-                                         : starts_with_any(behind_logger(text), kEvalPrints) ||
-                                               starts_with_any(text, kEvalPrints);
+                                         : starts_with_one_of(behind_logger(text), kEvalPrints) ||
+                                               starts_with_one_of(text, kEvalPrints);
   if (about_eval) message.set("text", text);
   return about_eval;
 }
@@ -248,16 +209,14 @@ std::string_view rank_named_in(std::string_view text) {
 
 bool recognise_rank_leaves(std::string_view text, Message& message) {
   constexpr size_t kMost = 256;
-  if (text.size() > kMost || !holds_any(text, kLeavingWords)) return false;
+  if (text.size() > kMost || !holds_one_of(text, kLeavingWords)) return false;
   const std::string_view rank = rank_named_in(text);
   // "exiting" alone is what programs print of all that they do.
   constexpr std::string_view kPlain[] = {"exiting", "Exiting", "shutting down"};
-  if (rank.empty() && holds_any(text, kPlain)) return false;
+  if (rank.empty() && holds_one_of(text, kPlain)) return false;
   // NCCL's words for ncclRemoteError are about another process.
   if (text.find("remote process exiting") != text.npos) return false;
-  message.set("rank", rank);
-  message.set("text", text);
-  return true;
+  return message.fill({{"rank", rank}, {"text", text}});
 }
 
 bool recognise_megatron_step(std::string_view text, Message& message) {
@@ -269,9 +228,7 @@ bool recognise_megatron_step(std::string_view text, Message& message) {
   scan.blanks();
   const std::string_view total = scan.take_while(is_digit, 18);
   if (total.empty() || !scan.skip(" |")) return false;
-  message.set("iteration", step);
-  message.set("total", total);
-  return true;
+  return message.fill({{"iteration", step}, {"total", total}});
 }
 
 bool recognise_titan_step(std::string_view text, Message& message) {
@@ -279,8 +236,7 @@ bool recognise_titan_step(std::string_view text, Message& message) {
   if (!scan.skip("step:") || scan.blanks() == 0) return false;
   const std::string_view step = scan.take_while(is_digit, 18);
   if (step.empty() || scan.blanks() == 0 || !scan.skip("loss:")) return false;
-  message.set("iteration", step);
-  return true;
+  return message.fill({{"iteration", step}});
 }
 
 // nccl-tests.
@@ -296,7 +252,7 @@ bool is_measure(std::string_view cell) {
   };
   if (cell == "N/A" || cell == "inf" || cell == "nan" || cell == "-nan") return true;
   return !cell.empty() && (is_digit(cell[0]) || cell[0] == '-') &&
-         std::all_of(cell.begin(), cell.end(), in_number);
+         std::ranges::all_of(cell, in_number);
 }
 
 bool is_datatype(std::string_view cell) {
@@ -304,7 +260,7 @@ bool is_datatype(std::string_view cell) {
                                          "uint32",  "int64",    "half",    "float16",  "float",
                                          "float32", "double",   "uint64",  "bfloat16", "f8e4m3",
                                          "f8e5m2",  "fp8_e4m3", "fp8_e5m2"};
-  return std::find(std::begin(kTypes), std::end(kTypes), cell) != std::end(kTypes);
+  return equals_one_of(cell, kTypes);
 }
 
 /// "2026-01-05" before "12:00:00": the stamp that nccl-tests puts behind a row on request.
@@ -362,8 +318,7 @@ bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
   message.set("device", row[pid + 5]);
   message.set("bus_id", bus_id.substr(1, bus_id.size() - 2));
   const size_t gpu = static_cast<size_t>(bus_id.data() + bus_id.size() - text.data());
-  message.set("gpu", trim(text.substr(gpu)));
-  return true;
+  return message.fill({{"gpu", trim(text.substr(gpu))}});
 }
 
 bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
@@ -372,8 +327,7 @@ bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
   if (row[0] == "out-of-place") return row[1] == "in-place" || row[1] == "(+";
   if (row[0] == "(B)") return row[1] == "(elements)";
   if (row[0] != "size" || row[1] != "count" || row[2] != "type") return false;
-  message.set("columns", trim(text.substr(1)));
-  return true;
+  return message.fill({{"columns", trim(text.substr(1))}});
 }
 
 bool recognise_nccl_tests_result(std::string_view text, Message& message) {
@@ -403,11 +357,6 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
 
 namespace {
 
-template <size_t N>
-bool is_one_of(std::string_view word, const std::string_view (&words)[N]) {
-  return std::find(std::begin(words), std::end(words), word) != std::end(words);
-}
-
 /// "GPU3" → "3"; empty for anything else.
 std::string_view gpu_number(std::string_view cell) {
   if (!cell.starts_with("GPU") || !parse_int(cell.substr(3))) return {};
@@ -416,12 +365,12 @@ std::string_view gpu_number(std::string_view cell) {
 
 bool is_p2p_state(std::string_view cell) {
   constexpr std::string_view kStates[] = {"OK", "CNS", "GNS", "TNS", "NS", "DR", "U"};
-  return is_one_of(cell, kStates);
+  return equals_one_of(cell, kStates);
 }
 
 bool is_link(std::string_view cell) {
   constexpr std::string_view kLinks[] = {"PIX", "PXB", "PHB", "NODE", "SYS", "SOC", "PSB"};
-  return is_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
+  return equals_one_of(cell, kLinks) || (cell.starts_with("NV") && parse_int(cell.substr(2)));
 }
 
 /// Sets gpu and cells from a matrix row with at least one cell that is `known`; the row's own cell
@@ -438,8 +387,7 @@ bool take_matrix_row(std::string_view text, bool (*known)(std::string_view), Mes
   message.set("gpu", gpu);
   const char* first = row[1].data();
   const char* last = row[end - 1].data() + row[end - 1].size();
-  message.set("cells", {first, static_cast<size_t>(last - first)});
-  return true;
+  return message.fill({{"cells", {first, static_cast<size_t>(last - first)}}});
 }
 
 /// "ulimit -l' 8192": the answer behind the command that asked for it.
@@ -454,8 +402,8 @@ std::string_view memlock_answer(std::string_view text) {
 }
 
 bool is_gid(std::string_view cell) {
-  return cell.size() >= 15 && std::count(cell.begin(), cell.end(), ':') == 7 &&
-         std::all_of(cell.begin(), cell.end(), [](char c) { return is_hex_digit(c) || c == ':'; });
+  return cell.size() >= 15 && std::ranges::count(cell, ':') == 7 &&
+         std::ranges::all_of(cell, [](char c) { return is_hex_digit(c) || c == ':'; });
 }
 
 /// Takes a prompt off the start; false if there is none.
@@ -488,7 +436,7 @@ bool is_ras_errors(std::string_view cell) {
   constexpr std::string_view kErrors[] = {"OK", "INCOMPLETE", "ERROR", "MISMATCH"};
   for (size_t begin = 0; begin <= cell.size();) {
     const size_t end = std::min(cell.find(',', begin), cell.size());
-    if (!is_one_of(cell.substr(begin, end - begin), kErrors)) return false;
+    if (!equals_one_of(cell.substr(begin, end - begin), kErrors)) return false;
     begin = end + 1;
   }
   return true;
@@ -503,7 +451,7 @@ bool recognise_ras_communicator_row(std::string_view text, Message& message) {
   if (text.empty() || !is_digit(text.front()) || is_digit(text.back())) return false;
   const Columns row = columns_of(text);
   if (row.count != std::size(kFields)) return false;
-  if (!is_one_of(row[6], kStatuses) || !is_ras_errors(row[7])) return false;
+  if (!equals_one_of(row[6], kStatuses) || !is_ras_errors(row[7])) return false;
   for (size_t i = 0; i < 6; ++i) {
     if (!is_count_or_range(row[i])) return false;
   }
@@ -515,12 +463,11 @@ bool recognise_shm_usage(std::string_view text, Message& message) {
   if (!text.ends_with(kShmMount[0])) return false;
   const Columns row = columns_of(text);
   if (row.count != 6 || row[5] != kShmMount[0] || !row[4].ends_with('%')) return false;
-  message.set("size", row[1]);
-  message.set("used", row[2]);
-  message.set("available", row[3]);
-  message.set("percent", row[4].substr(0, row[4].size() - 1));
-  message.set("mount", row[5]);
-  return true;
+  return message.fill({{"size", row[1]},
+                       {"used", row[2]},
+                       {"available", row[3]},
+                       {"percent", row[4].substr(0, row[4].size() - 1)},
+                       {"mount", row[5]}});
 }
 
 bool recognise_memlock_answer(std::string_view text, Message& message) {
@@ -535,9 +482,7 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
   const bool in_kbytes = row[3] == "(kbytes," && row[4] == "-l)";
   const std::string_view limit = in_kbytes ? row[5] : row[3];
   if (limit != "unlimited" && !parse_int(limit)) return false;
-  message.set("limit", limit);
-  message.set("unit", in_kbytes ? row[3].substr(1, 6) : row[5]);
-  return true;
+  return message.fill({{"limit", limit}, {"unit", in_kbytes ? row[3].substr(1, 6) : row[5]}});
 }
 
 bool recognise_p2p_row(std::string_view text, Message& message) {
@@ -564,17 +509,14 @@ bool recognise_gid_row(std::string_view text, Message& message) {
   message.set("index", row[2]);
   message.set("gid", row[3]);
   if (version == 5) message.set("address", row[4]);
-  message.set("version", row[version]);
-  message.set("interface", row[version + 1]);
-  return true;
+  return message.fill({{"version", row[version]}, {"interface", row[version + 1]}});
 }
 
 bool recognise_shell_command(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
     return false;
-  message.set("command", trim(scan.rest()));
-  return true;
+  return message.fill({{"command", trim(scan.rest())}});
 }
 
 // All of them, by name.

@@ -1,6 +1,7 @@
 #include "log/wording/wording_table.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <utility>
 
@@ -397,34 +398,17 @@ std::span<const Candidate> WordIndex::find(std::string_view word) const {
 }
 
 void WordIndexBuilder::add(std::string_view word, const Wording& wording, std::string_view behind) {
-  const auto place_of = [&](std::string_view wanted) {
-    size_t place = hash_of(wanted) & (places_.size() - 1);
-    while (places_[place] != 0 && entries_[places_[place] - 1].word != wanted) {
-      place = (place + 1) & (places_.size() - 1);
-    }
-    return place;
-  };
-  size_t place = place_of(word);
-  if (places_[place] == 0) {
-    entries_.push_back({word, {}});
-    places_[place] = entries_.size();
-    if (2 * entries_.size() > places_.size()) {
-      places_.assign(2 * places_.size(), 0);
-      for (size_t i = 0; i < entries_.size(); ++i) places_[place_of(entries_[i].word)] = i + 1;
-      place = place_of(word);
-    }
-  }
-  std::vector<Candidate>& list = entries_[places_[place] - 1].candidates;
+  std::vector<Candidate>& list = candidates_[word];
   const size_t shared = list.empty() ? 0 : shared_steps(*list.back().wording, wording);
   list.push_back({&wording, leading_bytes(behind), shared});
 }
 
 WordIndex WordIndexBuilder::index() {
-  slots_.assign(places_.size(), {});
-  for (size_t i = 0; i < places_.size(); ++i) {
-    if (places_[i] == 0) continue;
-    const Entry& entry = entries_[places_[i] - 1];
-    slots_[i] = {entry.word, entry.candidates};
+  slots_.assign(std::bit_ceil(2 * candidates_.size() + 1), {});
+  for (const auto& [word, candidates] : candidates_) {
+    size_t place = hash_of(word) & (slots_.size() - 1);
+    while (!slots_[place].word.empty()) place = (place + 1) & (slots_.size() - 1);
+    slots_[place] = {word, candidates};
   }
   return {slots_};
 }
@@ -458,7 +442,7 @@ std::vector<std::string_view> choice_words(const Wording& wording,
     const std::string word = std::string(step.literal) + std::string(choice) + std::string(tail);
     const std::string_view first = first_word(word);
     if (!complete && first.size() == word.size()) return {};
-    if (std::find(result.begin(), result.end(), first) != result.end()) continue;
+    if (std::ranges::find(result, first) != result.end()) continue;
     storage.emplace_back(first);
     result.push_back(storage.back());
   }
@@ -528,7 +512,7 @@ bool match_any(std::span<const Wording* const> wordings, std::string_view text, 
   return false;
 }
 
-bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
+bool fits_any(const Dispatch& dispatch, std::string_view text, Message& message) {
   if (text.empty()) return false;
   Trail trail;
   const std::string_view first = first_word(text);
@@ -542,10 +526,6 @@ bool find(const Dispatch& dispatch, std::string_view text, Message& message) {
   const auto byte = static_cast<unsigned char>(text.front());
   return match_any(dispatch.by_first_byte[byte], text, trail, message) ||
          match_any(dispatch.open, text, trail, message);
-}
-
-void read(const Dispatch& dispatch, std::string_view text, Message& message) {
-  if (!find(dispatch, text, message)) message = {};
 }
 
 }  // namespace
@@ -573,24 +553,8 @@ Dispatch DispatchBuilder::dispatch() {
   return result;
 }
 
-void WordingTable::read_nccl(std::string_view text, Message& message) const {
-  read(nccl, text, message);
-}
-
-void WordingTable::read_foreign(std::string_view text, Message& message) const {
-  read(foreign, text, message);
-}
-
-Message WordingTable::parse_nccl(std::string_view text) const {
-  Message message;
-  read_nccl(text, message);
-  return message;
-}
-
-Message WordingTable::parse_foreign(std::string_view text) const {
-  Message message;
-  read_foreign(text, message);
-  return message;
+void Dispatch::read(std::string_view text, Message& message) const {
+  if (!fits_any(*this, text, message)) message = {};
 }
 
 std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Source source) const {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -142,12 +143,7 @@ class WordIndexBuilder {
   WordIndex index();
 
  private:
-  struct Entry {
-    std::string_view word;
-    std::vector<Candidate> candidates;
-  };
-  std::vector<Entry> entries_;
-  std::vector<size_t> places_ = std::vector<size_t>(16);  ///< In entries_, plus one; 0: free.
+  std::map<std::string_view, std::vector<Candidate>> candidates_;
   std::vector<WordIndex::Slot> slots_;
 };
 
@@ -166,24 +162,24 @@ struct Dispatch {
   WordIndex by_second_word;
   std::array<std::span<const Wording* const>, 256> by_first_byte;
   std::span<const Wording* const> open;
+
+  /// Reads the message that `text` is into `message`, which must be fresh and stays so, with nullptr
+  /// as its kind, if no wording fits.
+  void read(std::string_view text, Message& message) const;
+
+  Message parse(std::string_view text) const {
+    Message message;
+    read(text, message);
+    return message;
+  }
 };
 
 /// All kinds and how their wordings are found. The built-in one is a constant that the build makes;
 /// any number of threads may use one table.
 struct WordingTable {
   std::span<const Kind> kinds;
-  Dispatch nccl;
-  Dispatch foreign;
-
-  /// Reads the message that an NCCL line carries after its header into `message`, which must be
-  /// fresh and stays so, with nullptr as its kind, if no wording fits.
-  void read_nccl(std::string_view text, Message& message) const;
-
-  /// The same for a line without NCCL header: framework, pasted output, or a quoted NCCL text.
-  void read_foreign(std::string_view text, Message& message) const;
-
-  Message parse_nccl(std::string_view text) const;
-  Message parse_foreign(std::string_view text) const;
+  Dispatch nccl;     ///< What an NCCL line carries after its header.
+  Dispatch foreign;  ///< Lines without one: framework, pasted output, or a quoted NCCL text.
 
   /// Every wording that fits `text`, for whoever wants exactly one to fit.
   std::vector<const Wording*> all_matches(std::string_view text, Source source) const;

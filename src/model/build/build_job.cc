@@ -83,7 +83,7 @@ bool is_cut_down(std::string_view host, std::string_view known) {
 bool is_splinter(const SpeakerLog& log, const Logs& logs, const std::vector<size_t>& same,
                  bool any_torn) {
   if (log.lines > kFewLines) return false;
-  return std::any_of(same.begin(), same.end(), [&](size_t other) {
+  return std::ranges::any_of(same, [&](size_t other) {
     const bool is_rest = any_torn && is_cut_down(log.speaker.host, logs[other].speaker.host);
     return (log.torn || is_rest) && logs[other].lines > kManyLines;
   });
@@ -117,7 +117,7 @@ bool is_turned_round(std::string_view host, std::string_view known) {
 bool is_on_torn_host(const SpeakerLog& log, const std::set<std::string_view>& hosts) {
   const std::string_view own = log.speaker.host;
   if (log.lines > kFewLines || hosts.contains(own)) return false;
-  return std::any_of(hosts.begin(), hosts.end(), [&](std::string_view host) {
+  return std::ranges::any_of(hosts, [&](std::string_view host) {
     return is_interrupted(own, host) || own.ends_with(host) || own.starts_with(host) ||
            is_turned_round(own, host);
   });
@@ -135,8 +135,8 @@ bool is_stray_voice(const SpeakerLog& log) {
 }
 
 void drop_stray_voices(Logs& logs) {
-  const bool others_say_much = std::any_of(
-      logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.lines > kManyLines; });
+  const bool others_say_much =
+      std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.lines > kManyLines; });
   if (others_say_much) std::erase_if(logs, is_stray_voice);
 }
 
@@ -164,8 +164,7 @@ void drop_unplaced_segments(std::vector<SpeakerLog>& logs) {
 }
 
 void join_torn_speakers(std::vector<SpeakerLog>& logs) {
-  const bool any_torn =
-      std::any_of(logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.torn; });
+  const bool any_torn = std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.torn; });
   std::map<int64_t, std::vector<size_t>> by_pid;
   for (size_t i = 0; i < logs.size(); ++i) {
     const Speaker& speaker = logs[i].speaker;
@@ -174,9 +173,8 @@ void join_torn_speakers(std::vector<SpeakerLog>& logs) {
   for (const auto& [pid, same] : by_pid) {
     if (same.size() < 2) continue;
     for (const auto& [torn, wholes] : torn_forms(logs, same, any_torn)) {
-      const auto whole =
-          std::find_if(wholes.begin(), wholes.end(),
-                       [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
+      const auto whole = std::ranges::find_if(
+          wholes, [&, lines = logs[torn].lines](size_t i) { return lines < logs[i].lines; });
       if (whole == wholes.end()) continue;
       join(logs[*whole], std::move(logs[torn]));
       // No lines: gone, once all names have been looked at.
@@ -282,8 +280,7 @@ void drop_contradicted(SpeakerLog& log, const Votes& votes) {
 }  // namespace
 
 void drop_contradicted_values(std::vector<SpeakerLog>& logs) {
-  const bool any_torn =
-      std::any_of(logs.begin(), logs.end(), [](const SpeakerLog& log) { return log.torn; });
+  const bool any_torn = std::ranges::any_of(logs, [](const SpeakerLog& log) { return log.torn; });
   if (!any_torn || logs.size() < 2) return;
   const Votes votes = count_votes(logs);
   for (SpeakerLog& log : logs) drop_contradicted(log, votes);
@@ -293,15 +290,19 @@ namespace {
 
 /// The answers in files of their own and those among the lines, in input order.
 std::vector<RasReport> join_ras_reports(Shard& shard) {
-  std::vector<RasReport> reports = shard.take_ras_reports();
-  std::vector<RasReport> quoted = read_ras_text(shard.ras_lines().kept);
+  std::vector<RasReport> reports = std::move(shard.ras_reports);
+  std::vector<RasReport> quoted = read_ras_text(shard.ras_lines.kept);
   std::move(quoted.begin(), quoted.end(), std::back_inserter(reports));
-  std::stable_sort(reports.begin(), reports.end(),
-                   [](const RasReport& a, const RasReport& b) { return a.where < b.where; });
+  std::ranges::stable_sort(reports, {}, &RasReport::where);
   return reports;
 }
 
 }  // namespace
+
+int64_t input_of(const Job& job, SourceRef where) {
+  const JobUnit* unit = where.line == 0 ? nullptr : unit_of(job, where);
+  return unit == nullptr ? -1 : unit->input;
+}
 
 void build_parts(Job& job) {
   build_processes(job);
@@ -324,32 +325,30 @@ Job build_job(Shard&& shard, std::vector<JobInput> inputs, std::vector<JobUnit> 
   job.inputs = std::move(inputs);
   job.units = std::move(units);
   job.losses = losses;
-  job.unknown = shard.take_unknown();
-  job.flight_recorders = shard.take_flight_recorders();
+  job.unknown = std::move(shard.unknown);
+  job.flight_recorders = std::move(shard.flight_recorders);
   job.ras_reports = join_ras_reports(shard);
-  for (TopologyFile& file : shard.take_topology_files()) {
-    job.topologies.push_back({"", std::move(file.path), std::move(file.system), {}});
-  }
-  for (auto& [speaker, log] : shard.take_speakers()) {
+  job.topologies = std::move(shard.topologies);
+  for (auto& [speaker, log] : std::exchange(shard.speakers, {})) {
     log.speaker = speaker;
-    const JobUnit* unit = unit_of(job, log.first);
-    if (log.speaker.input >= 0 && unit != nullptr) log.speaker.input = unit->input;
+    const int64_t input = input_of(job, log.first);
+    if (log.speaker.input >= 0 && input >= 0) log.speaker.input = input;
     for (const auto& [kind, list] : log.records) job.losses.add(Loss::RecordsDropped, list.full);
     job.logs.push_back(std::move(log));
   }
-  for (const auto& [number, stretch] : shard.markers()) {
+  for (const auto& [number, stretch] : shard.markers) {
     const JobUnit* unit = unit_of(job, {stretch.unit, 1});
     if (unit == nullptr) continue;
     job.markers.push_back({number, unit->input, stretch.markers.all(), stretch.markers.total()});
   }
-  for (const auto& [number, stretch] : shard.pulses()) {
+  for (const auto& [number, stretch] : shard.pulses) {
     const JobUnit* unit = unit_of(job, {stretch.unit, 1});
     if (unit == nullptr) continue;
     job.pulses.push_back({unit->input, stretch.pulse});
   }
   // Before anything is built of them: a torn name would become a process.
   join_torn_speakers(job.logs);
-  build_writers(job, shard.writers());
+  build_writers(job, shard.writers);
   drop_unplaced_segments(job.logs);
   drop_contradicted_values(job.logs);
   for (SpeakerLog& log : job.logs) {
@@ -384,8 +383,8 @@ Job job_from_text(std::string_view text, const LineMatcher& matcher, std::string
   input.path = std::move(path);
   input.format = "plain";
   input.bytes = input.text_bytes = text.size();
-  input.lines = shard.losses().lines;
-  const LossTable losses = shard.losses();
+  input.lines = shard.losses.lines;
+  const LossTable losses = shard.losses;
   return build_job(std::move(shard), {std::move(input)}, {JobUnit{}}, losses);
 }
 

@@ -18,7 +18,7 @@
 
 namespace ncclog {
 
-class Shard;
+struct Shard;
 struct StretchWriter;
 
 /// Builds the job from everything that was read. `inputs` and `units` are as the reader numbered
@@ -117,6 +117,13 @@ void build_flight_recorders(Job& job);
 void build_parts(Job& job);
 
 // What the steps share.
+
+inline const Process& process_at(const Job& job, int process) {
+  return job.processes[static_cast<size_t>(process)];
+}
+
+/// Into Job::inputs: where the line stands; -1: not known, or no line.
+int64_t input_of(const Job& job, SourceRef where);
 
 /// Calls `use(message)` for every kept message of kind T that `process` printed, in log order.
 template <typename T, typename Use>

@@ -91,7 +91,7 @@ bool is_unnumbered(const CommKey& key) {
 
 /// A process that sits out a split prints no pointer, so its splits cannot be counted.
 bool sits_splits_out(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+  return std::ranges::any_of(job.logs, [](const SpeakerLog& log) {
     return log.records.contains(kKindIndex<SplitNocolor>);
   });
 }
@@ -130,7 +130,7 @@ class Grouping {
   /// True if children of one parent, color and size are several communicators: 2.23.4 prints
   /// nothing else, and programs use color 0 for the first group of each split.
   bool reuses_colors() const {
-    return std::any_of(lookalikes_.begin(), lookalikes_.end(), [](const auto& entry) {
+    return std::ranges::any_of(lookalikes_, [](const auto& entry) {
       return is_unnumbered(entry.first) && entry.second.groups.size() > 1;
     });
   }
@@ -224,7 +224,7 @@ RankState state_of(const Job& job, const CommMember& member) {
   if (segment.completed.line != 0) return RankState::Complete;
   // Calls alone do not say how its initialisation went.
   if (segment.started.line == 0) return RankState::Unknown;
-  const Process& process = job.processes[static_cast<size_t>(member.process)];
+  const Process& process = process_at(job, member.process);
   return failed_after(job, process, segment.started) ? RankState::Failed : RankState::Started;
 }
 
@@ -262,9 +262,8 @@ void add_unseen_ranks(Communicator& comm, int& room) {
 }
 
 void sort_ranks(Communicator& comm) {
-  std::stable_sort(comm.ranks.begin(), comm.ranks.end(), [](const CommRank& a, const CommRank& b) {
-    return std::tuple(a.rank < 0, a.rank) < std::tuple(b.rank < 0, b.rank);
-  });
+  std::ranges::stable_sort(
+      comm.ranks, {}, [](const CommRank& rank) { return std::tuple(rank.rank < 0, rank.rank); });
 }
 
 Communicator make_communicator(const Job& job, const CommGroup& group) {
@@ -279,7 +278,7 @@ Communicator make_communicator(const Job& job, const CommGroup& group) {
     comm.nnodes = std::max(comm.nnodes, segment.nnodes);
     comm.child_count = std::max(comm.child_count, segment.child_count);
     comm.color = std::max(comm.color, segment.color);
-    hosts.insert(job.processes[static_cast<size_t>(member.process)].host);
+    hosts.insert(process_at(job, member.process).host);
     comm.ranks.push_back(rank_of(job, member));
     if (calls_of(segment).total > 0) {
       comm.calls = std::max(comm.calls.value_or(0), calls_of(segment).total);
@@ -326,9 +325,8 @@ void build_communicators(Job& job) {
     found.emplace_back(make_communicator(job, groups[g]), g);
   }
   // Largest first: the front one is the world. Of equal size, those with an id come first.
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return std::tuple(-a.first.nranks, a.first.inferred) <
-           std::tuple(-b.first.nranks, b.first.inferred);
+  std::ranges::stable_sort(found, {}, [](const auto& entry) {
+    return std::tuple(-entry.first.nranks, entry.first.inferred);
   });
   std::vector<int> place_of_group(groups.size());
   for (size_t c = 0; c < found.size(); ++c) place_of_group[found[c].second] = static_cast<int>(c);
@@ -413,8 +411,7 @@ void build_graphs(Job& job) {
   for (Communicator& comm : job.communicators) {
     for (CommRank& rank : comm.ranks) {
       if (rank.log < 0) continue;
-      const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
-      rank.section = directory.find(rank.log, log.comms.all[static_cast<size_t>(rank.segment)]);
+      rank.section = directory.find(rank.log, segment_of(job, rank));
     }
     for (CommRank& rank : comm.ranks) {
       const InitSection* section = init_section(job, rank);

@@ -26,6 +26,50 @@ namespace {
 /// Of hosts' names.
 constexpr bool is_name_char(char c) { return is_word(c) || c == '-'; }
 
+// Which host does the name of a file name?
+
+/// Words that people put in front of a host when they name a file: "dmesg-node-a.txt".
+constexpr std::string_view kFileWords[] = {"dmesg",    "kern", "kernel", "syslog", "journal",
+                                           "messages", "log",  "logs",   "xid",    "nvidia"};
+
+/// A name may begin behind `before`: "logs/", "dmesg-", "kern_"; not behind "gpu-".
+bool begins_name(std::string_view before) {
+  if (before.empty() || !is_name_char(before.back())) return true;
+  const bool joined = before.back() == '-' || before.back() == '_';
+  before.remove_suffix(1);
+  return joined &&
+         std::ranges::any_of(kFileWords, [&](auto word) { return before.ends_with(word); });
+}
+
+/// A name may end before `behind`: ".dmesg", "/kern.log", "-dmesg.txt"; not before "-2".
+bool ends_name(std::string_view behind) {
+  if (behind.empty() || !is_name_char(behind.front())) return true;
+  const bool joined = behind.front() == '-' || behind.front() == '_';
+  return joined && starts_with_one_of(behind.substr(1), kFileWords);
+}
+
+/// `host` stands in `path` as a name of its own, not as a part of another name.
+bool names_host(std::string_view path, std::string_view host) {
+  for (size_t at = path.find(host); at != path.npos; at = path.find(host, at + 1)) {
+    const std::string_view before = path.substr(0, at);
+    const std::string_view behind = path.substr(at + host.size());
+    if (begins_name(before) && ends_name(behind)) return true;
+  }
+  return false;
+}
+
+/// The host that the path names; empty if it names none, or several of which none holds the others.
+std::string host_of_file(const std::set<std::string>& hosts, std::string_view path) {
+  std::string longest;
+  for (const std::string& host : hosts) {
+    if (host.size() > longest.size() && names_host(path, host)) longest = host;
+  }
+  const bool several = std::ranges::any_of(hosts, [&](const std::string& host) {
+    return longest.find(host) == longest.npos && names_host(path, host);
+  });
+  return several ? std::string() : longest;
+}
+
 // Which network NCCL chose, through which plugin, over which interfaces.
 
 /// Votes for a name; ties go to the first name in order.
@@ -36,9 +80,8 @@ struct Votes {
     if (!name.empty()) ++count[std::string(name)];
   }
   std::string winner() const {
-    const auto best =
-        std::max_element(count.begin(), count.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto best = std::ranges::max_element(
+        count, [](const auto& a, const auto& b) { return a.second < b.second; });
     return best == count.end() ? std::string() : best->first;
   }
 };
@@ -131,14 +174,14 @@ void build_network(Job& job) {
 namespace {
 
 bool is_of_one_host(const SystemTopology& all) {
-  return std::all_of(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+  return std::ranges::all_of(all.nodes, [&](const SystemNode& node) {
     return node.name.system == all.nodes.front().name.system;
   });
 }
 
 /// Leaves only the nodes of one host of an NVLink domain: the one in which GPU `rank` is.
 SystemTopology own_part(SystemTopology&& all, int rank) {
-  const auto own = std::find_if(all.nodes.begin(), all.nodes.end(), [&](const SystemNode& node) {
+  const auto own = std::ranges::find_if(all.nodes, [&](const SystemNode& node) {
     return node.name.kind == "GPU" && node.rank == rank && rank >= 0;
   });
   if (is_of_one_host(all) || own == all.nodes.end()) return std::move(all);
@@ -177,8 +220,7 @@ struct HostSystem {
   static constexpr size_t kMaxKnown = 16;
 
   bool knows(const BoundedLines& table) const {
-    return std::any_of(known.begin(), known.end(),
-                       [&](const BoundedLines* other) { return *other == table; });
+    return std::ranges::any_of(known, [&](const BoundedLines* other) { return *other == table; });
   }
 };
 
@@ -199,7 +241,7 @@ std::vector<PrintedSystem> printed_by(const SpeakerLog& log, const HostSystem& h
     SystemTopology own = own_part(std::move(all), section.rank);
     if (!own.nodes.empty()) found.push_back({std::move(own), &section.system, is_whole});
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(found, [](const auto& a, const auto& b) {
     return a.system.nodes.size() > b.system.nodes.size();
   });
   return found;
@@ -237,7 +279,7 @@ BusIds uses_by_bus_id(const Job& job) {
     for (const CommRank& rank : comm.ranks) {
       const auto bus_id = parse_hex(rank.bus_id);
       if (rank.process < 0 || !bus_id) continue;
-      const Process& process = job.processes[static_cast<size_t>(rank.process)];
+      const Process& process = process_at(job, rank.process);
       uses.try_emplace({process.host, *bus_id},
                        GpuUse{process.rank >= 0 ? process.rank : rank.rank, rank.nvml_dev, ""});
     }
@@ -317,26 +359,6 @@ void note_nvls(Job& job) {
   }
 }
 
-/// `host` stands in `name` with nothing around it that could be part of it.
-bool names_host_alone(std::string_view name, std::string_view host) {
-  for (size_t at = name.find(host); at != name.npos; at = name.find(host, at + 1)) {
-    const size_t end = at + host.size();
-    const bool begins = at == 0 || !is_name_char(name[at - 1]);
-    if (begins && (end == name.size() || !is_name_char(name[end]))) return true;
-  }
-  return false;
-}
-
-/// The one host of the job that the file's name names; empty if there is none or more than one.
-std::string host_of_file(const Job& job, std::string_view path) {
-  const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  std::set<std::string> named;
-  for (const Process& process : job.processes) {
-    if (!process.host.empty() && names_host_alone(name, process.host)) named.insert(process.host);
-  }
-  return named.size() == 1 ? *named.begin() : std::string();
-}
-
 }  // namespace
 
 void build_topologies(Job& job) {
@@ -345,7 +367,13 @@ void build_topologies(Job& job) {
   add_fabrics(job, uses);
   const DeviceNames names = device_names(job);
   const auto details = device_details(job);
-  for (HostTopology& file : job.topologies) file.host = host_of_file(job, file.source);
+  std::set<std::string> hosts;
+  for (const Process& process : job.processes) {
+    if (!process.host.empty()) hosts.insert(process.host);
+  }
+  for (HostTopology& file : job.topologies) {
+    file.host = host_of_file(hosts, file.source.substr(file.source.find_last_of('/') + 1));
+  }
   for (auto& [host, printed] : systems_by_host(job)) {
     HostTopology topology;
     topology.host = host;
@@ -360,9 +388,8 @@ void build_topologies(Job& job) {
     }
     add_uses(topology, uses);
   }
-  std::stable_sort(job.topologies.begin(), job.topologies.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.host, a.source) < std::tie(b.host, b.source);
-  });
+  std::ranges::stable_sort(job.topologies, {},
+                           [](const HostTopology& one) { return std::tie(one.host, one.source); });
 }
 
 // Which host, GPU and rank does a kernel line concern?
@@ -370,44 +397,6 @@ void build_topologies(Job& job) {
 namespace {
 
 std::string_view short_name(std::string_view host) { return host.substr(0, host.find('.')); }
-
-/// Words that people put in front of a host when they name a file: "dmesg-node-a.txt".
-constexpr std::string_view kFileWords[] = {"dmesg",    "kern", "kernel", "syslog", "journal",
-                                           "messages", "log",  "logs",   "xid",    "nvidia"};
-
-bool ends_with_file_word(std::string_view text) {
-  return std::any_of(std::begin(kFileWords), std::end(kFileWords),
-                     [&](std::string_view word) { return text.ends_with(word); });
-}
-
-bool begins_with_file_word(std::string_view text) {
-  return std::any_of(std::begin(kFileWords), std::end(kFileWords),
-                     [&](std::string_view word) { return text.starts_with(word); });
-}
-
-/// A name may begin behind `before`: "logs/", "dmesg-", "kern_"; not behind "gpu-".
-bool begins_name(std::string_view before) {
-  if (before.empty() || !is_name_char(before.back())) return true;
-  const bool joined = before.back() == '-' || before.back() == '_';
-  return joined && ends_with_file_word(before.substr(0, before.size() - 1));
-}
-
-/// A name may end before `behind`: ".dmesg", "/kern.log", "-dmesg.txt"; not before "-2".
-bool ends_name(std::string_view behind) {
-  if (behind.empty() || !is_name_char(behind.front())) return true;
-  const bool joined = behind.front() == '-' || behind.front() == '_';
-  return joined && begins_with_file_word(behind.substr(1));
-}
-
-/// `host` stands in `path` as a name of its own, not as a part of another name.
-bool names_host(std::string_view path, std::string_view host) {
-  for (size_t at = path.find(host); at != path.npos; at = path.find(host, at + 1)) {
-    const std::string_view before = path.substr(0, at);
-    const std::string_view behind = path.substr(at + host.size());
-    if (begins_name(before) && ends_name(behind)) return true;
-  }
-  return false;
-}
 
 /// A GPU that a rank of the job uses.
 struct UsedGpu {
@@ -431,7 +420,7 @@ Places places_of(const Job& job) {
     const auto bus = bus_number(bus_id);
     if (process < 0 || !bus) return;
     with_gpu.insert(process);
-    places.gpus.push_back({job.processes[static_cast<size_t>(process)].host, *bus, process, rank});
+    places.gpus.push_back({process_at(job, process).host, *bus, process, rank});
   };
   for (size_t p = 0; p < job.processes.size(); ++p) {
     const Process& process = job.processes[p];
@@ -443,7 +432,7 @@ Places places_of(const Job& job) {
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0) continue;
       // A process with several GPUs has no global rank of its own.
-      const int own = job.processes[static_cast<size_t>(rank.process)].rank;
+      const int own = process_at(job, rank.process).rank;
       add(rank.process, own >= 0 || &comm != &job.communicators.front() ? own : rank.rank,
           rank.bus_id);
     }
@@ -453,18 +442,6 @@ Places places_of(const Job& job) {
     places.all_gpus_known &= !silent;
   }
   return places;
-}
-
-std::string host_of_file(const Job& job, SourceRef where, const Places& places) {
-  const std::string path = file_line(job, where).path;
-  std::string longest;
-  for (const std::string& host : places.hosts) {
-    if (host.size() > longest.size() && names_host(path, host)) longest = host;
-  }
-  const bool several = std::any_of(places.hosts.begin(), places.hosts.end(), [&](const auto& host) {
-    return host != longest && longest.find(host) == longest.npos && names_host(path, host);
-  });
-  return several ? std::string() : longest;
 }
 
 bool same_host(const std::string& known, std::string_view of_process) {
@@ -482,7 +459,7 @@ int process_with_pid(const Job& job, const KernelEvent& event) {
     found = static_cast<int>(p);
   }
   if (found < 0) return -1;
-  const auto own = bus_number(job.processes[static_cast<size_t>(found)].bus_id);
+  const auto own = bus_number(process_at(job, found).bus_id);
   const auto named = bus_number(event.bus_id);
   // In a container the same number may be somebody else's.
   return own && named && *own != *named ? -1 : found;
@@ -490,9 +467,8 @@ int process_with_pid(const Job& job, const KernelEvent& event) {
 
 KernelRelation relation_to_gpus(const Places& places, KernelEvent& event) {
   const bool known = !event.host.empty();
-  const bool here = std::any_of(places.hosts.begin(), places.hosts.end(), [&](const auto& host) {
-    return known && same_host(event.host, host);
-  });
+  const bool here = std::ranges::any_of(
+      places.hosts, [&](const auto& host) { return known && same_host(event.host, host); });
   if (known && !here && !places.hosts.empty()) return KernelRelation::OtherHost;
   const KernelRelation otherwise = here ? KernelRelation::Host : KernelRelation::Unknown;
   const auto bus = bus_number(event.bus_id);
@@ -518,8 +494,8 @@ void relate(const Job& job, const Places& places, KernelEvent& event) {
   }
   event.relation = KernelRelation::Process;
   event.process = process;
-  event.rank = job.processes[static_cast<size_t>(process)].rank;
-  if (event.host.empty()) event.host = job.processes[static_cast<size_t>(process)].host;
+  event.rank = process_at(job, process).rank;
+  if (event.host.empty()) event.host = process_at(job, process).host;
 }
 
 template <typename T>
@@ -539,7 +515,8 @@ void add_events(Job& job, const Places& places) {
       KernelEvent event{.kind = kKindIndex<T>, .where = record.where, .text = record.text};
       fill(read_message<T>(line.message), event);
       if (event.host.empty()) event.host = short_name(line.header.prefix.host);
-      if (event.host.empty()) event.host = host_of_file(job, record.where, places);
+      if (event.host.empty())
+        event.host = host_of_file(places.hosts, file_line(job, record.where).path);
       relate(job, places, event);
       job.kernel_events.push_back(std::move(event));
     }
@@ -556,8 +533,7 @@ void build_kernel_events(Job& job) {
   add_events<HcaFault>(job, places);
   add_events<OomKill>(job, places);
   add_events<KernelSegfault>(job, places);
-  std::stable_sort(job.kernel_events.begin(), job.kernel_events.end(),
-                   [](const KernelEvent& a, const KernelEvent& b) { return a.where < b.where; });
+  std::ranges::stable_sort(job.kernel_events, {}, &KernelEvent::where);
 }
 
 }  // namespace ncclog

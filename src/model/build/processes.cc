@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -134,7 +133,7 @@ std::optional<FileWriter> match_pattern(const NamePattern& pattern, std::string_
   if (!fits) return std::nullopt;
   name = name.substr(pattern.before.size(), name.size() - around);
   if (pattern.has_host) return split_both(pattern, name);
-  const bool digits = std::all_of(name.begin(), name.end(), is_digit);
+  const bool digits = std::ranges::all_of(name, is_digit);
   const auto pid = digits ? parse_int(name) : std::nullopt;
   return pid ? std::optional(FileWriter{{}, *pid}) : std::nullopt;
 }
@@ -148,7 +147,7 @@ std::optional<TorchrunFile> parse_torchrun_file(std::string_view path) {
   const std::string_view rank = parts[parts.size() - 2];
   const std::string_view attempt = parts[parts.size() - 3];
   const auto number = [](std::string_view text) {
-    const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+    const bool digits = !text.empty() && std::ranges::all_of(text, is_digit);
     return digits && text.size() < 7 ? parse_int(text) : std::nullopt;
   };
   if ((file != "stdout.log" && file != "stderr.log") || !attempt.starts_with(kAttempt)) {
@@ -188,14 +187,13 @@ NamedWriters writers_by_input(const Job& job, const std::map<uint64_t, StretchWr
   NamedWriters named{std::vector<std::optional<FileWriter>>(job.inputs.size()),
                      std::vector<bool>(job.inputs.size())};
   for (const auto& [unit, writer] : writers) {
-    const JobUnit* place = unit_of(job, {unit, 1});
-    if (place == nullptr) continue;
-    const bool same =
-        !writer.several && (!named.any[place->input] ||
-                            named.only[place->input] == FileWriter{writer.host, writer.pid});
-    named.only[place->input] =
-        same ? std::optional(FileWriter{writer.host, writer.pid}) : std::nullopt;
-    named.any[place->input] = true;
+    const int64_t place = input_of(job, {unit, 1});
+    if (place < 0) continue;
+    const auto input = static_cast<size_t>(place);
+    const std::optional only = FileWriter{writer.host, writer.pid};
+    const bool same = !writer.several && (!named.any[input] || named.only[input] == only);
+    named.only[input] = same ? only : std::nullopt;
+    named.any[input] = true;
   }
   return named;
 }
@@ -206,7 +204,7 @@ std::vector<NamePattern> learn_patterns(const Job& job, const NamedWriters& name
     if (!named.only[i]) continue;
     auto pattern = learn_pattern(job.inputs[i].path, *named.only[i]);
     if (!pattern) continue;
-    const bool known = std::find(patterns.begin(), patterns.end(), *pattern) != patterns.end();
+    const bool known = std::ranges::find(patterns, *pattern) != patterns.end();
     if (!known) patterns.push_back(*std::move(pattern));
   }
   return patterns;
@@ -304,8 +302,7 @@ void build_writers(Job& job, const std::map<uint64_t, StretchWriter>& writers) {
     renamed = true;
   }
   if (!renamed) return;
-  std::stable_sort(job.logs.begin(), job.logs.end(),
-                   [](const SpeakerLog& a, const SpeakerLog& b) { return a.speaker < b.speaker; });
+  std::ranges::stable_sort(job.logs, {}, &SpeakerLog::speaker);
 }
 
 // Who is who: the voices that speak for one process are joined, and the process gets its rank.
@@ -324,12 +321,6 @@ bool speaks_nccl(const SpeakerLog& log) {
   return std::any_of(log.records.begin(), log.records.end(), [](const auto& entry) {
     return all_kinds()[entry.first].source == Source::Nccl;
   });
-}
-
-/// Into Job::inputs; -1: not known.
-int64_t input_of(const Job& job, SourceRef where) {
-  const JobUnit* unit = unit_of(job, where);
-  return unit == nullptr ? -1 : unit->input;
 }
 
 void join(Job& job, Process& process, size_t index) {
@@ -365,7 +356,7 @@ const CommSegment* largest_segment(const SpeakerLog& log) {
 
 /// True if one process drives several ranks of the communicator, as nccl-tests -g does.
 bool has_other_rank(const SpeakerLog& log, const CommSegment& of) {
-  return std::any_of(log.comms.all.begin(), log.comms.all.end(), [&](const CommSegment& other) {
+  return std::ranges::any_of(log.comms.all, [&](const CommSegment& other) {
     return other.nranks == of.nranks && other.comm_id == of.comm_id && other.rank >= 0 &&
            other.rank != of.rank && other.comm != of.comm;
   });
@@ -445,8 +436,8 @@ void set_rank(Process& process, const SpeakerLog& log,
 /// nothing that the framework says of itself.
 bool is_label_only(const SpeakerLog& log) {
   if (log.speaker.rank < 0) return false;
-  const TaskLabel label = task_label(log.last_text);
-  return label.task == log.speaker.rank && label.rank < 0 &&
+  const Prefix prefix = parse_prefix(log.last_text);
+  return prefix.task == log.speaker.rank && !prefix.rank_is_stated &&
          parse_header(log.last_text).level != Level::Framework &&
          rank_told(log) != log.speaker.rank;
 }
@@ -456,9 +447,9 @@ using Offsets = std::map<std::string, std::vector<int>>;
 
 /// True if on some host the numbers of several tasks go up with those of their GPUs.
 bool follow_gpus(const Offsets& offsets) {
-  return std::any_of(offsets.begin(), offsets.end(), [](const auto& host) {
+  return std::ranges::any_of(offsets, [](const auto& host) {
     const std::vector<int>& all = host.second;
-    return all.size() > 1 && std::count(all.begin(), all.end(), all.front()) == std::ssize(all);
+    return all.size() > 1 && std::ranges::count(all, all.front()) == std::ssize(all);
   });
 }
 
@@ -488,9 +479,9 @@ bool labels_are_ranks(const Job& job) {
   }
   for (const SpeakerLog& log : job.logs) {
     if (log.speaker.rank < 0) continue;
-    const TaskLabel label = task_label(log.last_text);
-    if (label.task < 0 || is_label_only(log)) continue;
-    if (label.task != log.speaker.rank) return false;
+    const int task = parse_prefix(log.last_text).task;
+    if (task < 0 || is_label_only(log)) continue;
+    if (task != log.speaker.rank) return false;
     is_confirmed = true;
   }
   return is_confirmed || follow_gpus(offsets);
@@ -520,21 +511,11 @@ void add_labelled_ranks(Job& job) {
   }
 }
 
-/// Who wrote the file in which a voice speaks that names nobody; no process if that is not certain.
-HostPid writer_of(const Job& job, const Speaker& speaker) {
-  if (speaker.input < 0 || !speaker.host.empty()) return {{}, -1};
-  const JobInput& input = job.inputs[static_cast<size_t>(speaker.input)];
-  return {input.host, input.pid};
-}
-
-/// The processes by what voices call them; -1 where several answer to a name. Torn lines invent
-/// as many voices as processes, so none of them searches.
+/// The processes by the names that voices have for them, of which a Speaker holds the parts; -1 where
+/// several answer to a name. Torn lines invent as many voices as processes, so none of them searches.
 struct Directory {
-  std::unordered_map<int, int> by_rank;
-  std::unordered_map<int64_t, int> by_pid;
-  std::map<HostPid, int> by_name;
-  std::map<std::pair<int64_t, int>, int> by_local_rank;  ///< By input and torchrun's number.
-  std::map<std::pair<int64_t, int>, int> by_label;       ///< By input and the launcher's number.
+  std::map<Speaker, int> by_name;
+  std::map<std::pair<int64_t, int>, int> by_label;  ///< By input and the launcher's number.
 
   void add(const Job& job, size_t index) {
     const auto enter = [&](auto& names, const auto& name) {
@@ -543,14 +524,16 @@ struct Directory {
     };
     const Process& process = job.processes[index];
     const SpeakerLog& log = job.logs[process.logs.front()];
-    if (process.rank >= 0) enter(by_rank, process.rank);
-    if (process.pid >= 0) enter(by_pid, process.pid);
-    if (process.pid >= 0) enter(by_name, HostPid(process.host, process.pid));
     const int64_t input = input_of(job, log.first);
+    if (process.rank >= 0) enter(by_name, Speaker{.rank = process.rank});
+    if (process.pid >= 0) enter(by_name, Speaker{.pid = process.pid});
+    if (process.pid >= 0 && !process.host.empty()) {
+      enter(by_name, Speaker{.host = process.host, .pid = process.pid});
+    }
     if (input < 0) return;
     if (log.task_rank >= 0) enter(by_label, std::pair(input, log.task_rank));
     if (log.task_local_rank < 0) return;
-    enter(by_local_rank, std::pair(input, log.task_local_rank));
+    enter(by_name, Speaker{.local_rank = log.task_local_rank, .input = input});
   }
 
   template <typename Names, typename Name>
@@ -561,19 +544,24 @@ struct Directory {
 
   /// The process that `speaker` speaks for; -1 if none or several.
   int find(const Job& job, const Speaker& speaker) const {
-    if (speaker.rank >= 0) return look_up(by_rank, speaker.rank);
-    if (speaker.pid >= 0) return look_up(by_pid, speaker.pid);
-    if (speaker.local_rank < 0) return look_up(by_name, writer_of(job, speaker));
-    return look_up(by_local_rank, std::pair(speaker.input, speaker.local_rank));
+    if (speaker.rank >= 0) return look_up(by_name, Speaker{.rank = speaker.rank});
+    if (speaker.pid >= 0) return look_up(by_name, Speaker{.pid = speaker.pid});
+    if (speaker.local_rank >= 0) {
+      return look_up(by_name, Speaker{.local_rank = speaker.local_rank, .input = speaker.input});
+    }
+    // A voice that names nobody is that of the process that wrote its file, if that is certain.
+    if (speaker.input < 0 || !speaker.host.empty()) return -1;
+    const JobInput& input = job.inputs[static_cast<size_t>(speaker.input)];
+    return look_up(by_name, Speaker{.host = input.host, .pid = input.pid});
   }
 
   /// The process whose pid, or whose number at its launcher, stands in front of what a rank says.
   int find_by_prefix(const Job& job, const SpeakerLog& log) const {
     const int64_t pid = parse_header(log.last_text).prefix.pid;
-    if (pid >= 0) return look_up(by_pid, pid);
+    if (pid >= 0) return look_up(by_name, Speaker{.pid = pid});
     if (log.task_local_rank < 0) return -1;
-    const auto input = static_cast<int64_t>(input_of(job, log.first));
-    return look_up(by_local_rank, std::pair(input, log.task_local_rank));
+    return look_up(by_name,
+                   Speaker{.local_rank = log.task_local_rank, .input = input_of(job, log.first)});
   }
 };
 
@@ -682,7 +670,7 @@ void build_processes(Job& job) {
   const bool has_labelled_ranks = labels_are_ranks(job);
   if (has_labelled_ranks) add_labelled_ranks(job);
   add_other_speakers(job, has_labelled_ranks);
-  std::stable_sort(job.processes.begin(), job.processes.end(), before);
+  std::ranges::stable_sort(job.processes, before);
 }
 
 }  // namespace ncclog

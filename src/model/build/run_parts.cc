@@ -19,11 +19,6 @@
 namespace ncclog {
 namespace {
 
-int64_t input_of(const Job& job, SourceRef where) {
-  const JobUnit* unit = where.line == 0 ? nullptr : unit_of(job, where);
-  return unit == nullptr ? -1 : unit->input;
-}
-
 /// From the first to the last of some lines.
 struct Span {
   SourceRef first;
@@ -67,7 +62,7 @@ struct Shown {
 bool took_all_down(const SpeakerLog& log) {
   int largest = -1;
   for (const CommSegment& segment : log.comms.all) largest = std::max(largest, segment.nranks);
-  return std::all_of(log.comms.all.begin(), log.comms.all.end(), [&](const CommSegment& segment) {
+  return std::ranges::all_of(log.comms.all, [&](const CommSegment& segment) {
     return segment.nranks != largest || segment.end != CommFate::None;
   });
 }
@@ -97,18 +92,15 @@ void add_log(const Job& job, const SpeakerLog& log, Shown& shown) {
 
 /// All seen ranks of each communicator of the run show as many collectives.
 bool calls_are_even(const Job& job, const RunPart& run) {
-  return std::all_of(job.communicators.begin(), job.communicators.end(), [&](const auto& comm) {
+  return std::ranges::all_of(job.communicators, [&](const auto& comm) {
     std::set<uint64_t> counts;
     for (const CommRank& rank : comm.ranks) {
       if (rank.process < 0 || rank.log < 0) continue;
-      const Process& process = job.processes[static_cast<size_t>(rank.process)];
-      const bool is_own =
-          std::binary_search(run.processes.begin(), run.processes.end(), rank.process);
+      const Process& process = process_at(job, rank.process);
+      const bool is_own = std::ranges::binary_search(run.processes, rank.process);
       // Of other runs, or with lines missing: it proves nothing.
       if (!is_own || process.torn || process.cut) return true;
-      const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
-      const CommSegment& segment = log.comms.all[static_cast<size_t>(rank.segment)];
-      counts.insert(calls_of(segment).collectives.size());
+      counts.insert(calls_of(segment_of(job, rank)).collectives.size());
     }
     return counts.size() < 2;
   });
@@ -120,7 +112,7 @@ std::vector<Shown> shown_by(const Job& job, const std::vector<RunPart>& runs) {
     Shown& shown = all.emplace_back();
     shown.may_be_over = calls_are_even(job, run);
     for (const int p : run.processes) {
-      for (const size_t log : job.processes[static_cast<size_t>(p)].logs) {
+      for (const size_t log : process_at(job, p).logs) {
         if (job.logs[log].speaker.pid >= 0) add_log(job, job.logs[log], shown);
       }
     }
@@ -155,7 +147,8 @@ class Territory {
       : job_(job), runs_(runs), shown_(shown_by(job, runs)) {
     for (size_t r = 0; r < runs.size(); ++r) {
       for (const int p : runs[r].processes) {
-        const auto [known, is_new] = by_pid_.try_emplace(pid(p), static_cast<int>(r));
+        const auto [known, is_new] =
+            by_pid_.try_emplace(process_at(job, p).pid, static_cast<int>(r));
         if (!is_new && known->second != static_cast<int>(r)) known->second = -1;
       }
     }
@@ -174,10 +167,8 @@ class Territory {
   }
 
  private:
-  int64_t pid(int process) const { return job_.processes[static_cast<size_t>(process)].pid; }
-
   bool is_spoken_in(size_t input) const {
-    return std::any_of(shown_.begin(), shown_.end(), [&](const Shown& shown) {
+    return std::ranges::any_of(shown_, [&](const Shown& shown) {
       return shown.by_input.contains(static_cast<int64_t>(input));
     });
   }
@@ -189,8 +180,7 @@ class Territory {
       const auto span = shown_[r].by_input.find(static_cast<int64_t>(input));
       if (span != shown_[r].by_input.end()) spans.emplace_back(span->second, static_cast<int>(r));
     }
-    std::sort(spans.begin(), spans.end(),
-              [](const auto& a, const auto& b) { return a.first.first < b.first.first; });
+    std::ranges::sort(spans, {}, [](const auto& entry) { return entry.first.first; });
     std::vector<RunStretch> stretches;
     for (size_t s = 0; s < spans.size(); ++s) {
       // Runs that write into the file at the same time leave no stretch to one of them.
@@ -254,8 +244,7 @@ class Territory {
       add_all<RendezvousComplete>(log, Sign::Type::Start);
     }
     for (std::vector<Sign>& signs : signs_) {
-      std::stable_sort(signs.begin(), signs.end(),
-                       [](const Sign& a, const Sign& b) { return a.where < b.where; });
+      std::ranges::stable_sort(signs, {}, &Sign::where);
     }
   }
 
@@ -318,7 +307,7 @@ class Territory {
   int only_fitting(const Piece& piece) const {
     if (!piece.fails && !piece.finishes) return -1;
     const bool any_over =
-        std::any_of(shown_.begin(), shown_.end(), [](const Shown& shown) { return shown.is_over; });
+        std::ranges::any_of(shown_, [](const Shown& shown) { return shown.is_over; });
     int found = -1;
     for (size_t r = 0; r < runs_.size(); ++r) {
       const bool finished = any_over ? shown_[r].is_over : shown_[r].may_be_over;
@@ -336,10 +325,9 @@ class Territory {
     for (const SpeakerLog& log : job_.logs) {
       const RecordList* list = log.records.find(kKindIndex<NcclVersion>);
       if (log.speaker.pid >= 0 || list == nullptr) continue;
-      const bool is_here =
-          std::all_of(list->kept.begin(), list->kept.end(), [&](const Record& record) {
-            return std::cmp_equal(input_of(job_, record.where), input);
-          });
+      const bool is_here = std::ranges::all_of(list->kept, [&](const Record& record) {
+        return std::cmp_equal(input_of(job_, record.where), input);
+      });
       if (is_here) banners += list->total;
     }
     return banners;
@@ -373,7 +361,7 @@ class Territory {
 
   /// Work stands behind that line in the input, as far as its lines tell.
   bool works_after(size_t input, SourceRef where) const {
-    return std::any_of(job_.pulses.begin(), job_.pulses.end(), [&](const JobPulse& pulse) {
+    return std::ranges::any_of(job_.pulses, [&](const JobPulse& pulse) {
       if (pulse.input != input) return false;
       return where < pulse.pulse.undated_work() ||
              where < pulse.pulse.clock(false).work.last.where ||
@@ -488,13 +476,11 @@ void add_others(const Job& job, RunParts& parts) {
     if (owner < 0 || owner != parts.owner(job, process.last)) continue;
     parts.runs[static_cast<size_t>(owner)].processes.push_back(static_cast<int>(p));
   }
-  for (RunPart& run : parts.runs) std::sort(run.processes.begin(), run.processes.end());
+  for (RunPart& run : parts.runs) std::ranges::sort(run.processes);
 }
 
 bool is_complete(const Job& job, const CommRank& rank) {
-  if (rank.log < 0) return false;
-  const SpeakerLog& log = job.logs[static_cast<size_t>(rank.log)];
-  return log.comms.all[static_cast<size_t>(rank.segment)].completed.line != 0;
+  return rank.log >= 0 && segment_of(job, rank).completed.line != 0;
 }
 
 }  // namespace
@@ -510,7 +496,7 @@ std::vector<size_t> latecomers(const Job& job, const Communicator& comm) {
     if (rank.rank < 0 || rank.process < 0) continue;
     ++(is_complete(job, rank) ? by_rank[rank.rank].complete : by_rank[rank.rank].begun);
   }
-  const bool reused = std::any_of(by_rank.begin(), by_rank.end(), [](const auto& entry) {
+  const bool reused = std::ranges::any_of(by_rank, [](const auto& entry) {
     return entry.second.complete == 1 && entry.second.begun > 0;
   });
   std::vector<size_t> late;
@@ -526,9 +512,7 @@ int RunParts::owner(const Job& job, SourceRef where) const {
   const int64_t input = input_of(job, where);
   if (input < 0) return -1;
   const std::vector<RunStretch>& stretches = by_input[static_cast<size_t>(input)];
-  const auto after = std::upper_bound(
-      stretches.begin(), stretches.end(), where,
-      [](SourceRef line, const RunStretch& stretch) { return line < stretch.from; });
+  const auto after = std::ranges::upper_bound(stretches, where, {}, &RunStretch::from);
   return after == stretches.begin() ? -1 : std::prev(after)->run;
 }
 
@@ -547,8 +531,8 @@ std::string place_of_run(const Job& job, const RunParts& parts, int run) {
   std::vector<size_t> inputs;
   for (size_t i = 0; i < job.inputs.size(); ++i) {
     const auto& stretches = parts.by_input[i];
-    const bool has_stretch = std::any_of(stretches.begin(), stretches.end(),
-                                         [&](const RunStretch& s) { return s.run == run; });
+    const bool has_stretch =
+        std::ranges::any_of(stretches, [&](const RunStretch& s) { return s.run == run; });
     if (has_stretch || own.by_input.contains(static_cast<int64_t>(i))) inputs.push_back(i);
   }
   if (inputs.empty()) return {};
@@ -585,11 +569,9 @@ class Cutter {
     part.task_rank = whole.task_rank;
     part.task_local_rank = whole.task_local_rank;
     part.subsystems = whole.subsystems;
-    for (const auto& [kind, list] : whole.records) take(list, part.records[kind], part);
-    take(whole.unrecognised, part.unrecognised, part);
-    for (const auto& [pattern, list] : whole.line_matches) {
-      take(list, part.line_matches[pattern], part);
-    }
+    part.unrecognised = own_of(whole.unrecognised, part);
+    take(whole.records, part.records, part);
+    take(whole.line_matches, part.line_matches, part);
     for (const Record& record : whole.nccl_tests.kept) {
       if (!is_own(record.where)) continue;
       part.nccl_tests.add([&] { return record; });
@@ -610,8 +592,8 @@ class Cutter {
   bool is_all_own(const SpeakerLog& log) const {
     if (!is_own(log.first) || !is_own(log.last)) return false;
     const auto own = [&](const RecordList& list) {
-      return std::all_of(list.kept.begin(), list.kept.end(),
-                         [&](const Record& record) { return is_own(record.where); });
+      return std::ranges::all_of(list.kept,
+                                 [&](const Record& record) { return is_own(record.where); });
     };
     const auto all_own = [&](const RecordLists& lists) {
       return std::all_of(lists.begin(), lists.end(),
@@ -620,17 +602,26 @@ class Cutter {
     return all_own(log.records) && own(log.unrecognised) && all_own(log.line_matches);
   }
 
-  void take(const RecordList& from, RecordList& to, SpeakerLog& part) const {
+  /// An empty list is no list: rules ask which kinds there are.
+  void take(const RecordLists& from, RecordLists& to, SpeakerLog& part) const {
+    for (const auto& [key, list] : from) {
+      RecordList own = own_of(list, part);
+      if (!own.kept.empty()) to[key] = std::move(own);
+    }
+  }
+
+  RecordList own_of(const RecordList& from, SpeakerLog& part) const {
+    RecordList own;
     for (size_t i = 0; i < from.kept.size(); ++i) {
-      const Record& record = from.kept[i];
-      if (!is_own(record.where)) continue;
-      to.kept.push_back(record);
-      to.hashes.push_back(from.hashes[i]);
-      note(record, part);
+      if (!is_own(from.kept[i].where)) continue;
+      own.kept.push_back(from.kept[i]);
+      own.hashes.push_back(from.hashes[i]);
+      note(from.kept[i], part);
     }
     // Of lines that came again only the first is kept, so how many are this run's is not known.
-    to.total = to.kept.size();
-    to.full = from.full;
+    own.total = own.kept.size();
+    own.full = from.full;
+    return own;
   }
 
   static void note(const Record& record, SpeakerLog& part) {
@@ -661,15 +652,6 @@ std::map<size_t, int> runs_of_speakers(const Job& job, const RunParts& parts) {
     }
   }
   return runs;
-}
-
-/// An empty list is no list: rules ask which kinds there are.
-RecordLists without_empty(const RecordLists& lists) {
-  RecordLists result;
-  for (const auto& [key, list] : lists) {
-    if (!list.kept.empty()) result[key] = list;
-  }
-  return result;
 }
 
 UnknownShapes own_shapes(const Job& job, const Cutter& cutter) {
@@ -762,8 +744,8 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
   }
   for (const JobPulse& pulse : job.pulses) {
     const auto& stretches = parts.by_input[pulse.input];
-    const bool has_part = std::any_of(stretches.begin(), stretches.end(),
-                                      [&](const RunStretch& s) { return s.run == run; });
+    const bool has_part =
+        std::ranges::any_of(stretches, [&](const RunStretch& s) { return s.run == run; });
     if (has_part) part.pulses.push_back(pulse);
   }
   for (const RasReport& report : job.ras_reports) {
@@ -783,8 +765,6 @@ Job job_of_run(const Job& job, const RunParts& parts, int run) {
     if (speaker != speakers.end() && speaker->second != run) continue;
     SpeakerLog log = speaker != speakers.end() ? job.logs[i] : cutter.cut(job.logs[i]);
     if (log.lines == 0) continue;
-    log.records = without_empty(log.records);
-    log.line_matches = without_empty(log.line_matches);
     part.logs.push_back(std::move(log));
     log_in_whole.push_back(i);
   }

@@ -37,7 +37,7 @@ using Gpu = std::pair<std::string, std::string>;
 /// Processes joined by communicators, directly or through others.
 struct World {
   std::vector<int> processes;
-  int communicator = -1;  ///< The largest: into Job::communicators.
+  int nranks = -1;  ///< Of the largest communicator.
   SourceRef first;
   std::map<int, Gpu> gpus;  ///< By rank of that communicator.
   std::string attempt_of;   ///< The folder in which torchrun keeps the attempts; empty: unknown.
@@ -69,8 +69,8 @@ void add_gpus(const Job& job, const Communicator& comm, World& world) {
                                 : rank.bus_id;
     if (gpu.empty()) continue;
     // A rank that took over the id of an attempt before is of another world.
-    if (!std::binary_search(world.processes.begin(), world.processes.end(), rank.process)) continue;
-    world.gpus[rank.rank] = {job.processes[static_cast<size_t>(rank.process)].host, gpu};
+    if (!std::ranges::binary_search(world.processes, rank.process)) continue;
+    world.gpus[rank.rank] = {process_at(job, rank.process).host, gpu};
   }
 }
 
@@ -78,9 +78,9 @@ void add_gpus(const Job& job, const Communicator& comm, World& world) {
 void add_attempt(const Job& job, World& world) {
   std::set<std::pair<std::string, int>> attempts;
   for (const int p : world.processes) {
-    const JobUnit* unit = unit_of(job, job.processes[static_cast<size_t>(p)].first);
-    if (unit == nullptr) return;
-    const auto file = parse_torchrun_file(job.inputs[unit->input].path);
+    const int64_t input = input_of(job, process_at(job, p).first);
+    if (input < 0) return;
+    const auto file = parse_torchrun_file(job.inputs[static_cast<size_t>(input)].path);
     if (!file) return;
     attempts.emplace(file->run, file->attempt);
   }
@@ -89,15 +89,13 @@ void add_attempt(const Job& job, World& world) {
   world.attempt = attempts.begin()->second;
 }
 
-World make_world(const Job& job, std::vector<int> processes, int communicator) {
+World make_world(const Job& job, std::vector<int> processes, const Communicator& largest) {
   World world;
   world.processes = std::move(processes);
-  world.communicator = communicator;
-  world.first = job.processes[static_cast<size_t>(world.processes.front())].first;
-  for (const int p : world.processes) {
-    world.first = std::min(world.first, job.processes[static_cast<size_t>(p)].first);
-  }
-  add_gpus(job, job.communicators[static_cast<size_t>(communicator)], world);
+  world.nranks = largest.nranks;
+  world.first = process_at(job, world.processes.front()).first;
+  for (const int p : world.processes) world.first = std::min(world.first, process_at(job, p).first);
+  add_gpus(job, largest, world);
   add_attempt(job, world);
   return world;
 }
@@ -105,7 +103,7 @@ World make_world(const Job& job, std::vector<int> processes, int communicator) {
 /// The worlds of the job, in order of their first lines.
 std::vector<World> find_worlds(const Job& job) {
   Groups groups(job.processes.size());
-  std::map<size_t, int> largest;  // By a member; communicators come largest first.
+  std::map<size_t, const Communicator*> largest;  // By a member.
   for (const Communicator& comm : job.communicators) {
     const std::vector<size_t> late = latecomers(job, comm);
     // Who was in time and who came late are two worlds: each rank is joined with the last of its
@@ -114,16 +112,17 @@ std::vector<World> find_worlds(const Job& job) {
     for (size_t r = 0; r < comm.ranks.size(); ++r) {
       const int process = comm.ranks[r].process;
       if (process < 0) continue;
-      int& last = before[std::binary_search(late.begin(), late.end(), r) ? 1 : 0];
+      int& last = before[std::ranges::binary_search(late, r) ? 1 : 0];
       if (last >= 0) groups.join(static_cast<size_t>(last), static_cast<size_t>(process));
       last = process;
     }
   }
-  // From the smallest one on, so that the largest is what stays.
-  for (size_t c = job.communicators.size(); c-- > 0;) {
-    for (const CommRank& rank : job.communicators[c].ranks) {
-      if (rank.process < 0) continue;
-      largest[groups.root(static_cast<size_t>(rank.process))] = static_cast<int>(c);
+  // The largest one comes first.
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process >= 0) {
+        largest.try_emplace(groups.root(static_cast<size_t>(rank.process)), &comm);
+      }
     }
   }
   std::map<size_t, std::vector<int>> members;
@@ -132,10 +131,9 @@ std::vector<World> find_worlds(const Job& job) {
   }
   std::vector<World> worlds;
   for (auto& [root, processes] : members) {
-    worlds.push_back(make_world(job, std::move(processes), largest.at(root)));
+    worlds.push_back(make_world(job, std::move(processes), *largest.at(root)));
   }
-  std::sort(worlds.begin(), worlds.end(),
-            [](const World& a, const World& b) { return a.first < b.first; });
+  std::ranges::sort(worlds, {}, &World::first);
   return worlds;
 }
 
@@ -154,12 +152,9 @@ bool take_same_place(const World& a, const World& b) {
 
 /// Two attempts, or worlds of equal size of which one takes the place of the other. A world of one
 /// rank has none to be apart from: any program may run beside it.
-bool are_different_runs(const Job& job, const World& a, const World& b) {
+bool are_different_runs(const World& a, const World& b) {
   if (!a.attempt_of.empty() && a.attempt_of == b.attempt_of && a.attempt != b.attempt) return true;
-  const int nranks = job.communicators[static_cast<size_t>(a.communicator)].nranks;
-  const bool alike =
-      nranks > 1 && nranks == job.communicators[static_cast<size_t>(b.communicator)].nranks;
-  return alike && take_same_place(a, b);
+  return a.nranks > 1 && a.nranks == b.nranks && take_same_place(a, b);
 }
 
 /// A start of NCCL parts its communicators into those only before and those only behind it.
@@ -172,7 +167,7 @@ bool has_several_lives(const SpeakerLog& log) {
       (segment.started < log.starts[s] ? before : behind).insert(segment.comm_id);
     }
     const bool shared =
-        std::any_of(before.begin(), before.end(), [&](uint64_t id) { return behind.contains(id); });
+        std::ranges::any_of(before, [&](uint64_t id) { return behind.contains(id); });
     if (!before.empty() && !behind.empty() && !shared) return true;
   }
   return false;
@@ -180,19 +175,19 @@ bool has_several_lives(const SpeakerLog& log) {
 
 void mark_restarts(Job& job) {
   for (Process& process : job.processes) {
-    process.restarted = std::any_of(process.logs.begin(), process.logs.end(),
-                                    [&](size_t log) { return has_several_lives(job.logs[log]); });
+    process.restarted = std::ranges::any_of(
+        process.logs, [&](size_t log) { return has_several_lives(job.logs[log]); });
   }
 }
 
 /// The inputs in which the world's processes begin to speak, with the first line in each.
-std::map<uint32_t, SourceRef> inputs_of(const Job& job, const World& world) {
-  std::map<uint32_t, SourceRef> inputs;
+std::map<int64_t, SourceRef> inputs_of(const Job& job, const World& world) {
+  std::map<int64_t, SourceRef> inputs;
   for (const int p : world.processes) {
-    const SourceRef first = job.processes[static_cast<size_t>(p)].first;
-    const JobUnit* unit = unit_of(job, first);
-    if (unit == nullptr) continue;
-    const auto [known, is_new] = inputs.try_emplace(unit->input, first);
+    const SourceRef first = process_at(job, p).first;
+    const int64_t input = input_of(job, first);
+    if (input < 0) continue;
+    const auto [known, is_new] = inputs.try_emplace(input, first);
     if (!is_new) known->second = std::min(known->second, first);
   }
   return inputs;
@@ -202,7 +197,7 @@ std::map<uint32_t, SourceRef> inputs_of(const Job& job, const World& world) {
 std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
   std::map<std::string, int64_t> pids;
   for (const int p : world.processes) {
-    const Process& process = job.processes[static_cast<size_t>(p)];
+    const Process& process = process_at(job, p);
     const auto [known, is_new] = pids.try_emplace(process.host, process.pid);
     if (!is_new) known->second = std::min(known->second, process.pid);
   }
@@ -213,7 +208,7 @@ std::map<std::string, int64_t> pids_of(const Job& job, const World& world) {
 std::optional<int64_t> time_of(const Job& job, const World& world) {
   std::optional<int64_t> latest;
   for (const int p : world.processes) {
-    const LineTime time = find_line_time(job.processes[static_cast<size_t>(p)].last_text);
+    const LineTime time = find_line_time(process_at(job, p).last_text);
     if (time.known() && (!latest || *latest < time.nanoseconds)) latest = time.nanoseconds;
   }
   return latest;
@@ -236,7 +231,7 @@ template <typename Name, typename Value>
 std::optional<Name> common_name(const std::vector<std::map<Name, Value>>& maps) {
   for (const auto& [name, value] : maps.front()) {
     const bool in_all =
-        std::all_of(maps.begin(), maps.end(), [&](const auto& map) { return map.contains(name); });
+        std::ranges::all_of(maps, [&](const auto& map) { return map.contains(name); });
     if (in_all) return name;
   }
   return std::nullopt;
@@ -246,7 +241,7 @@ template <typename Key>
 void sort_by(std::vector<World>& worlds, const std::vector<Key>& keys) {
   std::vector<std::pair<Key, size_t>> order;
   for (size_t w = 0; w < worlds.size(); ++w) order.emplace_back(keys[w], w);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::vector<World> sorted;
   for (const auto& [key, w] : order) sorted.push_back(std::move(worlds[w]));
   worlds = std::move(sorted);
@@ -261,7 +256,7 @@ void order_by_time(const Job& job, std::vector<World>& worlds) {
     return world.attempt < 0 ? std::nullopt : std::optional(world.attempt);
   });
   if (!attempts.empty()) return sort_by(worlds, attempts);
-  std::vector<std::map<uint32_t, SourceRef>> inputs;
+  std::vector<std::map<int64_t, SourceRef>> inputs;
   std::vector<std::map<std::string, int64_t>> pids;
   for (const World& world : worlds) {
     inputs.push_back(inputs_of(job, world));
@@ -290,24 +285,21 @@ void add_run(Job& job, const std::vector<const World*>& worlds, bool certain) {
       job.processes[static_cast<size_t>(p)].run = static_cast<int>(job.runs.size());
       run.processes.push_back(p);
     }
-    if (world->communicator >= 0) {
-      const Communicator& comm = job.communicators[static_cast<size_t>(world->communicator)];
-      run.nranks = std::max(run.nranks, comm.nranks);
-    }
+    run.nranks = std::max(run.nranks, world->nranks);
     run.attempt = world->attempt;
   }
-  std::sort(run.processes.begin(), run.processes.end());
+  std::ranges::sort(run.processes);
   job.runs.push_back(std::move(run));
 }
 
 /// Worlds in their order make up runs: one that takes nobody's place in the run before belongs to
 /// it, as the second of two replicas that were started again together.
-std::vector<std::vector<const World*>> gather(const Job& job, const std::vector<World>& worlds) {
+std::vector<std::vector<const World*>> gather(const std::vector<World>& worlds) {
   std::vector<std::vector<const World*>> runs;
   for (const World& world : worlds) {
     const bool goes_on =
         !runs.empty() && std::none_of(runs.back().begin(), runs.back().end(), [&](const World* w) {
-          return are_different_runs(job, *w, world);
+          return are_different_runs(*w, world);
         });
     if (goes_on) {
       runs.back().push_back(&world);
@@ -353,7 +345,7 @@ std::vector<SourceRef> ends_told(const Job& job) {
       for (const Record& record : log.records.kept(kind)) ends.push_back(record.where);
     }
   }
-  std::sort(ends.begin(), ends.end());
+  std::ranges::sort(ends);
   return ends;
 }
 
@@ -361,10 +353,9 @@ std::vector<SourceRef> ends_told(const Job& job) {
 /// put together of those of single processes.
 bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& before,
              const Process& after) {
-  const JobUnit* first = unit_of(job, before.last);
-  const JobUnit* second = unit_of(job, after.first);
-  if (first == nullptr || second == nullptr || first->input != second->input) return false;
-  const auto end = std::upper_bound(ends.begin(), ends.end(), before.last);
+  const int64_t input = input_of(job, before.last);
+  if (input < 0 || input != input_of(job, after.first)) return false;
+  const auto end = std::ranges::upper_bound(ends, before.last);
   return end != ends.end() && *end < after.first;
 }
 
@@ -373,9 +364,7 @@ bool follows(const Job& job, const std::vector<SourceRef>& ends, const Process& 
 template <typename Place, typename PlaceOf, typename MayFollow>
 std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers, PlaceOf place_of,
                               MayFollow may_follow) {
-  const auto process = [&](int p) -> const Process& {
-    return job.processes[static_cast<size_t>(p)];
-  };
+  const auto process = [&](int p) -> const Process& { return process_at(job, p); };
   std::map<Place, std::vector<int>> by_place;
   for (const Caller& caller : callers) by_place[place_of(caller)].push_back(caller.process);
   const size_t turns = by_place.begin()->second.size();
@@ -383,15 +372,14 @@ std::vector<World> take_turns(const Job& job, const std::vector<Caller>& callers
   for (auto& [place, processes] : by_place) {
     // One turn is one run. With unequal numbers of turns nobody knows which go together.
     if (turns < 2 || processes.size() != turns) return {};
-    std::sort(processes.begin(), processes.end(),
-              [&](int a, int b) { return process(a).pid < process(b).pid; });
+    std::ranges::sort(processes, [&](int a, int b) { return process(a).pid < process(b).pid; });
     for (size_t t = 0; t < turns; ++t) {
       if (t > 0 && !may_follow(process(processes[t - 1]), process(processes[t]))) return {};
       worlds[t].processes.push_back(processes[t]);
     }
   }
   for (World& world : worlds) {
-    std::sort(world.processes.begin(), world.processes.end());
+    std::ranges::sort(world.processes);
     add_attempt(job, world);
   }
   for (size_t t = 1; t < turns; ++t) {
@@ -416,9 +404,7 @@ std::vector<World> worlds_by_turns(const Job& job) {
     nranks = std::max(nranks, caller.nranks);
     has_devices &= caller.device >= 0;
   }
-  const auto host_of = [&](const Caller& caller) {
-    return job.processes[static_cast<size_t>(caller.process)].host;
-  };
+  const auto host_of = [&](const Caller& caller) { return process_at(job, caller.process).host; };
   if (has_devices) {
     using Device = std::pair<std::string, int>;
     std::vector<World> worlds = take_turns<Device>(
@@ -434,20 +420,17 @@ std::vector<World> worlds_by_turns(const Job& job) {
 }
 
 /// All ranks of its largest communicator are there, and there are two at least.
-bool is_whole(const Job& job, const World& world) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(world.communicator)];
-  return comm.nranks >= 2 && std::cmp_equal(world.gpus.size(), comm.nranks) &&
-         std::cmp_equal(world.processes.size(), comm.nranks);
+bool is_whole(const World& world) {
+  return world.nranks >= 2 && std::cmp_equal(world.gpus.size(), world.nranks) &&
+         std::cmp_equal(world.processes.size(), world.nranks);
 }
 
 /// The first step that each input prints into which no process of NCCL writes: outputs of programs.
 std::vector<int64_t> first_steps_of_outputs(const Job& job) {
-  std::set<uint32_t> spoken_in;
+  std::set<int64_t> spoken_in;
   for (const SpeakerLog& log : job.logs) {
     if (log.speaker.pid < 0) continue;
-    for (const SourceRef where : {log.first, log.last}) {
-      if (const JobUnit* unit = unit_of(job, where)) spoken_in.insert(unit->input);
-    }
+    for (const SourceRef where : {log.first, log.last}) spoken_in.insert(input_of(job, where));
   }
   std::map<uint32_t, int64_t> steps;
   for (const JobMarkers& input : job.markers) {
@@ -474,14 +457,12 @@ bool are_side_by_side(const Job& job, const std::vector<World>& worlds) {
   if (worlds.size() < 2 || steps.size() != worlds.size()) return false;
   int fewest = std::numeric_limits<int>::max();
   for (const World& world : worlds) {
-    if (!is_whole(job, world)) return false;
-    const Communicator& comm = job.communicators[static_cast<size_t>(world.communicator)];
-    fewest = std::min(fewest, comm.nranks);
+    if (!is_whole(world)) return false;
+    fewest = std::min(fewest, world.nranks);
   }
   const auto names_other_rank = [&](const SpeakerLog& log) { return log.speaker.rank >= fewest; };
-  if (std::any_of(job.logs.begin(), job.logs.end(), names_other_rank)) return false;
-  return std::count(steps.begin(), steps.end(), steps.front()) ==
-         static_cast<int64_t>(steps.size());
+  if (std::ranges::any_of(job.logs, names_other_rank)) return false;
+  return std::ranges::count(steps, steps.front()) == static_cast<int64_t>(steps.size());
 }
 
 }  // namespace
@@ -493,8 +474,8 @@ void build_runs(Job& job) {
   std::vector<World> worlds = find_worlds(job);
   if (worlds.size() > kMaxWorlds) return;
   const auto differs = [&](const World& world) {
-    return std::any_of(worlds.begin(), worlds.end(), [&](const World& other) {
-      return &other != &world && are_different_runs(job, world, other);
+    return std::ranges::any_of(worlds, [&](const World& other) {
+      return &other != &world && are_different_runs(world, other);
     });
   };
   std::vector<World> certain;
@@ -508,7 +489,7 @@ void build_runs(Job& job) {
     return;
   }
   order_by_time(job, certain);
-  for (const auto& run : gather(job, certain)) add_run(job, run, true);
+  for (const auto& run : gather(certain)) add_run(job, run, true);
   for (const World& world : others) add_run(job, {&world}, false);
 }
 

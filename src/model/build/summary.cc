@@ -88,9 +88,8 @@ void build_hosts(Job& job) {
   job.hosts.assign(hosts.begin(), hosts.end());
   job.nhosts = static_cast<int>(hosts.size());
   // NCCL counts also the hosts of which there are no logs.
-  const auto largest =
-      std::max_element(job.communicators.begin(), job.communicators.end(),
-                       [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
+  const auto largest = std::ranges::max_element(
+      job.communicators, [](const auto& a, const auto& b) { return a.nranks < b.nranks; });
   if (largest != job.communicators.end() && largest->nnodes > 0) job.nhosts = largest->nnodes;
 }
 
@@ -299,8 +298,7 @@ void build_nccl_tests(Job& job) {
       }
     }
   }
-  std::stable_sort(job.nccl_tests.begin(), job.nccl_tests.end(),
-                   [](const NcclTestsRun& a, const NcclTestsRun& b) { return a.first < b.first; });
+  std::ranges::stable_sort(job.nccl_tests, {}, &NcclTestsRun::first);
 }
 
 // Whose dump is this? A dump names a rank of PyTorch; the log names processes by NCCL's ranks.
@@ -327,10 +325,9 @@ int process_of(const Job& job, const FlightRecorderDump& dump) {
 
 void build_flight_recorders(Job& job) {
   for (FlightRecorderDump& dump : job.flight_recorders) dump.process = process_of(job, dump);
-  std::stable_sort(job.flight_recorders.begin(), job.flight_recorders.end(),
-                   [](const FlightRecorderDump& a, const FlightRecorderDump& b) {
-                     return std::tuple(a.rank < 0, a.rank) < std::tuple(b.rank < 0, b.rank);
-                   });
+  std::ranges::stable_sort(job.flight_recorders, {}, [](const FlightRecorderDump& dump) {
+    return std::tuple(dump.rank < 0, dump.rank);
+  });
 }
 
 }  // namespace ncclog

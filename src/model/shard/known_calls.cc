@@ -165,7 +165,7 @@ bool has_shape(const char* text, std::string_view shape) {
 }
 
 bool is_printable_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  return std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
 }
 
 }  // namespace
@@ -272,8 +272,8 @@ const KnownCalls::Operation* KnownCalls::operation_at(const char* text) const {
 
 /// Place of the operation; kMaxOperations if there is no room for it.
 size_t KnownCalls::find_or_add_operation(std::string_view text) {
-  const auto known = std::find_if(operations_.begin(), operations_.end(),
-                                  [&](const Operation& one) { return one.text == text; });
+  const auto known =
+      std::ranges::find_if(operations_, [&](const Operation& one) { return one.text == text; });
   const auto place = static_cast<size_t>(known - operations_.begin());
   if (place == operations_.size() && place < kMaxOperations) {
     operations_.push_back({std::string(text), load(text.data())});

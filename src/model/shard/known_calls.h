@@ -41,15 +41,16 @@ struct KnownHead {
 
 /// Where the calls of a known line are counted, in the shard that reads it.
 struct LedgerPlace {
-  SpeakerLog* log = nullptr;  ///< nullptr: none of them was added yet.
-  uint64_t lives = 0;         ///< CommSegments::lives() when this was filled in.
-  int segment = -1;           ///< Into CommSegments::all.
-  int tape_id = -1;           ///< Into CallTape::entries; -1: the tape has no room for it.
-  uint64_t hash = 0;          ///< hash_of the comparable call.
-  bool is_message = false;    ///< is_point_to_point: it is in no sequence.
-  uint64_t uncounted = 0;     ///< Calls that are not in the sums yet.
-  uint64_t last_line = 0;     ///< Of the last of them.
-  std::string last_stamp;     ///< The time before its head.
+  SpeakerLog* log = nullptr;   ///< nullptr: none of them was added yet.
+  uint64_t lives = 0;          ///< CommSegments::lives() when this was filled in.
+  int segment = -1;            ///< Into CommSegments::all.
+  int tape_id = -1;            ///< Into CallTape::entries; -1: the tape has no room for it.
+  uint64_t hash = 0;           ///< hash_of the comparable call.
+  bool is_message = false;     ///< is_point_to_point: it is in no sequence.
+  uint64_t uncounted = 0;      ///< Calls that are not in the sums yet.
+  uint64_t last_line = 0;      ///< Of the last of them.
+  std::string last_stamp;      ///< The time before its head.
+  std::string_view last_view;  ///< That line, while its bytes stay (ShardWriter::settle).
 };
 
 /// A line as it was found, with which others like it are compared.
@@ -77,7 +78,6 @@ struct KnownLine {
   KnownCall* call = nullptr;
   std::string_view text;  ///< Without its line end.
   size_t stamp = 0;       ///< Bytes before the head: a time.
-  bool is_copy = false;   ///< The bytes are the holder's own, and go away with the line.
 };
 
 /// True if the event is that of a call's line as all releases print it, behind prefixes that are

@@ -142,9 +142,7 @@ void LogReader::settle() { shard_.settle(); }
 Shard LogReader::finish() {
   events_.finish();
   guard_.finish();
-  settle();
-  shard_.add_uncounted(calls_);
-  return std::move(shard_);
+  return shard_.finish(calls_);
 }
 
 }  // namespace ncclog

@@ -75,7 +75,7 @@ class LogReader {
   bool take_calls(std::string_view block, uint64_t number, TakenLines& taken);
   bool take_foreign(std::string_view block, uint64_t number, TakenLines& taken);
 
-  Shard shard_;
+  ShardWriter shard_;
   TearGuard guard_;
   KnownCalls calls_;
   std::vector<KnownLine> run_;  ///< Lines about calls, one behind the other, while they are taken.

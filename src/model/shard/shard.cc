@@ -90,7 +90,6 @@ bool is_nccl_tests(const Kind& kind) { return kind.library == Library::NcclTests
 void note_line(SpeakerLog& log, SourceRef where, std::string_view text, const Prefix& prefix) {
   if (log.lines++ == 0) log.first = where;
   log.last = where;
-  log.last_view = {};
   log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
   SpeakerLog::note_task(log.task_rank, prefix.rank);
   SpeakerLog::note_task(log.task_local_rank, prefix.local_rank);
@@ -120,52 +119,52 @@ void keep_line(SpeakerLog& log, const Place& place, std::string_view text, const
 
 }  // namespace
 
-SpeakerLog& Shard::speaker_of(const Event& event) {
+SpeakerLog& ShardWriter::speaker_of(const Event& event) {
   const Header& header = event.header;
-  if (header.host.empty() || header.pid < 0) return speakers_[name_of(header, input_)];
-  const auto recent = [&]() -> Recent& {
-    return recent_[static_cast<uint64_t>(header.pid) % recent_.size()];
-  };
-  const Recent& known = recent();
+  if (header.host.empty() || header.pid < 0) return shard_.speakers[name_of(header, input_)];
+  const Recent& known = recent(header.pid);
   if (known.log != nullptr && known.pid == header.pid && known.host == header.host) {
     return *known.log;
   }
-  SpeakerLog& log = speakers_[name_of(header, input_)];
-  if (speakers_.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
-  recent() = {std::string(header.host), header.pid, &log};
+  SpeakerLog& log = shard_.speakers[name_of(header, input_)];
+  if (shard_.speakers.size() > recent_.size()) recent_ = std::vector<Recent>(4 * recent_.size());
+  recent(header.pid) = {std::string(header.host), header.pid, &log};
   return log;
 }
 
-void Shard::count(LineFate fate, uint64_t lines) {
-  losses_.lines += lines;
+void ShardWriter::count(LineFate fate, uint64_t lines) {
+  LossTable& losses = shard_.losses;
+  losses.lines += lines;
   switch (fate) {
     case LineFate::Recognised:
-      losses_.recognised += lines;
+      losses.recognised += lines;
       break;
     case LineFate::Unrecognised:
-      losses_.unrecognised += lines;
+      losses.unrecognised += lines;
       break;
     case LineFate::Foreign:
-      losses_.foreign += lines;
+      losses.foreign += lines;
       break;
     case LineFate::Unreadable:
-      losses_.unreadable += lines;
+      losses.unreadable += lines;
       break;
   }
 }
 
-void Shard::add(const Line& line, const Event& event, int lines, const std::vector<int>& matched) {
+void ShardWriter::add(const Line& line, const Event& event, int lines,
+                      const std::vector<int>& matched) {
   count(event.fate, static_cast<uint64_t>(lines));
   const bool says_something = !event.header.message.empty() || !matched.empty();
   if (event.fate == LineFate::Unreadable || !says_something) return;
   const SourceRef where{unit_, line.number};
   const bool is_error = event.fate == LineFate::Foreign && looks_like_error(line.text);
-  if (is_error) losses_.add(Loss::ErrorUnknown);
-  if (event.fate == LineFate::Unrecognised || is_error) unknown_.add(where, line.text, event);
-  ras_lines_.add(where, event);
+  if (is_error) shard_.losses.add(Loss::ErrorUnknown);
+  if (event.fate == LineFate::Unrecognised || is_error) shard_.unknown.add(where, line.text, event);
+  shard_.ras_lines.add(where, event);
   SpeakerLog& log = speaker_of(event);
-  if (event.header.repeated > 1)
-    losses_.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
+  if (event.header.repeated > 1) {
+    shard_.losses.add(Loss::LineLeftOut, static_cast<uint64_t>(event.header.repeated) - 1);
+  }
   note_writer(event.header);
   note_line(log, where, line.text, event.header.prefix);
   // An NCCL line that begins with its host carries no time, and says no step.
@@ -173,12 +172,12 @@ void Shard::add(const Line& line, const Event& event, int lines, const std::vect
                        event.header.host.data() == line.text.data();
   if (!is_bare) note_time(where, line.text);
   note_markers(where, line.text, event);
-  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, limit_);
-  limit_records();
-  if (speakers_.size() > kMaxSpeakers) limit_speakers();
+  keep_line(log, {where, {input_, markers_seen_}}, line.text, event, matched, shard_.limit);
+  shard_.limit_records();
+  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
-void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
+void ShardWriter::add(std::span<const KnownLine> lines, uint64_t number) {
   uint64_t counted = 0;
   for (const KnownLine& line : lines) {
     if (add_again(line, number)) {
@@ -188,18 +187,19 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
     }
     ++number;
   }
-  losses_.lines += counted;
-  losses_.recognised += counted;
+  shard_.losses.lines += counted;
+  shard_.losses.recognised += counted;
 }
 
 /// Adds a known line, but for the line counts; false if it is not known where its like belongs.
-[[gnu::always_inline]] inline bool Shard::add_again(const KnownLine& line, uint64_t number) {
+[[gnu::always_inline]] inline bool ShardWriter::add_again(const KnownLine& line, uint64_t number) {
   LedgerPlace& place = line.call->place;
   if (place.log == nullptr || has_dropped_ || place.lives != place.log->comms.lives()) return false;
   SpeakerLog& log = *place.log;
   ++log.lines;
   log.last = {unit_, number};
-  note_last_text(log, line.text, line.is_copy);
+  if (place.last_view.empty()) viewing_.push_back(&place);
+  place.last_view = line.text;
   if (line.stamp > 0) {
     note_time(log.last, line.text.substr(0, line.stamp));
     pulse_->add_work(log.last);
@@ -217,25 +217,14 @@ void Shard::add(std::span<const KnownLine> lines, uint64_t number) {
   return true;
 }
 
-/// Notes the last line of a speaker; copies it only if its bytes go away before settle().
-void Shard::note_last_text(SpeakerLog& log, std::string_view text, bool is_copy) {
-  if (is_copy) {
-    log.last_view = {};
-    log.last_text.assign(text.substr(0, Record::kMaxTextBytes));
-    return;
-  }
-  if (log.last_view.empty()) viewing_.push_back(&log);
-  log.last_view = text;
-}
-
-void Shard::add(const ForeignRun& run) {
-  losses_.lines += run.lines;
-  losses_.foreign += run.lines;
+void ShardWriter::add(const ForeignRun& run) {
+  shard_.losses.lines += run.lines;
+  shard_.losses.foreign += run.lines;
   if (run.lines == run.empty) return;
   if (others_ == nullptr || has_dropped_) {
     Speaker speaker;
     speaker.input = static_cast<int64_t>(input_);
-    others_ = &speakers_[speaker];
+    others_ = &shard_.speakers[speaker];
   }
   const std::string_view text = run.text;
   const size_t begin = text.find_first_not_of('\n');
@@ -244,18 +233,18 @@ void Shard::add(const ForeignRun& run) {
   if (others_->lines == 0) others_->first = {unit_, run.number + begin};
   others_->lines += run.lines - run.empty;
   others_->last = {unit_, run.number + run.lines - (text.size() - end)};
-  note_last_text(*others_, text.substr(last, end - last), run.is_copy);
+  others_->last_text.assign(text.substr(last, std::min(end - last, Record::kMaxTextBytes)));
   uint64_t number = run.number;
   for (size_t line = 0; line < text.size(); ++number) {
     const size_t next = text.find('\n', line) + 1;
     note_time({unit_, number}, text.substr(line, next - line - 1));
     line = next;
   }
-  if (speakers_.size() > kMaxSpeakers) limit_speakers();
+  if (shard_.speakers.size() > Shard::kMaxSpeakers) limit_speakers();
 }
 
 /// Adds a known line the long way, and finds out where the next ones like it belong.
-void Shard::add_first(const KnownLine& line, uint64_t number) {
+void ShardWriter::add_first(const KnownLine& line, uint64_t number) {
   add_uncounted(*line.call);
   const Event event = parse_event(line.text, all_wordings());
   add({line.text, number, 0, false}, event, 1, {});
@@ -271,15 +260,16 @@ void Shard::add_first(const KnownLine& line, uint64_t number) {
 }
 
 /// True if the speaker to whom the call's place points has not been dropped.
-bool Shard::is_there(const KnownCall& call) const {
+bool ShardWriter::is_there(const KnownCall& call) const {
   if (!has_dropped_) return true;
   Speaker speaker;
   speaker.host = call.head->host;
   speaker.pid = call.head->pid;
-  return speakers_.contains(speaker);
+  return shard_.speakers.contains(speaker);
 }
 
-void Shard::add_uncounted(KnownCall& call) {
+/// Adds to the sums what a known line has not added yet.
+void ShardWriter::add_uncounted(KnownCall& call) {
   LedgerPlace& place = call.place;
   if (place.uncounted == 0 || !is_there(call)) return;
   const std::string_view prefix = std::string_view(call.head->text).substr(0, call.head->prefix);
@@ -289,27 +279,26 @@ void Shard::add_uncounted(KnownCall& call) {
   place.uncounted = 0;
 }
 
-void Shard::add_uncounted(KnownCalls& calls) {
-  for (KnownCall& call : calls.all()) add_uncounted(call);
-}
-
-void Shard::settle() {
-  for (SpeakerLog* log : viewing_) {
-    if (log->last_view.empty()) continue;
-    log->last_text.assign(log->last_view.substr(0, Record::kMaxTextBytes));
-    log->last_view = {};
+void ShardWriter::settle() {
+  for (LedgerPlace* place : viewing_) {
+    // Unless the speaker has said something else since.
+    if (place->log->last == SourceRef{unit_, place->last_line}) {
+      place->log->last_text.assign(place->last_view.substr(0, Record::kMaxTextBytes));
+    }
+    place->last_view = {};
   }
   viewing_.clear();
 }
 
-void Shard::add(RasReport&& report) {
-  if (ras_reports_.size() == kMaxRasReports) ras_reports_.erase(ras_reports_.begin());
-  ras_reports_.push_back(std::move(report));
+Shard ShardWriter::finish(KnownCalls& calls) {
+  settle();
+  for (KnownCall& call : calls.all()) add_uncounted(call);
+  return std::move(shard_);
 }
 
-void Shard::note_writer(const Header& header) {
+void ShardWriter::note_writer(const Header& header) {
   if (header.host.empty() || header.pid < 0) return;
-  StretchWriter& writer = writers_[unit_];
+  StretchWriter& writer = shard_.writers[unit_];
   if (writer.pid < 0) {
     writer = {std::string(header.host), header.pid, false};
   } else if (!writer.several) {
@@ -318,108 +307,119 @@ void Shard::note_writer(const Header& header) {
 }
 
 /// The steps that a line announces. An NCCL line may have one in front, printed without its end.
-void Shard::note_markers(SourceRef where, std::string_view line, const Event& event) {
+void ShardWriter::note_markers(SourceRef where, std::string_view line, const Event& event) {
   const bool others = event.header.level == Level::None;
   const std::string_view text =
       others || finder_.wants_all_lines() ? line : event.header.unexplained;
   Marker marker;
   if (text.empty() || !finder_.find(text, marker)) return;
-  StretchMarkers& markers = markers_.try_emplace(input_, StretchMarkers{unit_, {}}).first->second;
-  markers.markers.add(marker);
-  markers_seen_ = markers.markers.total();
+  InputMarkers& markers =
+      shard_.markers.try_emplace(input_, StretchMarkers{unit_, {}}).first->second.markers;
+  markers.add(marker);
+  markers_seen_ = markers.total();
   if (pulse_ != nullptr) pulse_->add_work(where);
 }
 
-void Shard::note_time(SourceRef where, std::string_view line) {
+void ShardWriter::note_time(SourceRef where, std::string_view line) {
   if (pulse_ == nullptr) {
-    pulse_ = &pulses_.try_emplace(input_, StretchPulse{unit_, {}}).first->second.pulse;
+    pulse_ = &shard_.pulses.try_emplace(input_, StretchPulse{unit_, {}}).first->second.pulse;
   }
   pulse_->add(where, line);
 }
 
-void Shard::add_in_doubt(const Event& event, int lines) {
+void ShardWriter::add_in_doubt(const Event& event, int lines) {
   count(event.fate, static_cast<uint64_t>(lines));
-  losses_.add(Loss::LineInDoubt);
+  shard_.losses.add(Loss::LineInDoubt);
 }
 
-void Shard::note_torn(const std::function<bool(const Speaker&)>& lost_records) {
-  for (auto& [speaker, log] : speakers_) log.torn |= lost_records(speaker);
+void ShardWriter::note_torn(const std::function<bool(const Speaker&)>& lost_records) {
+  for (auto& [speaker, log] : shard_.speakers) log.torn |= lost_records(speaker);
 }
 
-void Shard::note_cut() {
-  for (auto& [speaker, log] : speakers_) log.cut = true;
+void ShardWriter::note_cut() {
+  for (auto& [speaker, log] : shard_.speakers) log.cut = true;
 }
+
+void ShardWriter::limit_speakers() {
+  settle();
+  has_dropped_ = true;
+  while (shard_.speakers.size() > Shard::kMaxSpeakers) {
+    const auto& [speaker, log] = *shard_.speakers.rbegin();
+    if (Recent& known = recent(speaker.pid); known.log == &log) known = {};
+    shard_.drop_last_speaker();
+  }
+}
+
+// Shards.
+
+void Shard::add(RasReport&& report) {
+  if (ras_reports.size() == kMaxRasReports) ras_reports.erase(ras_reports.begin());
+  ras_reports.push_back(std::move(report));
+}
+
+namespace {
+
+/// Ranks of a host print the same topology; they follow each other in the order of speakers.
+void share_tables(const std::map<Speaker, SpeakerLog>& speakers,
+                  std::map<Speaker, SpeakerLog>::iterator log) {
+  const bool has_neighbour =
+      log != speakers.begin() && std::prev(log)->first.host == log->first.host;
+  log->second.inits.share_tables(has_neighbour ? std::prev(log)->second.inits : InitSections());
+}
+
+}  // namespace
 
 void Shard::merge(Shard&& later) {
-  const RecordLimit limit = laxer(limit_, later.limit_);
-  losses_ += later.losses_;
-  unknown_.merge(std::move(later.unknown_));
-  for (auto& [unit, writer] : later.writers_) {
-    const auto [known, is_new] = writers_.try_emplace(unit, std::move(writer));
+  const RecordLimit laxest = laxer(limit, later.limit);
+  losses += later.losses;
+  unknown.merge(std::move(later.unknown));
+  for (auto& [unit, writer] : later.writers) {
+    const auto [known, is_new] = writers.try_emplace(unit, std::move(writer));
     if (is_new) continue;
     known->second.several |=
         writer.several || known->second.pid != writer.pid || known->second.host != writer.host;
   }
   const auto markers_of = [&](uint64_t input) {
-    const auto known = markers_.find(input);
-    return known == markers_.end() ? 0 : known->second.markers.total();
+    const auto known = markers.find(input);
+    return known == markers.end() ? 0 : known->second.markers.total();
   };
-  for (auto& [speaker, log] : later.speakers_) {
+  for (auto& [speaker, log] : later.speakers) {
     log.calls.marks.shift(markers_of);
     log.traces.marks.shift(markers_of);
-    const auto known = speakers_.try_emplace(speaker).first;
+    const auto known = speakers.try_emplace(speaker).first;
     const bool has_tables = log.inits.has_tables();
-    known->second.merge(std::move(log), limit);
+    known->second.merge(std::move(log), laxest);
     // Only those that came may hold more than is allowed here.
-    known->second.cut_to(limit_);
-    if (has_tables) share_tables(known);
+    known->second.cut_to(limit);
+    if (has_tables) share_tables(speakers, known);
   }
-  for (auto& [input, stretch] : later.markers_) {
-    const auto [known, is_new] = markers_.try_emplace(input, stretch);
+  for (auto& [input, stretch] : later.markers) {
+    const auto [known, is_new] = markers.try_emplace(input, stretch);
     if (!is_new) known->second.markers.merge(stretch.markers);
   }
-  for (auto& [input, stretch] : later.pulses_) {
-    const auto [known, is_new] = pulses_.try_emplace(input, stretch);
+  for (auto& [input, stretch] : later.pulses) {
+    const auto [known, is_new] = pulses.try_emplace(input, stretch);
     if (!is_new) known->second.pulse.merge(stretch.pulse);
   }
-  std::move(later.flight_recorders_.begin(), later.flight_recorders_.end(),
-            std::back_inserter(flight_recorders_));
-  std::move(later.topology_files_.begin(), later.topology_files_.end(),
-            std::back_inserter(topology_files_));
-  ras_lines_.merge(std::move(later.ras_lines_));
-  for (RasReport& report : later.ras_reports_) add(std::move(report));
+  std::ranges::move(later.flight_recorders, std::back_inserter(flight_recorders));
+  std::ranges::move(later.topologies, std::back_inserter(topologies));
+  ras_lines.merge(std::move(later.ras_lines));
+  for (RasReport& report : later.ras_reports) add(std::move(report));
   limit_records();
-  limit_speakers();
+  while (speakers.size() > kMaxSpeakers) drop_last_speaker();
 }
 
-/// The more processes speak, the fewer lines are kept of each.
 void Shard::limit_records() {
-  const RecordLimit limit = record_limit(speakers_.size());
-  if (limit == limit_) return;
-  limit_ = limit;
-  for (auto& [speaker, log] : speakers_) log.cut_to(limit);
+  const RecordLimit allowed = record_limit(speakers.size());
+  if (allowed == limit) return;
+  limit = allowed;
+  for (auto& [speaker, log] : speakers) log.cut_to(limit);
 }
 
-/// Ranks of a host print the same topology; they follow each other in the order of speakers.
-void Shard::share_tables(std::map<Speaker, SpeakerLog>::iterator log) {
-  const bool has_neighbour =
-      log != speakers_.begin() && std::prev(log)->first.host == log->first.host;
-  log->second.inits.share_tables(has_neighbour ? std::prev(log)->second.inits : InitSections());
-}
-
-void Shard::limit_speakers() {
-  if (speakers_.size() <= kMaxSpeakers) return;
-  settle();
-  has_dropped_ = true;
-  while (speakers_.size() > kMaxSpeakers) {
-    const auto last = std::prev(speakers_.end());
-    // Lines, not processes: one that comes again would be counted again.
-    losses_.add(Loss::ProcessesDropped, last->second.lines);
-    for (Recent& recent : recent_) {
-      if (recent.log == &last->second) recent = {};
-    }
-    speakers_.erase(last);
-  }
+void Shard::drop_last_speaker() {
+  const auto last = std::prev(speakers.end());
+  losses.add(Loss::ProcessesDropped, last->second.lines);
+  speakers.erase(last);
 }
 
 }  // namespace ncclog

@@ -26,9 +26,8 @@ bool is_path(std::string_view path) {
   const std::string_view name = path.substr(0, path.find(" comm 0x"));
   const bool may_hold_all =
       transport == Transport::NET || transport == Transport::COLLNET || name.find(' ') == name.npos;
-  const bool is_words = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_word(c) || c == ' ' || c == '/' || c == '-';
-  });
+  const bool is_words = std::ranges::all_of(
+      name, [](char c) { return is_word(c) || c == ' ' || c == '/' || c == '-'; });
   return transport != Transport::Other && path.find(':') == path.npos &&
          path.find("[20") == path.npos && (may_hold_all || is_words);
 }
@@ -37,9 +36,7 @@ bool is_path(std::string_view path) {
 bool is_prose(std::string_view value) {
   constexpr std::string_view kMarks[] = {"  ",  ": ", " - ", " | ", "(",
                                          " = ", "] ", ". ",  " 0x", "\t"};
-  return value.find(' ') != value.npos &&
-         std::any_of(std::begin(kMarks), std::end(kMarks),
-                     [&](std::string_view mark) { return value.find(mark) != value.npos; });
+  return value.find(' ') != value.npos && holds_one_of(value, kMarks);
 }
 
 /// "0.done", "0#0 all_reduce from": what NCCL prints of a number ends with a full stop, and no list
@@ -54,9 +51,8 @@ bool is_number_and_more(std::string_view value) {
 }
 
 bool is_setting(const EnvSet& set) {
-  const bool name = std::all_of(set.name.begin(), set.name.end(), [](char c) {
-    return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z');
-  });
+  const bool name = std::ranges::all_of(
+      set.name, [](char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); });
   return name && !set.value.starts_with(' ') && !is_prose(set.value) &&
          !is_number_and_more(set.value);
 }
@@ -65,8 +61,7 @@ bool is_setting(const EnvSet& set) {
 bool is_network(std::string_view name) {
   constexpr size_t kLongest = 64;
   return name.size() <= kLongest && !name.starts_with(' ') && name.find("  ") == name.npos &&
-         std::count(name.begin(), name.end(), ' ') <= 2 &&
-         std::all_of(name.begin(), name.end(), [](char c) {
+         std::ranges::count(name, ' ') <= 2 && std::ranges::all_of(name, [](char c) {
            return is_word(c) || c == ' ' || c == '-' || c == '.' || c == '+';
          });
 }
@@ -189,6 +184,11 @@ bool is_beginning_of_head(std::string_view line, std::string_view head) {
                     [](char a, char b) { return a == b || (is_digit(a) && is_digit(b)); });
 }
 
+/// True if the NCCL lines so far name one process.
+bool has_one_writer(const Shard& shard) {
+  return shard.writers.size() == 1 && !shard.writers.begin()->second.several;
+}
+
 }  // namespace
 
 bool TearGuard::is_known(const Header& header) const {
@@ -196,9 +196,17 @@ bool TearGuard::is_known(const Header& header) const {
   return known.pid == header.pid && known.host == header.host;
 }
 
+/// The first process that spoke and of which `fits` holds; nullptr: none.
+template <typename Fits>
+const TearGuard::Known* TearGuard::find_known(Fits fits) const {
+  for (const Known& known : recent_) {
+    if (known.pid >= 0 && fits(known)) return &known;
+  }
+  return nullptr;
+}
+
 bool TearGuard::is_known_host(std::string_view host) const {
-  return std::any_of(recent_.begin(), recent_.end(),
-                     [&](const Known& known) { return known.pid >= 0 && known.host == host; });
+  return find_known([&](const Known& known) { return known.host == host; }) != nullptr;
 }
 
 /// True for a name that is almost the known one. It is taken for torn, and its line for the known
@@ -262,23 +270,28 @@ size_t TearGuard::record_begin(const Header& header, std::string_view text) cons
   if (header.host.empty()) return 0;
   const std::string_view before = header.unexplained;
   const size_t glued = glued_host(header);
-  const auto begins = [&](const Known& known) {
-    return known.pid >= 0 && before.starts_with(known.host + ':');
-  };
+  const auto begins = [&](const Known& known) { return before.starts_with(known.host + ':'); };
   const bool is_cut =
       header.torn || glued > 0 ||
       (!before.empty() && (holds_process(before) || parse_framework_header(before).has_value() ||
-                           std::any_of(recent_.begin(), recent_.end(), begins)));
+                           find_known(begins) != nullptr));
   return is_cut ? tag_begin(text, place_of(header.host, text) + glued) : 0;
 }
 
 /// The process with whose host and pid `text` begins; nullptr if it is not known.
 const TearGuard::Known* TearGuard::speaker_before(std::string_view text) const {
-  const auto known = std::find_if(recent_.begin(), recent_.end(), [&](const Known& one) {
-    return one.pid >= 0 && text.starts_with(one.host) &&
-           text.starts_with(name_of(one.host, one.pid));
+  return find_known([&](const Known& known) {
+    return text.starts_with(known.host) && text.starts_with(name_of(known.host, known.pid));
   });
-  return known == recent_.end() ? nullptr : &*known;
+}
+
+/// A process, not on `other_than`, whose line `text` may begin: "gpu-no", "gpu-node-1:4121".
+const TearGuard::Known* TearGuard::begun_by(std::string_view text,
+                                            std::string_view other_than) const {
+  return find_known([&](const Known& known) {
+    return known.host != other_than &&
+           (known.host.starts_with(text) || text.starts_with(known.host + ':'));
+  });
 }
 
 /// Where the last of several records in `text` begins; 0 if there is one.
@@ -289,10 +302,9 @@ size_t TearGuard::last_record(const Event& event, std::string_view text) const {
   } else if (const size_t end = end_of_cut_short(text, header); end > 0) {
     return end;
   } else if (const size_t own = find_task_tag(text); own != text.npos) {
-    const bool is_host = std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
-      return known.pid >= 0 && known.host.starts_with(text.substr(0, own));
-    });
-    if (is_host || speaker_before(text) != nullptr) return own;
+    const Known* host =
+        find_known([&](const Known& known) { return known.host.starts_with(text.substr(0, own)); });
+    if (host != nullptr || speaker_before(text) != nullptr) return own;
   }
   const size_t tag = find_task_tag(header.message, is_nccl(header));
   return tag == header.message.npos ? 0 : place_of(header.message, text) + tag;
@@ -340,22 +352,17 @@ void TearGuard::add_cut_piece(const Line& piece) {
   }
   const std::string_view text = trim(header.message);
   if (header.level == Level::None) {
-    const auto begins = [&, text](const Known& known) {
-      return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
-    };
-    const auto known = std::find_if(recent_.begin(), recent_.end(), begins);
     if (text.empty()) return;
-    if (known == recent_.end()) {
+    const Known* known = begun_by(text);
+    if (known == nullptr) {
       hold(piece, event, 0);
       owes_foreign_ = true;
       return;
     }
     // "gpu-node" may begin the lines of two hosts.
-    const bool is_one_host = std::none_of(recent_.begin(), recent_.end(), [&](const Known& other) {
-      return begins(other) && other.host != known->host;
-    });
+    const Known* other = begun_by(text, known->host);
     Header beginning;
-    if (is_one_host) beginning.host = known->host;
+    if (other == nullptr) beginning.host = known->host;
     release(beginning.host, -1);  // A rest comes behind what it is the rest of.
     return open(beginning, piece.text);
   }
@@ -379,19 +386,15 @@ bool TearGuard::ends_with_pid(std::string_view text) const {
   if (mark == left.npos || left[mark] != ':' || mark + 1 == left.size()) return false;
   const std::string_view before = left.substr(0, mark);
   const std::string_view number = before.substr(before.find_last_not_of(kDigits) + 1);
-  return number.size() >= kFewest &&
-         std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
-           return known.pid >= 0 && std::to_string(known.pid).ends_with(number);
-         });
+  const auto ends = [&](const Known& known) { return std::to_string(known.pid).ends_with(number); };
+  return number.size() >= kFewest && find_known(ends) != nullptr;
 }
 
 /// "gpu-node-1:", behind which a host that is not known is a piece of a header.
 bool TearGuard::ends_with_host(std::string_view text) const {
   if (!text.ends_with(':')) return false;
   text.remove_suffix(1);
-  return std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
-    return known.pid >= 0 && text.ends_with(known.host);
-  });
+  return find_known([&](const Known& known) { return text.ends_with(known.host); }) != nullptr;
 }
 
 /// The rest of a header, or a host that another process's words stand in: "fabr1" for "node-1".
@@ -405,14 +408,13 @@ bool TearGuard::is_torn_header(const Header& header) const {
     const bool is_cut = header.level != Level::Version &&
                         (header.cuda_dev >= 0 || !header.file.empty() || !trim(before).empty());
     return ((header.cuda_dev >= 0 && is_rest) || (is_cut && (is_damaged_ || !open_.empty()))) &&
-           std::any_of(recent_.begin(), recent_.end(),
-                       [](const Known& known) { return known.pid >= 0; });
+           find_known([](const Known&) { return true; }) != nullptr;
   }
   const bool is_number = header.host.find_first_not_of("0123456789") == header.host.npos;
-  const bool is_pid =
-      is_number && std::any_of(recent_.begin(), recent_.end(), [&](const Known& one) {
-        return one.pid >= 0 && std::to_string(one.pid) == header.host;
-      });
+  const auto has_it_as_pid = [&](const Known& one) {
+    return std::to_string(one.pid) == header.host;
+  };
+  const bool is_pid = is_number && find_known(has_it_as_pid) != nullptr;
   if (is_pid || (!is_known_host(header.host) && ends_with_host(before))) return true;
   const Known& known = known_as(header.pid);
   if (before.empty() || known.pid != header.pid || known.host == header.host) return false;
@@ -425,9 +427,8 @@ bool TearGuard::is_torn_header(const Header& header) const {
 bool TearGuard::has_torn_function(const Header& header) const {
   if (!names_process(header)) return false;
   const std::string_view rest = behind_function(header);
-  return !rest.empty() && std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
-    return known.pid >= 0 && known.host.starts_with(rest);
-  });
+  const auto begins = [&](const Known& known) { return known.host.starts_with(rest); };
+  return !rest.empty() && find_known(begins) != nullptr;
 }
 
 /// True for a call in a communicator that no other line of its process names, in a damaged stretch:
@@ -491,7 +492,7 @@ bool TearGuard::join(const Line& record, const Event& event, int lines) {
                         (names_process(header) && is_known(header));
   if (has_head || trim(record.text).empty()) return false;
   const auto fits = [&](const OpenRecord& open) { return completes(open, record.text); };
-  const auto first = std::find_if(open_.begin(), open_.end(), fits);
+  const auto first = std::ranges::find_if(open_, fits);
   if (first == open_.end()) return false;
   // Any words would fit behind one that ends with a name or number of any length.
   const bool is_proven = !may_go_on(trim(first->text));
@@ -567,7 +568,7 @@ void TearGuard::note_lost(std::string_view host, int64_t pid) {
   if (is_other && lost_pids_.size() < kMaxLost) lost_pids_.insert(pid);
   std::string name = host.empty() ? "" : pid < 0 ? std::string(host) + ':' : name_of(host, pid);
   if (lost_.size() >= kMaxLost) name.clear();
-  if (std::find(lost_.begin(), lost_.end(), name) == lost_.end()) lost_.push_back(std::move(name));
+  if (std::ranges::find(lost_, name) == lost_.end()) lost_.push_back(std::move(name));
 }
 
 void TearGuard::hold(const Line& record, const Event& event, int lines) {
@@ -685,11 +686,11 @@ void TearGuard::add(const ForeignRun& run) {
 /// wording may be the beginning of one.
 bool TearGuard::has_lost(const Speaker& speaker) const {
   if (lost_pids_.contains(speaker.pid)) return true;
-  if (is_damaged_ && shard_.speakers().at(speaker).unrecognised.total > 0) return true;
+  if (is_damaged_ && shard_.shard().speakers.at(speaker).unrecognised.total > 0) return true;
   const std::string name = name_of(speaker.host, speaker.pid);
   if (alike_.contains(name)) return true;
-  return std::any_of(lost_.begin(), lost_.end(),
-                     [&](const std::string& lost) { return name.starts_with(lost); });
+  return std::ranges::any_of(lost_,
+                             [&](const std::string& lost) { return name.starts_with(lost); });
 }
 
 void TearGuard::finish() {
@@ -708,14 +709,12 @@ bool TearGuard::ends_inside_record() const {
   // The last word before a crash is often a warning that no wording fits.
   if (names_process(header)) {
     return held_.event.fate == LineFate::Unrecognised && header.level != Level::Warn &&
-           shard_.has_one_writer();
+           has_one_writer(shard_.shard());
   }
   const std::string_view text = header.message;
   if (header.level != Level::None) return false;
   if (is_beginning_of_head(held_.text, head_)) return true;
-  return !text.empty() && std::any_of(recent_.begin(), recent_.end(), [&](const Known& known) {
-    return known.pid >= 0 && (known.host.starts_with(text) || text.starts_with(known.host + ':'));
-  });
+  return !text.empty() && begun_by(text) != nullptr;
 }
 
 }  // namespace ncclog

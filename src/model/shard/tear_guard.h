@@ -41,7 +41,7 @@ inline bool is_nccl(const Header& header) {
 class TearGuard {
  public:
   /// Both must outlive the guard; `matcher` may be empty.
-  TearGuard(Shard& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
+  TearGuard(ShardWriter& shard, const LineMatcher& matcher) : shard_(shard), matcher_(matcher) {}
 
   /// `event` views `record.text`; `lines` is the number of input lines that the record spans.
   void add(const Line& record, const Event& event, int lines);
@@ -102,7 +102,10 @@ class TearGuard {
   }
   Known& known_as(int64_t pid) { return recent_[static_cast<uint64_t>(pid) % recent_.size()]; }
   bool is_known(const Header& header) const;
+  template <typename Fits>
+  const Known* find_known(Fits fits) const;
   bool is_known_host(std::string_view host) const;
+  const Known* begun_by(std::string_view text, std::string_view other_than = {}) const;
   const Known* speaker_before(std::string_view text) const;
   void note_speaker(const Header& header);
   bool note_speaker(const KnownHead& head);
@@ -140,7 +143,7 @@ class TearGuard {
   bool ends_inside_record() const;
   bool has_lost(const Speaker& speaker) const;
 
-  Shard& shard_;
+  ShardWriter& shard_;
   const LineMatcher& matcher_;
   std::vector<int> matched_;
   std::array<Known, 64> recent_;  ///< By pid: who spoke.

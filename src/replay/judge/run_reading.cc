@@ -273,16 +273,7 @@ std::string end_text(const ReplayPlan& plan, const RunOutcome& run) {
 
 std::string_view to_string(RunShows shows) { return kShows[static_cast<size_t>(shows)]; }
 
-bool leans_on_buffers(const ReplayPlan& plan) {
-  const std::vector<std::vector<bool>> completed = completed_calls(plan);
-  for (size_t r = 0; r < plan.ranks.size(); ++r) {
-    const std::vector<PlannedCall>& calls = plan.ranks[r].calls;
-    for (size_t c = 0; c < calls.size(); ++c) {
-      if (calls[c].made_in != MadeIn::Defect && !completed[r][c]) return true;
-    }
-  }
-  return false;
-}
+bool leans_on_buffers(const ReplayPlan& plan) { return !clean_run_ends(plan); }
 
 RunReading read_run(const ReplayPlan& plan, const RunOutcome* run) {
   RunReading reading;

@@ -27,15 +27,6 @@
 namespace ncclog {
 namespace {
 
-/// What the seats called, and what was done to put that into calls of a plan.
-struct PlanPrograms {
-  std::vector<std::vector<PlannedCall>> by_seat;  ///< One list a seat, in the order of lines.
-  uint64_t not_replayable = 0;  ///< Calls that were dropped: unknown function, datatype, count.
-  bool guessed_groups = false;  ///< Some group rests on opCounts.
-  bool ungrouped = false;       ///< Messages stand alone that may have been a group.
-  bool counts_bytes = false;    ///< Some AllGather or Broadcast is known in bytes only.
-};
-
 constexpr const char* kWhere = "replay plan";
 
 const std::string& how_to_capture() {
@@ -46,12 +37,6 @@ const std::string& how_to_capture() {
       "TORCH_NCCL_TRACE_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, the dumps of all ranks "
       "beside the logs";
   return text;
-}
-
-bool prints_calls(const Job& job) {
-  return std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
-    return log.calls.tape.total() + log.traces.tape.total() > 0;
-  });
 }
 
 /// Ranks of whom any call is known, wherever their communicator's other ranks are.
@@ -68,36 +53,16 @@ size_t numbered_callers(const Job& job) {
   return most;
 }
 
-bool was_complete(const CommSegment& segment) {
-  return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
-         segment.end == CommFate::Destroyed;
-}
-
-/// Some line of the subsystem was printed at INFO, which a job that prints warnings only does not.
-bool informs(const SpeakerLog& log, Subsystem subsystem) {
+/// Its lines show how far its initialisations came: some of them were printed at INFO, which a job
+/// that prints warnings only does not.
+bool tells_of_inits(const SpeakerLog& log) {
   return std::any_of(log.records.begin(), log.records.end(), [&](const auto& entry) {
     const auto& [kind, lines] = entry;
-    return all_kinds()[kind].subsystem == subsystem &&
+    return all_kinds()[kind].subsystem == Subsystem::Init &&
            std::any_of(lines.kept.begin(), lines.kept.end(), [](const Record& record) {
              return parse_record(record).header.level == Level::Info;
            });
   });
-}
-
-/// Its lines show how far its initialisations came.
-bool tells_of_inits(const Job& job, const Process& process) {
-  return std::any_of(process.logs.begin(), process.logs.end(),
-                     [&](size_t log) { return informs(job.logs[log], Subsystem::Init); });
-}
-
-[[noreturn]] void refuse_failed_job(const std::vector<Suspicion>& suspicions) {
-  const auto reason = std::find_if(suspicions.begin(), suspicions.end(),
-                                   [](const Suspicion& one) { return one.is_testable; });
-  const std::string why = reason == suspicions.end()
-                              ? ""
-                              : fmt::format(": {} [{}]", printable(reason->title), reason->id);
-  throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
-              kWhere, "'ncclog analyze' says what is known of it");
 }
 
 }  // namespace
@@ -106,8 +71,12 @@ bool failed_before_calls(const Job& job) {
   if (!has_failed(job) || !job.flight_recorders.empty()) return false;
   // What was left out may have been a call, and work that timed out was one.
   if (job.losses.count(Loss::LineLeftOut) > 0 || !timed_out_work(job).empty()) return false;
+  const auto was_complete = [](const CommSegment& segment) {
+    return segment.completed.line != 0 || segment.calls.total + segment.traces.total > 0 ||
+           segment.end == CommFate::Destroyed;
+  };
   const bool ever_complete =
-      std::any_of(job.logs.begin(), job.logs.end(), [](const SpeakerLog& log) {
+      std::any_of(job.logs.begin(), job.logs.end(), [&](const SpeakerLog& log) {
         return std::any_of(log.comms.all.begin(), log.comms.all.end(), was_complete);
       });
   bool told = false;
@@ -115,7 +84,10 @@ bool failed_before_calls(const Job& job) {
     if (!process.has_nccl) continue;
     if (process.cut || process.torn) return false;
     if (process.pid < 0) continue;  // Lines without a header, such as the version's.
-    if (!tells_of_inits(job, process)) return false;
+    if (std::none_of(process.logs.begin(), process.logs.end(),
+                     [&](size_t log) { return tells_of_inits(job.logs[log]); })) {
+      return false;
+    }
     told = true;
   }
   return told && !ever_complete;
@@ -130,8 +102,18 @@ void refuse_unknown_calls(const Job& job, const std::vector<Membership>& members
     throw Error("no line of these logs was printed by NCCL, so there is nothing to replay", kWhere,
                 how_to_capture());
   }
-  if (failed_before_calls(job)) refuse_failed_job(suspicions);
-  if (!prints_calls(job)) {
+  if (failed_before_calls(job)) {
+    const auto reason = std::ranges::find(suspicions, true, &Suspicion::is_testable);
+    const std::string why = reason == suspicions.end()
+                                ? ""
+                                : fmt::format(": {} [{}]", printable(reason->title), reason->id);
+    throw Error("the job failed before its first call of NCCL, so there is nothing to replay" + why,
+                kWhere, "'ncclog analyze' says what is known of it");
+  }
+  const bool prints_calls = std::any_of(job.logs.begin(), job.logs.end(), [](const auto& log) {
+    return log.calls.tape.total() + log.traces.tape.total() > 0;
+  });
+  if (!prints_calls) {
     throw Error(
         "these logs have no line about a call of NCCL, so nobody knows what the ranks called in "
         "which order",
@@ -190,19 +172,19 @@ class Program {
     calls_.push_back(std::move(call));
   }
 
-  /// The calls with their groups. Says in `programs` what groups rest on where no line tells them.
+  /// The calls with their groups. Says in `making` what groups rest on where no line tells them.
   /// `counting`: communicators whose opCount counts.
   std::vector<PlannedCall> take(bool has_groups, const std::set<int>& counting,
-                                PlanPrograms& programs) {
+                                PlanMaking& making) {
     int groups = 0;
     for (size_t begin = 0; begin < calls_.size();) {
       size_t end = has_groups ? end_of_group(begin) : end_of_batch(begin);
       if (!has_groups && end - begin > 1 && !shows_group(counting, begin, end)) {
-        programs.ungrouped = true;
+        making.ungrouped = true;
         end = begin + 1;
       }
       if (end - begin > 1) {
-        programs.guessed_groups |= !has_groups;
+        making.guessed_groups |= !has_groups;
         for (size_t c = begin; c < end; ++c) calls_[c].group = groups;
         ++groups;
       }
@@ -300,28 +282,27 @@ PlannedCall planned_call(const Job& job, const PlanSeats& seats, const RecordedC
 
 namespace {
 
-/// The calls of all seats, in the order of their lines.
-PlanPrograms plan_programs(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats) {
-  PlanPrograms programs;
-  std::vector<Program> of_seats(seats.seats.size());
+/// Adds the calls of all seats to the plan's ranks, in the order of their lines.
+void add_recorded_calls(const Job& job, const RecordedCalls& recorded, const PlanSeats& seats,
+                        ReplayPlan& plan, PlanMaking& making) {
+  std::vector<Program> programs(seats.seats.size());
   for (const auto& [process, calls] : recorded.by_process) {
     for (const RecordedCall& call : calls) {
       if (seats.place_of(call.by.communicator) < 0) continue;
       if (!can_be_planned(call.call)) {
-        ++programs.not_replayable;
+        ++making.not_replayable;
         continue;
       }
-      programs.counts_bytes |=
-          may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
-      of_seats[static_cast<size_t>(seats.seat_of.at(call.by))].add(call, rank_of(job, call.by).rank,
+      making.counts_bytes |= may_count_bytes({call.call.op, call.call.datatype}, job.nccl_versions);
+      programs[static_cast<size_t>(seats.seat_of.at(call.by))].add(call, rank_of(job, call.by).rank,
                                                                    planned_call(job, seats, call));
     }
   }
+  making.not_replayable += recorded.other_calls;
   const std::set<int> counting = counting_communicators(recorded, seats);
-  for (Program& program : of_seats) {
-    programs.by_seat.push_back(program.take(recorded.has_groups, counting, programs));
+  for (size_t s = 0; s < programs.size(); ++s) {
+    plan.ranks[s].calls = programs[s].take(recorded.has_groups, counting, making);
   }
-  return programs;
 }
 
 // What the clean run makes that was not made: the calls that somebody left out, in their places.
@@ -343,54 +324,31 @@ bool counts_with(const PlannedCall& a, const PlannedCall& b) {
   return !is_message(a.op) || (a.op == b.op && a.root == b.root);
 }
 
-/// A collective as some rank made it; nullptr: none of the plan did.
-const PlannedCall* find_made(const ReplayPlan& plan, const PlannedCall& wanted) {
-  for (const PlannedRank& rank : plan.ranks) {
-    const auto made = std::find_if(rank.calls.begin(), rank.calls.end(), [&](const auto& call) {
-      return call.index == wanted.index && sameness(call) == sameness(wanted);
-    });
-    if (made != rank.calls.end()) return &*made;
-  }
-  return nullptr;
-}
-
-/// The other end of a message; nullptr: the plan does not hold it.
-const PlannedCall* find_other_end(const PlanSeats& seats, const Job& job, const AddedCall& added,
-                                  const PlannedCall& wanted, const ReplayPlan& plan) {
-  const std::vector<int> ranks = seats.ranks_of(job, added.call.by.communicator);
-  const int own = seats.number_of(added.call.by.communicator, rank_of(job, added.call.by).rank);
-  const auto& calls =
-      plan.ranks[static_cast<size_t>(ranks[static_cast<size_t>(wanted.root)])].calls;
-  const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
-    return call.communicator == wanted.communicator && is_message(call.op) &&
-           call.op != wanted.op && call.root == own && call.index == wanted.index;
-  });
-  return found == calls.end() ? nullptr : &*found;
-}
-
-std::optional<PlannedCall> completed_message(const Job& job, const PlanSeats& seats,
-                                             const AddedCall& added, const ReplayPlan& plan) {
-  PlannedCall call = planned_call(
-      job, seats, {.by = added.call.by, .index = added.call.index, .call = added.call.call});
-  const PlannedCall* other = find_other_end(seats, job, added, call, plan);
-  if (other == nullptr) return std::nullopt;
-  call.count = other->count;
-  call.datatype = other->datatype;
-  call.send_offset = call.recv_offset = 0;
-  return call;
-}
-
-/// The collective with what the lines of those tell who made it; nullopt: no rank did.
+/// The call with what the lines of others tell: of those who made the collective, or of the other
+/// end of the message. nullopt: the plan holds no such call.
 std::optional<PlannedCall> completed_call(const Job& job, const PlanSeats& seats,
-                                          const AddedCall& added, const ReplayPlan& plan) {
-  PlannedCall call = planned_call(
-      job, seats, {.by = added.call.by, .index = added.call.index, .call = added.call.call});
-  const PlannedCall* made = find_made(plan, call);
-  if (made == nullptr) return std::nullopt;
-  call.in_place = made->in_place;
-  call.send_offset = made->send_offset;
-  call.recv_offset = made->recv_offset;
-  return call;
+                                          const RecordedCall& added, const ReplayPlan& plan) {
+  PlannedCall call = planned_call(job, seats, added);
+  const int own = seats.number_of(added.by.communicator, rank_of(job, added.by).rank);
+  const PlannedCommunicator ends{.ranks = seats.ranks_of(job, added.by.communicator)};
+  for (size_t r = 0; r < plan.ranks.size(); ++r) {
+    const bool is_peer = is_message(call.op) && rank_in(ends, static_cast<int>(r)) == call.root;
+    for (const PlannedCall& other : plan.ranks[r].calls) {
+      if (other.index != call.index || other.communicator != call.communicator) continue;
+      if (is_peer && is_message(other.op) && other.op != call.op && other.root == own) {
+        call.count = other.count;
+        call.datatype = other.datatype;
+        return call;
+      }
+      if (!is_message(call.op) && sameness(other) == sameness(call)) {
+        call.in_place = other.in_place;
+        call.send_offset = other.send_offset;
+        call.recv_offset = other.recv_offset;
+        return call;
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 /// The first call of the group that `at` stands in, or itself.
@@ -403,7 +361,7 @@ size_t begin_of_group(const Calls& calls, size_t at) {
 }
 
 /// Communicator, function and peer of a call, by which it counts in the plan.
-PlannedCall sequence_of(const PlanSeats& seats, const NumberedCall& call) {
+PlannedCall sequence_of(const PlanSeats& seats, const RecordedCall& call) {
   PlannedCall result;
   result.communicator = seats.place_of(call.by.communicator);
   result.op = call.call.op.view();
@@ -411,19 +369,12 @@ PlannedCall sequence_of(const PlanSeats& seats, const NumberedCall& call) {
   return result;
 }
 
-size_t place_of(const PlanSeats& seats, const Calls& calls, const NumberedCall& before) {
+size_t place_of(const PlanSeats& seats, const Calls& calls, const RecordedCall& before) {
   const PlannedCall wanted = sequence_of(seats, before);
   const auto found = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& other) {
     return counts_with(other, wanted) && other.index == before.index;
   });
   return begin_of_group(calls, static_cast<size_t>(found - calls.begin()));
-}
-
-int usual_stream(const Calls& calls, const PlannedCall& call) {
-  const auto last = std::find_if(calls.rbegin(), calls.rend(), [&](const PlannedCall& other) {
-    return other.communicator == call.communicator && is_message(other.op) == is_message(call.op);
-  });
-  return last == calls.rend() ? 0 : last->stream;
 }
 
 /// The rank of the plan that a member is; nullptr: it takes no part.
@@ -433,38 +384,16 @@ PlannedRank* rank_of_member(const PlanSeats& seats, const Membership& member, Re
   return is_there ? &plan.ranks[static_cast<size_t>(seat->second)] : nullptr;
 }
 
-void strike(const PlanSeats& seats, const NumberedCall& from, ReplayPlan& plan) {
-  PlannedRank* rank = rank_of_member(seats, from.by, plan);
-  if (rank == nullptr) return;
-  const PlannedCall struck = sequence_of(seats, from);
-  for (PlannedCall& call : rank->calls) {
-    if (counts_with(call, struck) && call.index >= from.index) call.made_in = MadeIn::Defect;
-  }
-}
-
-void hold_back(const PlanSeats& seats, const NumberedCall& from, ReplayPlan& plan) {
-  PlannedRank* rank = rank_of_member(seats, from.by, plan);
-  if (rank == nullptr) return;
-  const int communicator = seats.place_of(from.by.communicator);
-  const auto late = std::find_if(rank->calls.begin(), rank->calls.end(), [&](const auto& call) {
-    return call.communicator == communicator && !is_message(call.op) && call.index >= from.index;
-  });
-  const auto begin = begin_of_group(rank->calls, static_cast<size_t>(late - rank->calls.begin()));
-  for (size_t c = begin; c < rank->calls.size(); ++c) rank->calls[c].made_in = MadeIn::Clean;
-}
-
 /// Adds those of the defect's calls whose places are known to the plan's ranks (for others see
-/// extend_clean_run), and moves what was made instead, in excess or too
-/// late to one of the two runs. A call takes its buffers and offsets from a rank that made it, its
-/// stream from the rank's own calls on that communicator.
+/// extend_clean_run), and moves what was made instead, in excess or too late to one of the two
+/// runs. A call takes its buffers and offsets from a rank that made it, its stream from the rank's
+/// own calls on that communicator.
 void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDefect& defect,
                        ReplayPlan& plan) {
   for (const AddedCall& added : defect.added) {
     PlannedRank* rank = rank_of_member(seats, added.call.by, plan);
     if (rank == nullptr || !added.before) continue;
-    std::optional<PlannedCall> call = is_message(added.call.call.op.view())
-                                          ? completed_message(job, seats, added, plan)
-                                          : completed_call(job, seats, added, plan);
+    std::optional<PlannedCall> call = completed_call(job, seats, added.call, plan);
     if (!call) continue;
     Calls& calls = rank->calls;
     const size_t place = place_of(seats, calls, *added.before);
@@ -476,8 +405,26 @@ void add_missing_calls(const Job& job, const PlanSeats& seats, const RecordedDef
     }
     calls.insert(calls.begin() + static_cast<std::ptrdiff_t>(place), std::move(*call));
   }
-  for (const NumberedCall& from : defect.struck) strike(seats, from, plan);
-  for (const NumberedCall& from : defect.late) hold_back(seats, from, plan);
+  for (const RecordedCall& from : defect.struck) {
+    PlannedRank* rank = rank_of_member(seats, from.by, plan);
+    if (rank == nullptr) continue;
+    const PlannedCall struck = sequence_of(seats, from);
+    for (PlannedCall& call : rank->calls) {
+      if (counts_with(call, struck) && call.index >= from.index) call.made_in = MadeIn::Defect;
+    }
+  }
+  for (const RecordedCall& from : defect.late) {
+    PlannedRank* rank = rank_of_member(seats, from.by, plan);
+    if (rank == nullptr) continue;
+    const int communicator = seats.place_of(from.by.communicator);
+    const auto late = std::find_if(rank->calls.begin(), rank->calls.end(), [&](const auto& call) {
+      return call.communicator == communicator && !is_message(call.op) && call.index >= from.index;
+    });
+    const auto place = static_cast<size_t>(late - rank->calls.begin());
+    for (size_t c = begin_of_group(rank->calls, place); c < rank->calls.size(); ++c) {
+      rank->calls[c].made_in = MadeIn::Clean;
+    }
+  }
 }
 
 /// Communicators of which calls are known, or the defect adds some.
@@ -488,20 +435,6 @@ std::vector<int> called_communicators(const RecordedCalls& recorded, const Recor
   }
   for (const AddedCall& added : defect.added) called.insert(added.call.by.communicator);
   return {called.begin(), called.end()};
-}
-
-std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
-  const std::vector<int> groups = host_groups(job, seats);
-  std::vector<PlannedRank> ranks;
-  for (size_t s = 0; s < seats.seats.size(); ++s) {
-    const Seat& seat = seats.seats[s];
-    PlannedRank rank;
-    rank.recorded_rank = seat.recorded_rank;
-    rank.host = to_valid_utf8(job.processes[static_cast<size_t>(seat.process)].host);
-    rank.host_group = groups[s];
-    ranks.push_back(std::move(rank));
-  }
-  return ranks;
 }
 
 std::vector<PlannedCommunicator> planned_communicators(const Job& job, const PlanSeats& seats) {
@@ -533,14 +466,6 @@ std::vector<RecordedTuning> recorded_tuning(const Job& job, const PlanSeats& sea
   return seen_tuning(job, logs);
 }
 
-void count_left_out(const RecordedCalls& recorded, const PlanSeats& seats, ReplayPlan& plan) {
-  for (const auto& [member, calls] : recorded.earlier) {
-    const auto seat = seats.seat_of.find(member);
-    if (seat == seats.seat_of.end() || seats.place_of(member.communicator) < 0) continue;
-    plan.ranks[static_cast<size_t>(seat->second)].left_out += calls;
-  }
-}
-
 std::vector<int> seats_of(const PlanSeats& seats, const std::vector<Membership>& members) {
   std::set<int> result;
   for (const Membership& member : members) {
@@ -563,49 +488,15 @@ Hypothesis hypothesis_of(const Suspicion& suspicion, const RecordedDefect& defec
   return hypothesis;
 }
 
-/// The calls of all seats in both runs, as far as single ranks tell. Says what was done to them.
-PlanMaking place_calls(const PlanSource& source, const PlanSeats& seats,
-                       const RecordedDefect& defect, ReplayPlan& plan) {
-  PlanPrograms programs = plan_programs(source.job, source.recorded, seats);
-  plan.ranks.resize(seats.seats.size());
-  for (size_t s = 0; s < seats.seats.size(); ++s) {
-    plan.ranks[s].calls = std::move(programs.by_seat[s]);
-  }
-  add_missing_calls(source.job, seats, defect, plan);
-  return {.not_replayable = programs.not_replayable + source.recorded.other_calls,
-          .guessed_groups = programs.guessed_groups,
-          .ungrouped = programs.ungrouped,
-          .counts_bytes = programs.counts_bytes};
-}
-
-/// Settles what the runs of the plan come to, over the calls that it holds.
-void fit_calls(const PlanSeats& seats, const RecordedDefect& defect, SendEnds sends,
-               ReplayPlan& plan, PlanMaking& making) {
-  if (!defect.added.empty()) {
-    const FrontLine front{.communicator = seats.place_of(defect.communicator),
-                          .index = defect.index,
-                          .entered = {},
-                          .missing = seats_of(seats, defect.missing)};
-    making.awaited = extend_clean_run(plan, front, defect.kind == DefectKind::Message, sends);
-  }
-  settle_clean_run(plan, sends);
-  making.clean_run_ends_before = (!defect.added.empty() || !defect.late.empty()) &&
-                                 !reaches(plan, seats.place_of(defect.communicator), defect.index,
-                                          defect.kind == DefectKind::Message);
-  const bool is_healthy = defect.kind == DefectKind::None || defect.kind == DefectKind::Stall;
-  if (is_healthy) making.unmet = drop_unmet(plan);
-}
-
 /// As fit_calls; where the clean run does not come far enough so, with Sends that NCCL buffers.
-void fit_either_way(const PlanSeats& seats, const RecordedDefect& defect, ReplayPlan& plan,
-                    PlanMaking& making) {
+void fit_either_way(const CleanRunGoal& goal, ReplayPlan& plan, PlanMaking& making) {
   ReplayPlan buffered = plan;
   PlanMaking other = making;
-  fit_calls(seats, defect, SendEnds::WithItsRecv, plan, making);
+  fit_calls(goal, SendEnds::WithItsRecv, plan, making);
   if (!making.clean_run_ends_before && making.unmet == 0) return;
   // Small messages end by themselves in NCCL's buffers; how many do, no log shows. So this is the
   // second choice, and the plan's limits say that it was taken.
-  fit_calls(seats, defect, SendEnds::ByItself, buffered, other);
+  fit_calls(goal, SendEnds::ByItself, buffered, other);
   const bool is_better =
       making.clean_run_ends_before ? !other.clean_run_ends_before : other.unmet < making.unmet;
   if (!is_better) return;
@@ -618,21 +509,21 @@ void fit_either_way(const PlanSeats& seats, const RecordedDefect& defect, Replay
 PlanMaking make_calls(const PlanSource& source, const PlanSeats& called, const PlanSeats& seats,
                       const RecordedDefect& defect, ReplayPlan& plan) {
   ReplayPlan all;
-  PlanMaking making = place_calls(source, called, defect, all);
+  all.ranks.resize(called.seats.size());
+  PlanMaking making;
+  add_recorded_calls(source.job, source.recorded, called, all, making);
+  add_missing_calls(source.job, called, defect, all);
   project_calls(all, called, seats, plan);
-  fit_either_way(seats, defect, plan, making);
+  const bool adds_calls = !defect.added.empty();
+  fit_either_way({.kind = defect.kind,
+                  .front = {.communicator = seats.place_of(defect.communicator),
+                            .index = defect.index,
+                            .entered = {},
+                            .missing = seats_of(seats, defect.missing)},
+                  .is_extended = adds_calls,
+                  .has_to_reach = adds_calls || !defect.late.empty()},
+                 plan, making);
   return making;
-}
-
-/// Of those that name a communicator the first, else the first at all.
-Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
-  const Suspicion* first = nullptr;
-  for (const Suspicion& one : suspicions) {
-    if (!one.is_testable) continue;
-    if (!one.communicator.empty()) return one;
-    if (first == nullptr) first = &one;
-  }
-  return first == nullptr ? Suspicion{} : *first;
 }
 
 [[noreturn]] void refuse_untestable(const std::vector<Suspicion>& suspicions,
@@ -651,7 +542,15 @@ Suspicion first_testable(const std::vector<Suspicion>& suspicions) {
 }  // namespace
 
 Suspicion choose_suspicion(const std::vector<Suspicion>& suspicions, const std::string& id) {
-  if (id.empty()) return first_testable(suspicions);
+  if (id.empty()) {
+    const Suspicion* first = nullptr;
+    for (const Suspicion& one : suspicions) {
+      if (!one.is_testable) continue;
+      if (!one.communicator.empty()) return one;
+      if (first == nullptr) first = &one;
+    }
+    return first == nullptr ? Suspicion{} : *first;
+  }
   std::vector<std::string_view> ids;
   for (const Suspicion& one : suspicions) {
     if (one.id == id && one.is_testable) return one;
@@ -689,7 +588,9 @@ ReplayPlan build_plan(const PlanSource& source, const PlanOptions& options) {
   }
   plan.hypothesis = hypothesis_of(suspicion, defect, seats);
   plan.tuning = recorded_tuning(job, seats);
-  count_left_out(source.recorded, seats, plan);
+  for (const auto& [member, calls] : source.recorded.earlier) {
+    if (PlannedRank* rank = rank_of_member(seats, member, plan)) rank->left_out += calls;
+  }
   return finish_plan(job, seats, making, options, std::move(plan));
 }
 

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <optional>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -22,43 +21,28 @@ namespace {
 
 /// Where complaints go. Once it is full, further ones are dropped: a plan with that many faults is
 /// wrong as a whole.
-class PlanComplaints {
- public:
+struct PlanComplaints {
+  std::vector<PlanComplaint> all;
+  size_t refusals = 0;  ///< With those that were dropped.
+
+  bool is_full() const { return all.size() >= 100; }
   void refuse(std::string where, std::string what, std::string hint = {}) {
-    ++refusals_;
+    ++refusals;
     add({PlanComplaint::Weight::Refusal, std::move(where), std::move(what), std::move(hint)});
   }
   void remark(std::string where, std::string what, std::string hint = {}) {
     add({PlanComplaint::Weight::Remark, std::move(where), std::move(what), std::move(hint)});
   }
-
-  void append(PlanComplaints more) {
-    refusals_ += more.refusals_;
-    for (PlanComplaint& complaint : more.all_) add(std::move(complaint));
-  }
-
-  bool is_full() const { return all_.size() >= kMost; }
-  bool has_refusals() const { return refusals_ > 0; }
-  std::vector<PlanComplaint> take() && { return std::move(all_); }
-
- private:
-  static constexpr size_t kMost = 100;
-
   void add(PlanComplaint complaint) {
-    if (!is_full()) all_.push_back(std::move(complaint));
+    if (!is_full()) all.push_back(std::move(complaint));
   }
-
-  std::vector<PlanComplaint> all_;
-  size_t refusals_ = 0;
 };
 
-inline std::string place_of_rank(size_t rank) { return fmt::format("ranks[{}]", rank); }
-
-inline std::string place_of_call(size_t rank, size_t call) {
+std::string place_of_call(size_t rank, size_t call) {
   return fmt::format("ranks[{}].calls[{}]", rank, call);
 }
 
-inline std::string place_of_communicator(size_t communicator) {
+std::string place_of_communicator(size_t communicator) {
   return fmt::format("communicators[{}]", communicator);
 }
 
@@ -72,22 +56,24 @@ constexpr int kNoColor = -1;  // NCCL_SPLIT_NOCOLOR of nccl.h.
 
 bool is_place(int place, size_t size) { return place >= 0 && static_cast<size_t>(place) < size; }
 
-struct NamedDeadline {
-  const char* name;
-  int ReplayDeadlines::*seconds;
-};
-
-constexpr std::array<NamedDeadline, 5> kDeadlines{{{"start", &ReplayDeadlines::start},
-                                                   {"init", &ReplayDeadlines::init},
-                                                   {"enqueue", &ReplayDeadlines::enqueue},
-                                                   {"completion", &ReplayDeadlines::completion},
-                                                   {"teardown", &ReplayDeadlines::teardown}}};
+/// Whether they are ranks of the plan.
+void check_listed_ranks(const std::vector<int>& ranks, const ReplayPlan& plan,
+                        const std::string& where, PlanComplaints& complaints) {
+  for (const int rank : ranks) {
+    if (is_place(rank, plan.ranks.size())) continue;
+    complaints.refuse(where, fmt::format("there is no ranks[{}]", rank));
+  }
+}
 
 void check_deadlines(const ReplayDeadlines& deadlines, PlanComplaints& complaints) {
-  for (const NamedDeadline& row : kDeadlines) {
-    const int seconds = deadlines.*row.seconds;
+  const std::pair<const char*, int> rows[] = {{"start", deadlines.start},
+                                              {"init", deadlines.init},
+                                              {"enqueue", deadlines.enqueue},
+                                              {"completion", deadlines.completion},
+                                              {"teardown", deadlines.teardown}};
+  for (const auto& [name, seconds] : rows) {
     if (seconds >= 1 && seconds <= 3600) continue;
-    complaints.refuse(fmt::format("deadlines.{}", row.name),
+    complaints.refuse(fmt::format("deadlines.{}", name),
                       fmt::format("{} s is not between 1 and 3600", seconds));
   }
 }
@@ -110,11 +96,12 @@ void check_ranks(const ReplayPlan& plan, PlanComplaints& complaints) {
     const PlannedRank& rank = plan.ranks[r];
     any_call = any_call || !rank.calls.empty();
     if (rank.host_group < 0) {
-      complaints.refuse(place_of_rank(r) + ".host_group",
+      complaints.refuse(fmt::format("ranks[{}].host_group", r),
                         fmt::format("{} is no number of a pseudo-host", rank.host_group));
     }
     if (rank.calls.empty()) {
-      complaints.remark(place_of_rank(r) + ".calls", "the rank makes no call, but takes a GPU");
+      complaints.remark(fmt::format("ranks[{}].calls", r),
+                        "the rank makes no call, but takes a GPU");
     }
   }
   if (!plan.ranks.empty() && !any_call) {
@@ -158,7 +145,7 @@ void check_parent(const ReplayPlan& plan, size_t c, PlanComplaints& complaints) 
   }
   const auto& above = plan.communicators[static_cast<size_t>(communicator.parent)].ranks;
   for (const int rank : communicator.ranks) {
-    if (std::find(above.begin(), above.end(), rank) != above.end()) continue;
+    if (is_among(above, rank)) continue;
     complaints.refuse(where, fmt::format("ranks[{}] is not in communicators[{}], so it cannot be "
                                          "split off",
                                          rank, communicator.parent));
@@ -179,93 +166,52 @@ void check_communicators(const ReplayPlan& plan, PlanComplaints& complaints) {
   }
 }
 
-/// One call and where it stands.
-struct CallPlace {
-  const PlannedCall& call;
-  std::string where;
-  int nranks;  ///< Of its communicator.
-};
-
-void check_function(const CallPlace& place, PlanComplaints& complaints) {
-  const PlannedCall& call = place.call;
-  if (!is_replayable(call.op)) {
-    complaints.refuse(place.where + ".op", fmt::format("{} cannot be replayed", printable(call.op)),
-                      "plan with --only failing, or take the call out on all ranks");
-  }
-  if (!datatype_bytes(call.datatype)) {
-    complaints.refuse(place.where + ".datatype",
-                      fmt::format("{} is the number of no datatype", call.datatype));
-  }
-  if (is_reduction(call.op) && call.redop < 0) {
-    complaints.refuse(place.where + ".redop",
-                      fmt::format("{} is the number of no reduction", call.redop));
-  }
-}
-
-void check_root(const CallPlace& place, PlanComplaints& complaints) {
-  const PlannedCall& call = place.call;
-  if (!is_message(call.op) && !has_root(call.op)) return;
-  if (call.root >= 0 && call.root < place.nranks) return;
-  complaints.refuse(place.where + ".root",
-                    fmt::format("{} {} is not among the {} ranks of the communicator",
-                                is_message(call.op) ? "peer" : "root", call.root, place.nranks));
-}
-
-/// Whether count * ranks * bytes is a size that can be thought of.
-bool is_sane_count(const PlannedCall& call, int nranks) {
-  return call.count <= kMostBytes / datatype_bytes(call.datatype).value_or(1) / nranks;
-}
-
-void check_count(const CallPlace& place, PlanComplaints& complaints) {
-  const PlannedCall& call = place.call;
-  if (call.count < 0) {
-    complaints.refuse(place.where + ".count", fmt::format("{} is below 0", call.count));
-  } else if (!is_sane_count(call, place.nranks)) {
-    complaints.refuse(
-        place.where + ".count",
-        fmt::format("{} elements on {} ranks are more than 64 TiB", call.count, place.nranks));
-  }
-}
-
-void check_offset(const CallPlace& place, const char* name, int offset,
-                  PlanComplaints& complaints) {
-  if (offset >= 0 && offset <= 255) return;
-  complaints.refuse(fmt::format("{}.{}", place.where, name),
-                    fmt::format("{} is not between 0 and 255", offset));
-}
-
-void check_stream_and_group(const CallPlace& place, PlanComplaints& complaints) {
-  if (place.call.stream < 0 || place.call.stream >= kMostStreams) {
-    complaints.refuse(place.where + ".stream", fmt::format("{} is not between 0 and {}",
-                                                           place.call.stream, kMostStreams - 1));
-  }
-  if (place.call.group < -1) {
-    complaints.refuse(place.where + ".group",
-                      fmt::format("{} is no number of a group", place.call.group));
-  }
-}
-
 void check_call(const ReplayPlan& plan, size_t r, size_t at, PlanComplaints& complaints) {
   const PlannedCall& call = plan.ranks[r].calls[at];
-  const std::string where = place_of_call(r, at);
+  const auto refuse = [&](const char* field, std::string what, std::string hint = {}) {
+    complaints.refuse(fmt::format("{}.{}", place_of_call(r, at), field), std::move(what),
+                      std::move(hint));
+  };
   if (!is_place(call.communicator, plan.communicators.size())) {
-    complaints.refuse(where + ".communicator",
-                      fmt::format("there is no communicators[{}]", call.communicator));
-    return;
+    return refuse("communicator", fmt::format("there is no communicators[{}]", call.communicator));
   }
   const auto& members = plan.communicators[static_cast<size_t>(call.communicator)].ranks;
-  if (std::find(members.begin(), members.end(), static_cast<int>(r)) == members.end()) {
-    complaints.refuse(where + ".communicator",
-                      fmt::format("ranks[{}] is not in communicators[{}]", r, call.communicator));
-    return;
+  if (!is_among(members, static_cast<int>(r))) {
+    return refuse("communicator",
+                  fmt::format("ranks[{}] is not in communicators[{}]", r, call.communicator));
   }
-  const CallPlace place{call, where, static_cast<int>(members.size())};
-  check_function(place, complaints);
-  check_root(place, complaints);
-  check_count(place, complaints);
-  check_offset(place, "send_offset", call.send_offset, complaints);
-  check_offset(place, "recv_offset", call.recv_offset, complaints);
-  check_stream_and_group(place, complaints);
+  if (!is_replayable(call.op)) {
+    refuse("op", fmt::format("{} cannot be replayed", printable(call.op)),
+           "plan with --only failing, or take the call out on all ranks");
+  }
+  if (!datatype_bytes(call.datatype)) {
+    refuse("datatype", fmt::format("{} is the number of no datatype", call.datatype));
+  }
+  if (is_reduction(call.op) && call.redop < 0) {
+    refuse("redop", fmt::format("{} is the number of no reduction", call.redop));
+  }
+  const auto nranks = static_cast<int>(members.size());
+  if ((is_message(call.op) || has_root(call.op)) && !is_place(call.root, members.size())) {
+    refuse("root", fmt::format("{} {} is not among the {} ranks of the communicator",
+                               is_message(call.op) ? "peer" : "root", call.root, nranks));
+  }
+  // Whether count * ranks * bytes is a size that can be thought of.
+  if (call.count < 0) {
+    refuse("count", fmt::format("{} is below 0", call.count));
+  } else if (call.count > kMostBytes / datatype_bytes(call.datatype).value_or(1) / nranks) {
+    refuse("count",
+           fmt::format("{} elements on {} ranks are more than 64 TiB", call.count, nranks));
+  }
+  const std::pair<const char*, int> offsets[] = {{"send_offset", call.send_offset},
+                                                 {"recv_offset", call.recv_offset}};
+  for (const auto& [field, offset] : offsets) {
+    if (offset < 0 || offset > 255)
+      refuse(field, fmt::format("{} is not between 0 and 255", offset));
+  }
+  if (call.stream < 0 || call.stream >= kMostStreams) {
+    refuse("stream", fmt::format("{} is not between 0 and {}", call.stream, kMostStreams - 1));
+  }
+  if (call.group < -1) refuse("group", fmt::format("{} is no number of a group", call.group));
 }
 
 /// A group that other calls of the rank stand in the middle of.
@@ -352,46 +298,20 @@ void check_harm(const PlannedSetting& setting, const std::string& where,
                     "take it out, or say in \"left_out\" why it is not set");
 }
 
-void check_ranks(const PlannedSetting& setting, const ReplayPlan& plan, const std::string& where,
-                 PlanComplaints& complaints) {
-  for (const int rank : setting.ranks) {
-    if (rank >= 0 && static_cast<size_t>(rank) < plan.ranks.size()) continue;
-    complaints.refuse(where + ".ranks", fmt::format("there is no ranks[{}]", rank));
-  }
-}
-
-/// Which setting gives a rank a variable.
-class GivenValues {
- public:
-  /// The setting that gives the rank another value of the same name; nullopt: none does.
-  std::optional<size_t> conflict(const ReplayPlan& plan, size_t setting, int rank) {
-    const PlannedSetting& given = plan.settings[setting];
-    const auto [first, is_new] = by_name_and_rank_.emplace(std::pair(given.name, rank), setting);
-    if (is_new || plan.settings[first->second].value == given.value) return std::nullopt;
-    return first->second;
-  }
-
- private:
-  std::map<std::pair<std::string, int>, size_t> by_name_and_rank_;
-};
-
-std::vector<int> ranks_of(const PlannedSetting& setting, const ReplayPlan& plan) {
-  if (!setting.ranks.empty()) return setting.ranks;
-  std::vector<int> all;
-  for (size_t r = 0; r < plan.ranks.size(); ++r) all.push_back(static_cast<int>(r));
-  return all;
-}
-
+/// Whether two settings give a rank different values.
 void check_conflicts(const ReplayPlan& plan, PlanComplaints& complaints) {
-  GivenValues given;
+  std::vector<int> all(plan.ranks.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::map<std::pair<std::string, int>, size_t> given;  // By name and rank: the first setting.
   for (size_t s = 0; s < plan.settings.size() && !complaints.is_full(); ++s) {
-    if (!plan.settings[s].left_out.empty()) continue;
-    for (const int rank : ranks_of(plan.settings[s], plan)) {
-      const auto other = given.conflict(plan, s, rank);
-      if (!other) continue;
-      complaints.refuse(place_of_setting(s), fmt::format("{} has another value on ranks[{}] by {}",
-                                                         printable(plan.settings[s].name), rank,
-                                                         place_of_setting(*other)));
+    const PlannedSetting& setting = plan.settings[s];
+    if (!setting.left_out.empty()) continue;
+    for (const int rank : setting.ranks.empty() ? all : setting.ranks) {
+      const size_t other = given.try_emplace({setting.name, rank}, s).first->second;
+      if (plan.settings[other].value == setting.value) continue;
+      complaints.refuse(place_of_setting(s),
+                        fmt::format("{} has another value on ranks[{}] by {}",
+                                    printable(setting.name), rank, place_of_setting(other)));
       break;
     }
   }
@@ -401,7 +321,7 @@ void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
   for (size_t s = 0; s < plan.settings.size() && !complaints.is_full(); ++s) {
     const PlannedSetting& setting = plan.settings[s];
     const std::string where = place_of_setting(s);
-    check_ranks(setting, plan, where, complaints);
+    check_listed_ranks(setting.ranks, plan, where + ".ranks", complaints);
     if (!setting.left_out.empty()) continue;
     check_text(setting, where, complaints);
     check_harm(setting, where, complaints);
@@ -411,28 +331,11 @@ void check_settings(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 // Does what a plan is to test point to what is in it?
 
-void check_listed_ranks(const std::vector<int>& ranks, const ReplayPlan& plan,
-                        const std::string& where, PlanComplaints& complaints) {
-  for (const int rank : ranks) {
-    if (rank >= 0 && static_cast<size_t>(rank) < plan.ranks.size()) continue;
-    complaints.refuse(where, fmt::format("there is no ranks[{}]", rank));
-  }
-}
-
-/// Whether some rank makes, in some run, the call that the front names.
-bool is_call_of_plan(const FrontLine& front, const ReplayPlan& plan) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
-      return call.communicator == front.communicator && call.index == front.index;
-    });
-  });
-}
-
 void check_members(const std::vector<int>& ranks, const FrontLine& front, const ReplayPlan& plan,
                    const std::string& where, PlanComplaints& complaints) {
   const auto& members = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
   for (const int rank : ranks) {
-    if (std::find(members.begin(), members.end(), rank) != members.end()) continue;
+    if (is_among(members, rank)) continue;
     complaints.refuse(
         where, fmt::format("ranks[{}] is not in communicators[{}]", rank, front.communicator));
   }
@@ -440,15 +343,17 @@ void check_members(const std::vector<int>& ranks, const FrontLine& front, const 
 
 void check_front(const FrontLine& front, const ReplayPlan& plan, PlanComplaints& complaints) {
   const std::string where = "hypothesis.front";
-  if (front.communicator < 0 ||
-      static_cast<size_t>(front.communicator) >= plan.communicators.size()) {
+  if (!is_place(front.communicator, plan.communicators.size())) {
     complaints.refuse(where + ".communicator",
                       fmt::format("there is no communicators[{}]", front.communicator));
     return;
   }
   check_members(front.entered, front, plan, where + ".entered", complaints);
   check_members(front.missing, front, plan, where + ".missing", complaints);
-  if (is_call_of_plan(front, plan)) return;
+  const bool is_made = any_call(plan, [&](const PlannedCall& call) {
+    return call.communicator == front.communicator && call.index == front.index;
+  });
+  if (is_made) return;
   complaints.refuse(where + ".index", fmt::format("no rank makes call {} of communicators[{}]",
                                                   front.index, front.communicator));
 }
@@ -486,116 +391,135 @@ void check_hypothesis(const ReplayPlan& plan, PlanComplaints& complaints) {
 
 // Do the calls of the run in which all ranks behave fit each other?
 
+/// A call of the plan.
+struct CallOfRank {
+  size_t rank = 0;
+  size_t call = 0;
+};
+
+/// The calls of one end of a line, in order: of a rank, or of a message's sender or receiver.
+using LineEnd = std::vector<CallOfRank>;
+
 std::string place_of(const CallOfRank& place) { return place_of_call(place.rank, place.call); }
 
-/// Reductions of the job's own have another number on each rank.
-bool same_reduction(const PlannedCall& a, const PlannedCall& b) {
-  return !is_reduction(a.op) || reduction_name(a.redop) == reduction_name(b.redop);
+const PlannedCall& call_at(const ReplayPlan& plan, const CallOfRank& place) {
+  return plan.ranks[place.rank].calls[place.call];
 }
 
-bool same_root(const PlannedCall& a, const PlannedCall& b) {
-  return !has_root(a.op) || a.root == b.root;
-}
-
-bool do_fit(const PlannedCall& a, const PlannedCall& b) {
-  return a.op == b.op && a.count == b.count && a.datatype == b.datatype && same_reduction(a, b) &&
-         same_root(a, b);
-}
-
-/// The first collective in which a rank departs from the communicator's rank 0.
-void check_rank(const ReplayPlan& plan, size_t c, const std::vector<CallOfRank>& first,
-                const std::vector<CallOfRank>& other, PlanComplaints& complaints) {
-  const size_t both = std::min(first.size(), other.size());
-  for (size_t k = 0; k < both; ++k) {
-    const PlannedCall& a = call_at(plan, first[k]);
-    const PlannedCall& b = call_at(plan, other[k]);
-    if (do_fit(a, b)) continue;
-    complaints.refuse(
-        place_of(other[k]),
-        fmt::format("{}, but {} is {}: both are collective {} of {} in the clean run", words_of(b),
-                    place_of(first[k]), words_of(a), k, place_of_communicator(c)));
-    return;
+/// By line; the ends of collectives by rank in the communicator, of messages first the Sends.
+std::map<CallLine, std::vector<LineEnd>> lines_of(const ReplayPlan& plan, const CleanCalls& clean) {
+  std::map<CallLine, std::vector<LineEnd>> lines;
+  for (size_t r = 0; r < clean.programs.size(); ++r) {
+    for (size_t c = 0; c < clean.places[r].size(); ++c) {
+      const RankCall& call = clean.programs[r].calls[c];
+      const auto& comm = plan.communicators[static_cast<size_t>(call.line.communicator)];
+      std::vector<LineEnd>& ends = lines[call.line];
+      ends.resize(call.line.is_message() ? 2 : comm.ranks.size());
+      const int end = call.line.is_message() ? call.receives : rank_in(comm, static_cast<int>(r));
+      ends[static_cast<size_t>(end)].push_back({r, clean.places[r][c]});
+    }
   }
+  return lines;
 }
 
-/// Whether all ranks make equally many collectives; the place is where one has more.
-void check_lengths(size_t c, const std::vector<CallOfRank>& first, size_t first_rank,
-                   const std::vector<CallOfRank>& other, size_t other_rank,
-                   PlanComplaints& complaints) {
-  if (first.size() == other.size()) return;
-  const auto& longer = first.size() > other.size() ? first : other;
-  const size_t shorter_rank = first.size() > other.size() ? other_rank : first_rank;
-  const size_t both = std::min(first.size(), other.size());
-  complaints.refuse(place_of(longer[both]),
-                    fmt::format("ranks[{}] makes only {} of the collectives of {} in the clean "
-                                "run, so nobody meets this one",
-                                shorter_rank, both, place_of_communicator(c)),
-                    "calls that were not made by all belong to \"made_in\": \"defect\"");
-}
-
-void check_collectives(const ReplayPlan& plan, size_t c, const CommunicatorCalls& calls,
+/// For each rank the first collective in which it departs from the communicator's rank 0, and where
+/// one of both makes more.
+void check_collectives(const ReplayPlan& plan, size_t c, const std::vector<LineEnd>& ends,
                        PlanComplaints& complaints) {
-  const auto& ranks = plan.communicators[c].ranks;
-  for (size_t m = 1; m < calls.collectives.size(); ++m) {
-    check_rank(plan, c, calls.collectives[0], calls.collectives[m], complaints);
-    check_lengths(c, calls.collectives[0], static_cast<size_t>(ranks[0]), calls.collectives[m],
-                  static_cast<size_t>(ranks[m]), complaints);
+  const std::string communicator = place_of_communicator(c);
+  const LineEnd& first = ends[0];
+  for (size_t m = 1; m < ends.size(); ++m) {
+    const LineEnd& other = ends[m];
+    const size_t both = std::min(first.size(), other.size());
+    for (size_t k = 0; k < both; ++k) {
+      const PlannedCall& a = call_at(plan, first[k]);
+      const PlannedCall& b = call_at(plan, other[k]);
+      if (can_meet(a, b)) continue;
+      complaints.refuse(place_of(other[k]),
+                        fmt::format("{}, but {} is {}: both are collective {} of {} in the clean "
+                                    "run",
+                                    words_of(b), place_of(first[k]), words_of(a), k, communicator));
+      break;
+    }
+    if (first.size() == other.size()) continue;
+    const size_t shorter = first.size() > other.size() ? m : 0;
+    complaints.refuse(
+        place_of((shorter == m ? first : other)[both]),
+        fmt::format("ranks[{}] makes only {} of the collectives of {} in the clean run, so nobody "
+                    "meets this one",
+                    plan.communicators[c].ranks[shorter], both, communicator),
+        "calls that were not made by all belong to \"made_in\": \"defect\"");
   }
 }
 
 /// The first message of a line that does not fit.
-void check_line(const ReplayPlan& plan, const MessageLine& line, PlanComplaints& complaints) {
-  const size_t both = std::min(line.sends.size(), line.recvs.size());
+void check_messages(const ReplayPlan& plan, const LineEnd& sends, const LineEnd& recvs,
+                    PlanComplaints& complaints) {
+  const size_t both = std::min(sends.size(), recvs.size());
   for (size_t k = 0; k < both; ++k) {
-    const PlannedCall& send = call_at(plan, line.sends[k]);
-    const PlannedCall& recv = call_at(plan, line.recvs[k]);
-    if (send.count == recv.count && send.datatype == recv.datatype) continue;
-    complaints.refuse(place_of(line.recvs[k]),
+    const PlannedCall& send = call_at(plan, sends[k]);
+    const PlannedCall& recv = call_at(plan, recvs[k]);
+    if (can_meet(send, recv)) continue;
+    complaints.refuse(place_of(recvs[k]),
                       fmt::format("{}, but {}, which it meets in the clean run, is {}",
-                                  words_of(recv), place_of(line.sends[k]), words_of(send)));
+                                  words_of(recv), place_of(sends[k]), words_of(send)));
     return;
   }
-  if (line.sends.size() == line.recvs.size()) return;
-  const bool lacks_recv = line.sends.size() > both;
-  complaints.refuse(place_of(lacks_recv ? line.sends[both] : line.recvs[both]),
+  if (sends.size() == recvs.size()) return;
+  const bool lacks_recv = sends.size() > both;
+  complaints.refuse(place_of((lacks_recv ? sends : recvs)[both]),
                     fmt::format("{} has no {} in the clean run", lacks_recv ? "Send" : "Recv",
                                 lacks_recv ? "Recv" : "Send"),
                     "messages that were not met belong to \"made_in\": \"defect\"");
 }
 
-std::string circle_text(const ReplayPlan& plan, const std::vector<WaitingCall>& circle) {
-  constexpr size_t kMostLinks = 6;
+/// The circle that the clean run ends in, and where it begins.
+struct Circle {
+  std::string where;  ///< Empty: the run comes to its end.
   std::string text;
-  for (size_t i = 0; i < std::min(circle.size(), kMostLinks); ++i) {
-    const WaitingCall& link = circle[i];
-    text += fmt::format("{}{} ({}) waits for {}", i == 0 ? "" : ", behind ", place_of(link.waiting),
-                        call_at(plan, link.waiting).op, place_of(link.awaited));
-  }
-  return text + (circle.size() > kMostLinks ? ", and so on in a circle"
-                                            : ", which is behind "
-                                              "the first");
-}
+};
 
-void check_order(const ReplayPlan& plan, PlanComplaints& complaints) {
-  if (const auto circle = find_deadlock(plan, SendEnds::ByItself); !circle.empty()) {
-    complaints.refuse(place_of(circle.front().waiting),
-                      "the clean run cannot end: " + circle_text(plan, circle));
-  } else if (const auto tight = find_deadlock(plan, SendEnds::WithItsRecv); !tight.empty()) {
-    complaints.remark(
-        place_of(tight.front().waiting),
-        "the clean run ends only while NCCL buffers messages: " + circle_text(plan, tight));
+Circle find_circle(const ReplayPlan& plan, SendEnds sends) {
+  constexpr size_t kMostLinks = 6;
+  const CleanCalls clean = clean_calls(plan, Numbered::ByOrder, sends);
+  const Simulation simulation(clean.programs, Circles::Wait,
+                              [](const auto&, const auto&) { return true; });
+  const std::vector<WaitingCall> links = simulation.circle();
+  const auto planned = [&](const SimulatedCall& place) {
+    return CallOfRank{place.program, clean.places[place.program][place.call]};
+  };
+  Circle circle;
+  for (size_t i = 0; i < std::min(links.size(), kMostLinks); ++i) {
+    const CallOfRank waiting = planned(links[i].waiting);
+    if (i == 0) circle.where = place_of(waiting);
+    circle.text +=
+        fmt::format("{}{} ({}) waits for {}", i == 0 ? "" : ", behind ", place_of(waiting),
+                    call_at(plan, waiting).op, place_of(planned(links[i].awaited)));
   }
+  circle.text +=
+      links.size() > kMostLinks ? ", and so on in a circle" : ", which is behind the first";
+  return circle;
 }
 
 void check_clean_run(const ReplayPlan& plan, PlanComplaints& complaints) {
-  PlanComplaints own;
-  const auto calls = run_calls(plan, MadeIn::Clean);
-  for (size_t c = 0; c < calls.size() && !own.is_full(); ++c) {
-    check_collectives(plan, c, calls[c], own);
-    for (const auto& [ends, line] : calls[c].messages) check_line(plan, line, own);
+  const size_t before = complaints.refusals;
+  const CleanCalls clean = clean_calls(plan, Numbered::ByOrder, SendEnds::WithItsRecv);
+  for (const auto& [line, ends] : lines_of(plan, clean)) {
+    if (complaints.is_full()) break;
+    if (line.is_message()) {
+      check_messages(plan, ends[0], ends[1], complaints);
+    } else {
+      check_collectives(plan, static_cast<size_t>(line.communicator), ends, complaints);
+    }
   }
-  if (!own.has_refusals()) check_order(plan, own);
-  complaints.append(std::move(own));
+  // Whoever waits in a call that nobody meets is in no circle.
+  if (complaints.refusals > before || complaints.is_full()) return;
+  if (const Circle circle = find_circle(plan, SendEnds::ByItself); !circle.where.empty()) {
+    complaints.refuse(circle.where, "the clean run cannot end: " + circle.text);
+  } else if (const Circle tight = find_circle(plan, SendEnds::WithItsRecv); !tight.where.empty()) {
+    complaints.remark(tight.where,
+                      "the clean run ends only while NCCL buffers messages: " + tight.text);
+  }
 }
 
 // Does it fit a GPU?
@@ -622,14 +546,14 @@ void check_memory(const ReplayPlan& plan, PlanComplaints& complaints) {
 std::vector<PlanComplaint> check_plan(const ReplayPlan& plan) {
   PlanComplaints complaints;
   check_shape(plan, complaints);
-  const bool has_shape = !complaints.has_refusals();
+  const bool has_shape = complaints.refusals == 0;
   if (has_shape) check_hypothesis(plan, complaints);
   check_settings(plan, complaints);
   if (has_shape) {
     check_clean_run(plan, complaints);
     check_memory(plan, complaints);
   }
-  return std::move(complaints).take();
+  return std::move(complaints.all);
 }
 
 bool is_refused(const std::vector<PlanComplaint>& complaints) {

@@ -4,11 +4,9 @@
 //   rank 0, one stream: Send to 1, Recv from 1      Both wait in Send for a Recv that stands behind
 //   rank 1, one stream: Send to 0, Recv from 0      the other's Send: a circle.
 //
-// A plan's calls are carried out in thought. Assumed, so that only what cannot end is called a
-// deadlock: calls wait for those before them on their own stream only, and within a group for none;
-// a collective ends when all ranks of its communicator have come to it, a message when both have,
-// whatever NCCL connects on the way; hosts never wait. A real run may wait more: one communicator's
-// calls on several streams follow one another, and the first call of a kind waits for connections.
+// A plan's calls are played through (diagnose/calls/simulator.h). So only what cannot end is called
+// a deadlock; a real run may wait more: one communicator's calls on several streams follow one
+// another, and the first call of a kind waits for connections.
 //
 // What does not end that way is no part of the clean run. So the clean run of a plan is complete by
 // construction, whatever the logs lack.
@@ -17,48 +15,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
+#include "diagnose/calls/simulator.h"
 #include "replay/plan/plan.h"
 
 namespace ncclog {
-
-// The calls of one run of a plan, in the order in which they meet each other.
-//
-//   communicator 0:  collectives   rank 0: calls 2, 4     rank 1: calls 2, 4     the k-th meet
-//                    messages 0→1  Send: calls[0] of 0    Recv: calls[1] of 1    likewise
-//
-// NCCL has no tags: what meets is decided by order alone.
-
-/// A call in a plan.
-struct CallOfRank {
-  size_t rank = 0;  ///< Into ReplayPlan::ranks.
-  size_t call = 0;  ///< Into PlannedRank::calls.
-
-  bool operator==(const CallOfRank&) const = default;
-};
-
-/// Messages from one rank of a communicator to one.
-struct MessageLine {
-  std::vector<CallOfRank> sends;
-  std::vector<CallOfRank> recvs;
-};
-
-/// The calls of one communicator in one run, paired as NCCL pairs them: by their order.
-struct CommunicatorCalls {
-  /// By rank in the communicator, in order.
-  std::vector<std::vector<CallOfRank>> collectives;
-  /// By sender and receiver, ranks in the communicator.
-  std::map<std::pair<int, int>, MessageLine> messages;
-};
-
-/// By communicator of the plan. `mode` is Clean or Defect. Places in the plan have to make sense.
-std::vector<CommunicatorCalls> run_calls(const ReplayPlan& plan, MadeIn mode);
-
-/// The call there; the place has to be one of the plan, which owns the call.
-const PlannedCall& call_at(const ReplayPlan& plan, const CallOfRank& place);
 
 /// How a Send ends.
 enum class SendEnds {
@@ -66,17 +28,27 @@ enum class SendEnds {
   ByItself,     ///< As small messages may, while NCCL's buffers have room.
 };
 
-/// One link of a circle.
-struct WaitingCall {
-  CallOfRank waiting;  ///< Has begun and waits for
-  CallOfRank awaited;  ///< this one, which stands behind the next link's `waiting`.
-
-  bool operator==(const WaitingCall&) const = default;
+/// How calls are numbered by which they meet.
+enum class Numbered {
+  AsRecorded,  ///< By PlannedCall::index, so that a call that is missing leaves a gap.
+  ByOrder,     ///< From 0, as NCCL counts in the run.
 };
 
-/// The circle that the clean run ends in; empty: it comes to its end. Every call of it has to have
-/// its counterparts (replay/plan/check_plan.cc).
-std::vector<WaitingCall> find_deadlock(const ReplayPlan& plan, SendEnds sends);
+/// The calls of a plan's clean run.
+struct CleanCalls {
+  std::vector<RankProgram> programs;        ///< By rank of the plan; lines by its communicators.
+  std::vector<std::vector<size_t>> places;  ///< Of their calls: into PlannedRank::calls.
+};
+
+/// Places in the plan have to make sense.
+CleanCalls clean_calls(const ReplayPlan& plan, Numbered numbered, SendEnds sends);
+
+/// The stream on which a rank last made a call like that one.
+int usual_stream(const std::vector<PlannedCall>& calls, const PlannedCall& call);
+
+/// Both sides make the same call: function, count, datatype, reduction and root; of a message its
+/// size alone.
+bool can_meet(const PlannedCall& a, const PlannedCall& b);
 
 // Which calls does a run in which all ranks behave come to?
 //
@@ -88,12 +60,15 @@ std::vector<WaitingCall> find_deadlock(const ReplayPlan& plan, SendEnds sends);
 std::vector<std::vector<bool>> completed_calls(const ReplayPlan& plan,
                                                SendEnds sends = SendEnds::WithItsRecv);
 
+/// All its calls come to their ends.
+bool clean_run_ends(const ReplayPlan& plan, SendEnds sends = SendEnds::WithItsRecv);
+
 /// Lets the ranks that are missing at `front` make the calls in which others wait for them, one
 /// after the other and, if the front is a message, only messages, until the clean run comes to the
 /// end of the call there, or nobody waits any more. Gives how many others than that call were
 /// added, 64 at most.
-int extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message,
-                     SendEnds sends = SendEnds::WithItsRecv);
+uint64_t extend_clean_run(ReplayPlan& plan, const FrontLine& front, bool by_message,
+                          SendEnds sends = SendEnds::WithItsRecv);
 
 /// Moves calls of both runs that do not end in the clean run to the defect run, and removes those
 /// of the clean run. Gives how many calls were removed. Groups stay whole.

@@ -1,5 +1,3 @@
-#include "replay/plan/dump_plan.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -8,7 +6,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnose/calls/flight_recorder.h"
 #include "model/flight_recorder.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
@@ -186,20 +186,6 @@ namespace {
 //   rank 5's dump: default_pg 27, tp_0 112, default_pg 28
 //       → three calls of rank 5 in that order, on two communicators, each on a stream of its own
 
-std::vector<PlannedRank> planned_ranks(const Job& job, const SeatOfRank& seat_of,
-                                       const PlanSeats& seats) {
-  std::vector<PlannedRank> ranks;
-  for (const auto& [rank, seat] : seat_of) ranks.push_back({.recorded_rank = rank, .host = {}});
-  if (seats.seats.empty()) return ranks;
-  const std::vector<int> groups = host_groups(job, seats);
-  for (size_t s = 0; s < ranks.size(); ++s) {
-    const auto process = static_cast<size_t>(seats.seats[s].process);
-    ranks[s].host = to_valid_utf8(job.processes[process].host);
-    ranks[s].host_group = groups[s];
-  }
-  return ranks;
-}
-
 std::vector<PlannedCommunicator> planned_communicators(const Job& job,
                                                        const std::vector<DumpedGroup>& groups,
                                                        const SeatOfRank& seat_of) {
@@ -214,36 +200,22 @@ std::vector<PlannedCommunicator> planned_communicators(const Job& job,
   return result;
 }
 
-/// Entries of one rank that the plan takes, with the places of their groups.
-std::map<const FlightRecorderEntry*, int> wanted_entries(const std::vector<DumpedGroup>& groups,
-                                                         int rank) {
-  std::map<const FlightRecorderEntry*, int> wanted;
+/// Over all groups, in the order in which the rank made them.
+std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, int rank) {
+  const FlightRecorderDump* dump = nullptr;
+  std::map<const FlightRecorderEntry*, int> wanted;  // With the places of their groups.
   for (size_t g = 0; g < groups.size(); ++g) {
     for (const RecordedRank* member : groups[g].ranks) {
       if (member->rank != rank) continue;
+      if (dump == nullptr) dump = member->dump;
       for (const FlightRecorderEntry* entry : member->calls) {
         if (groups[g].window.holds(entry->collective_seq_id)) wanted[entry] = static_cast<int>(g);
       }
     }
   }
-  return wanted;
-}
-
-const FlightRecorderDump* dump_of(const std::vector<DumpedGroup>& groups, int rank) {
-  for (const DumpedGroup& dumped : groups) {
-    for (const RecordedRank* member : dumped.ranks) {
-      if (member->rank == rank) return member->dump;
-    }
-  }
-  return nullptr;
-}
-
-/// Over all groups, in the order in which the rank made them.
-std::vector<PlannedCall> calls_of_rank(const std::vector<DumpedGroup>& groups, int rank) {
-  const auto wanted = wanted_entries(groups, rank);
   std::map<int, int> streams;
   std::vector<PlannedCall> calls;
-  for (const FlightRecorderEntry& entry : dump_of(groups, rank)->entries) {
+  for (const FlightRecorderEntry& entry : dump->entries) {
     const auto place = wanted.find(&entry);
     if (place == wanted.end()) continue;
     auto call =
@@ -284,15 +256,6 @@ PlanSeats dumped_processes(const std::vector<DumpedGroup>& groups, const SeatOfR
   return seats;
 }
 
-/// Adds a communicator for each group, and the ranks with their calls. Hosts are told if `seats`
-/// are.
-void add_dumped(const Job& job, const std::vector<DumpedGroup>& groups, const SeatOfRank& seat_of,
-                const PlanSeats& seats, ReplayPlan& plan) {
-  plan.ranks = planned_ranks(job, seat_of, seats);
-  plan.communicators = planned_communicators(job, groups, seat_of);
-  add_calls(groups, seat_of, plan);
-}
-
 // What the Flight Recorder's dumps show to be wrong with the calls, as a plan tests it.
 //
 //   Late, rank 5 at collective 29    → a missing call of rank 5, communicator 0, index 28
@@ -319,24 +282,6 @@ FrontLine front_of(const DumpedGroup& dumped, int communicator, const SeatOfRank
     (has_called ? front.entered : front.missing).push_back(seat_of.at(rank->rank));
   }
   return front;
-}
-
-/// In one rank's calls, for its own call at the front.
-void put_right_on(const PlannedCall& right, const FrontLine& front,
-                  std::vector<PlannedCall>& calls) {
-  const auto own = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
-    return call.communicator == front.communicator && call.index == front.index;
-  });
-  if (own == calls.end()) return;
-  PlannedCall instead = right;
-  instead.communicator = own->communicator;
-  instead.stream = own->stream;
-  instead.made_in = MadeIn::Clean;
-  for (PlannedCall& call : calls) {
-    const bool is_later = call.communicator == instead.communicator && call.index >= right.index;
-    if (is_later) call.made_in = MadeIn::Defect;
-  }
-  calls.insert(own, std::move(instead));
 }
 
 /// What a plan can test of it.
@@ -384,27 +329,21 @@ void put_right(const std::vector<DumpedGroup>& groups, const DumpedDefect& defec
   const auto right = call_of_entry(*defect.right, dumped.group->ranks.size());
   if (!right) return;
   for (const int seat : defect.hypothesis.departed) {
-    put_right_on(*right, front, plan.ranks[static_cast<size_t>(seat)].calls);
+    std::vector<PlannedCall>& calls = plan.ranks[static_cast<size_t>(seat)].calls;
+    const auto own = std::find_if(calls.begin(), calls.end(), [&](const PlannedCall& call) {
+      return is_at(call, front, false);
+    });
+    if (own == calls.end()) continue;
+    PlannedCall instead = *right;
+    instead.communicator = own->communicator;
+    instead.stream = own->stream;
+    instead.made_in = MadeIn::Clean;
+    for (PlannedCall& call : calls) {
+      const bool is_later = call.communicator == instead.communicator && call.index >= right->index;
+      if (is_later) call.made_in = MadeIn::Defect;
+    }
+    calls.insert(own, std::move(instead));
   }
-}
-
-PlanMaking make_runs(const std::vector<DumpedGroup>& groups, const DumpedDefect& defect,
-                     ReplayPlan& plan) {
-  PlanMaking making{.from_dumps = true, .split = defect.split};
-  for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
-  const Hypothesis& hypothesis = defect.hypothesis;
-  put_right(groups, defect, plan);
-  if (hypothesis.kind == DefectKind::MissingCall) {
-    making.awaited = extend_clean_run(plan, *hypothesis.front, /*by_message=*/false);
-  }
-  settle_clean_run(plan);
-  const bool is_healthy =
-      hypothesis.kind == DefectKind::None || hypothesis.kind == DefectKind::Stall;
-  if (is_healthy) making.unmet = drop_unmet(plan);
-  making.clean_run_ends_before =
-      !is_healthy &&
-      !reaches(plan, hypothesis.front->communicator, hypothesis.front->index, /*by_message=*/false);
-  return making;
 }
 
 /// Of each group, who left no dump that can be used.
@@ -457,9 +396,22 @@ ReplayPlan plan_of_dumps(const Job& job, const Suspicion& suspicion, const PlanO
   ReplayPlan plan = begin_plan(job, logs);
   if (plan.nccl_versions.empty()) plan.nccl_versions = dumped_versions(job);
   plan.recorded_nranks = job.nranks.value_or(largest_group(groups));
-  add_dumped(job, groups, seat_of, seats, plan);
+  plan.ranks = planned_ranks(job, seats);
+  if (plan.ranks.empty()) {
+    for (const auto& [rank, seat] : seat_of) plan.ranks.push_back({.recorded_rank = rank});
+  }
+  plan.communicators = planned_communicators(job, groups, seat_of);
+  add_calls(groups, seat_of, plan);
   const DumpedDefect defect = dumped_defect(groups, seat_of, verdict);
-  PlanMaking making = make_runs(groups, defect, plan);
+  put_right(groups, defect, plan);
+  PlanMaking making{.from_dumps = true, .split = defect.split};
+  for (const DumpedGroup& dumped : groups) making.not_replayable += dumped.window.left_out.size();
+  const DefectKind kind = defect.hypothesis.kind;
+  fit_calls({.kind = kind,
+             .front = defect.hypothesis.front.value_or(FrontLine{}),
+             .is_extended = kind == DefectKind::MissingCall,
+             .has_to_reach = kind != DefectKind::None && kind != DefectKind::Stall},
+            SendEnds::WithItsRecv, plan, making);
   making.absent = absent_ranks(job, groups);
   making.no_hosts = seats.seats.empty();
   plan.hypothesis = defect.hypothesis;

@@ -43,10 +43,22 @@ int host_group_count(const ReplayPlan& plan) {
 }
 
 bool has_defect(const ReplayPlan& plan) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(),
-                       [](const PlannedCall& call) { return call.made_in != MadeIn::Both; });
-  });
+  return any_call(plan, [](const PlannedCall& call) { return call.made_in != MadeIn::Both; });
+}
+
+bool is_at(const PlannedCall& call, const FrontLine& front, bool by_message) {
+  return call.communicator == front.communicator && call.index == front.index &&
+         is_message(call.op) == by_message;
+}
+
+bool is_among(const std::vector<int>& ranks, int rank) {
+  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
+}
+
+int rank_in(const PlannedCommunicator& communicator, int rank) {
+  const auto& ranks = communicator.ranks;
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found == ranks.end() ? -1 : static_cast<int>(found - ranks.begin());
 }
 
 namespace {
@@ -59,8 +71,9 @@ enum class BusRule { Same, AllButOne, TwiceAllButOne };
 
 struct Function {
   std::string_view op;
-  Extent sent;      ///< On the root, where there is one and `only_root_sends`.
-  Extent received;  ///< Likewise with `only_root_receives`.
+  std::string_view test;  ///< The program of nccl-tests that makes it.
+  Extent sent;            ///< On the root, where there is one and `only_root_sends`.
+  Extent received;        ///< Likewise with `only_root_receives`.
   bool only_root_sends;
   bool only_root_receives;
   bool reduces;
@@ -69,24 +82,25 @@ struct Function {
   BusRule bus;
 };
 
+constexpr Extent kNone = Extent::None;
+constexpr Extent kOne = Extent::Count;
+constexpr Extent kAll = Extent::CountTimesRanks;
+
 constexpr Function kFunctions[] = {
-    {"AllReduce", Extent::Count, Extent::Count, false, false, true, false, Extent::Count,
+    // op, test, sent, received, only_root_sends, only_root_receives, reduces, rooted, size, bus
+    {"AllReduce", "all_reduce_perf", kOne, kOne, false, false, true, false, kOne,
      BusRule::TwiceAllButOne},
-    {"Broadcast", Extent::Count, Extent::Count, true, false, false, true, Extent::Count,
-     BusRule::Same},
-    {"Reduce", Extent::Count, Extent::Count, false, true, true, true, Extent::Count, BusRule::Same},
-    {"AllGather", Extent::Count, Extent::CountTimesRanks, false, false, false, false,
-     Extent::CountTimesRanks, BusRule::AllButOne},
-    {"ReduceScatter", Extent::CountTimesRanks, Extent::Count, false, false, true, false,
-     Extent::CountTimesRanks, BusRule::AllButOne},
-    {"AlltoAll", Extent::CountTimesRanks, Extent::CountTimesRanks, false, false, false, false,
-     Extent::CountTimesRanks, BusRule::AllButOne},
-    {"Gather", Extent::Count, Extent::CountTimesRanks, false, true, false, true,
-     Extent::CountTimesRanks, BusRule::AllButOne},
-    {"Scatter", Extent::CountTimesRanks, Extent::Count, true, false, false, true,
-     Extent::CountTimesRanks, BusRule::AllButOne},
-    {"Send", Extent::Count, Extent::None, false, false, false, false, Extent::Count, BusRule::Same},
-    {"Recv", Extent::None, Extent::Count, false, false, false, false, Extent::Count, BusRule::Same},
+    {"Broadcast", "broadcast_perf", kOne, kOne, true, false, false, true, kOne, BusRule::Same},
+    {"Reduce", "reduce_perf", kOne, kOne, false, true, true, true, kOne, BusRule::Same},
+    {"AllGather", "all_gather_perf", kOne, kAll, false, false, false, false, kAll,
+     BusRule::AllButOne},
+    {"ReduceScatter", "reduce_scatter_perf", kAll, kOne, false, false, true, false, kAll,
+     BusRule::AllButOne},
+    {"AlltoAll", "alltoall_perf", kAll, kAll, false, false, false, false, kAll, BusRule::AllButOne},
+    {"Gather", "gather_perf", kOne, kAll, false, true, false, true, kAll, BusRule::AllButOne},
+    {"Scatter", "scatter_perf", kAll, kOne, true, false, false, true, kAll, BusRule::AllButOne},
+    {"Send", "sendrecv_perf", kOne, kNone, false, false, false, false, kOne, BusRule::Same},
+    {"Recv", "sendrecv_perf", kNone, kOne, false, false, false, false, kOne, BusRule::Same},
 };
 
 const Function* find_function(std::string_view op) {
@@ -183,10 +197,9 @@ int64_t add(int64_t a, int64_t b) {
 }
 
 int64_t bytes_of(const ReplayPlan& plan, const PlannedCall& call, size_t rank) {
-  const auto& members = plan.communicators[static_cast<size_t>(call.communicator)].ranks;
-  const auto found = std::find(members.begin(), members.end(), static_cast<int>(rank));
+  const PlannedCommunicator& comm = plan.communicators[static_cast<size_t>(call.communicator)];
   const CallShape shape =
-      shape_of(call, static_cast<int>(found - members.begin()), static_cast<int>(members.size()));
+      shape_of(call, rank_in(comm, static_cast<int>(rank)), static_cast<int>(comm.ranks.size()));
   const bool is_one_buffer = call.in_place && !is_message(call.op);
   const int64_t elements =
       is_one_buffer ? std::max(shape.sent, shape.received) : add(shape.sent, shape.received);
@@ -229,7 +242,7 @@ int64_t nccl_bytes(const ReplayPlan& plan, size_t rank) {
   int64_t bytes = kContext;
   for (const PlannedCommunicator& communicator : plan.communicators) {
     const auto& ranks = communicator.ranks;
-    if (std::find(ranks.begin(), ranks.end(), static_cast<int>(rank)) == ranks.end()) continue;
+    if (!is_among(ranks, static_cast<int>(rank))) continue;
     const int channels =
         std::clamp(communicator.channels > 0 ? communicator.channels : kUsualChannels, 1, 64);
     const int connections = std::min(static_cast<int>(ranks.size()), kMostConnections);
@@ -286,35 +299,10 @@ constexpr size_t kMostShapes = 8;
 /// To what nccl-tests rounds the part of a rank.
 constexpr int64_t kPartBytes = 16;
 
-struct TestProgram {
-  std::string_view op;
-  std::string_view name;
-  bool parts;  ///< Its size is that of all ranks' parts.
-};
-
-constexpr TestProgram kPrograms[] = {
-    {"AllReduce", "all_reduce_perf", false},
-    {"Broadcast", "broadcast_perf", false},
-    {"Reduce", "reduce_perf", false},
-    {"AllGather", "all_gather_perf", true},
-    {"ReduceScatter", "reduce_scatter_perf", true},
-    {"AlltoAll", "alltoall_perf", true},
-    {"Gather", "gather_perf", true},
-    {"Scatter", "scatter_perf", true},
-    {"Send", "sendrecv_perf", false},
-    {"Recv", "sendrecv_perf", false},
-};
-
 /// By ncclDataType_t, as its flag -d wants them.
 constexpr std::array<std::string_view, 12> kDatatypes{"int8",   "uint8",    "int32",  "uint32",
                                                       "int64",  "uint64",   "half",   "float",
                                                       "double", "bfloat16", "f8e4m3", "f8e5m2"};
-
-const TestProgram* program_of(std::string_view op) {
-  const auto* found = std::find_if(std::begin(kPrograms), std::end(kPrograms),
-                                   [op](const TestProgram& row) { return row.op == op; });
-  return found == std::end(kPrograms) ? nullptr : found;
-}
 
 /// A call, and how many ranks make it.
 struct Shape {
@@ -326,29 +314,23 @@ int nranks_of(const ReplayPlan& plan, const PlannedCall& call) {
   return static_cast<int>(plan.communicators[static_cast<size_t>(call.communicator)].ranks.size());
 }
 
-bool names_one_of(const PlannedCall& call, const ReplayPlan& plan, const std::vector<int>& ranks) {
+/// Of a message: the one that the other side owes.
+bool is_owed(const PlannedCall& call, const FrontLine& front, const ReplayPlan& plan) {
   const auto& members = plan.communicators[static_cast<size_t>(call.communicator)].ranks;
   const auto peer = static_cast<size_t>(call.root);
-  return call.root >= 0 && peer < members.size() &&
-         std::find(ranks.begin(), ranks.end(), members[peer]) != ranks.end();
-}
-
-/// Of a message: the one that the other side owes.
-bool is_at(const PlannedCall& call, const FrontLine& front, const ReplayPlan& plan) {
-  if (call.communicator != front.communicator || call.index != front.index) return false;
-  if (plan.hypothesis.kind != DefectKind::Message) {
-    return !is_message(call.op) && call.made_in != MadeIn::Defect;
-  }
-  return is_message(call.op) && names_one_of(call, plan, front.missing);
+  return call.root >= 0 && peer < members.size() && is_among(front.missing, members[peer]);
 }
 
 /// The call at the front as those made it who came so far.
 std::optional<Shape> shape_at_front(const ReplayPlan& plan) {
   if (!plan.hypothesis.front) return std::nullopt;
   const FrontLine& front = *plan.hypothesis.front;
+  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
   for (const int rank : front.entered) {
     for (const PlannedCall& call : plan.ranks[static_cast<size_t>(rank)].calls) {
-      if (is_at(call, front, plan)) return Shape{&call, nranks_of(plan, call)};
+      const bool is_meant =
+          by_message ? is_owed(call, front, plan) : call.made_in != MadeIn::Defect;
+      if (is_at(call, front, by_message) && is_meant) return Shape{&call, nranks_of(plan, call)};
     }
   }
   return std::nullopt;
@@ -411,11 +393,11 @@ std::string settings_remarks(const ReplayPlan& plan) {
 }
 
 /// What of this call the program does otherwise.
-std::string shape_remarks(const Shape& shape, const TestProgram& program) {
+std::string shape_remarks(const Shape& shape, const Function& function) {
   const PlannedCall& call = *shape.call;
   std::string text;
   const int64_t part = call.count * datatype_bytes(call.datatype).value_or(1);
-  if (program.parts && part % kPartBytes != 0) {
+  if (function.size == kAll && part % kPartBytes != 0) {
     text += remark(fmt::format("It rounds the {} bytes of each rank down to {}.", part,
                                part / kPartBytes * kPartBytes));
   }
@@ -430,15 +412,15 @@ std::string shape_remarks(const Shape& shape, const TestProgram& program) {
 
 std::string lines_of(const ReplayPlan& plan, const Shape& shape) {
   const PlannedCall& call = *shape.call;
-  const TestProgram* program = program_of(call.op);
+  const Function* function = find_function(call.op);
   std::string text = remark(fmt::format("{}, {} ranks", words_of(call), shape.nranks));
   const auto datatype = static_cast<size_t>(call.datatype);
   const int64_t bytes = operation_bytes(call, shape.nranks);
-  if (program == nullptr || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
+  if (function == nullptr || call.datatype < 0 || datatype >= kDatatypes.size() || bytes <= 0) {
     return text + remark("nccl-tests cannot make this call.");
   }
-  text += shape_remarks(shape, *program);
-  text += fmt::format("{0}{1} -b {2} -e {2} -d {3}", assignments(plan), program->name, bytes,
+  text += shape_remarks(shape, *function);
+  text += fmt::format("{0}{1} -b {2} -e {2} -d {3}", assignments(plan), function->test, bytes,
                       kDatatypes[datatype]);
   if (is_reduction(call.op)) {
     const std::string_view redop = reduction_name(call.redop);

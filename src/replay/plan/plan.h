@@ -14,6 +14,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -172,8 +173,25 @@ std::vector<PlannedCall> calls_in(const PlannedRank& rank, MadeIn mode);
 /// Number of different pseudo-hosts.
 int host_group_count(const ReplayPlan& plan);
 
+/// True if some call of some rank is such.
+template <typename IsSuch>
+bool any_call(const ReplayPlan& plan, IsSuch is_such) {
+  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
+    return std::any_of(rank.calls.begin(), rank.calls.end(), is_such);
+  });
+}
+
 /// True if the runs differ: some call is made in one of them only.
 bool has_defect(const ReplayPlan& plan);
+
+/// True for a call of the front's number: a collective, or a message to any peer.
+bool is_at(const PlannedCall& call, const FrontLine& front, bool is_message);
+
+/// True if the rank is one of `ranks`.
+bool is_among(const std::vector<int>& ranks, int rank);
+
+/// The number in the communicator of a rank of the plan; -1: it is none of its.
+int rank_in(const PlannedCommunicator& communicator, int rank);
 
 // How many elements does a call read and write on one rank, and what does its time say of the
 // links?

@@ -16,8 +16,8 @@
 #include "diagnose/facts/job_facts.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "model/calls.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
-#include "replay/plan/shrink_plan.h"
 
 namespace ncclog {
 namespace {
@@ -214,32 +214,11 @@ std::vector<PlannedSetting> planned_settings(const Job& job, const PlanSeats& se
 // their order alone, so with a few ranks it may take those data for the missing ones, and compute
 // nonsense where many ranks stood still.
 
-bool contains(const std::vector<int>& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-
-/// The front says that they came, though with another call.
-std::vector<int> ranks_that_left_it_out(const Hypothesis& hypothesis) {
-  std::vector<int> ranks;
-  if (hypothesis.kind != DefectKind::MissingCall) return ranks;
-  std::copy_if(hypothesis.departed.begin(), hypothesis.departed.end(), std::back_inserter(ranks),
-               [&](int rank) { return contains(hypothesis.front->entered, rank); });
-  return ranks;
-}
-
-void move_to_missing(FrontLine& front, const std::vector<int>& ranks) {
-  std::erase_if(front.entered, [&](int rank) { return contains(ranks, rank); });
-  front.missing.insert(front.missing.end(), ranks.begin(), ranks.end());
-  std::sort(front.missing.begin(), front.missing.end());
-}
-
 /// The message that one rank makes in the clean run only; nullptr: none at the front.
 const PlannedCall* added_message(const ReplayPlan& plan, const FrontLine& front) {
   for (const int rank : front.missing) {
     for (const PlannedCall& call : plan.ranks[static_cast<size_t>(rank)].calls) {
-      const bool is_added = is_message(call.op) && call.made_in == MadeIn::Clean;
-      const bool is_there = call.communicator == front.communicator && call.index == front.index;
-      if (is_added && is_there) return &call;
+      if (is_at(call, front, true) && call.made_in == MadeIn::Clean) return &call;
     }
   }
   return nullptr;
@@ -254,7 +233,7 @@ uint64_t end_at_message(ReplayPlan& plan) {
   const auto& ranks = plan.communicators[static_cast<size_t>(front.communicator)].ranks;
   const int peer = ranks[static_cast<size_t>(added.root)];
   const int own = front.missing.front();
-  const auto number = std::find(ranks.begin(), ranks.end(), own) - ranks.begin();
+  const int number = rank_in(plan.communicators[static_cast<size_t>(front.communicator)], own);
   uint64_t removed =
       std::erase_if(plan.ranks[static_cast<size_t>(own)].calls, [&](const auto& call) {
         return call.communicator == added.communicator && call.op == added.op &&
@@ -277,10 +256,16 @@ uint64_t end_at_front(ReplayPlan& plan) {
   if (!hypothesis.front) return 0;
   if (hypothesis.kind == DefectKind::Message) return end_at_message(plan);
   FrontLine& front = *hypothesis.front;
-  const std::vector<int> without = ranks_that_left_it_out(hypothesis);
+  // The front says that those who left the call out came, though with another one.
+  std::vector<int> without;
+  if (hypothesis.kind == DefectKind::MissingCall) {
+    std::copy_if(hypothesis.departed.begin(), hypothesis.departed.end(),
+                 std::back_inserter(without),
+                 [&](int rank) { return is_among(front.entered, rank); });
+  }
   uint64_t removed = 0;
   for (size_t r = 0; r < plan.ranks.size(); ++r) {
-    const bool left_it_out = contains(without, static_cast<int>(r));
+    const bool left_it_out = is_among(without, static_cast<int>(r));
     removed += std::erase_if(plan.ranks[r].calls, [&](const PlannedCall& call) {
       if (call.communicator != front.communicator || is_message(call.op)) return false;
       const bool is_instead =
@@ -288,7 +273,9 @@ uint64_t end_at_front(ReplayPlan& plan) {
       return call.index > front.index || is_instead;
     });
   }
-  move_to_missing(front, without);
+  std::erase_if(front.entered, [&](int rank) { return is_among(without, rank); });
+  front.missing.insert(front.missing.end(), without.begin(), without.end());
+  std::sort(front.missing.begin(), front.missing.end());
   return removed;
 }
 
@@ -357,63 +344,46 @@ void add_dropped_calls(const PlanMaking& making, std::vector<std::string>& losse
   }
 }
 
+struct MakingRemark {
+  bool PlanMaking::*holds;
+  std::string_view sentence;
+};
+
 /// What the lines do not say, and what was taken in its place.
-void add_guesses(const PlanMaking& making, std::vector<std::string>& losses) {
-  if (making.from_dumps) {
-    losses.push_back(
-        "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream "
-        "or buffer: they are replayed as sums, with root 0, on a stream for each group.");
-  }
-  if (making.no_hosts) {
-    losses.push_back(
-        "Nothing tells on which host a rank ran: all are replayed as ranks of one host.");
-  }
-  if (making.split) {
-    losses.push_back(
-        "The dumps differ in a call, and no majority says who is right: the plan ends before it.");
-  }
-  if (making.guessed_groups) {
-    losses.push_back(
-        "No line tells of groups (subsystem CALL): messages that stand one after the other with "
-        "one opCount are taken for a group.");
-  }
-  if (making.ungrouped) {
-    losses.push_back(
-        "No line tells of groups (subsystem CALL), and opCount does not count: messages are "
-        "replayed one by one, also those that the job may have made in a group.");
-  }
-  if (making.counts_bytes) {
-    losses.push_back(
-        "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, "
-        "with as many bytes.");
-  }
-}
+constexpr MakingRemark kGuesses[] = {
+    {&PlanMaking::from_dumps,
+     "The calls are those of the Flight Recorder's dumps, which name no reduction, root, stream or "
+     "buffer: they are replayed as sums, with root 0, on a stream for each group."},
+    {&PlanMaking::no_hosts,
+     "Nothing tells on which host a rank ran: all are replayed as ranks of one host."},
+    {&PlanMaking::split,
+     "The dumps differ in a call, and no majority says who is right: the plan ends before it."},
+    {&PlanMaking::guessed_groups,
+     "No line tells of groups (subsystem CALL): messages that stand one after the other with one "
+     "opCount are taken for a group."},
+    {&PlanMaking::ungrouped,
+     "No line tells of groups (subsystem CALL), and opCount does not count: messages are replayed "
+     "one by one, also those that the job may have made in a group."},
+    {&PlanMaking::counts_bytes,
+     "NCCL 2.7 to 2.21 prints AllGather and Broadcast in bytes: they are replayed as int8, with as "
+     "many bytes."},
+};
 
-void add_clean_run(const PlanMaking& making, std::vector<std::string>& losses) {
-  if (making.awaited > 0) {
-    losses.push_back(fmt::format(
-        "Before the call in question {} that ranks did not come to {} made in the clean run as "
-        "those made {} who waited.",
-        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
-        plural(static_cast<uint64_t>(making.awaited), "is", "are"),
-        plural(static_cast<uint64_t>(making.awaited), "it", "them")));
-  }
-  if (making.clean_run_ends_before) {
-    losses.push_back(
-        "The clean run ends before the call in question: from these logs it cannot be told what "
-        "all ranks would have called, so the plan tests nothing.");
-  }
-  if (making.buffers_sends) {
-    losses.push_back(
-        "On their streams ranks send to each other before either of them receives: the clean run "
-        "ends only while NCCL has room for these messages.");
-  }
-}
+/// How far the clean run comes.
+constexpr MakingRemark kCleanRun[] = {
+    {&PlanMaking::clean_run_ends_before,
+     "The clean run ends before the call in question: from these logs it cannot be told what all "
+     "ranks would have called, so the plan tests nothing."},
+    {&PlanMaking::buffers_sends,
+     "On their streams ranks send to each other before either of them receives: the clean run ends "
+     "only while NCCL has room for these messages."},
+};
 
-bool sizes_differ(const Job& job) {
-  const Waits waits = find_waits(job);
-  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(),
-                     [](const UnmatchedMessages& messages) { return messages.sizes_differ; });
+void add_remarks(const PlanMaking& making, std::span<const MakingRemark> remarks,
+                 std::vector<std::string>& losses) {
+  for (const MakingRemark& remark : remarks) {
+    if (making.*remark.holds) losses.emplace_back(remark.sentence);
+  }
 }
 
 /// Beside a job that stopped, a plan that tests nothing says why.
@@ -422,7 +392,9 @@ void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan
   const bool is_told =
       plan.hypothesis.kind != DefectKind::None || making.from_dumps || making.clean_run_ends_before;
   if (is_told || !has_failed(job)) return;
-  if (sizes_differ(job)) {
+  const auto& unmatched = find_waits(job).unmatched;
+  if (std::any_of(unmatched.begin(), unmatched.end(),
+                  [](const UnmatchedMessages& messages) { return messages.sizes_differ; })) {
     losses.push_back(
         "A Send and its Recv differ in size, and no plan of such a message is made: the plan tests "
         "nothing.");
@@ -431,13 +403,6 @@ void add_untold(const Job& job, const PlanMaking& making, const ReplayPlan& plan
   losses.push_back(
       "The job stopped, and these logs do not tell which call a rank left out or made otherwise: "
       "the plan tests nothing.");
-}
-
-bool has_own_reduction(const ReplayPlan& plan) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(),
-                       [](const PlannedCall& call) { return call.redop >= kUserRedop; });
-  });
 }
 
 /// Sentences for ReplayPlan::losses.
@@ -453,8 +418,15 @@ std::vector<std::string> plan_losses(const Job& job, const PlanSeats& seats, con
   add_damage(job, losses);
   add_earlier_calls(plan, losses);
   add_dropped_calls(making, losses);
-  add_guesses(making, losses);
-  add_clean_run(making, losses);
+  add_remarks(making, kGuesses, losses);
+  if (making.awaited > 0) {
+    losses.push_back(fmt::format(
+        "Before the call in question {} that ranks did not come to {} made in the clean run as "
+        "those made {} who waited.",
+        making.awaited == 1 ? "a call" : fmt::format("{} calls", making.awaited),
+        plural(making.awaited, "is", "are"), plural(making.awaited, "it", "them")));
+  }
+  add_remarks(making, kCleanRun, losses);
   add_untold(job, making, plan, losses);
   return losses;
 }
@@ -486,7 +458,7 @@ std::vector<std::string> plan_limits(const Job& job, const ReplayPlan& plan) {
                     "network between them.",
                     plan.recorded_nhosts));
   }
-  if (has_own_reduction(plan)) {
+  if (any_call(plan, [](const PlannedCall& call) { return call.redop >= kUserRedop; })) {
     limits.push_back(
         "The job's own reductions are replayed as sums, and their results are not compared.");
   }
@@ -497,27 +469,12 @@ constexpr const char* kWhere = "replay plan";
 
 // How the plan ends.
 
-/// Some rank of the plan makes the call at the front.
-bool holds_front(const ReplayPlan& plan, const FrontLine& front) {
-  const bool by_message = plan.hypothesis.kind == DefectKind::Message;
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
-      return call.communicator == front.communicator && call.index == front.index &&
-             is_message(call.op) == by_message;
-    });
-  });
-}
-
-bool is_at(const PlannedCall& call, const FrontLine& front) {
-  return call.communicator == front.communicator && call.index == front.index &&
-         !is_message(call.op);
-}
-
 /// Some rank made messages behind the front's collective, which was over by then.
 bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
   return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    const auto at = std::find_if(rank.calls.begin(), rank.calls.end(),
-                                 [&](const PlannedCall& call) { return is_at(call, front); });
+    const auto at =
+        std::find_if(rank.calls.begin(), rank.calls.end(),
+                     [&](const PlannedCall& call) { return is_at(call, front, false); });
     return std::any_of(at, rank.calls.end(), [&](const PlannedCall& call) {
       return is_message(call.op) && call.communicator == front.communicator;
     });
@@ -528,7 +485,12 @@ bool goes_on_with_messages(const ReplayPlan& plan, const FrontLine& front) {
 /// the runs, a front whose call is not among them, and one of collectives where messages stalled.
 void limit_hypothesis(ReplayPlan& plan) {
   Hypothesis& hypothesis = plan.hypothesis;
-  if (hypothesis.front && !holds_front(plan, *hypothesis.front)) hypothesis.front.reset();
+  const bool by_message = hypothesis.kind == DefectKind::Message;
+  if (hypothesis.front && !any_call(plan, [&](const PlannedCall& call) {
+        return is_at(call, *hypothesis.front, by_message);
+      })) {
+    hypothesis.front.reset();
+  }
   const bool is_stall = hypothesis.kind == DefectKind::Stall && hypothesis.front;
   if (is_stall && goes_on_with_messages(plan, *hypothesis.front)) hypothesis.front.reset();
   if (hypothesis.kind == DefectKind::None || has_defect(plan)) return;
@@ -550,8 +512,7 @@ std::string absent_words(const std::string& communicator, size_t count,
 }
 
 bool is_empty(const ReplayPlan& plan) {
-  return std::all_of(plan.ranks.begin(), plan.ranks.end(),
-                     [](const PlannedRank& rank) { return rank.calls.empty(); });
+  return !any_call(plan, [](const PlannedCall&) { return true; });
 }
 
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
@@ -562,6 +523,20 @@ ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs) {
   if (job.cuda_versions.size() == 1) plan.cuda_version = job.cuda_versions.front();
   plan.recorded_nhosts = job.nhosts;
   return plan;
+}
+
+std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats) {
+  const std::vector<int> groups = host_groups(job, seats);
+  std::vector<PlannedRank> ranks;
+  for (size_t s = 0; s < seats.seats.size(); ++s) {
+    const Seat& seat = seats.seats[s];
+    PlannedRank rank;
+    rank.recorded_rank = seat.recorded_rank;
+    rank.host = to_valid_utf8(job.processes[static_cast<size_t>(seat.process)].host);
+    rank.host_group = groups[s];
+    ranks.push_back(std::move(rank));
+  }
+  return ranks;
 }
 
 void refuse_untested(const PlanOptions& options, DefectKind defect) {
@@ -580,22 +555,19 @@ void refuse_untested(const PlanOptions& options, DefectKind defect) {
       kWhere, "leave out --finding to replay the last calls");
 }
 
-uint64_t drop_unmet(ReplayPlan& plan) {
-  uint64_t dropped = 0;
+void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanMaking& making) {
+  const bool by_message = goal.kind == DefectKind::Message;
+  if (goal.is_extended) making.awaited = extend_clean_run(plan, goal.front, by_message, sends);
+  settle_clean_run(plan, sends);
+  making.clean_run_ends_before =
+      goal.has_to_reach && !any_call(plan, [&](const PlannedCall& call) {
+        return is_at(call, goal.front, by_message) && call.made_in != MadeIn::Defect;
+      });
+  if (goal.kind != DefectKind::None && goal.kind != DefectKind::Stall) return;
   for (PlannedRank& rank : plan.ranks) {
-    dropped += std::erase_if(
+    making.unmet += std::erase_if(
         rank.calls, [](const PlannedCall& call) { return call.made_in == MadeIn::Defect; });
   }
-  return dropped;
-}
-
-bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_message) {
-  return std::any_of(plan.ranks.begin(), plan.ranks.end(), [&](const PlannedRank& rank) {
-    return std::any_of(rank.calls.begin(), rank.calls.end(), [&](const PlannedCall& call) {
-      return call.communicator == communicator && call.index == index &&
-             is_message(call.op) == by_message && call.made_in != MadeIn::Defect;
-    });
-  });
 }
 
 ReplayPlan finish_plan(const Job& job, const PlanSeats& seats, PlanMaking making,

@@ -1,5 +1,5 @@
 // How every plan begins and ends, whatever its calls were taken from: lines of NCCL
-// (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.h).
+// (replay/plan/build_plan.h) or dumps of the Flight Recorder (replay/plan/dump_plan.cc).
 //
 //   begins   with the job's releases, the number of its ranks, hosts
 //   ends     at the call in question, with transports, settings (NCCL_ALGO=Ring as recorded,
@@ -16,9 +16,9 @@
 #include "diagnose/network/connections.h"
 #include "model/job.h"
 #include "replay/plan/build_plan.h"
+#include "replay/plan/clean_run.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/recorded_calls.h"
-#include "replay/plan/recorded_defect.h"
 
 namespace ncclog {
 
@@ -67,12 +67,12 @@ struct PlanMaking {
   bool no_hosts = false;            ///< The dumps' processes, and so their hosts, are not known.
   bool split = false;               ///< The dumps differ, and no majority says who is right.
   uint64_t not_replayable = 0;      ///< Calls that no replay can make.
-  bool guessed_groups = false;      ///< As PlanPrograms says.
-  bool ungrouped = false;           ///< Likewise.
-  bool counts_bytes = false;        ///< Likewise.
+  bool guessed_groups = false;      ///< Some group rests on opCounts.
+  bool ungrouped = false;           ///< Messages stand alone that may have been a group.
+  bool counts_bytes = false;        ///< Some AllGather or Broadcast is known in bytes only.
   uint64_t unmet = 0;               ///< Calls of a healthy plan that not all made; dropped.
-  int awaited = 0;     ///< Calls that late ranks make in the clean run for those who wait.
-  uint64_t after = 0;  ///< Calls after the one in question, on its communicator; dropped.
+  uint64_t awaited = 0;  ///< Calls that late ranks make in the clean run for those who wait.
+  uint64_t after = 0;    ///< Calls after the one in question, on its communicator; dropped.
   bool clean_run_ends_before = false;  ///< The clean run did not come to the call in question.
   bool buffers_sends = false;          ///< The clean run ends only while NCCL buffers messages.
 };
@@ -85,15 +85,23 @@ std::string absent_words(const std::string& communicator, size_t count,
 /// A plan that says what it is of, and holds no ranks yet. `logs` as the user named them.
 ReplayPlan begin_plan(const Job& job, const std::vector<std::string>& logs);
 
+/// The ranks of those seats, without calls.
+std::vector<PlannedRank> planned_ranks(const Job& job, const PlanSeats& seats);
+
 /// Throws Error if a finding is named, or only what fails is wanted, and there is no defect.
 void refuse_untested(const PlanOptions& options, DefectKind defect);
 
-/// Drops what is made in the defect run only; gives how many calls that were.
-uint64_t drop_unmet(ReplayPlan& plan);
+/// What the clean run of a plan is wanted to come to.
+struct CleanRunGoal {
+  DefectKind kind = DefectKind::None;
+  FrontLine front;            ///< The call in question, and who is missing there.
+  bool is_extended = false;   ///< Who is missing makes the calls in which others wait for them.
+  bool has_to_reach = false;  ///< Without that call the plan tests nothing.
+};
 
-/// Some call of that number, made in the clean run or in both, is in the plan. `by_message` as
-/// PlannedCall::index counts.
-bool reaches(const ReplayPlan& plan, int communicator, uint64_t index, bool by_message);
+/// Settles what the runs of the plan come to, over the calls that it holds, and says in `making`
+/// what that took. Of a healthy plan only what all made is left.
+void fit_calls(const CleanRunGoal& goal, SendEnds sends, ReplayPlan& plan, PlanMaking& making);
 
 /// Ends the plan at its front, takes back what its calls cannot show, adds settings and remarks,
 /// and leaves ranks out if there are more than wanted. `seats` are the plan's ranks, or none where

@@ -220,11 +220,32 @@ std::string write_json_document(const WrittenJson& document) {
   return text + "\n";
 }
 
-const std::vector<std::string_view>& function_words() {
-  static const std::vector<std::string_view> kWords = {
+std::string hint_among(std::string_view word, std::span<const std::string_view> words) {
+  if (const auto nearest = nearest_name(word, words)) {
+    return fmt::format("did you mean '{}'?", *nearest);
+  }
+  return fmt::format("one of: {}", fmt::join(words, ", "));
+}
+
+std::optional<int> Words::find(std::string_view word) const {
+  for (int number = 0; number < count; ++number) {
+    if (name(number) == word) return number;
+  }
+  return std::nullopt;
+}
+
+void Words::refuse(const JsonPlace& place, std::string_view word) const {
+  std::vector<std::string_view> words;
+  for (int number = 0; number < count; ++number) words.push_back(name(number));
+  ncclog::refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)),
+                 hint_among(word, words));
+}
+
+std::string_view function_word(int64_t number) {
+  static constexpr std::string_view kWords[] = {
       "AllReduce", "Broadcast", "Reduce", "AllGather", "ReduceScatter", "AlltoAll",  "Gather",
       "Scatter",   "Send",      "Recv",   "PutSignal", "Signal",        "WaitSignal"};
-  return kWords;
+  return kWords[static_cast<size_t>(number)];
 }
 
 std::string write_plan(const ReplayPlan& plan) { return write_json_document(to_json_value(plan)); }

@@ -110,17 +110,17 @@ enum class Written {
   IfSet,   ///< Not written with the value that it has in a new struct.
 };
 
-/// Numbers that are written by name: 7 as "float32". Those without a name stay numbers.
-struct NumberWords {
+/// A closed list of words: the names of the numbers 0 … count - 1, or the texts that a member may
+/// be. Numbers without a name stay numbers.
+struct Words {
   std::string_view noun;  ///< "datatype", for what is said about others.
   std::string_view (*name)(int64_t number);
-  int count;  ///< Names are those of 0 … count - 1.
-};
+  int count;
 
-/// Texts that are one of a list.
-struct TextWords {
-  std::string_view noun;
-  const std::vector<std::string_view>& (*all)();
+  /// The number of that name.
+  std::optional<int> find(std::string_view word) const;
+  /// Throws Error: the word there is none of them.
+  [[noreturn]] void refuse(const JsonPlace& place, std::string_view word) const;
 };
 
 /// Specialised for each enum that is written by its words: `kNoun` and `kCount`, the number of its
@@ -134,18 +134,7 @@ template <typename T>
 void read_json_value(const JsonPlace& place, T& value);
 
 /// "did you mean 'x'?", else "one of: …".
-inline std::string hint_among(std::string_view word, std::span<const std::string_view> words) {
-  if (const auto nearest = nearest_name(word, words)) {
-    return fmt::format("did you mean '{}'?", *nearest);
-  }
-  return fmt::format("one of: {}", fmt::join(words, ", "));
-}
-
-[[noreturn]] inline void refuse_word(const JsonPlace& place, std::string_view noun,
-                                     std::string_view word,
-                                     std::span<const std::string_view> words) {
-  refuse(place, fmt::format("unknown {} '{}'", noun, printable(word)), hint_among(word, words));
-}
+std::string hint_among(std::string_view word, std::span<const std::string_view> words);
 
 /// Writes the fields of one struct.
 template <typename T>
@@ -167,13 +156,13 @@ class FieldWriter {
     object_[key] = to_json_value(value);
   }
 
-  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+  void operator()(const char* key, int T::*member, Written written, const Words& words) {
     if (is_left_out(member, written)) return;
     const std::string_view name = words.name(self_.*member);
     object_[key] = name.empty() ? WrittenJson(self_.*member) : WrittenJson(name);
   }
 
-  void operator()(const char* key, std::string T::*member, Written written, const TextWords&) {
+  void operator()(const char* key, std::string T::*member, Written written, const Words&) {
     (*this)(key, member, written);
   }
 
@@ -187,25 +176,6 @@ class FieldWriter {
   WrittenJson& object_;
 };
 
-/// Lists the keys of a struct.
-template <typename T>
-class KeyLister {
- public:
-  const T& self() const { return self_; }
-  const std::vector<std::string_view>& keys() const { return keys_; }
-
-  void schema(std::string_view) { keys_.push_back("schema"); }
-
-  template <typename Member, typename... Words>
-  void operator()(const char* key, Member T::*, Written, const Words&...) {
-    keys_.push_back(key);
-  }
-
- private:
-  T self_;
-  std::vector<std::string_view> keys_;
-};
-
 /// Fills one struct from an object.
 template <typename T>
 class FieldReader {
@@ -216,7 +186,7 @@ class FieldReader {
 
   const T& self() const { return self_; }
 
-  void schema(std::string_view) { found_ += place_.value.contains("schema") ? 1 : 0; }
+  void schema(std::string_view) { find("schema", Written::IfSet); }
 
   template <typename Member>
   void operator()(const char* key, Member T::*member, Written written) {
@@ -225,34 +195,37 @@ class FieldReader {
     read_json_value(place_.at(key, *value), self_.*member);
   }
 
-  void operator()(const char* key, int T::*member, Written written, const NumberWords& words) {
+  void operator()(const char* key, int T::*member, Written written, const Words& words) {
     const ReadJson* value = find(key, written);
     if (value == nullptr) return;
     const JsonPlace place = place_.at(key, *value);
     if (!value->is_string()) return read_json_value(place, self_.*member);
-    self_.*member = number_of(place, words);
+    const std::string& word = value->get_ref<const std::string&>();
+    const auto number = words.find(word);
+    if (!number) words.refuse(place, word);
+    self_.*member = *number;
   }
 
-  void operator()(const char* key, std::string T::*member, Written written,
-                  const TextWords& words) {
+  void operator()(const char* key, std::string T::*member, Written written, const Words& words) {
     (*this)(key, member, written);
-    const auto& all = words.all();
     const auto value = place_.value.find(key);
-    if (value == place_.value.end() ||
-        std::find(all.begin(), all.end(), self_.*member) != all.end()) {
-      return;
-    }
-    refuse_word(place_.at(key, *value), words.noun, self_.*member, all);
+    if (value == place_.value.end() || words.find(self_.*member)) return;
+    words.refuse(place_.at(key, *value), self_.*member);
   }
 
   /// Throws Error if the object has other keys or lacks one. To be called last.
-  void finish() {
-    if (found_ != place_.value.size()) refuse_unknown_key();
+  void finish() const {
+    for (const auto& [key, value] : place_.value.items()) {
+      if (found_ == place_.value.size()) break;
+      if (std::find(keys_.begin(), keys_.end(), key) != keys_.end()) continue;
+      refuse(place_, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys_));
+    }
     if (missing_ != nullptr) refuse(place_, fmt::format("'{}' is missing", missing_));
   }
 
  private:
   const ReadJson* find(const char* key, Written written) {
+    keys_.push_back(key);
     const auto found = place_.value.find(key);
     if (found != place_.value.end()) {
       ++found_;
@@ -268,29 +241,9 @@ class FieldReader {
     return false;
   }
 
-  static int number_of(const JsonPlace& place, const NumberWords& words) {
-    const std::string& word = place.value.get_ref<const std::string&>();
-    std::vector<std::string_view> names;
-    for (int number = 0; number < words.count; ++number) {
-      names.push_back(words.name(number));
-      if (names.back() == word) return number;
-    }
-    refuse_word(place, words.noun, word, names);
-  }
-
-  void refuse_unknown_key() const {
-    KeyLister<T> lister;
-    each_field(lister, FieldsOf<T>());
-    for (const auto& [key, value] : place_.value.items()) {
-      const auto& keys = lister.keys();
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-        refuse(place_, fmt::format("unknown key '{}'", printable(key)), hint_among(key, keys));
-      }
-    }
-  }
-
   const JsonPlace& place_;
   T& self_;
+  std::vector<std::string_view> keys_;
   size_t found_ = 0;
   const char* missing_ = nullptr;
 };
@@ -352,12 +305,11 @@ template <typename Enum>
 void read_json_word(const JsonPlace& place, Enum& value) {
   if (!place.value.is_string()) refuse_type(place, "a text");
   const std::string& word = place.value.get_ref<const std::string&>();
-  std::vector<std::string_view> words;
-  for (int number = 0; number < EnumWords<Enum>::kCount; ++number) {
-    words.push_back(to_string(static_cast<Enum>(number)));
-    if (words.back() == word) return void(value = static_cast<Enum>(number));
-  }
-  refuse_word(place, EnumWords<Enum>::kNoun, word, words);
+  const auto name = [](int64_t number) { return to_string(static_cast<Enum>(number)); };
+  const Words words{EnumWords<Enum>::kNoun, name, EnumWords<Enum>::kCount};
+  const auto number = words.find(word);
+  if (!number) words.refuse(place, word);
+  value = static_cast<Enum>(*number);
 }
 
 template <typename T>
@@ -432,13 +384,13 @@ struct EnumWords<DefectKind> {
   static constexpr int kCount = 6;
 };
 
-inline constexpr NumberWords kDatatypeWords{"datatype", datatype_name, 12};
+inline constexpr Words kDatatypeWords{"datatype", datatype_name, 12};
 /// The job's own reductions are all called "user" and read as the first of them.
-inline constexpr NumberWords kReductionWords{"reduction", reduction_name, 6};
+inline constexpr Words kReductionWords{"reduction", reduction_name, 6};
 
 /// Functions that a log can name, replayable or not.
-const std::vector<std::string_view>& function_words();
-inline constexpr TextWords kFunctionWords{"function", function_words};
+std::string_view function_word(int64_t number);
+inline constexpr Words kFunctionWords{"function", function_word, 13};
 
 void each_field(auto& visit, FieldsOf<PlannedCall>) {
   visit("communicator", &PlannedCall::communicator, Written::Always);

@@ -37,64 +37,57 @@ std::vector<Membership> members_with(const Job& job, Suits suits) {
   return result;
 }
 
-bool made_calls(const Job& job, const std::vector<Membership>& members) {
-  return std::any_of(members.begin(), members.end(), [&](const Membership& member) {
-    const CollectiveCalls* calls = calls_of(job, rank_of(job, member));
-    return calls != nullptr && calls->total > 0;
-  });
+bool made_calls(const Job& job, const CommRank& rank) {
+  const CollectiveCalls* calls = calls_of(job, rank);
+  return calls != nullptr && calls->total > 0;
 }
 
 using Members = std::vector<Membership>::const_iterator;
-
-/// How many collectives all of them made alike, and up to where a difference of them may be.
-CallWindow common_collectives(const Job& job, Members begin, Members end) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(begin->communicator)];
-  uint64_t least = std::numeric_limits<uint64_t>::max();
-  for (auto member = begin; member != end; ++member) {
-    least = std::min(least, calls_of(job, rank_of(job, *member))->collectives.size());
-  }
-  if (!comm.difference) return {least, least};
-  // A difference may be known to lie in a wide stretch only; what is kept of it stays bounded.
-  constexpr uint64_t kWidest = 4096;
-  const uint64_t first = std::min(least, comm.difference->index);
-  return {first, std::min(std::max(comm.difference->at_most, first), first + kWidest)};
-}
 
 CallWindow window_around(const CallWindow& common, uint64_t last) {
   return {common.from > last ? common.from - last : 0, common.to + kBeyond};
 }
 
-/// Adds the windows of the messages from one member to another.
-void add_messages(const Job& job, const Membership& sender, const Membership& receiver,
-                  uint64_t last, CallWindows& windows) {
-  const CommRank& from = rank_of(job, sender);
-  const CommRank& to = rank_of(job, receiver);
-  const auto& sent = calls_of(job, from)->peers;
-  const auto& received = calls_of(job, to)->peers;
-  const auto out = sent.find(to.rank);
-  const auto in = received.find(from.rank);
-  const uint64_t sent_count = out == sent.end() ? 0 : out->second.sent.count;
-  const uint64_t received_count = in == received.end() ? 0 : in->second.received.count;
-  if (sent_count + received_count == 0) return;
-  const uint64_t met = std::min(sent_count, received_count);
-  windows[sender].sent[to.rank] = window_around({met, met}, last);
-  windows[receiver].received[from.rank] = window_around({met, met}, last);
-}
-
+/// The windows of one communicator's members.
 void add_communicator(const Job& job, Members begin, Members end, uint64_t last,
                       CallWindows& windows) {
-  const CallWindow window = window_around(common_collectives(job, begin, end), last);
-  std::map<int, const Membership*> by_rank;
+  const Communicator& comm = job.communicators[static_cast<size_t>(begin->communicator)];
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  std::map<int, Membership> by_rank;
   for (auto member = begin; member != end; ++member) {
-    windows[*member].collectives = window;
-    by_rank[rank_of(job, *member).rank] = &*member;
+    const CommRank& rank = rank_of(job, *member);
+    least = std::min(least, calls_of(job, rank)->collectives.size());
+    by_rank[rank.rank] = *member;
   }
-  for (auto member = begin; member != end; ++member) {
-    for (const auto& [peer, totals] : calls_of(job, rank_of(job, *member))->peers) {
-      const auto other = by_rank.find(peer);
-      if (other == by_rank.end()) continue;
-      if (totals.sent.count > 0) add_messages(job, *member, *other->second, last, windows);
-      if (totals.received.count > 0) add_messages(job, *other->second, *member, last, windows);
+  // How many collectives all of them made alike, and up to where a difference of them may be. It
+  // may be known to lie in a wide stretch only; what is kept of it stays bounded.
+  constexpr uint64_t kWidest = 4096;
+  CallWindow common{least, least};
+  if (comm.difference) {
+    common.from = std::min(least, comm.difference->index);
+    common.to = std::min(std::max(comm.difference->at_most, common.from), common.from + kWidest);
+  }
+  const auto messages = [&](const Membership& of, int peer, bool receives) {
+    const auto& peers = calls_of(job, rank_of(job, of))->peers;
+    const auto found = peers.find(peer);
+    if (found == peers.end()) return uint64_t{0};
+    return receives ? found->second.received.count : found->second.sent.count;
+  };
+  const auto add_messages = [&](int sender, int receiver) {
+    const Membership& from = by_rank.at(sender);
+    const Membership& to = by_rank.at(receiver);
+    const uint64_t sent = messages(from, receiver, false);
+    const uint64_t received = messages(to, sender, true);
+    if (sent + received == 0) return;
+    const uint64_t met = std::min(sent, received);
+    windows[from].sent[receiver] = windows[to].received[sender] = window_around({met, met}, last);
+  };
+  for (const auto& [own, member] : by_rank) {
+    windows[member].collectives = window_around(common, last);
+    for (const auto& [peer, totals] : calls_of(job, rank_of(job, member))->peers) {
+      if (!by_rank.contains(peer)) continue;
+      add_messages(own, peer);
+      add_messages(peer, own);
     }
   }
 }
@@ -111,13 +104,14 @@ std::vector<Membership> covered_members(const Job& job) {
     auto members = members_with(job, [&](const Communicator& comm, const CommRank& rank) {
       return call_coverage(job, comm, rank) == wanted;
     });
-    if (made_calls(job, members)) return members;
+    if (std::any_of(members.begin(), members.end(), [&](const Membership& member) {
+          return made_calls(job, rank_of(job, member));
+        })) {
+      return members;
+    }
   }
-  auto members = members_with(job, [&](const Communicator&, const CommRank& rank) {
-    const CollectiveCalls* calls = calls_of(job, rank);
-    return calls != nullptr && calls->total > 0;
-  });
-  return made_calls(job, members) ? members : std::vector<Membership>{};
+  return members_with(
+      job, [&](const Communicator&, const CommRank& rank) { return made_calls(job, rank); });
 }
 
 std::vector<Membership> members_of_one_run(const Job& job, const std::vector<Membership>& members,
@@ -177,19 +171,12 @@ std::set<int> processes_with_several(const Job& job, const std::vector<Membershi
 /// A process, and its GPU where it holds several ranks.
 using SeatKey = std::pair<int, int>;
 
+SeatKey seat_key(const CommRank& rank, const std::set<int>& several) {
+  return {rank.process, several.contains(rank.process) ? rank.cuda_dev : -1};
+}
+
 /// Who is a member, by communicator.
 using MembersOf = std::map<int, std::set<SeatKey>>;
-
-MembersOf members_of(const Job& job, const std::vector<Membership>& members) {
-  const std::set<int> several = processes_with_several(job, members);
-  MembersOf result;
-  for (const Membership& member : members) {
-    const CommRank& rank = rank_of(job, member);
-    const int cuda_dev = several.contains(rank.process) ? rank.cuda_dev : -1;
-    result[member.communicator].emplace(rank.process, cuda_dev);
-  }
-  return result;
-}
 
 /// True if `parent` is there with all members of `child`: else nothing can be split off it.
 bool can_split(const MembersOf& members, int parent, int child) {
@@ -252,15 +239,17 @@ int PlanSeats::number_of(int communicator, int rank) const {
 
 PlanSeats plan_seats(const Job& job, const std::vector<Membership>& members,
                      const std::vector<int>& wanted) {
-  PlanSeats result;
-  result.communicators = with_parents(job, members_of(job, members), wanted);
-  const std::set<int> chosen(result.communicators.begin(), result.communicators.end());
   const std::set<int> several = processes_with_several(job, members);
+  MembersOf members_of;
+  for (const Membership& member : members) {
+    members_of[member.communicator].insert(seat_key(rank_of(job, member), several));
+  }
+  PlanSeats result;
+  result.communicators = with_parents(job, members_of, wanted);
   std::map<SeatKey, std::vector<Membership>> by_seat;
   for (const Membership& member : members) {
-    if (!chosen.contains(member.communicator)) continue;
-    const CommRank& rank = rank_of(job, member);
-    by_seat[{rank.process, several.contains(rank.process) ? rank.cuda_dev : -1}].push_back(member);
+    if (result.place_of(member.communicator) < 0) continue;
+    by_seat[seat_key(rank_of(job, member), several)].push_back(member);
   }
   std::vector<std::pair<Seat, const std::vector<Membership>*>> sorted;
   for (const auto& [key, of] : by_seat) {
@@ -293,13 +282,13 @@ std::vector<int> host_groups(const Job& job, const PlanSeats& seats) {
     if (setting.name != "NCCL_HOSTID") continue;
     for (const int process : setting.processes) host_ids[process] = setting.value;
   }
-  std::map<std::pair<std::string, std::string>, int> numbers;
+  std::map<std::pair<bool, std::string>, int> numbers;
   std::vector<int> groups;
   for (const Seat& seat : seats.seats) {
-    const std::string& host = job.processes[static_cast<size_t>(seat.process)].host;
     const auto id = host_ids.find(seat.process);
-    const std::pair key(id == host_ids.end() ? host : std::string(),
-                        id == host_ids.end() ? std::string() : id->second);
+    const bool has_id = id != host_ids.end();
+    const std::pair key(
+        has_id, has_id ? id->second : job.processes[static_cast<size_t>(seat.process)].host);
     groups.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
   }
   return groups;
@@ -366,7 +355,10 @@ void CallRecorder::add_speaker(const Job& job, size_t log,
     Cursor& cursor = speaker.cursors[{segment.comm, life_of(all, place)}];
     cursor.member = found->second;
     cursor.by_traces = &ncclog::calls_of(segment) == &segment.traces;
-    cursor.windows = windows.at(found->second);
+    const MemberWindows& wanted = windows.at(found->second);
+    cursor.collectives.wanted = wanted.collectives;
+    for (const auto& [peer, window] : wanted.sent) cursor.sent[peer].wanted = window;
+    for (const auto& [peer, window] : wanted.received) cursor.received[peer].wanted = window;
   }
 }
 
@@ -410,15 +402,6 @@ CallRecorder::Cursor* CallRecorder::cursor_of(Speaker& speaker, const ReadCall& 
   return speaker.by_place[static_cast<size_t>(place)] = &found->second;
 }
 
-CallRecorder::Numbered CallRecorder::number(Cursor& cursor, std::string_view op, int peer) {
-  if (!is_message(op)) return {cursor.collectives++, cursor.windows.collectives};
-  const bool sends = op == "Send";
-  const auto& windows = sends ? cursor.windows.sent : cursor.windows.received;
-  const auto window = windows.find(peer);
-  if (window == windows.end()) return {};
-  return {(sends ? cursor.sent : cursor.received)[peer]++, window->second};
-}
-
 void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall& call) {
   Cursor* cursor = cursor_of(speaker, call);
   if (cursor == nullptr || cursor->by_traces != call.is_trace) return;
@@ -428,10 +411,17 @@ void CallRecorder::add_call(Speaker& speaker, const Event& event, const ReadCall
     ++recorded_.other_calls;
     return;
   }
-  const Numbered numbered = number(*cursor, op, call.call.root);
-  if (numbered.index < numbered.wanted.from) ++cursor->earlier;
-  if (!numbered.wanted.holds(numbered.index)) return;
-  RecordedCall recorded{.by = cursor->member, .index = numbered.index, .call = call.call};
+  Sequence* sequence = &cursor->collectives;
+  if (is_message(op)) {
+    auto& peers = op == "Send" ? cursor->sent : cursor->received;
+    const auto found = peers.find(call.call.root);
+    if (found == peers.end()) return;
+    sequence = &found->second;
+  }
+  const uint64_t index = sequence->made++;
+  if (index < sequence->wanted.from) ++cursor->earlier;
+  if (!sequence->wanted.holds(index)) return;
+  RecordedCall recorded{.by = cursor->member, .index = index, .call = call.call};
   read_buffers(event, call.is_trace, recorded);
   const auto group = speaker.groups.find(event.header.tid);
   if (group != speaker.groups.end() && group->second.depth > 0) {
@@ -464,20 +454,13 @@ void CallRecorder::add(const Event& event) {
 
 namespace {
 
-/// By communicator of `from`, its number in `to`; -1: it takes no part.
-std::vector<int> new_numbers(const PlanSeats& from, const PlanSeats& to) {
-  std::vector<int> numbers;
-  for (const int communicator : from.communicators) numbers.push_back(to.place_of(communicator));
-  return numbers;
-}
-
-std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls,
-                                    const std::vector<int>& numbers) {
+std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls, const PlanSeats& from,
+                                    const PlanSeats& to) {
   std::vector<PlannedCall> kept;
   std::map<int, int> streams;
   std::map<int, int> sizes;
   for (PlannedCall call : calls) {
-    call.communicator = numbers[static_cast<size_t>(call.communicator)];
+    call.communicator = to.place_of(from.communicators[static_cast<size_t>(call.communicator)]);
     if (call.communicator < 0) continue;
     call.stream = streams.try_emplace(call.stream, static_cast<int>(streams.size())).first->second;
     ++sizes[call.group];
@@ -489,23 +472,17 @@ std::vector<PlannedCall> kept_calls(const std::vector<PlannedCall>& calls,
   return kept;
 }
 
-/// The seat of `from` that is that seat of `to`.
-size_t same_seat(const PlanSeats& from, const Seat& seat) {
-  const auto found = std::find_if(from.seats.begin(), from.seats.end(), [&](const Seat& other) {
-    return other.process == seat.process && other.cuda_dev == seat.cuda_dev;
-  });
-  return static_cast<size_t>(std::distance(from.seats.begin(), found));
-}
-
 }  // namespace
 
 void project_calls(const ReplayPlan& all, const PlanSeats& from, const PlanSeats& to,
                    ReplayPlan& plan) {
-  const std::vector<int> numbers = new_numbers(from, to);
   for (size_t s = 0; s < to.seats.size(); ++s) {
-    const size_t before = same_seat(from, to.seats[s]);
-    if (before == from.seats.size()) continue;
-    plan.ranks[s].calls = kept_calls(all.ranks[before].calls, numbers);
+    const auto before = std::find_if(from.seats.begin(), from.seats.end(), [&](const Seat& other) {
+      return other.process == to.seats[s].process && other.cuda_dev == to.seats[s].cuda_dev;
+    });
+    if (before == from.seats.end()) continue;
+    const auto rank = static_cast<size_t>(before - from.seats.begin());
+    plan.ranks[s].calls = kept_calls(all.ranks[rank].calls, from, to);
   }
 }
 

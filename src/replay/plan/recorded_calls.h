@@ -178,21 +178,20 @@ class CallRecorder {
   /// Which life of a pointer.
   using Life = std::pair<uint64_t, int>;
 
+  /// Calls that are numbered together, and the numbers of those that are wanted.
+  struct Sequence {
+    CallWindow wanted;
+    uint64_t made = 0;
+  };
+
   /// A member while its lines are read.
   struct Cursor {
     Membership member;
     bool by_traces = false;
-    MemberWindows windows;
-    uint64_t collectives = 0;
-    std::map<int, uint64_t> sent;
-    std::map<int, uint64_t> received;
+    Sequence collectives;
+    std::map<int, Sequence> sent;  ///< By peer; those that are wanted.
+    std::map<int, Sequence> received;
     uint64_t earlier = 0;
-  };
-
-  /// A call's number, and the numbers of those that are wanted; none are of an unwanted peer.
-  struct Numbered {
-    uint64_t index = 0;
-    CallWindow wanted;
   };
 
   struct Group {
@@ -213,7 +212,6 @@ class CallRecorder {
   static void follow_lives(Speaker& speaker, const Message& message);
   void follow_groups(Speaker& speaker, int64_t thread, std::string_view function);
   static Cursor* cursor_of(Speaker& speaker, const ReadCall& call);
-  static Numbered number(Cursor& cursor, std::string_view op, int peer);
   void add_call(Speaker& speaker, const Event& event, const ReadCall& call);
 
   std::map<std::pair<std::string_view, int64_t>, Speaker> speakers_;  ///< By host and pid.

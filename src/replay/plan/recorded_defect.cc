@@ -1,5 +1,3 @@
-#include "replay/plan/recorded_defect.h"
-
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -10,6 +8,7 @@
 #include "diagnose/calls/who_waits.h"
 #include "diagnose/outcome/stop_evidence.h"
 #include "model/call_coverage.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {
@@ -21,12 +20,16 @@ struct Search {
   const Job& job;
   const Suspicion& suspicion;
   std::set<Membership> members;
+  const Waits& waits;
+  std::vector<Departure> departures;  ///< What the many did not make, else what may be such.
+  std::vector<Holdup> idle;
 
   const Communicator& comm(int communicator) const {
     return job.communicators[static_cast<size_t>(communicator)];
   }
-  const CollectiveCalls* calls(const Membership& member) const {
-    return calls_of(job, rank_of(job, member));
+  Waiter waiter(const Membership& member) const { return waiter_of(rank_of(job, member)); }
+  const CallSequence& collectives(const Membership& member) const {
+    return calls_of(job, rank_of(job, member))->collectives;
   }
   /// Those that a plan may hold.
   std::vector<Membership> known(int communicator, const std::vector<int>& ranks) const {
@@ -36,38 +39,38 @@ struct Search {
     }
     return result;
   }
+  std::vector<Membership> known_of(int communicator) const {
+    return {members.lower_bound({communicator, -1}), members.lower_bound({communicator + 1, -1})};
+  }
   bool is_blamed(const Membership& member) const {
     const int process = rank_of(job, member).process;
     const int rank = process < 0 ? -1 : job.processes[static_cast<size_t>(process)].rank;
-    return rank >= 0 &&
-           std::find(suspicion.ranks.begin(), suspicion.ranks.end(), rank) != suspicion.ranks.end();
+    return rank >= 0 && is_among(suspicion.ranks, rank);
   }
-  /// Of `behind`, those that are among them who hold the job up, as far as the logs can tell.
-  std::vector<Membership> holding(const Waits& waits, const std::vector<Membership>& behind) const {
-    std::vector<Membership> result;
-    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result),
-                 [&](const Membership& member) {
-                   const Waiter waiter = waiter_of(rank_of(job, member));
-                   return holds_up(waits, waiter) && !may_wait_for_unknown(job, waits, waiter);
-                 });
-    return result;
+  const Departure* departure_of(const Membership& member) const {
+    const auto found = std::ranges::find(departures, waiter(member), &Departure::waiter);
+    return found == departures.end() ? nullptr : &*found;
+  }
+  /// It waits for nobody, as far as the logs can tell.
+  bool is_idle(const Membership& member) const {
+    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
+      return holdup.waiters.front() == waiter(member);
+    });
+  }
+  /// It holds the job up, alone or in a circle, as far as the logs can tell.
+  bool is_holding(const Membership& member) const {
+    return holds_up(waits, waiter(member)) && !may_wait_for_unknown(job, waits, waiter(member));
   }
   bool is_suspected(int communicator) const {
     return comm(communicator).id == suspicion.communicator;
   }
 };
 
-/// Of those with a defect the suspected communicator, else the first; -1: there is none.
-template <typename HasDefect>
-int choose_communicator(const Search& search, HasDefect has_defect) {
-  int first = -1;
-  for (size_t c = 0; c < search.job.communicators.size(); ++c) {
-    const int communicator = static_cast<int>(c);
-    if (!has_defect(communicator)) continue;
-    if (search.is_suspected(communicator)) return communicator;
-    if (first < 0) first = communicator;
-  }
-  return first;
+template <typename IsSuch>
+std::vector<Membership> those(const std::vector<Membership>& members, IsSuch is_such) {
+  std::vector<Membership> result;
+  std::copy_if(members.begin(), members.end(), std::back_inserter(result), is_such);
+  return result;
 }
 
 /// The camp that is right: the largest, unless only others are not blamed.
@@ -122,59 +125,44 @@ DefectKind kind_of_departure(const CallSequence& right, const CallSequence& odd,
 AddedCall instead_of(const Search& search, const Membership& member, uint64_t index,
                      const CallSignature& right) {
   AddedCall added{.call = {member, index, right}, .before = std::nullopt};
-  const PlacedCall* made = search.calls(member)->collectives.call(index);
-  if (made != nullptr) added.before = NumberedCall{member, index, made->call};
+  const PlacedCall* made = search.collectives(member).call(index);
+  if (made != nullptr) added.before = RecordedCall{member, index, made->call};
   return added;
-}
-
-/// Members that made the call, or another one as it: all camps. Those outside `right` departed.
-void take_camps(const Search& search, int communicator, const FirstDifference& difference,
-                size_t right, RecordedDefect& defect) {
-  for (size_t c = 0; c < difference.camps.size(); ++c) {
-    const auto members = search.known(communicator, difference.camps[c].members);
-    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
-    if (c == right) continue;
-    defect.departed.insert(defect.departed.end(), members.begin(), members.end());
-  }
-  std::sort(defect.entered.begin(), defect.entered.end());
-}
-
-/// Members that made neither this call nor another one as it.
-std::vector<Membership> absent_from(const Search& search, int communicator,
-                                    const FirstDifference& difference) {
-  std::set<int> came;
-  for (const auto& camp : difference.camps) came.insert(camp.members.begin(), camp.members.end());
-  std::vector<Membership> absent;
-  for (const Membership& member : search.members) {
-    const bool is_there = member.communicator != communicator || came.contains(member.member);
-    if (!is_there) absent.push_back(member);
-  }
-  return absent;
 }
 
 /// Ranks of a communicator called different things at one place.
 RecordedDefect from_difference(const Search& search) {
   RecordedDefect defect;
-  const int communicator = choose_communicator(search, [&](int c) {
+  int communicator = -1;  // The suspected one, else the first.
+  for (int c = 0; c < static_cast<int>(search.job.communicators.size()); ++c) {
     const auto& difference = search.comm(c).difference;
-    return difference && difference->is_exact() && difference->camps.size() > 1;
-  });
+    if (!difference || !difference->is_exact() || difference->camps.size() < 2) continue;
+    if (communicator < 0 || search.is_suspected(c)) communicator = c;
+    if (search.is_suspected(c)) break;
+  }
   if (communicator < 0) return defect;
   const FirstDifference& difference = *search.comm(communicator).difference;
   const size_t right = right_camp(search, communicator, difference.camps);
-  take_camps(search, communicator, difference, right, defect);
+  std::set<int> came;  // To the call, or another one in its place.
+  for (size_t c = 0; c < difference.camps.size(); ++c) {
+    const auto members = search.known(communicator, difference.camps[c].members);
+    defect.entered.insert(defect.entered.end(), members.begin(), members.end());
+    if (c != right) defect.departed.insert(defect.departed.end(), members.begin(), members.end());
+    came.insert(difference.camps[c].members.begin(), difference.camps[c].members.end());
+  }
+  std::sort(defect.entered.begin(), defect.entered.end());
   const auto witnesses = search.known(communicator, difference.camps[right].members);
   if (defect.departed.empty() || witnesses.empty()) return {};
-  defect.missing = absent_from(search, communicator, difference);
+  defect.missing = those(search.known_of(communicator),
+                         [&](const Membership& member) { return !came.contains(member.member); });
   const CallSignature& call = difference.camps[right].call.call;
   for (const auto* members : {&defect.missing, &defect.departed}) {
     for (const Membership& member : *members) {
       defect.added.push_back(instead_of(search, member, difference.index, call));
     }
   }
-  defect.kind =
-      kind_of_departure(search.calls(witnesses.front())->collectives,
-                        search.calls(defect.departed.front())->collectives, difference.index);
+  defect.kind = kind_of_departure(search.collectives(witnesses.front()),
+                                  search.collectives(defect.departed.front()), difference.index);
   defect.communicator = communicator;
   defect.index = difference.index;
   return defect;
@@ -189,106 +177,73 @@ std::optional<uint64_t> number_of(const CallSequence& calls, SourceRef where) {
 }
 
 /// The waiter's call at which it left its program, as a call of the communicator where it made it.
-std::optional<NumberedCall> departure_call(const Search& search, const Departure& departure) {
+std::optional<RecordedCall> departure_call(const Search& search, const Departure& departure) {
   const Communicator& comm = search.comm(departure.communicator);
   for (size_t r = 0; r < comm.ranks.size(); ++r) {
     if (waiter_of(comm.ranks[r]) != departure.waiter) continue;
     const Membership member{departure.communicator, static_cast<int>(r)};
-    const auto index = number_of(search.calls(member)->collectives, departure.call.where);
-    if (index) return NumberedCall{member, *index, departure.call.call};
+    const auto index = number_of(search.collectives(member), departure.call.where);
+    if (index) return RecordedCall{member, *index, departure.call.call};
   }
   return std::nullopt;
 }
 
-/// Departures of the job: those that the many did not make, else those that may be such.
-std::vector<Departure> departures_of(const Job& job) {
-  Departures departures = find_departures(job);
-  for (std::vector<Departure>* list : {&departures.odd, &departures.unheard_of}) {
-    if (!list->empty()) return *list;
-  }
-  return departures.undecided;
-}
-
-const Departure* departure_of(const std::vector<Departure>& departures, const CommRank& rank) {
-  const auto found = std::find_if(departures.begin(), departures.end(), [&](const Departure& one) {
-    return one.waiter == waiter_of(rank);
-  });
-  return found == departures.end() ? nullptr : &*found;
-}
-
 /// Those that are behind and hold the others up; none if that cannot be told.
-std::vector<Membership> guilty(const Search& search, const Waits& waits, size_t front,
-                               const std::vector<Departure>& departures) {
-  const int communicator = waits.fronts[front].communicator;
-  const auto behind = search.known(communicator, waits.fronts[front].behind);
-  const auto those = [&](auto is_guilty) {
-    std::vector<Membership> result;
-    std::copy_if(behind.begin(), behind.end(), std::back_inserter(result), is_guilty);
-    return result;
-  };
-  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
-  const auto is_idle = [&](const Membership& member) {
-    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.front() == waiter_of(rank_of(search.job, member));
-    });
-  };
-  auto result = those([&](const Membership& member) { return search.is_blamed(member); });
-  if (result.empty()) {
-    result = those([&](const Membership& member) {
-      return departure_of(departures, rank_of(search.job, member)) != nullptr;
-    });
-  }
-  return result.empty() ? those(is_idle) : result;
+std::vector<Membership> guilty(const Search& search, const CallFront& front) {
+  const auto behind = search.known(front.communicator, front.behind);
+  auto result = those(behind, [&](const auto& member) { return search.is_blamed(member); });
+  if (!result.empty()) return result;
+  result =
+      those(behind, [&](const auto& member) { return search.departure_of(member) != nullptr; });
+  if (!result.empty()) return result;
+  return those(behind, [&](const auto& member) { return search.is_idle(member); });
 }
 
 /// The front that others wait for: of the suspected communicator, else with a rank that is blamed
 /// or departed, else the one in which most ranks wait.
-std::optional<size_t> choose_front(const Search& search, const Waits& waits,
-                                   const std::vector<Departure>& departures) {
+const CallFront* choose_front(const Search& search) {
   const auto weight = [&](const CallFront& front) {
     const auto behind = search.known(front.communicator, front.behind);
     const bool departed = std::any_of(behind.begin(), behind.end(), [&](const Membership& member) {
-      return search.is_blamed(member) ||
-             departure_of(departures, rank_of(search.job, member)) != nullptr;
+      return search.is_blamed(member) || search.departure_of(member) != nullptr;
     });
     return std::tuple(departed, search.is_suspected(front.communicator), front.ahead.size());
   };
-  std::optional<size_t> chosen;
-  for (size_t f = 0; f < waits.fronts.size(); ++f) {
-    const CallFront& front = waits.fronts[f];
+  const CallFront* chosen = nullptr;
+  for (const CallFront& front : search.waits.fronts) {
     if (!front.is_open() || search.known(front.communicator, front.ahead).empty()) continue;
     if (search.known(front.communicator, front.behind).empty()) continue;
-    if (!chosen || weight(waits.fronts[*chosen]) < weight(front)) chosen = f;
+    if (chosen == nullptr || weight(*chosen) < weight(front)) chosen = &front;
   }
   return chosen;
 }
 
 /// True if the departed rank waits, alone, in a call that its partners did not make.
-bool ran_ahead(const Search& search, const Waits& waits, const Departure& departure) {
-  return std::any_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& front) {
-    if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
-    const Membership member{front.communicator, front.ahead.front()};
-    return waiter_of(rank_of(search.job, member)) == departure.waiter;
-  });
+bool ran_ahead(const Search& search, const Departure& departure) {
+  return std::any_of(
+      search.waits.fronts.begin(), search.waits.fronts.end(), [&](const CallFront& front) {
+        if (front.communicator != departure.communicator || front.ahead.size() != 1) return false;
+        return search.waiter({front.communicator, front.ahead.front()}) == departure.waiter;
+      });
 }
 
 /// A rank made a call that its partners did not make, where ranks like it made another one.
-RecordedDefect from_extra_call(const Search& search, const Waits& waits) {
+RecordedDefect from_extra_call(const Search& search) {
   RecordedDefect defect;
-  for (const Departure& departure : departures_of(search.job)) {
+  for (const Departure& departure : search.departures) {
     const auto made = departure_call(search, departure);
-    if (!made || !search.members.contains(made->by) || !ran_ahead(search, waits, departure)) {
+    if (!made || !search.members.contains(made->by) || !ran_ahead(search, departure)) {
       continue;
     }
     const auto front = std::find_if(
-        waits.fronts.begin(), waits.fronts.end(),
+        search.waits.fronts.begin(), search.waits.fronts.end(),
         [&](const CallFront& one) { return one.communicator == made->by.communicator; });
     const auto behind = search.known(front->communicator, front->behind);
     const bool is_beyond = made->index == front->front;
-    const bool is_alone =
-        std::none_of(waits.fronts.begin(), waits.fronts.end(), [&](const CallFront& one) {
+    const bool is_alone = std::none_of(
+        search.waits.fronts.begin(), search.waits.fronts.end(), [&](const CallFront& one) {
           return std::any_of(one.behind.begin(), one.behind.end(), [&](int r) {
-            return waiter_of(rank_of(search.job, {one.communicator, r})) == departure.waiter;
+            return search.waiter({one.communicator, r}) == departure.waiter;
           });
         });
     if (!is_beyond || !is_alone || behind.empty()) continue;
@@ -304,33 +259,31 @@ RecordedDefect from_extra_call(const Search& search, const Waits& waits) {
 }
 
 /// The member has not made all messages that others wait for.
-bool owes_messages(const Search& search, const Waits& waits, const Membership& member) {
-  const Waiter waiter = waiter_of(rank_of(search.job, member));
-  return std::any_of(waits.unmatched.begin(), waits.unmatched.end(), [&](const auto& messages) {
-    if (messages.sizes_differ) return false;
-    const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
-    return waiter_of(rank_of(search.job, {messages.communicator, owing})) == waiter;
-  });
+bool owes_messages(const Search& search, const Membership& member) {
+  return std::any_of(
+      search.waits.unmatched.begin(), search.waits.unmatched.end(), [&](const auto& messages) {
+        if (messages.sizes_differ) return false;
+        const int owing = messages.sent > messages.received ? messages.receiver : messages.sender;
+        return search.waiter({messages.communicator, owing}) == search.waiter(member);
+      });
 }
 
 /// Whoever is blamed made more calls than the others, who had given up: it came too late to the
 /// last call that they made. Where it owes messages, it may have left those out instead.
-RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
+RecordedDefect from_late_entry(const Search& search) {
   RecordedDefect defect;
-  for (const CallFront& front : waits.fronts) {
+  for (const CallFront& front : search.waits.fronts) {
     const auto ahead = search.known(front.communicator, front.ahead);
     const auto behind = search.known(front.communicator, front.behind);
     const auto is_blamed = [&](const Membership& member) { return search.is_blamed(member); };
-    const auto owes = [&](const Membership& member) {
-      return owes_messages(search, waits, member);
-    };
+    const auto owes = [&](const Membership& member) { return owes_messages(search, member); };
     const bool is_late = !ahead.empty() && ahead.size() < behind.size() && front.front > 0 &&
                          std::all_of(ahead.begin(), ahead.end(), is_blamed) &&
                          std::none_of(ahead.begin(), ahead.end(), owes) &&
                          std::none_of(behind.begin(), behind.end(), is_blamed);
     const bool is_better = defect.kind == DefectKind::None || behind.size() > defect.entered.size();
     if (!is_late || !is_better) continue;
-    const PlacedCall* last = search.calls(behind.front())->collectives.call(front.front - 1);
+    const PlacedCall* last = search.collectives(behind.front()).call(front.front - 1);
     if (last == nullptr) continue;
     defect = {.kind = DefectKind::MissingCall,
               .communicator = front.communicator,
@@ -346,38 +299,41 @@ RecordedDefect from_late_entry(const Search& search, const Waits& waits) {
 }
 
 /// No rank that the logs do not cover can be the one that all wait for.
-bool all_are_known(const Job& job, const Waits& waits) {
-  return messages_are_covered(job) &&
-         std::all_of(waits.fronts.begin(), waits.fronts.end(),
+bool all_are_known(const Search& search) {
+  return messages_are_covered(search.job) &&
+         std::all_of(search.waits.fronts.begin(), search.waits.fronts.end(),
                      [](const CallFront& front) { return front.knows_all(); });
 }
 
 /// Some ranks did not come to a call that others entered. With `certain` only if it can be told who
 /// held the others up.
-RecordedDefect from_front(const Search& search, const Waits& waits, bool certain) {
+RecordedDefect from_front(const Search& search, bool certain) {
   RecordedDefect defect;
-  const std::vector<Departure> departures = departures_of(search.job);
-  const auto chosen = choose_front(search, waits, departures);
-  if (!chosen) return defect;
-  const CallFront& front = waits.fronts[*chosen];
+  const CallFront* chosen = choose_front(search);
+  if (chosen == nullptr) return defect;
+  const CallFront& front = *chosen;
   const PlacedCall* open = open_call(search.job, front);
-  const auto held_up_by = guilty(search, waits, *chosen, departures);
+  const auto held_up_by = guilty(search, front);
   if (open == nullptr) return defect;
-  if (held_up_by.empty() && (certain || !all_are_known(search.job, waits))) return defect;
+  if (held_up_by.empty() && (certain || !all_are_known(search))) return defect;
   defect.kind = DefectKind::MissingCall;
   defect.communicator = front.communicator;
   defect.index = front.front;
   defect.entered = search.known(front.communicator, front.ahead);
   defect.missing = search.known(front.communicator, front.behind);
-  defect.departed = held_up_by.empty() ? search.holding(waits, defect.missing) : held_up_by;
+  defect.departed = held_up_by;
+  if (held_up_by.empty()) {
+    defect.departed =
+        those(defect.missing, [&](const auto& member) { return search.is_holding(member); });
+  }
   if (defect.departed.empty()) return {};
   for (const Membership& member : defect.missing) {
     AddedCall added{.call = {member, front.front, open->call}, .before = std::nullopt};
-    const Departure* departure = departure_of(departures, rank_of(search.job, member));
+    const Departure* departure = search.departure_of(member);
     if (departure != nullptr) {
       added.before = departure_call(search, *departure);
       // It is behind here because it waits in a call of its own, which was one too many.
-      if (ran_ahead(search, waits, *departure)) defect.kind = DefectKind::ExtraCall;
+      if (ran_ahead(search, *departure)) defect.kind = DefectKind::ExtraCall;
     }
     defect.added.push_back(std::move(added));
   }
@@ -387,35 +343,30 @@ RecordedDefect from_front(const Search& search, const Waits& waits, bool certain
 /// Two calls in opposite order, both made by all: nobody is behind, but nobody came on either.
 RecordedDefect from_order(const Search& search) {
   RecordedDefect defect;
-  for (const Departure& departure : departures_of(search.job)) {
+  for (const Departure& departure : search.departures) {
     const auto made = departure_call(search, departure);
     if (!made || !search.members.contains(made->by)) continue;
     defect.kind = DefectKind::OtherCall;
     defect.communicator = made->by.communicator;
     defect.index = made->index;
     defect.departed.push_back(made->by);
-    for (const Membership& member : search.members) {
-      const bool is_there = member.communicator == defect.communicator;
-      if (is_there) defect.entered.push_back(member);
-    }
+    defect.entered = search.known_of(defect.communicator);
     return defect;
   }
   return defect;
 }
 
 /// All ranks entered what they called, and the job stopped nevertheless.
-RecordedDefect stall(const Search& search, const Waits& waits) {
+RecordedDefect stall(const Search& search) {
   RecordedDefect defect;
-  if (!waits.unmatched.empty() || !all_are_known(search.job, waits)) return defect;
+  if (!search.waits.unmatched.empty() || !all_are_known(search)) return defect;
   const CallFront* chosen = nullptr;
-  for (const CallFront& front : waits.fronts) {
+  for (const CallFront& front : search.waits.fronts) {
     if (front.is_open() || front.front == 0) continue;
     if (chosen == nullptr || search.is_suspected(front.communicator)) chosen = &front;
   }
   if (chosen == nullptr) return defect;
-  for (const Membership& member : search.members) {
-    if (member.communicator == chosen->communicator) defect.entered.push_back(member);
-  }
+  defect.entered = search.known_of(chosen->communicator);
   if (defect.entered.empty()) return defect;
   defect.kind = DefectKind::Stall;
   defect.communicator = chosen->communicator;
@@ -461,9 +412,9 @@ Membership member_of(const Job& job, int communicator, const Waiter& waiter) {
   return {communicator, static_cast<int>(found - ranks.begin())};
 }
 
-NumberedCall numbered(const Job& job, const MessageDeparture& departure) {
+RecordedCall numbered(const Job& job, const MessageDeparture& departure) {
   const RankCall& made = departure.made;
-  NumberedCall call{member_of(job, made.line.communicator, departure.waiter), made.index, {}};
+  RecordedCall call{member_of(job, made.line.communicator, departure.waiter), made.index, {}};
   call.call.op = made.op;
   if (made.line.is_message()) {
     call.call.root = made.receives ? made.line.sender : made.line.receiver;
@@ -480,80 +431,53 @@ RecordedDefect defect_of(const Debt& debt) {
           .departed = {debt.owing}};
 }
 
-RecordedDefect defect_of(const Search& search, const Debt& debt,
-                         const MessageDeparture& departure) {
-  RecordedDefect defect = defect_of(debt);
-  defect.index = departure.index;
-  defect.added = {{{debt.owing, departure.index, debt.owed}, numbered(search.job, departure)}};
-  return defect;
-}
-
-/// Those of `debts` whose owing rank is one that `is_named`, each once.
-template <typename IsNamed>
-std::vector<Membership> owing_ranks(const std::vector<Debt>& debts, IsNamed is_named) {
-  std::set<Membership> owing;
-  for (const Debt& debt : debts) {
-    if (is_named(debt.owing)) owing.insert(debt.owing);
-  }
-  return {owing.begin(), owing.end()};
-}
-
-/// Either end may have departed where nobody is named: the other one may have made one too many.
-std::vector<Membership> both_ends(const std::vector<Debt>& debts) {
-  std::set<Membership> ends;
-  for (const Debt& debt : debts) {
-    ends.insert(debt.owing);
-    ends.insert(debt.waiting);
-  }
-  return {ends.begin(), ends.end()};
-}
-
 /// Messages owed by those who hold the job up, none of whom may wait for a rank without log.
-std::vector<Debt> certain_debts(const Search& search, const Waits& waits) {
+std::vector<Debt> certain_debts(const Search& search) {
   std::set<size_t> owed;
-  for (const Holdup& holdup : waits.holdups) {
-    const bool is_unknown = std::any_of(
-        holdup.waiters.begin(), holdup.waiters.end(),
-        [&](const Waiter& waiter) { return may_wait_for_unknown(search.job, waits, waiter); });
+  for (const Holdup& holdup : search.waits.holdups) {
+    const bool is_unknown =
+        std::any_of(holdup.waiters.begin(), holdup.waiters.end(), [&](const Waiter& waiter) {
+          return may_wait_for_unknown(search.job, search.waits, waiter);
+        });
     if (!is_unknown) owed.insert(holdup.unmatched.begin(), holdup.unmatched.end());
   }
   std::vector<Debt> debts;
   for (const size_t m : owed) {
-    if (const auto debt = debt_of(search, waits.unmatched[m])) debts.push_back(*debt);
+    if (const auto debt = debt_of(search, search.waits.unmatched[m])) debts.push_back(*debt);
   }
   return debts;
 }
 
 /// Whom the suspicion blames of those who owe, else those who wait for nobody themselves. One that
 /// names both ends of a message leaves open which of them it was.
-std::vector<Membership> told_of(const Search& search, const Waits& waits,
-                                const std::vector<Debt>& debts) {
+std::vector<Membership> told_of(const Search& search, const std::vector<Debt>& debts) {
+  std::set<Membership> owing;
+  for (const Debt& debt : debts) owing.insert(debt.owing);
+  const std::vector<Membership> all(owing.begin(), owing.end());
+  const auto told = those(all, [&](const auto& one) { return search.is_blamed(one); });
   const bool names_both_ends = std::any_of(debts.begin(), debts.end(), [&](const Debt& debt) {
     return search.is_blamed(debt.owing) && search.is_blamed(debt.waiting);
   });
-  auto told = owing_ranks(debts, [&](const Membership& one) { return search.is_blamed(one); });
   if (!told.empty() && !names_both_ends) return told;
-  const std::vector<Holdup> idle = idle_holdups(search.job, waits);
-  return owing_ranks(debts, [&](const Membership& one) {
-    return std::any_of(idle.begin(), idle.end(), [&](const Holdup& holdup) {
-      return holdup.waiters.front() == waiter_of(rank_of(search.job, one));
-    });
-  });
+  return those(all, [&](const auto& one) { return search.is_idle(one); });
 }
 
 /// A message that a rank which holds others up left out where it had always made it; of several one
 /// that is blamed.
-RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
+RecordedDefect from_departed_message(const Search& search) {
   RecordedDefect defect;
   bool has_blamed = false;
-  for (const UnmatchedMessages& messages : waits.unmatched) {
+  for (const UnmatchedMessages& messages : search.waits.unmatched) {
     const auto debt = debt_of(search, messages);
     const auto departure = debt ? message_departure(search.job, messages) : std::nullopt;
-    if (!departure || search.holding(waits, {debt->owing}).empty()) continue;
+    if (!departure || !search.is_holding(debt->owing)) continue;
     const bool is_blamed = search.is_blamed(debt->owing);
     if (defect.kind != DefectKind::None && (!is_blamed || has_blamed)) continue;
     has_blamed = is_blamed;
-    defect = defect_of(search, *debt, *departure);
+    defect = defect_of(*debt);
+    defect.index = departure->index;
+    defect.added = {
+        {{debt->owing, departure->index, debt->owed}, numbered(search.job, *departure)}};
   }
   return defect;
 }
@@ -561,15 +485,21 @@ RecordedDefect from_departed_message(const Search& search, const Waits& waits) {
 /// Messages owed by ranks that hold the others up, as far as the logs can tell. Named are those
 /// whom the suspicion blames, else those who wait for nobody themselves. Where neither tells,
 /// either end of each of these messages may have departed, and all of them are named.
-RecordedDefect from_messages(const Search& search, const Waits& waits) {
-  const std::vector<Debt> debts = certain_debts(search, waits);
+RecordedDefect from_messages(const Search& search) {
+  const std::vector<Debt> debts = certain_debts(search);
   if (debts.empty()) return {};
-  const std::vector<Membership> told = told_of(search, waits, debts);
+  const std::vector<Membership> told = told_of(search, debts);
   const auto first = std::find_if(debts.begin(), debts.end(), [&](const Debt& debt) {
     return std::find(told.begin(), told.end(), debt.owing) != told.end();
   });
   RecordedDefect defect = defect_of(first == debts.end() ? debts.front() : *first);
-  defect.departed = told.empty() ? both_ends(debts) : told;
+  defect.departed = told;
+  if (told.empty()) {
+    // Either end may have departed: the other one may have made one too many.
+    std::set<Membership> ends;
+    for (const Debt& debt : debts) ends.insert({debt.owing, debt.waiting});
+    defect.departed.assign(ends.begin(), ends.end());
+  }
   for (const Debt& debt : debts) {
     defect.added.push_back({{debt.owing, debt.index, debt.owed}, std::nullopt});
   }
@@ -580,7 +510,8 @@ RecordedDefect from_messages(const Search& search, const Waits& waits) {
 
 RecordedDefect find_defect(const Job& job, const std::vector<Membership>& members,
                            const Suspicion& suspicion) {
-  const Search search{job, suspicion, {members.begin(), members.end()}};
+  const Waits& waits = find_waits(job);
+  Search search{job, suspicion, {members.begin(), members.end()}, waits, {}, {}};
   RecordedDefect defect = from_difference(search);
   if (defect.kind != DefectKind::None) {
     // Where the job went on, a line may be lost; the analysis knows better.
@@ -588,18 +519,28 @@ RecordedDefect find_defect(const Job& job, const std::vector<Membership>& member
     return is_meant || has_failed(job) ? defect : RecordedDefect{};
   }
   if (!has_failed(job)) return {};
-  const Waits& waits = find_waits(job);
+  const Departures departures = find_departures(job);
+  search.departures = !departures.odd.empty()          ? departures.odd
+                      : !departures.unheard_of.empty() ? departures.unheard_of
+                                                       : departures.undecided;
+  search.idle = idle_holdups(job, waits);
   // From what proves a departure to what only suggests one. A front without a culprit comes after
   // the messages: whoever owes one may be what that front waits for.
-  defect = from_late_entry(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_extra_call(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_departed_message(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/true);
-  if (defect.kind == DefectKind::None) defect = from_messages(search, waits);
-  if (defect.kind == DefectKind::None) defect = from_front(search, waits, /*certain=*/false);
-  if (defect.kind == DefectKind::None) defect = from_order(search);
+  RecordedDefect (*const kSources[])(const Search&) = {
+      from_late_entry,
+      from_extra_call,
+      from_departed_message,
+      [](const Search& all) { return from_front(all, /*certain=*/true); },
+      from_messages,
+      [](const Search& all) { return from_front(all, /*certain=*/false); },
+      from_order,
+  };
+  for (const auto source : kSources) {
+    defect = source(search);
+    if (defect.kind != DefectKind::None) return defect;
+  }
   const bool may_stall = !suspicion.id.empty() && stood_still(job);
-  return defect.kind == DefectKind::None && may_stall ? stall(search, waits) : defect;
+  return may_stall ? stall(search) : defect;
 }
 
 }  // namespace ncclog

@@ -1,5 +1,3 @@
-#include "replay/plan/shrink_plan.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,15 +11,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_frame.h"
 
 namespace ncclog {
 namespace {
-
-bool holds(const std::vector<int>& values, int value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 /// The communicator of which ranks are kept first: the one that stands still, else the largest; -1:
 /// there is none.
@@ -44,11 +39,10 @@ std::vector<int> roots_at_front(const ReplayPlan& plan) {
   for (const MadeIn mode : {MadeIn::Clean, MadeIn::Defect}) {
     for (const PlannedRank& rank : plan.ranks) {
       for (const PlannedCall& call : calls_in(rank, mode)) {
-        const bool is_meant = call.communicator == front.communicator &&
-                              call.index == front.index && has_root(call.op) && call.root >= 0;
+        const bool is_meant = is_at(call, front, false) && has_root(call.op) && call.root >= 0;
         if (!is_meant || static_cast<size_t>(call.root) >= members.size()) continue;
         const int root = members[static_cast<size_t>(call.root)];
-        if (!holds(roots, root)) roots.push_back(root);
+        if (!is_among(roots, root)) roots.push_back(root);
       }
     }
   }
@@ -87,69 +81,51 @@ void keep(Choice& choice, int rank) {
 /// The rank came to the call in question as it should.
 bool is_witness(const ReplayPlan& plan, int rank) {
   const auto& front = plan.hypothesis.front;
-  return front && holds(front->entered, rank) && !holds(plan.hypothesis.departed, rank);
-}
-
-bool has_witness(const Choice& choice) {
-  return std::any_of(choice.kept.begin(), choice.kept.end(),
-                     [&](int rank) { return is_witness(choice.plan, rank); });
-}
-
-/// Of the message in question both ends: where nobody is named, either of them may have departed.
-void keep_ends(Choice& choice) {
-  const Hypothesis& hypothesis = choice.plan.hypothesis;
-  if (hypothesis.kind != DefectKind::Message || !hypothesis.front) return;
-  for (const std::vector<int>* ends : {&hypothesis.front->missing, &hypothesis.front->entered}) {
-    if (!ends->empty()) keep(choice, ends->front());
-  }
-}
-
-void keep_departed(Choice& choice, size_t most) {
-  for (const int rank : choice.plan.hypothesis.departed) {
-    if (choice.kept.size() < most && holds(choice.members, rank)) keep(choice, rank);
-  }
-}
-
-/// Roots that the call in question names, in either run; one place is left to a rank that entered
-/// it.
-void keep_roots(Choice& choice, size_t most) {
-  for (const int root : roots_at_front(choice.plan)) {
-    const bool is_witnessed = has_witness(choice) || is_witness(choice.plan, root);
-    if (choice.kept.size() + (is_witnessed ? 0 : 1) < most) keep(choice, root);
-  }
+  return front && is_among(front->entered, rank) && !is_among(plan.hypothesis.departed, rank);
 }
 
 /// Higher is better: a witness of the test, on another host, who shares communicators.
 auto merit(const Choice& choice, int rank) {
   const ReplayPlan& plan = choice.plan;
   const std::vector<int>& of_rank = choice.communicators_of[static_cast<size_t>(rank)];
-  const bool departed = holds(plan.hypothesis.departed, rank);
+  const bool departed = is_among(plan.hypothesis.departed, rank);
   const bool other_host = !choice.hosts.contains(plan.ranks[static_cast<size_t>(rank)].host_group);
   const auto shared = std::count_if(of_rank.begin(), of_rank.end(),
                                     [&](int c) { return choice.communicators.contains(c); });
-  return std::tuple(holds(choice.members, rank), is_witness(plan, rank), !departed, other_host,
+  return std::tuple(is_among(choice.members, rank), is_witness(plan, rank), !departed, other_host,
                     shared, -rank);
-}
-
-int best_of_the_others(const Choice& choice) {
-  int chosen = -1;
-  for (int rank = 0; rank < static_cast<int>(choice.plan.ranks.size()); ++rank) {
-    if (choice.kept.contains(rank)) continue;
-    if (chosen < 0 || merit(choice, chosen) < merit(choice, rank)) chosen = rank;
-  }
-  return chosen;
 }
 
 }  // namespace
 
 std::vector<int> kept_ranks(const ReplayPlan& plan, int gpus) {
   const auto most = static_cast<size_t>(std::max(0, gpus));
+  const Hypothesis& hypothesis = plan.hypothesis;
   Choice choice = begin_choice(plan);
-  if (most >= 2) keep_ends(choice);
-  keep_departed(choice, std::max<size_t>(1, most / 2));
-  keep_roots(choice, most);
+  // Of the message in question both ends: where nobody is named, either of them may have departed.
+  if (most >= 2 && hypothesis.kind == DefectKind::Message && hypothesis.front) {
+    for (const std::vector<int>* ends : {&hypothesis.front->missing, &hypothesis.front->entered}) {
+      if (!ends->empty()) keep(choice, ends->front());
+    }
+  }
+  for (const int rank : hypothesis.departed) {
+    const bool is_room = choice.kept.size() < std::max<size_t>(1, most / 2);
+    if (is_room && is_among(choice.members, rank)) keep(choice, rank);
+  }
+  // One place is left to a rank that entered the call in question.
+  for (const int root : roots_at_front(plan)) {
+    const bool is_witnessed =
+        is_witness(plan, root) || std::any_of(choice.kept.begin(), choice.kept.end(),
+                                              [&](int rank) { return is_witness(plan, rank); });
+    if (choice.kept.size() + (is_witnessed ? 0 : 1) < most) keep(choice, root);
+  }
   while (choice.kept.size() < std::min(most, plan.ranks.size())) {
-    keep(choice, best_of_the_others(choice));
+    int best = -1;
+    for (int rank = 0; rank < static_cast<int>(plan.ranks.size()); ++rank) {
+      if (choice.kept.contains(rank)) continue;
+      if (best < 0 || merit(choice, best) < merit(choice, rank)) best = rank;
+    }
+    keep(choice, best);
   }
   return {choice.kept.begin(), choice.kept.end()};
 }
@@ -178,21 +154,6 @@ std::string counted(uint64_t number, std::string_view what) {
 
 std::string_view is_or_are(uint64_t number) { return number == 1 ? "is" : "are"; }
 
-std::string alone_sentence(std::vector<int> ranks) {
-  std::erase(ranks, -1);
-  return fmt::format(
-      "No kept rank made the same calls as {}.",
-      ranks.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(ranks)));
-}
-
-std::string communicators_sentence(const ShrinkLosses& losses, const ReplayPlan& plan) {
-  return fmt::format(
-      "{} of {} communicators are not made, because fewer than two of their ranks are kept; {} on "
-      "them {} left out.",
-      losses.communicators, plan.communicators.size(), counted(losses.calls, "call"),
-      is_or_are(losses.calls));
-}
-
 /// One sentence each, of the whole plan and the number of ranks that are kept.
 std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const ReplayPlan& plan,
                                         size_t kept) {
@@ -201,8 +162,20 @@ std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const Replay
       fmt::format("{} ranks are replayed by {}: every communicator is smaller, and its rings and "
                   "trees are others.",
                   plan.ranks.size(), kept));
-  if (!losses.alone.empty()) sentences.push_back(alone_sentence(losses.alone));
-  if (losses.communicators > 0) sentences.push_back(communicators_sentence(losses, plan));
+  if (!losses.alone.empty()) {
+    std::vector<int> known = losses.alone;
+    std::erase(known, -1);
+    sentences.push_back(fmt::format(
+        "No kept rank made the same calls as {}.",
+        known.empty() ? "some that are left out" : "ranks " + ranges_text(std::move(known))));
+  }
+  if (losses.communicators > 0) {
+    sentences.push_back(fmt::format(
+        "{} of {} communicators are not made, because fewer than two of their ranks are kept; {} "
+        "on them {} left out.",
+        losses.communicators, plan.communicators.size(), counted(losses.calls, "call"),
+        is_or_are(losses.calls)));
+  }
   if (losses.messages > 0) {
     sentences.push_back(fmt::format("{} to or from ranks that are not kept {} left out.",
                                     counted(losses.messages, "message"),
@@ -224,40 +197,34 @@ std::vector<std::string> loss_sentences(const ShrinkLosses& losses, const Replay
 // their calls; so do messages to ranks that are not kept; a root that is not kept becomes the
 // lowest rank. What is lost is among the plan's losses.
 
-/// What ranks and communicators that are kept are called in the smaller plan, by their old number.
-struct NewNumbers {
-  std::map<int, int> ranks;
-  std::map<int, int> communicators;
-};
-
 /// A plan that becomes smaller.
 struct Shrinking {
   const ReplayPlan& plan;
-  NewNumbers numbers;
+  std::map<int, int> ranks;          ///< Of those that are kept: their new number by the old one.
+  std::map<int, int> communicators;  ///< Likewise.
   ReplayPlan result;
   ShrinkLosses losses;
-};
 
-std::vector<int> renamed(const NewNumbers& numbers, const std::vector<int>& ranks) {
-  std::vector<int> result;
-  for (const int rank : ranks) {
-    const auto found = numbers.ranks.find(rank);
-    if (found != numbers.ranks.end()) result.push_back(found->second);
+  std::vector<int> renamed(const std::vector<int>& old) const {
+    std::vector<int> kept;
+    for (const int rank : old) {
+      if (const auto found = ranks.find(rank); found != ranks.end()) kept.push_back(found->second);
+    }
+    return kept;
   }
-  return result;
-}
+};
 
 void shrink_communicators(Shrinking& s) {
   s.result.communicators.clear();
   for (size_t c = 0; c < s.plan.communicators.size(); ++c) {
     PlannedCommunicator comm = s.plan.communicators[c];
-    comm.ranks = renamed(s.numbers, comm.ranks);
+    comm.ranks = s.renamed(comm.ranks);
     if (comm.ranks.size() < 2) {
       ++s.losses.communicators;
       continue;
     }
-    if (comm.parent >= 0) comm.parent = s.numbers.communicators.at(comm.parent);
-    s.numbers.communicators[static_cast<int>(c)] = static_cast<int>(s.result.communicators.size());
+    if (comm.parent >= 0) comm.parent = s.communicators.at(comm.parent);
+    s.communicators[static_cast<int>(c)] = static_cast<int>(s.result.communicators.size());
     s.result.communicators.push_back(std::move(comm));
   }
 }
@@ -266,18 +233,16 @@ void shrink_communicators(Shrinking& s) {
 int new_root(const Shrinking& s, int communicator, int root) {
   const std::vector<int>& old_ranks = s.plan.communicators[static_cast<size_t>(communicator)].ranks;
   if (root < 0 || static_cast<size_t>(root) >= old_ranks.size()) return -1;
-  const auto rank = s.numbers.ranks.find(old_ranks[static_cast<size_t>(root)]);
-  if (rank == s.numbers.ranks.end()) return -1;
-  const int renamed_communicator = s.numbers.communicators.at(communicator);
-  const std::vector<int>& ranks =
-      s.result.communicators[static_cast<size_t>(renamed_communicator)].ranks;
-  return static_cast<int>(std::find(ranks.begin(), ranks.end(), rank->second) - ranks.begin());
+  const auto rank = s.ranks.find(old_ranks[static_cast<size_t>(root)]);
+  if (rank == s.ranks.end()) return -1;
+  const auto number = static_cast<size_t>(s.communicators.at(communicator));
+  return rank_in(s.result.communicators[number], rank->second);
 }
 
 /// False if the call goes.
 bool keep_call(Shrinking& s, PlannedCall& call) {
-  const auto communicator = s.numbers.communicators.find(call.communicator);
-  if (communicator == s.numbers.communicators.end()) {
+  const auto communicator = s.communicators.find(call.communicator);
+  if (communicator == s.communicators.end()) {
     ++s.losses.calls;
     return false;
   }
@@ -295,23 +260,18 @@ bool keep_call(Shrinking& s, PlannedCall& call) {
 
 void shrink_ranks(Shrinking& s) {
   s.result.ranks.clear();
-  for (const auto& [old_rank, new_rank] : s.numbers.ranks) {
+  std::map<int, int> hosts;  // Numbered anew, by first use.
+  for (const auto& [old_rank, new_rank] : s.ranks) {
     PlannedRank rank = s.plan.ranks[static_cast<size_t>(old_rank)];
     std::vector<PlannedCall> calls;
     for (PlannedCall& call : rank.calls) {
       if (keep_call(s, call)) calls.push_back(std::move(call));
     }
+    rank.host_group =
+        hosts.try_emplace(rank.host_group, static_cast<int>(hosts.size())).first->second;
     rank.left_out += rank.calls.size() - calls.size();
     rank.calls = std::move(calls);
     s.result.ranks.push_back(std::move(rank));
-  }
-}
-
-void number_hosts(ReplayPlan& plan) {
-  std::map<int, int> numbers;
-  for (PlannedRank& rank : plan.ranks) {
-    rank.host_group =
-        numbers.try_emplace(rank.host_group, static_cast<int>(numbers.size())).first->second;
   }
 }
 
@@ -326,72 +286,56 @@ std::string program_text(const ReplayPlan& plan, const PlannedRank& rank) {
   return text;
 }
 
-/// `other` is not kept, and `rank` makes its calls, too.
-void let_stand_for(PlannedRank& rank, const PlannedRank& other) {
-  std::vector<int>& stands_for = rank.stands_for;
-  stands_for.insert(stands_for.end(), other.stands_for.begin(), other.stands_for.end());
-  if (other.recorded_rank >= 0) stands_for.push_back(other.recorded_rank);
-}
-
 /// Of ranks that made the same calls the first one that is kept stands for those that are not.
-void fold_alike(Shrinking& s, const std::vector<int>& ranks) {
-  const auto is_kept = [&s](int rank) { return s.numbers.ranks.contains(rank); };
-  const auto kept = std::find_if(ranks.begin(), ranks.end(), is_kept);
-  for (const int rank : ranks) {
-    if (is_kept(rank)) continue;
-    const PlannedRank& old = s.plan.ranks[static_cast<size_t>(rank)];
-    if (kept == ranks.end()) {
-      s.losses.alone.push_back(old.recorded_rank);
-    } else {
-      let_stand_for(s.result.ranks[static_cast<size_t>(s.numbers.ranks.at(*kept))], old);
-    }
-  }
-}
-
 void fold(Shrinking& s) {
+  const auto is_kept = [&s](int rank) { return s.ranks.contains(rank); };
   std::map<std::string, std::vector<int>> by_program;
   for (size_t r = 0; r < s.plan.ranks.size(); ++r) {
     by_program[program_text(s.plan, s.plan.ranks[r])].push_back(static_cast<int>(r));
   }
-  for (const auto& [text, ranks] : by_program) fold_alike(s, ranks);
+  for (const auto& [text, ranks] : by_program) {
+    const auto kept = std::find_if(ranks.begin(), ranks.end(), is_kept);
+    for (const int rank : ranks) {
+      if (is_kept(rank)) continue;
+      const PlannedRank& old = s.plan.ranks[static_cast<size_t>(rank)];
+      if (kept == ranks.end()) {
+        s.losses.alone.push_back(old.recorded_rank);
+        continue;
+      }
+      auto& stands_for = s.result.ranks[static_cast<size_t>(s.ranks.at(*kept))].stands_for;
+      stands_for.insert(stands_for.end(), old.stands_for.begin(), old.stands_for.end());
+      if (old.recorded_rank >= 0) stands_for.push_back(old.recorded_rank);
+    }
+  }
   for (PlannedRank& rank : s.result.ranks) {
     std::sort(rank.stands_for.begin(), rank.stands_for.end());
   }
 }
 
-void shrink_hypothesis(const NewNumbers& numbers, Hypothesis& hypothesis) {
-  hypothesis.departed = renamed(numbers, hypothesis.departed);
-  if (!hypothesis.front) return;
-  FrontLine& front = *hypothesis.front;
-  front.communicator = numbers.communicators.at(front.communicator);
-  front.entered = renamed(numbers, front.entered);
-  front.missing = renamed(numbers, front.missing);
-}
-
-std::vector<PlannedSetting> shrunk_settings(const NewNumbers& numbers,
-                                            const std::vector<PlannedSetting>& settings) {
-  std::vector<PlannedSetting> result;
-  for (PlannedSetting setting : settings) {
-    const bool of_all = setting.ranks.empty();
-    setting.ranks = renamed(numbers, setting.ranks);
-    if (!of_all && setting.ranks.empty()) continue;
-    if (setting.ranks.size() == numbers.ranks.size()) setting.ranks.clear();
-    result.push_back(std::move(setting));
-  }
-  return result;
-}
-
 /// The plan of the ranks `kept` of `plan`, ascending. The communicator that stands still has to
 /// keep two of them.
 ReplayPlan smaller_plan(const ReplayPlan& plan, const std::vector<int>& kept) {
-  Shrinking s{.plan = plan, .numbers = {}, .result = plan, .losses = {}};
-  for (size_t k = 0; k < kept.size(); ++k) s.numbers.ranks[kept[k]] = static_cast<int>(k);
+  Shrinking s{.plan = plan, .ranks = {}, .communicators = {}, .result = plan, .losses = {}};
+  for (size_t k = 0; k < kept.size(); ++k) s.ranks[kept[k]] = static_cast<int>(k);
   shrink_communicators(s);
   shrink_ranks(s);
-  number_hosts(s.result);
   fold(s);
-  shrink_hypothesis(s.numbers, s.result.hypothesis);
-  s.result.settings = shrunk_settings(s.numbers, plan.settings);
+  Hypothesis& hypothesis = s.result.hypothesis;
+  hypothesis.departed = s.renamed(hypothesis.departed);
+  if (hypothesis.front) {
+    FrontLine& front = *hypothesis.front;
+    front.communicator = s.communicators.at(front.communicator);
+    front.entered = s.renamed(front.entered);
+    front.missing = s.renamed(front.missing);
+  }
+  s.result.settings.clear();
+  for (PlannedSetting setting : plan.settings) {
+    const bool of_all = setting.ranks.empty();
+    setting.ranks = s.renamed(setting.ranks);
+    if (!of_all && setting.ranks.empty()) continue;
+    if (setting.ranks.size() == kept.size()) setting.ranks.clear();
+    s.result.settings.push_back(std::move(setting));
+  }
   for (std::string& sentence : loss_sentences(s.losses, plan, kept.size())) {
     s.result.losses.push_back(std::move(sentence));
   }

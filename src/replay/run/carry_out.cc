@@ -171,7 +171,6 @@ struct ReplayRuns {
   const CarryOutPatience& patience;
   const StopSignals& stops;
   std::ostream& says;
-  Listener listener;
   ReplayOutcome outcome = replay.outcome;
   std::vector<GpuCheck> checks = replay.checks;  ///< As the GPUs were asked last.
   /// Before the first run.
@@ -221,7 +220,6 @@ RunRequest request_for(const ReplayRuns& runs, size_t number) {
                  .hosts = replay.outcome.pseudo_hosts,
                  .multicast = replay.flags.multicast,
                  .logs = (replay.out / listed.folder).native(),
-                 .coordinator = runs.listener.address(),
                  .token = request.token};
   setup.settings.insert(setup.settings.end(), listed.varied.begin(), listed.varied.end());
   for (int rank = 0; rank < static_cast<int>(replay.plan.ranks.size()); ++rank) {
@@ -260,7 +258,7 @@ void clean_up(ReplayRuns& runs, const RunResult& result, const std::string& toke
 RunOutcome run_one(ReplayRuns& runs, size_t number) {
   const ListedRun& listed = runs.replay.list.runs[number];
   const RunRequest request = request_for(runs, number);
-  const RunResult result = coordinate(request, runs.listener);
+  const RunResult result = coordinate(request);
   RunOutcome run = result.run;
   run.settings = listed.varied;
   run.logs = listed.folder;

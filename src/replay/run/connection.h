@@ -1,12 +1,11 @@
 // Over what do the coordinator of a run and its ranks talk, and how does it wait for whatever comes
 // first?
 //
-//   coordinator: Listener listener;                   127.0.0.1:41377
-//   rank:        connect_to("127.0.0.1:41377", "9f86d0…", 5s)
-//   both:        connection.send(write_order(order)); connection.receive(); connection.next_line()
+//   auto [ours, theirs] = make_channel();   a socket pair; the process of the rank inherits one end
+//   ours.send(write_order(order)); ours.receive(); ours.next_line()
 //
-// Lines over TCP on this host. Nothing here blocks but connect_to. What the other end sends may be
-// anything: lines are bounded, and nobody is heard who did not say the token first.
+// Lines over a socket pair that nobody else can reach. Nothing here blocks. What a rank sends may
+// still be anything, because NCCL runs in its process: lines are bounded.
 
 #pragma once
 
@@ -14,13 +13,11 @@
 
 #include <chrono>
 #include <csignal>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "replay/run/protocol.h"
 
 namespace ncclog {
 
@@ -86,62 +83,14 @@ class Connection {
   std::string unsent_;
 };
 
-/// Connects to the coordinator, which listens before it starts a rank, and says the token. Throws
-/// Error where nobody listens, or nobody answers within `patience`.
-Connection connect_to(std::string_view address, std::string_view token,
-                      std::chrono::milliseconds patience);
-
-/// 32 hexadecimal digits that nobody else can know.
-std::string random_token();
-
-/// Where ranks connect to. Invariant: listens as long as it lives.
-class Listener {
- public:
-  /// On any free port of 127.0.0.1. Throws Error.
-  Listener();
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  ~Listener();
-
-  int descriptor() const { return descriptor_; }
-
-  /// "127.0.0.1:41377", as a rank is told.
-  const std::string& address() const { return address_; }
-
-  /// Connections that came since the last time.
-  std::vector<Connection> take_new();
-
- private:
-  int descriptor_ = -1;
-  std::string address_;
-};
-
-/// Those that have connected and did not say the token yet. Who says anything else is dropped, and
-/// of more than kMost who say nothing the eldest.
-class WaitingRoom {
- public:
-  static constexpr size_t kMost = 256;
-
-  explicit WaitingRoom(std::string token) : token_(std::move(token)) {}
-
-  void admit(std::vector<Connection> newcomers);
-
-  /// Those waiting, to be polled.
-  std::vector<int> descriptors() const;
-
-  /// Reads from all; takes out and returns those who said the token.
-  std::vector<Connection> take_trusted();
-
- private:
-  std::string token_;
-  std::deque<Connection> waiting_;
-};
+/// Both ends of a channel. Throws Error.
+std::pair<Connection, Connection> make_channel();
 
 // What one loop waits for at once: whatever comes first wakes it.
 //
 //   PollList polled;
-//   polled.add(listener.descriptor());    a rank connects
-//   polled.add(connection);               it speaks, or takes what was kept for it
+//   polled.add(connection);         a rank speaks, or takes what was kept for it
+//   polled.add(child.descriptor())  its process ends
 //   polled.wait(30s);
 
 /// Descriptors that are waited for; made anew for every wait.
@@ -157,54 +106,6 @@ struct PollList {
   /// Returns when something has come, or after `most`: not at all if that is over, and an hour at
   /// most.
   void wait(std::chrono::milliseconds most);
-};
-
-// Which connection is which rank's?
-//
-//   somebody connects            → waits for the token
-//   "9f86d0…"                    → trusted, and nameless
-//   {"at":"start","rank":1,…}    → the connection of rank 1
-
-/// The connections of the ranks of one run. Invariant: who has a rank's place said the token and
-/// then, as the first one, that it is that rank.
-class RankConnections {
- public:
-  RankConnections(const std::string& token, size_t nranks);
-
-  /// Somebody who knows the token, and the line that was said behind it.
-  struct Greeting {
-    Connection connection;
-    std::string line;
-  };
-
-  /// Lets in who connected, and returns those that have greeted since the last time.
-  std::vector<Greeting> admit(std::vector<Connection> newcomers);
-
-  /// Gives the connection the place of the rank that starts with this message. False: it starts
-  /// none of the plan, or the rank was here before; the connection is then left as it is.
-  bool seat(const RankMessage& message, Connection& connection);
-
-  /// Number of ranks.
-  size_t size() const { return of_rank_.size(); }
-
-  /// A closed one if the rank is not connected.
-  Connection& of(int rank) { return of_rank_[static_cast<size_t>(rank)]; }
-  const Connection& of(int rank) const { return of_rank_[static_cast<size_t>(rank)]; }
-
-  /// True if the rank is connected, or was.
-  bool was_connected(int rank) const { return was_connected_[static_cast<size_t>(rank)]; }
-
-  /// To all ranks that are connected.
-  void send_all(const RunOrder& order);
-
-  /// Everybody who may speak, ranks or not.
-  void add_to(PollList& polled) const;
-
- private:
-  WaitingRoom waiting_;
-  std::vector<Connection> nameless_;  ///< Said the token, and not yet who they are.
-  std::vector<Connection> of_rank_;
-  std::vector<bool> was_connected_;  ///< By rank.
 };
 
 }  // namespace ncclog

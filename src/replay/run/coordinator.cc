@@ -174,15 +174,15 @@ struct RunState {
   explicit RunState(const RunRequest& of)
       : request(of),
         progress(of.plan->ranks.size(), of.limits, began),
-        connections(of.token, of.plan->ranks.size()),
+        connections(of.plan->ranks.size()),
         said_aborted(of.plan->ranks.size(), false) {}
 
   const RunRequest& request;
   RunClock::time_point began = RunClock::now();
   RunProgress progress;
   std::vector<HeldProcess> processes;
-  RankConnections connections;
-  std::vector<bool> said_aborted;  ///< By rank.
+  std::vector<Connection> connections;  ///< By rank.
+  std::vector<bool> said_aborted;       ///< By rank.
   EndStage stage = EndStage::Running;
   RunClock::time_point stage_ends;  ///< Of the stages behind Running.
   std::optional<Trouble> trouble;   ///< Why the run is being ended; nullopt: it is not.
@@ -214,17 +214,24 @@ void signal_all(RunState& run, int number) {
   for (HeldProcess& process : run.processes) send_signal(process, number);
 }
 
+void send_all(RunState& run, const RunOrder& order) {
+  for (Connection& connection : run.connections) connection.send(write_order(order));
+}
+
 /// Decides how the run ended, once, and begins to end it.
 void stop_run(RunState& run, Trouble trouble) {
   if (run.trouble) return;
   run.trouble = std::move(trouble);
   if (run.stage != EndStage::Running) return;
   run.segments.merge(mapped_segments(run.processes));
-  run.connections.send_all({.kind = RunOrder::Kind::Abort});
+  send_all(run, {.kind = RunOrder::Kind::Abort});
   enter(run, EndStage::Aborting, run.request.limits.abort_grace);
-  // Who never connected cannot hear "abort". A connection that broke says it by itself.
+  // Who has not spoken yet does not listen yet. A connection that broke says "abort" by itself.
+  const std::vector<int> silent = run.progress.ranks_in(ReplayPhase::Start);
   for (HeldProcess& process : run.processes) {
-    if (!run.connections.was_connected(process.what->rank)) send_signal(process, SIGTERM);
+    if (std::binary_search(silent.begin(), silent.end(), process.what->rank)) {
+      send_signal(process, SIGTERM);
+    }
   }
 }
 
@@ -281,7 +288,7 @@ void take(RunState& run, int rank, const std::string& line) {
   const auto message = parse_message(line);
   const ReplayPhase phase = run.progress.outcomes()[rank].reached;
   if (!message) {
-    run.connections.of(rank).close();
+    run.connections[rank].close();
     stop_run(run,
              {RunEnd::Failed, phase, rank, fmt::format("rank {} sent what is no message", rank)});
     return;
@@ -298,35 +305,16 @@ void take(RunState& run, int rank, const std::string& line) {
 
 /// True if something came.
 bool hear(RunState& run, int rank) {
-  Connection& connection = run.connections.of(rank);
+  Connection& connection = run.connections[rank];
   const size_t bytes = connection.receive();
   while (auto line = connection.next_line()) take(run, rank, *line);
   return bytes > 0;
 }
 
-void welcome(RunState& run, RankConnections::Greeting greeting) {
-  const auto message = parse_message(greeting.line);
-  if (message && message->kind == RankMessage::Kind::Error) {
-    stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, -1, readable_error(*message)});
-  }
-  if (!message || !run.connections.seat(*message, greeting.connection)) return;
-  take(run, message->rank, greeting.line);
-  if (run.stage != EndStage::Running) {
-    run.connections.of(message->rank).send(write_order({.kind = RunOrder::Kind::Abort}));
-  }
-}
-
-/// Lets in who connected; who starts as a rank is heard from then on.
-void admit_ranks(RunState& run, std::vector<Connection> newcomers) {
-  for (RankConnections::Greeting& greeting : run.connections.admit(std::move(newcomers))) {
-    welcome(run, std::move(greeting));
-  }
-}
-
-/// Takes what the connected ranks have said, and sends what is still kept for them.
+/// Takes what the ranks have said, and sends what is still kept for them.
 void hear_ranks(RunState& run) {
   for (int rank = 0; rank < static_cast<int>(run.connections.size()); ++rank) {
-    Connection& connection = run.connections.of(rank);
+    Connection& connection = run.connections[rank];
     if (!connection.is_open()) continue;
     connection.flush();
     hear(run, rank);
@@ -338,7 +326,7 @@ void hear_ranks(RunState& run) {
 /// Takes what a rank said whose process is gone, and closes its connection. A child of the process
 /// may hold it open, and may even speak.
 void hear_last_words(RunState& run, int rank) {
-  Connection& connection = run.connections.of(rank);
+  Connection& connection = run.connections[rank];
   // 16 rounds are 4 MB: more than a rank has to say, and an end to a child that floods.
   for (int round = 0; round < 16 && connection.is_open() && hear(run, rank); ++round) {
   }
@@ -382,7 +370,13 @@ void note_ends(RunState& run) {
 std::unique_ptr<ChildProcess> start(RunState& run, const RankProcess& what) {
   if (run.trouble) return nullptr;
   try {
-    return std::make_unique<ChildProcess>(what.start);
+    auto [ours, theirs] = make_channel();
+    ProcessStart start = what.start;
+    start.channel = theirs.descriptor();
+    start.environment[kChannelVariable] = std::to_string(start.channel);
+    auto child = std::make_unique<ChildProcess>(start);
+    run.connections[what.rank] = std::move(ours);
+    return child;
   } catch (const Error& error) {
     stop_run(run, {RunEnd::NotStarted, ReplayPhase::Start, what.rank,
                    fmt::format("{} {}", error.where(), error.what())});
@@ -427,11 +421,10 @@ milliseconds time_left(const RunState& run) {
   return has_to_ask ? std::min(left, milliseconds(50)) : left;
 }
 
-void wait(const RunState& run, const Listener& listener) {
+void wait(const RunState& run) {
   PollList polled;
-  polled.add(listener.descriptor());
   polled.add(run.request.stop_descriptor);
-  run.connections.add_to(polled);
+  for (const Connection& connection : run.connections) polled.add(connection);
   for (const HeldProcess& process : run.processes) {
     if (process.is_running()) polled.add(process.child->descriptor());
   }
@@ -453,7 +446,7 @@ void look_for_stop(RunState& run) {
 void advance(RunState& run, RunClock::time_point now) {
   if (const auto order = run.progress.take_order(now)) {
     run.segments.merge(mapped_segments(run.processes));
-    run.connections.send_all(*order);
+    send_all(run, *order);
   }
   const auto deadline = run.progress.next_deadline();
   if (!deadline || deadline->time > now) return;
@@ -481,13 +474,12 @@ RunOutcome outcome_of(RunState& run) {
 
 }  // namespace
 
-RunResult coordinate(const RunRequest& request, Listener& listener) {
+RunResult coordinate(const RunRequest& request) {
   RunState run(request);
   start_processes(run);
   while (!is_everything_over(run)) {
-    wait(run, listener);
+    wait(run);
     look_for_stop(run);
-    admit_ranks(run, listener.take_new());
     // Deaths first: a rank that others complain about may have been killed before.
     note_ends(run);
     hear_ranks(run);
@@ -507,6 +499,40 @@ RunResult coordinate(const RunRequest& request, Listener& listener) {
     if (process.child) result.pids.push_back(process.child->pid());
   }
   return result;
+}
+
+std::string lead_threads(std::vector<Connection> ranks, RunProgress& progress) {
+  std::string first_error;
+  const auto send_all = [&](const RunOrder& order) {
+    for (Connection& rank : ranks) rank.send(write_order(order));
+  };
+  const auto fail = [&](const std::string& error) {
+    if (error.empty() || !first_error.empty()) return;
+    first_error = error;
+    send_all({.kind = RunOrder::Kind::Abort});
+  };
+  const auto take_line = [&](int rank, const std::string& line) {
+    const auto message = parse_message(line);
+    if (!message) return fail("a rank sent what is no message");
+    if (message->kind == RankMessage::Kind::Error) return fail(message->error);
+    if (first_error.empty()) fail(progress.hear(rank, *message, RunClock::now()));
+  };
+  while (std::any_of(ranks.begin(), ranks.end(), [](const auto& rank) { return rank.is_open(); })) {
+    PollList polled;
+    for (const Connection& rank : ranks) polled.add(rank);
+    polled.wait(milliseconds(200));
+    for (size_t rank = 0; rank < ranks.size(); ++rank) {
+      ranks[rank].flush();
+      ranks[rank].receive();
+      while (const auto line = ranks[rank].next_line()) take_line(static_cast<int>(rank), *line);
+    }
+    if (!first_error.empty()) continue;
+    const auto now = RunClock::now();
+    if (const auto order = progress.take_order(now)) send_all(*order);
+    const auto deadline = progress.next_deadline();
+    if (deadline && deadline->time <= now) fail("the run took too long");
+  }
+  return first_error;
 }
 
 }  // namespace ncclog

@@ -35,7 +35,7 @@ struct RunRequest {
   std::vector<int> gpus;             ///< By rank of the plan.
   std::vector<RankProcess> processes;
   RunLimits limits;
-  std::string token;         ///< That ranks say first, and by which their processes are known.
+  std::string token;         ///< By which their processes are known.
   int stop_descriptor = -1;  ///< A signalfd: what comes there ends the run; -1: nothing does.
 };
 
@@ -49,8 +49,13 @@ struct RunResult {
   std::set<std::string> segments;  ///< Shared memory of NCCL that they were seen to use.
 };
 
-/// Starts the processes, tells them where to connect by what their environment says, and returns
-/// when all are gone. Never throws because of what a rank does.
-RunResult coordinate(const RunRequest& request, Listener& listener);
+/// Starts the processes, each with a channel to this one, and returns when all are gone. Never
+/// throws because of what a rank does.
+RunResult coordinate(const RunRequest& request);
+
+/// What coordinate() does, for ranks that are threads of this process and that nobody ends: all go
+/// on when all have come; the first error, or a phase that takes too long, aborts all. `ranks` are
+/// our ends of their channels. Returns when all have closed theirs; the first error, empty: none.
+std::string lead_threads(std::vector<Connection> ranks, RunProgress& progress);
 
 }  // namespace ncclog

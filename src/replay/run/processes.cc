@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -167,6 +168,13 @@ Environment this_environment() {
   return environment;
 }
 
+std::string random_token() {
+  std::random_device random;
+  std::string token;
+  for (int part = 0; part < 4; ++part) token += fmt::format("{:08x}", random());
+  return token;
+}
+
 int pseudo_host_of(const ReplayPlan& plan, int rank, int hosts) {
   if (hosts != host_group_count(plan)) {
     return static_cast<int>(static_cast<int64_t>(rank) * hosts /
@@ -190,7 +198,6 @@ Environment environment_of(const ReplayPlan& plan, int rank, const RunSetup& set
   if (setup.hosts > 1) add_pseudo_hosts(environment, plan, rank, setup.hosts);
   for (const auto& [name, value] : setup.settings) environment[name] = value;
   if (!setup.multicast) environment["NCCL_NVLS_ENABLE"] = "0";
-  environment[kCoordinatorVariable] = setup.coordinator;
   environment[kTokenVariable] = setup.token;
   return environment;
 }
@@ -357,6 +364,7 @@ bool redirect(const char* output) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (start.channel >= 0) fcntl(start.channel, F_SETFD, 0);
   // With another parent, the coordinator died before prctl() could tell the kernel.
   if (getppid() == parent && redirect(start.output.c_str())) {
     execve(start.program.c_str(), texts.arguments.data(), texts.environment.data());

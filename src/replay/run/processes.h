@@ -41,7 +41,7 @@ void write_whole_file(const std::filesystem::path& path, const std::string& text
 //   ncclog-replay rank --plan plan.json --mode clean --rank 1 --device 1 --time 20
 //
 // The run starts its processes by this command line, and by the two variables of
-// replay/run/protocol.h, which say where it listens.
+// replay/run/protocol.h.
 
 /// A bit that is flipped in what a call received, before it is compared: shows that the comparison
 /// sees and locates it.
@@ -93,16 +93,18 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// What a run adds to the plan.
 struct RunSetup {
-  Settings settings;        ///< Of --set, then of the variation; later ones win.
-  int hosts = 1;            ///< Pseudo-hosts; 1: the ranks share a host as they do.
-  bool multicast = false;   ///< NVLS is left to NCCL.
-  std::string logs;         ///< Absolute path of the run's folder.
-  std::string coordinator;  ///< "HOST:PORT".
-  std::string token;
+  Settings settings;       ///< Of --set, then of the variation; later ones win.
+  int hosts = 1;           ///< Pseudo-hosts; 1: the ranks share a host as they do.
+  bool multicast = false;  ///< NVLS is left to NCCL.
+  std::string logs;        ///< Absolute path of the run's folder.
+  std::string token;       ///< random_token() of the run.
 };
 
 /// Of this process.
 Environment this_environment();
+
+/// 32 hexadecimal digits that no other process has in its environment.
+std::string random_token();
 
 /// Pseudo-host of a rank of the plan, 0 … hosts - 1: as recorded if there were as many, else equal
 /// stretches of ranks.
@@ -187,6 +189,7 @@ struct ProcessStart {
   std::vector<std::string> arguments;  ///< The program's name first.
   Environment environment;             ///< All of it.
   std::string output;                  ///< File for its standard output and error.
+  int channel = -1;                    ///< Descriptor that the process inherits; -1: none.
 
   bool operator==(const ProcessStart&) const = default;
 };

@@ -15,9 +15,6 @@ namespace ncclog {
 
 /// What goes with the key that tells a message's kind.
 void each_field(auto& visit, FieldsOf<RankMessage>) {
-  visit("rank", &RankMessage::rank, Written::IfSet);
-  visit("pid", &RankMessage::pid, Written::IfSet);
-  visit("gpu", &RankMessage::gpu, Written::IfSet);
   visit("nccl", &RankMessage::nccl_version, Written::IfSet);
   visit("ids", &RankMessage::ids, Written::IfSet);
   visit("init_seconds", &RankMessage::init_seconds, Written::IfSet);
@@ -199,8 +196,6 @@ std::string RunProgress::take_phase(int rank, const RankMessage& message,
   is_waiting_[rank] = step->waits;
   if (message.at == ReplayPhase::Start) {
     ids_.insert(message.ids.begin(), message.ids.end());
-    if (outcome.pid < 0) outcome.pid = message.pid;
-    if (outcome.gpu < 0) outcome.gpu = message.gpu;
     if (nccl_version_.empty()) nccl_version_ = message.nccl_version;
     if (nccl_version_ != message.nccl_version) {
       return fmt::format("loaded NCCL {}, and another rank {}", printable(message.nccl_version),
@@ -344,66 +339,6 @@ void RankTalk::hear(RunOrder order) {
   if (order.kind == RunOrder::Kind::Abort) is_aborted_ = true;
   heard_.push_back(std::move(order));
   changed_.notify_all();
-}
-
-namespace {
-
-// The board of a selftest, whose ranks are threads.
-
-/// The phase that ranks enter once all have said that they are there; nullopt: they do not wait.
-std::optional<ReplayPhase> phase_after(ReplayPhase at) {
-  if (at == ReplayPhase::Start) return ReplayPhase::Init;
-  if (at == ReplayPhase::Enqueue || at == ReplayPhase::Teardown) return at;
-  return std::nullopt;
-}
-
-}  // namespace
-
-LocalBoard::LocalBoard(size_t nranks, std::chrono::milliseconds patience)
-    : end_(std::chrono::steady_clock::now() + patience), orders_(nranks), verified_(nranks) {}
-
-void LocalBoard::order_all(const RunOrder& order) {
-  for (std::vector<RunOrder>& orders : orders_) orders.push_back(order);
-  ordered_.notify_all();
-}
-
-void LocalBoard::fail(const std::string& error) {
-  if (!error_.empty()) return;
-  error_ = error;
-  order_all({.kind = RunOrder::Kind::Abort});
-}
-
-void LocalBoard::say(size_t rank, const RankMessage& message) {
-  const std::lock_guard lock(mutex_);
-  if (message.kind == RankMessage::Kind::Error) fail(message.error);
-  if (message.kind != RankMessage::Kind::At) return;
-  ids_.insert(message.ids.begin(), message.ids.end());
-  if (message.at == ReplayPhase::Teardown) verified_[rank] = message.verified;
-  const std::optional<ReplayPhase> next = phase_after(message.at);
-  if (++arrived_[message.at] < orders_.size() || !next) return;
-  order_all({.kind = RunOrder::Kind::Go, .phase = *next, .ids = ids_});
-}
-
-std::optional<RunOrder> LocalBoard::hear(size_t rank, std::chrono::milliseconds patience) {
-  std::unique_lock lock(mutex_);
-  ordered_.wait_for(lock, patience, [&] { return !orders_[rank].empty(); });
-  if (orders_[rank].empty() && std::chrono::steady_clock::now() > end_) {
-    fail("the run took too long");
-  }
-  if (orders_[rank].empty()) return std::nullopt;
-  RunOrder order = orders_[rank].front();
-  orders_[rank].erase(orders_[rank].begin());
-  return order;
-}
-
-std::string LocalBoard::error() const {
-  const std::lock_guard lock(mutex_);
-  return error_;
-}
-
-std::vector<Verification> LocalBoard::verified() const {
-  const std::lock_guard lock(mutex_);
-  return verified_;
 }
 
 }  // namespace ncclog

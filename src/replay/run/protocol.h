@@ -1,6 +1,6 @@
 // What do the coordinator of a run and its ranks say to each other, and how far does that bring it?
 //
-//   rank 1 → {"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9","ids":{"0":"6e63…"}}
+//   rank 1 → {"at":"start","nccl":"2.28.9","ids":{"0":"6e63…"}}
 //   all    ← {"go":"init","ids":{"0":"6e63…","2":"01ab…"}}
 //   rank 1 → {"at":"enqueue","init_seconds":1.7}
 //   all    ← {"go":"enqueue"}
@@ -13,10 +13,9 @@
 //   all    ← {"go":"abort"}              ncclCommAbort, {"at":"aborted","verified":{…}}, then it
 //                                        exits with 3; what was completed before counts
 //
-// One JSON object a line over one TCP connection for each rank (replay/run/connection.h). A rank
-// that is connected serves it on a thread of its own, so that "abort" is heard while a call of NCCL
-// blocks. A connection that breaks means "abort" to a rank, and that the rank died to the
-// coordinator.
+// One JSON object a line over a socket pair for each rank (replay/run/connection.h). A rank serves
+// it on a thread of its own, so that "abort" is heard while a call of NCCL blocks. A connection that
+// breaks means "abort" to a rank, and that the rank died to the coordinator.
 //
 // Nothing here opens or sends anything: messages, what follows from them for a run, and the boards
 // by which threads of one process pass them on.
@@ -46,9 +45,6 @@ struct RankMessage {
 
   Kind kind = Kind::At;
   ReplayPhase at = ReplayPhase::Start;  ///< Phase that the rank has reached and waits to enter.
-  int rank = -1;                        ///< Only of Start: who speaks on this connection.
-  int64_t pid = -1;                     ///< Only of Start.
-  int gpu = -1;                         ///< Only of Start.
   std::string nccl_version;             ///< Only of Start: of the library it loaded.
   /// Only of Start: by communicator of the plan, the ncclUniqueId in hexadecimal of those that this
   /// rank leads (it is their rank 0 and they are not split off another one).
@@ -83,10 +79,10 @@ std::string write_order(const RunOrder& order);
 std::optional<RankMessage> parse_message(std::string_view line);
 std::optional<RunOrder> parse_order(std::string_view line);
 
-/// Environment variables by which the coordinator starts a rank.
-inline constexpr const char* kCoordinatorVariable = "NCCLOG_REPLAY_COORDINATOR";  ///< "HOST:PORT"
-inline constexpr const char* kTokenVariable =
-    "NCCLOG_REPLAY_TOKEN";  ///< First line of a connection.
+/// Environment variables by which the coordinator starts a rank: the number of the descriptor on
+/// which they talk, and a word by which processes are known that a rank has started.
+inline constexpr const char* kChannelVariable = "NCCLOG_REPLAY_CHANNEL";
+inline constexpr const char* kTokenVariable = "NCCLOG_REPLAY_TOKEN";
 
 /// How a rank's process ends.
 enum class RankExit { Done = 0, Error = 1, BadUse = 2, Aborted = 3 };
@@ -205,41 +201,6 @@ class RankTalk {
   std::vector<RunOrder> heard_;
   bool is_aborted_ = false;
   bool has_ended_ = false;
-};
-
-// A run without processes: all ranks are threads of this one, and nothing but the board below
-// coordinates them. For tests of the program itself, where nothing is expected to hang.
-
-/// What the coordinator of worker_protocol.h does, for ranks of one process: all go on when all
-/// have come; the first error, or the end of the patience, aborts all. May be used by all threads.
-class LocalBoard {
- public:
-  /// `patience`: how long the whole run may take.
-  LocalBoard(size_t nranks, std::chrono::milliseconds patience);
-
-  void say(size_t rank, const RankMessage& message);
-
-  /// Waits so long for an order to that rank; nullopt: none came.
-  std::optional<RunOrder> hear(size_t rank, std::chrono::milliseconds patience);
-
-  /// The first error; empty: none.
-  std::string error() const;
-
-  /// By rank, what was said with Teardown.
-  std::vector<Verification> verified() const;
-
- private:
-  void order_all(const RunOrder& order);
-  void fail(const std::string& error);
-
-  mutable std::mutex mutex_;
-  std::condition_variable ordered_;
-  std::chrono::steady_clock::time_point end_;
-  std::vector<std::vector<RunOrder>> orders_;  ///< By rank; not yet heard.
-  std::map<ReplayPhase, size_t> arrived_;
-  std::map<int, std::string> ids_;
-  std::vector<Verification> verified_;
-  std::string error_;
 };
 
 }  // namespace ncclog

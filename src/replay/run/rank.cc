@@ -1,8 +1,9 @@
 #include "replay/run/rank.h"
 
 #include <cuda_runtime.h>
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "replay/plan/plan.h"
 #include "replay/plan/plan_json.h"
 #include "replay/run/connection.h"
+#include "replay/run/coordinator.h"
 #include "replay/run/machine.h"
 #include "replay/run/pattern.h"
 #include "replay/run/processes.h"
@@ -50,19 +52,10 @@ struct RankTask {
   std::function<void(const std::vector<ComparedElements>&)> tell_results;
 };
 
-/// How a rank reaches its coordinator. Used by one thread.
-struct RankLink {
-  std::function<void(const RankMessage&)> say;
-
-  /// Waits so long for an order; nullopt: none came. A broken link is an order to abort.
-  std::function<std::optional<RunOrder>(std::chrono::milliseconds)> hear;
-};
-
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBetweenOrders{5};
 constexpr std::chrono::milliseconds kBetweenProgress{50};
-constexpr std::chrono::seconds kConnectPatience{20};
 
 /// How long an aborted rank may take to tell what it had completed.
 constexpr std::chrono::milliseconds kLastWords{1500};
@@ -122,22 +115,14 @@ class RankWork {
   }
 
   void complain(const std::string& error) {
-    state_.post({.kind = RankMessage::Kind::Error, .rank = task_.rank, .error = error});
+    state_.post({.kind = RankMessage::Kind::Error, .error = error});
   }
 
   void say_hello() {
     RankMessage hello = at_phase(ReplayPhase::Start);
-    hello.rank = task_.rank;
-    hello.pid = getpid();
-    hello.gpu = task_.gpu;
     hello.nccl_version = nccl_->version;
-    try {
-      check(cudaSetDevice(task_.gpu), {"cudaSetDevice", task_.rank});
-      hello.ids = make_ids();
-    } catch (const Error&) {
-      state_.post(hello);  // Who does not say who it is cannot complain either.
-      throw;
-    }
+    check(cudaSetDevice(task_.gpu), {"cudaSetDevice", task_.rank});
+    hello.ids = make_ids();
     state_.post(std::move(hello));
   }
 
@@ -228,16 +213,36 @@ class RankWork {
   CallProgress told_;
 };
 
+void say(Connection& connection, const RankMessage& message) {
+  connection.send(write_message(message));
+}
+
+/// Waits so long for an order; nullopt: none came. A broken connection is an order to abort.
+std::optional<RunOrder> hear_from(Connection& connection, std::chrono::milliseconds patience) {
+  connection.flush();
+  std::optional<std::string> line = connection.next_line();
+  if (!line && connection.is_open()) {
+    PollList polled;
+    polled.add(connection);
+    polled.wait(patience);
+    connection.receive();
+    line = connection.next_line();
+  }
+  if (line) return parse_order(*line);
+  if (!connection.is_open()) return RunOrder{.kind = RunOrder::Kind::Abort};
+  return std::nullopt;
+}
+
 /// The serving half. Sends what is due and hears what is said until the rank ends.
 class RankService {
  public:
-  RankService(RankWork& work, const RankLink& link) : work_(work), link_(link) {}
+  RankService(RankWork& work, Connection& connection) : work_(work), connection_(connection) {}
 
   RankExit serve() {
     for (;;) {
       say_what_is_due();
       if (is_done_) return RankExit::Done;
-      const std::optional<RunOrder> order = link_.hear(kBetweenOrders);
+      const std::optional<RunOrder> order = hear_from(connection_, kBetweenOrders);
       if (!order) continue;
       work_.state().hear(*order);
       if (order->kind == RunOrder::Kind::Abort) return abort();
@@ -253,7 +258,7 @@ class RankService {
       }
       has_failed_ = has_failed_ || message.kind == RankMessage::Kind::Error;
       is_done_ = message.kind == RankMessage::Kind::At && message.at == ReplayPhase::Done;
-      link_.say(message);
+      say(connection_, message);
     }
   }
 
@@ -263,44 +268,26 @@ class RankService {
     bool has_said_so = false;
     for (const RankMessage& message : work_.state().take_posted(true)) {
       has_said_so = has_said_so || message.kind == RankMessage::Kind::Aborted;
-      link_.say(message);
+      say(connection_, message);
     }
-    if (!has_said_so) link_.say({.kind = RankMessage::Kind::Aborted});
+    if (!has_said_so) say(connection_, {.kind = RankMessage::Kind::Aborted});
     return has_failed_ ? RankExit::Error : RankExit::Aborted;
   }
 
   RankWork& work_;
-  const RankLink& link_;
+  Connection& connection_;
   Clock::time_point next_progress_{};
   bool has_failed_ = false;
   bool is_done_ = false;
 };
 
-void wait_for_input(const Connection& connection, std::chrono::milliseconds patience) {
-  pollfd waited{.fd = connection.descriptor(), .events = POLLIN, .revents = 0};
-  poll(&waited, 1, static_cast<int>(patience.count()));
-}
-
-std::optional<RunOrder> hear_from(Connection& connection, std::chrono::milliseconds patience) {
-  connection.flush();
-  std::optional<std::string> line = connection.next_line();
-  if (!line && connection.is_open()) {
-    wait_for_input(connection, patience);
-    connection.receive();
-    line = connection.next_line();
-  }
-  if (line) return parse_order(*line);
-  if (!connection.is_open()) return RunOrder{.kind = RunOrder::Kind::Abort};
-  return std::nullopt;
-}
-
 /// Runs the rank to its end. Where that is not Done, a thread and memory of the GPU may be left
 /// behind, which only the end of the process takes away.
 RankExit run_rank(const RankTask& task, std::shared_ptr<const NcclLibrary> nccl,
-                  const RankLink& link) {
+                  Connection& connection) {
   auto work = std::make_shared<RankWork>(task, std::move(nccl));
   std::thread worker([work] { work->run(); });
-  const RankExit end = RankService(*work, link).serve();
+  const RankExit end = RankService(*work, connection).serve();
   if (end == RankExit::Done) {
     worker.join();
   } else {
@@ -311,21 +298,18 @@ RankExit run_rank(const RankTask& task, std::shared_ptr<const NcclLibrary> nccl,
   return end;
 }
 
-/// A link to the coordinator at `address`, which is told `token`. Throws Error.
-RankLink connect_rank(const std::string& address, const std::string& token) {
-  auto connection = std::make_shared<Connection>(connect_to(address, token, kConnectPatience));
-  return {
-      .say = [connection](const RankMessage& message) { connection->send(write_message(message)); },
-      .hear = [connection](
-                  std::chrono::milliseconds patience) { return hear_from(*connection, patience); }};
-}
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  if (value == nullptr) {
-    throw Error(std::string(name) + " is not set; ranks are started by ncclog-replay run");
+/// The end of the channel that this process inherited. Throws Error.
+Connection own_channel() {
+  const char* text = std::getenv(kChannelVariable);
+  const auto number = parse_int(text == nullptr ? "" : text);
+  struct stat state {};
+  if (!number || fstat(static_cast<int>(*number), &state) != 0 || !S_ISSOCK(state.st_mode)) {
+    throw Error(fmt::format("{} names no socket; ranks are started by ncclog-replay run",
+                            kChannelVariable));
   }
-  return value;
+  // A program that NCCL's plugins start must not keep it open.
+  fcntl(static_cast<int>(*number), F_SETFD, FD_CLOEXEC);
+  return Connection(static_cast<int>(*number));
 }
 
 ReplayPlan load_plan(const std::string& path) {
@@ -354,20 +338,15 @@ void say_what_is_replaced(const ReplayPlan& plan, const RankCommand& command,
 }
 
 /// A rank that cannot begin says so and waits to be dismissed.
-void refuse(const RankLink& link, const RankCommand& command, const std::string& error) {
-  link.say({.kind = RankMessage::Kind::At,
-            .at = ReplayPhase::Start,
-            .rank = command.rank,
-            .pid = getpid(),
-            .gpu = command.gpu});
-  link.say({.kind = RankMessage::Kind::Error, .rank = command.rank, .error = error});
+void refuse(Connection& connection, const std::string& error) {
+  say(connection, {.kind = RankMessage::Kind::Error, .error = error});
   // The coordinator answers an error with "abort".
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
   while (std::chrono::steady_clock::now() < end) {
-    const auto order = link.hear(std::chrono::milliseconds(100));
+    const auto order = hear_from(connection, std::chrono::milliseconds(100));
     if (order && order->kind == RunOrder::Kind::Abort) break;
   }
-  link.say({.kind = RankMessage::Kind::Aborted});
+  say(connection, {.kind = RankMessage::Kind::Aborted});
 }
 
 std::string text_of(const Error& error) {
@@ -376,26 +355,19 @@ std::string text_of(const Error& error) {
   return error.hint().empty() ? text : text + "; " + error.hint();
 }
 
-/// nullptr: there is none that can be loaded, and the rank has said so.
-std::shared_ptr<const NcclLibrary> load_nccl_for(const RankCommand& command, const RankLink& link) {
-  try {
-    return std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
-  } catch (const Error& error) {
-    refuse(link, command, text_of(error));
-    return nullptr;
-  }
-}
-
 }  // namespace
 
 RankExit run_rank_process(const RankCommand& command) {
-  const std::string address = variable(kCoordinatorVariable);
-  const std::string token = variable(kTokenVariable);
+  Connection connection = own_channel();
   const auto plan = std::make_shared<const ReplayPlan>(load_plan(command.plan));
   check_rank(command.rank, *plan);
-  const RankLink link = connect_rank(address, token);
-  std::shared_ptr<const NcclLibrary> nccl = load_nccl_for(command, link);
-  if (nccl == nullptr) return RankExit::Error;
+  std::shared_ptr<const NcclLibrary> nccl;
+  try {
+    nccl = std::make_shared<const NcclLibrary>(load_nccl(command.nccl));
+  } catch (const Error& error) {
+    refuse(connection, text_of(error));
+    return RankExit::Error;
+  }
   say_what_is_replaced(*plan, command, *nccl);
   const RankTask task{.plan = plan,
                       .mode = command.mode,
@@ -404,7 +376,7 @@ RankExit run_rank_process(const RankCommand& command) {
                       .timed_runs = command.timed_runs,
                       .corrupt = command.corrupt,
                       .tell_results = {}};
-  return run_rank(task, std::move(nccl), link);
+  return run_rank(task, std::move(nccl), connection);
 }
 
 namespace {
@@ -422,9 +394,8 @@ LocalOutcome run_locally(const std::shared_ptr<const ReplayPlan>& plan,
                          const std::vector<int>& gpus,
                          const std::shared_ptr<const NcclLibrary>& nccl,
                          const std::optional<PlantedCorruption>& corrupt) {
-  LocalOutcome outcome;
-  outcome.calls.resize(gpus.size());
-  LocalBoard board(gpus.size(), kSelftestPatience);
+  std::vector<std::vector<ComparedElements>> calls(gpus.size());
+  std::vector<Connection> channels;
   std::vector<std::thread> ranks;
   for (size_t rank = 0; rank < gpus.size(); ++rank) {
     const RankTask task{
@@ -434,16 +405,21 @@ LocalOutcome run_locally(const std::shared_ptr<const ReplayPlan>& plan,
         .gpu = gpus[rank],
         .timed_runs = 0,
         .corrupt = corrupt,
-        .tell_results = [&outcome, rank](const auto& results) { outcome.calls[rank] = results; }};
-    ranks.emplace_back([&board, &nccl, rank, task] {
-      run_rank(task, nccl,
-               {.say = [&board, rank](const RankMessage& said) { board.say(rank, said); },
-                .hear = [&board, rank](auto patience) { return board.hear(rank, patience); }});
+        .tell_results = [&calls, rank](const auto& results) { calls[rank] = results; }};
+    auto [ours, theirs] = make_channel();
+    channels.push_back(std::move(ours));
+    ranks.emplace_back([&nccl, task, channel = std::move(theirs)]() mutable {
+      run_rank(task, nccl, channel);
+      channel.close();  // The thread's function may outlive its end.
     });
   }
+  RunLimits limits;
+  limits.phases.fill(kSelftestPatience);
+  RunProgress progress(gpus.size(), limits, RunClock::now());
+  LocalOutcome outcome{lead_threads(std::move(channels), progress), {}, {}};
   for (std::thread& rank : ranks) rank.join();
-  outcome.error = board.error();
-  outcome.verified = board.verified();
+  for (const RankOutcome& rank : progress.outcomes()) outcome.verified.push_back(rank.verified);
+  outcome.calls = std::move(calls);
   return outcome;
 }
 

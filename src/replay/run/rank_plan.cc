@@ -140,12 +140,6 @@ void place_call(const PlannedCall& call, const Extent& extent, StreamArenas& tak
 
 }  // namespace
 
-int rank_in(const PlannedCommunicator& communicator, int rank) {
-  const auto found = std::find(communicator.ranks.begin(), communicator.ranks.end(), rank);
-  if (found == communicator.ranks.end()) return -1;
-  return static_cast<int>(found - communicator.ranks.begin());
-}
-
 size_t group_end(std::span<const PlannedCall> calls, size_t at) {
   size_t end = at + 1;
   if (calls[at].group < 0) return end;

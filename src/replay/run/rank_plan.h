@@ -86,9 +86,6 @@ BufferLayout lay_out_buffers(const ReplayPlan& plan, int rank, std::span<const P
 /// The end of the group that the call at `at` opens: calls [at, end) are issued together.
 size_t group_end(std::span<const PlannedCall> calls, size_t at);
 
-/// Place of the plan's rank in the communicator; -1: it is no member.
-int rank_in(const PlannedCommunicator& communicator, int rank);
-
 // Which pattern does a planned call send and expect?
 //
 //   call 28 of rank 1, AllReduce on communicator 0, and call 28 of rank 0 → the same key

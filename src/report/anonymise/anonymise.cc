@@ -102,14 +102,14 @@ std::string key_of(std::string_view word) {
   return word.size() < kLongName ? std::string(word) : lower_case(word);
 }
 
-}  // namespace
-
+/// The first two bytes at `at`, in lower case.
 uint16_t start_of(std::string_view text, size_t at) {
   const auto first = static_cast<unsigned char>(lower_case(text[at]));
   const auto second = static_cast<unsigned char>(lower_case(text[at + 1]));
   return static_cast<uint16_t>(first << 8 | second);
 }
 
+/// Whether text[at, at + length) is a name, as WordReplacer says.
 bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryWords& ordinary) {
   constexpr size_t kSurelyNoNumber = 8;  // Hexadecimal digits that are a name of their own.
   const std::string_view name = text.substr(at, length);
@@ -129,6 +129,8 @@ bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryW
   while (end < text.size() && is_alpha(text[end])) ++end;
   return !ordinary.contains(lower_case(text.substr(begin, end - begin)));
 }
+
+}  // namespace
 
 void WordReplacer::add(std::string_view word, std::string_view replacement) {
   if (word.size() < 2) return;
@@ -373,7 +375,11 @@ Anonymiser::Anonymiser(Identities identities)
   const auto addresses = addresses_.all();
   for (const auto& [printed, replacement] : addresses) chosen.insert(replacement);
   for (const auto& [name, replaced] : replacements_) {
-    if (is_replaced_everywhere(replaced.kind, replaced.original))
+    // "allreduce" as the name of a job is replaced there, and stays NCCL's word elsewhere.
+    const bool is_anybodys =
+        (replaced.kind == IdentityKind::Name || replaced.kind == IdentityKind::Secret) &&
+        identities_.ordinary_words().contains(name);
+    if (!is_anybodys && is_replaced_everywhere(replaced.kind, replaced.original))
       add_word(replaced.original, replaced.replacement, chosen);
   }
   for (const auto& [printed, replacement] : addresses) add_word(printed, replacement, chosen);

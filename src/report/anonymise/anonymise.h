@@ -70,15 +70,6 @@ class Identities {
   std::map<IdentityKind, std::set<std::string>> values_;
 };
 
-/// The first two bytes at `at`, in lower case.
-uint16_t start_of(std::string_view text, size_t at);
-
-/// Whether a name at text[at, at + length) is one: where no letter or digit joins on; from four
-/// bytes on also inside of a word, as long as no digit continues its number ("xgpu-node-1a"), the
-/// word is none of the ordinary ones ("chan" in "Channel") and no hexadecimal number ("beef" in
-/// 0xbeef04).
-bool is_name_at(std::string_view text, size_t at, size_t length, const OrdinaryWords& ordinary);
-
 /// Replaces known words in a text, all of them in one pass.
 ///
 ///   {"gpu-node-1" → "host-1", "alice" → "user-1"}

@@ -43,11 +43,12 @@ struct Row {
 using enum Before;
 
 constexpr Row kRows[] = {
-    // Secrets. A number behind "password" is one, behind "token_id" it is none.
+    // Secrets. A number behind "password" is one, behind "token_id" it is none. The word ends its
+    // key: "moe_token_dispatcher_type" has none.
     {Text, "(?i)authorization<IS>", R"("<SCHEME>(?P<credentials>[^"\\\n]+))"},
     {Text, "(?i)authorization<IS>", R"('<SCHEME>(?P<credentials>[^'\\\n]+))"},
     {Text, "(?i)authorization<IS>", R"(["'\\]*<SCHEME>(?P<credentials>[^<END>]+))"},
-    {Key, R"((?:<SECRET_WORD>|<KEY_WORD>_key)(?:_(?:\w|-)*)?)", "<SECRET>"},
+    {Key, R"((?:<SECRET_WORD>|<KEY_WORD>_key)(?:_(?:value|base64|hash|\d+)|\d+)?)", "<SECRET>"},
     {Key, "(?:bos|eos|pad|unk|sep|cls|eot|mask|max|min|num|per)_<NUMBER_WORD>",
      R"(["'\\]*(?P<nobody>\d+))"},
     {Key, "<NUMBER_WORD>", R"(["'\\]*(?P<number>\d{6,})(?:[<END>]|$))"},
@@ -240,7 +241,6 @@ std::string pattern_of(const Row& row) {
   return written_out("(?:" + words + ")" + row.name);
 }
 
-/// Logs hold any bytes.
 RE2::Options byte_options() {
   RE2::Options options;
   options.set_encoding(RE2::Options::EncodingLatin1);
@@ -548,7 +548,7 @@ constexpr Group kGroups[] = {
 struct Pattern {
   explicit Pattern(const Row& row)
       : search(pattern_of(row), byte_options()),
-        on(row.on == nullptr ? nullptr : std::make_unique<RE2>(row.on, byte_options())) {
+        on(row.on == nullptr ? nullptr : byte_pattern(row.on)) {
     if (!search.ok()) throw std::logic_error(search.pattern() + ": " + search.error());
     for (const auto& [group, name] : search.CapturingGroupNames()) {
       std::string_view what = name;
@@ -667,6 +667,10 @@ bool is_file(std::string_view component) {
 }
 
 }  // namespace
+
+std::unique_ptr<RE2> byte_pattern(const std::string& pattern) {
+  return std::make_unique<RE2>(pattern, byte_options());
+}
 
 std::string_view to_string(IdentityKind kind) {
   constexpr std::string_view kNames[] = {"host", "domain", "user",   "email",   "name",

@@ -22,11 +22,15 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+namespace re2 {
+class RE2;
+}
 namespace ncclog {
 
 enum class IdentityKind {
@@ -45,6 +49,9 @@ enum class IdentityKind {
   Secret,
   Path,  ///< An absolute path; private_parts takes it apart.
 };
+
+/// A pattern for texts of any bytes.
+std::unique_ptr<re2::RE2> byte_pattern(const std::string& pattern);
 
 /// "host", "address": lower case, stable.
 std::string_view to_string(IdentityKind kind);

@@ -11,7 +11,6 @@
 
 #include "base/text.h"
 #include "report/anonymise/address_map.h"
-#include "report/anonymise/anonymise.h"
 
 namespace ncclog {
 namespace {
@@ -39,14 +38,6 @@ constexpr Look kLooks[] = {
     {R"(\b(?:s3|gs|abfss?|hdfs)://([\w.-]{3,}))", "was a bucket", true},
     {R"((?:--job-name[= ]|JOB_NAME=)([A-Za-z][\w.-]{3,}))", "was the name of a job", true},
 };
-
-/// Logs hold any bytes.
-RE2::Options byte_options() {
-  RE2::Options options;
-  options.set_encoding(RE2::Options::EncodingLatin1);
-  options.set_log_errors(false);
-  return options;
-}
 
 /// Names that are everybody's, and addresses that every host has.
 bool is_nobody(std::string_view name) {
@@ -119,22 +110,18 @@ constexpr Writing kWritings[] = {
 
 LeakCheck::LeakCheck(const OrdinaryWords& ordinary, const std::set<std::string>& replaced)
     : ordinary_(ordinary) {
+  names_.set_ordinary_words(ordinary);
   for (const std::string& name : replaced) add(name, "was replaced elsewhere");
 }
 
 void LeakCheck::add(std::string_view name, std::string_view why) {
-  if (name.size() < 2) return;
-  const std::string lower = lower_case(name);
-  starts_.set(start_of(lower, 0));
-  lengths_[start_of(lower, 0)].insert(lower.size());
-  names_.try_emplace(lower, why);
+  names_.add(lower_case(name), why);
 }
 
 void LeakCheck::read(std::string_view text) {
   static const std::vector<std::unique_ptr<RE2>> kPatterns = [] {
     std::vector<std::unique_ptr<RE2>> patterns;
-    for (const Look& look : kLooks)
-      patterns.push_back(std::make_unique<RE2>(look.pattern, byte_options()));
+    for (const Look& look : kLooks) patterns.push_back(byte_pattern(look.pattern));
     return patterns;
   }();
   for (size_t i = 0; i < kPatterns.size(); ++i) {
@@ -158,16 +145,12 @@ void LeakCheck::read(std::string_view text) {
   }
 }
 
-/// The first name in `line`; empty: none.
-std::string LeakCheck::find_in(std::string_view line) const {
-  for (size_t at = 0; at + 1 < line.size(); ++at) {
-    const uint16_t start = start_of(line, at);
-    if (!starts_.test(start)) continue;
-    for (const size_t length : lengths_.at(start)) {
-      if (at + length > line.size()) break;
-      const std::string name = lower_case(line.substr(at, length));
-      if (names_.contains(name) && is_name_at(line, at, length, ordinary_)) return name;
-    }
+/// The first name in `line`, without its place; empty: none.
+Leak LeakCheck::find_in(std::string_view line) const {
+  const std::string lower = lower_case(line);
+  for (size_t at = 0; at < lower.size(); ++at) {
+    const WordReplacer::Hit hit = names_.find(lower, at);
+    if (hit.length > 0) return {"", lower.substr(at, hit.length), std::string(hit.replacement)};
   }
   return {};
 }
@@ -175,11 +158,13 @@ std::string LeakCheck::find_in(std::string_view line) const {
 std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) const {
   std::vector<Leak> leaks;
   const auto look_at = [&](const std::string& place, std::string_view line) {
-    std::string name = find_in(line);
+    Leak leak = find_in(line);
     for (const auto& [mark, undo] : kWritings) {
-      if (name.empty() && line.find(mark) != line.npos) name = find_in(undo(line));
+      if (leak.name.empty() && line.find(mark) != line.npos) leak = find_in(undo(line));
     }
-    if (!name.empty()) leaks.push_back({place, name, names_.at(name)});
+    if (leak.name.empty()) return;
+    leak.place = place;
+    leaks.push_back(std::move(leak));
   };
   look_at(std::string(path), path);
   size_t number = 0;
@@ -192,19 +177,19 @@ std::vector<Leak> LeakCheck::find(std::string_view path, std::string_view text) 
 }
 
 std::string without_percent_escapes(std::string_view text) {
-  static const RE2 kEscape("%([0-9a-fA-F]{2})()()", byte_options());
-  return unescaped(text, kEscape);
+  static const auto kEscape = byte_pattern("%([0-9a-fA-F]{2})()()");
+  return unescaped(text, *kEscape);
 }
 
 std::string without_backslashes(std::string_view text) {
-  static const RE2 kEscape(R"(\\(?:u([0-9a-fA-F]{4})|()(\W)))", byte_options());
-  return unescaped(text, kEscape);
+  static const auto kEscape = byte_pattern(R"(\\(?:u([0-9a-fA-F]{4})|()(\W)))");
+  return unescaped(text, *kEscape);
 }
 
 std::string without_entities(std::string_view text) {
-  static const RE2 kEscape("&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));",
-                           byte_options());
-  return unescaped(text, kEscape);
+  static const auto kEscape =
+      byte_pattern("&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));");
+  return unescaped(text, *kEscape);
 }
 
 }  // namespace ncclog

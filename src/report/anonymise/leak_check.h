@@ -3,25 +3,20 @@
 //   logs/a.log:17: 'gpu-n41', which stood before a process id
 //
 // The last look before a bundle is written. It is cruder than what replaced the names, and shares
-// nothing with it but which part of a word is no name (is_name_at), so that one mistake is not made
-// twice: names are taken from the logs as they
-// came, by what a reader would take for one (what stands before ":313:313 [", behind "ip=" or
+// nothing with it but where in a text a word stands (WordReplacer), so that one mistake is not made
+// twice: names are taken from the logs as they came, by what a reader would take for one (what stands before ":313:313 [", behind "ip=" or
 // "/home/", before a port, with an '@'), and looked for in any place of the result, inside of other
 // words, and where it is percent-encoded or escaped as in JSON or HTML.
 
 #pragma once
 
-#include <bitset>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "report/anonymise/identity_patterns.h"
+#include "report/anonymise/anonymise.h"
 
 namespace ncclog {
 
@@ -49,12 +44,10 @@ class LeakCheck {
 
  private:
   void add(std::string_view name, std::string_view why);
-  std::string find_in(std::string_view line) const;
+  Leak find_in(std::string_view line) const;
 
   OrdinaryWords ordinary_;
-  std::map<std::string, std::string, std::less<>> names_;  ///< In lower case, with why.
-  std::bitset<65536> starts_;                     ///< By the first two bytes: some name begins so.
-  std::map<uint16_t, std::set<size_t>> lengths_;  ///< Of names, by their first two bytes.
+  WordReplacer names_;  ///< In lower case; what would replace a name is why it is one.
 };
 
 /// Undoes the ways in which a text may be written inside of another one: "gpu%2Dn41", JSON's and

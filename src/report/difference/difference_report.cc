@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
@@ -20,45 +19,7 @@ namespace {
 
 constexpr int kValueColumns = 90;  ///< Of a value inside a sentence.
 
-/// How a topic is worded.
-struct TopicWords {
-  std::string_view title;    ///< In front of the trait's name; empty: that says it all.
-  std::string_view missing;  ///< Where a run has nothing of the sort.
-};
-
-TopicWords words_of(Topic topic) {
-  switch (topic) {
-    case Topic::Setting:
-      return {"setting", "not set"};
-    case Topic::Version:
-      return {"version of", "none"};
-    case Topic::Network:
-      return {"", "none"};
-    case Topic::Interface:
-      return {"interfaces:", "none"};
-    case Topic::Shape:
-      return {"", "none"};
-    case Topic::Transport:
-      return {"transport", "no connection"};
-    case Topic::Channels:
-      return {"channels:", "none"};
-    case Topic::Topology:
-      return {"topology:", "none"};
-    case Topic::Algorithm:
-      return {"algorithm of", "not called"};
-    case Topic::Timing:
-      return {"time:", "not printed"};
-    case Topic::Calls:
-      return {"calls:", "not called"};
-    case Topic::Warning:
-      return {"warning", "not printed"};
-    case Topic::UnknownLine:
-      return {"unknown line", "not printed"};
-    case Topic::Finding:
-      return {"finding", "not found"};
-  }
-  return {};
-}
+const TopicRow& words_of(Topic topic) { return topic_rows()[static_cast<size_t>(topic)]; }
 
 std::string clipped(const std::string& value) { return clip(printable(value), kValueColumns); }
 
@@ -99,8 +60,8 @@ std::vector<size_t> effects_of(const RunDifference& difference, size_t root) {
   return effects;
 }
 
-/// Rows that differ, as they are shown: each that no other explains, behind it those that may
-/// follow from it. Into RunDifference::rows.
+}  // namespace
+
 std::vector<size_t> shown_order(const RunDifference& difference) {
   std::vector<std::pair<size_t, std::vector<size_t>>> roots;
   for (size_t i = 0; i < difference.rows.size(); ++i) {
@@ -122,6 +83,8 @@ std::vector<size_t> shown_order(const RunDifference& difference) {
   }
   return order;
 }
+
+namespace {
 
 std::string count_of_others(size_t effects, size_t others) {
   if (others == 1) return "the other difference";
@@ -146,16 +109,39 @@ std::string headline_of_differences(const RunDifference& difference) {
 }  // namespace
 
 std::string_view to_string(DifferenceStatus status) {
-  switch (status) {
-    case DifferenceStatus::Same:
-      return "same";
-    case DifferenceStatus::Different:
-      return "different";
-    case DifferenceStatus::CannotCompare:
-      return "cannot_compare";
-  }
-  return {};
+  constexpr std::string_view kNames[] = {"same", "different", "cannot_compare"};
+  return kNames[static_cast<size_t>(status)];
 }
+
+namespace {
+
+/// "all ranks", "ranks 1,3"; empty if it names none.
+std::string ranks_of(const Finding& finding, const Job& job) {
+  const bool all = job.nranks && finding.ranks.size() == static_cast<size_t>(*job.nranks);
+  return all ? "all ranks" : ranks_phrase(finding.ranks);
+}
+
+FactValue fact_of(const Finding& finding, const Job& job) {
+  const std::string_view severity = to_string(finding.severity);
+  FactValue fact{.value = fmt::format("{} {}", severity, ranks_of(finding, job)),
+                 .what = fmt::format("{}: {}", severity, first_sentence(finding.message)),
+                 .evidence = finding.evidence,
+                 .of = finding.id,
+                 .minor = finding.severity == Severity::Info};
+  fact.evidence.resize(std::min(fact.evidence.size(), kMostShown));
+  return fact;
+}
+
+ComparedRun compared_run(const Report& report, const std::set<int>& ranks) {
+  ComparedRun run{report.job, compared_facts(report.job, ranks)};
+  for (const Finding& finding : report.diagnosis.findings) {
+    run.facts.try_emplace({Topic::Finding, finding.id}, fact_of(finding, report.job));
+    run.explained[finding.id] = finding.explains;
+  }
+  return run;
+}
+
+}  // namespace
 
 RunDifference difference_of(const Report& good, const Report& bad) {
   std::set<int> ranks;
@@ -166,17 +152,7 @@ RunDifference difference_of(const Report& good, const Report& bad) {
     std::set_intersection(a.begin(), a.end(), b.begin(), b.end(),
                           std::inserter(ranks, ranks.end()));
   }
-  const auto traits = [&](const Report& report) {
-    std::vector<Trait> all = traits_of(report.job, ranks);
-    std::vector<Trait> findings = finding_traits(report.diagnosis, report.job);
-    all.insert(all.end(), std::make_move_iterator(findings.begin()),
-               std::make_move_iterator(findings.end()));
-    std::sort(all.begin(), all.end(), [](const Trait& a, const Trait& b) {
-      return std::tie(a.topic, a.name) < std::tie(b.topic, b.name);
-    });
-    return all;
-  };
-  return compare_runs({good.job, traits(good)}, {bad.job, traits(bad)});
+  return compare_runs(compared_run(good, ranks), compared_run(bad, ranks));
 }
 
 DifferenceStatus status_of(const RunDifference& difference) {
@@ -230,7 +206,9 @@ namespace {
 
 constexpr size_t kScreenRows = 8;
 constexpr size_t kScreenSentences = 4;  ///< Of notes, and of what is not comparable.
-constexpr int kValueLines = 2;          ///< On the screen, about.
+constexpr int kTitleColumns = 90;
+constexpr int kHeadlineColumns = 100;
+constexpr int kSideColumns = 180;  ///< About two lines on the screen.
 
 /// "4 ranks on 1 host, NCCL 2.28.9, network Socket".
 std::string run_text(const Job& job) {
@@ -248,36 +226,17 @@ std::string run_text(const Job& job) {
 }
 
 std::string_view word_of(DifferenceStatus status) {
-  switch (status) {
-    case DifferenceStatus::Same:
-      return "SAME";
-    case DifferenceStatus::Different:
-      return "DIFFERENT";
-    case DifferenceStatus::CannotCompare:
-      return "CANNOT COMPARE";
-  }
-  return {};
+  constexpr std::string_view kWords[] = {"SAME", "DIFFERENT", "CANNOT COMPARE"};
+  return kWords[static_cast<size_t>(status)];
 }
 
-Tone tone_of(DifferenceStatus status) {
-  if (status == DifferenceStatus::Same) return Tone::Good;
-  return status == DifferenceStatus::Different ? Tone::Warning : Tone::Strong;
-}
-
-std::string verdict_block(const RunDifference& difference, const TextStyle& style) {
-  const DifferenceStatus status = status_of(difference);
-  const std::string lead = pad(word_of(status), kMargin - 1) + " ";
-  return hang(lead, tone_of(status), printable(headline_of(difference)), style);
-}
-
-std::string run_block(std::string_view name, const std::string& path, const Report& report,
-                      const TextStyle& style) {
+Labelled run_block(std::string label, const std::string& path, const Report& report) {
   const Verdict& verdict = report.diagnosis.verdict;
   const std::string judged = verdict.status == VerdictStatus::Clean ? "clean"
                              : verdict.status == VerdictStatus::NothingFound
                                  ? "nothing found"
-                                 : clip(printable(verdict.headline), style.width);
-  return labelled(name, fmt::format("{}: {}; {}", path, run_text(report.job), judged), style);
+                                 : clip(printable(verdict.headline), kHeadlineColumns);
+  return {std::move(label), fmt::format("{}: {}; {}", path, run_text(report.job), judged)};
 }
 
 /// Numbers of the rows on the screen, by their place in the difference.
@@ -302,73 +261,77 @@ std::string place_text(const Job& job, const DifferenceSide& side) {
   return fmt::format("  ({}:{})", place.path, place.line);
 }
 
-std::string side_line(std::string_view name, const Job& job, const DifferenceRow& row,
-                      const DifferenceSide& side, const TextStyle& style) {
-  const std::string value =
-      clip(printable(side_text(row, side)), kValueLines * (style.width - kMargin));
-  return labelled(name, value + place_text(job, side), style);
+Labelled side_block(std::string label, const Job& job, const DifferenceRow& row,
+                    const DifferenceSide& side) {
+  return {std::move(label),
+          clip(printable(side_text(row, side)), kSideColumns) + place_text(job, side)};
 }
 
-std::string row_block(const DifferenceReport& report, size_t index, const Numbers& numbers,
-                      const TextStyle& style) {
-  const DifferenceRow& row = report.difference.rows[index];
-  const std::string title = clip(printable(title_of(row)), style.width - kMargin);
-  const bool is_root = row.causes.empty();
-  return fmt::format("{}{}{}\n", is_root ? "\n" : "",
-                     paint(fmt::format("{:<2} {}", numbers.at(index), title), Tone::Strong, style),
-                     relation(report.difference, index, numbers)) +
-         side_line("good", report.good.job, row, row.good, style) +
-         side_line("bad", report.bad.job, row, row.bad, style);
-}
-
-/// "… and 3 more: warning (2), finding (1). --format json lists all."
-std::string more_line(const RunDifference& difference, std::span<const size_t> rows,
-                      const TextStyle& style) {
-  if (rows.empty()) return {};
+/// Each row that no other explains begins a section, with those that may follow from it.
+void add_rows(const DifferenceReport& report, Document& document) {
+  const RunDifference& difference = report.difference;
+  const std::vector<size_t> order = shown_order(difference);
+  const size_t shown = std::min(order.size(), kScreenRows);
+  Numbers numbers;
+  for (const size_t row : order) numbers.emplace(row, static_cast<int>(numbers.size()) + 1);
+  for (const size_t index : std::span(order).first(shown)) {
+    const DifferenceRow& row = difference.rows[index];
+    std::string title =
+        fmt::format("{:<2} {}{}", numbers.at(index), clip(printable(title_of(row)), kTitleColumns),
+                    relation(difference, index, numbers));
+    if (row.causes.empty()) {
+      document.sections.push_back({std::move(title), {}});
+    } else {
+      document.sections.back().blocks.push_back(Statement{.word = std::move(title)});
+    }
+    std::vector<Block>& blocks = document.sections.back().blocks;
+    blocks.push_back(side_block("good", report.good.job, row, row.good));
+    blocks.push_back(side_block("bad", report.bad.job, row, row.bad));
+  }
+  if (shown == order.size()) return;
   std::map<Topic, int> counts;
-  for (const size_t row : rows) ++counts[difference.rows[row].topic];
+  for (const size_t row : std::span(order).subspan(shown)) ++counts[difference.rows[row].topic];
   std::vector<std::string> parts;
   for (const auto& [topic, count] : counts) {
     parts.push_back(fmt::format("{} ({})", to_string(topic), count));
   }
-  return "\n" + hang("",
-                     fmt::format("… and {} more: {}. --format json lists all.", rows.size(),
-                                 join(parts, ", ")),
-                     style);
+  add_section(document, "",
+              {Paragraph{fmt::format("… and {} more: {}. --format json lists all.",
+                                     order.size() - shown, join(parts, ", "))}});
 }
 
-std::string rows_block(const DifferenceReport& report, const TextStyle& style) {
-  const std::vector<size_t> order = shown_order(report.difference);
-  const size_t shown = std::min(order.size(), kScreenRows);
-  Numbers numbers;
-  for (const size_t row : order) numbers.emplace(row, static_cast<int>(numbers.size()) + 1);
-  std::string out;
-  for (size_t i = 0; i < shown; ++i) out += row_block(report, order[i], numbers, style);
-  return out + more_line(report.difference, std::span(order).subspan(shown), style);
-}
-
-/// The rows of one state, a sentence each, below a heading.
-std::string sentences_block(const RunDifference& difference, RowState state,
-                            std::string_view heading, const TextStyle& style) {
-  std::string out;
-  size_t count = 0;
+/// The rows of one state, a sentence each.
+void add_sentences(const RunDifference& difference, RowState state, std::string heading,
+                   Document& document) {
+  std::vector<std::string> sentences;
   for (const DifferenceRow& row : difference.rows) {
-    if (row.state != state || ++count > kScreenSentences) continue;
-    out += hang("  - ", printable(row_sentence(row)) + ".", style);
+    if (row.state == state) sentences.push_back(row_sentence(row) + ".");
   }
-  if (count == 0) return {};
-  if (count > kScreenSentences) out += fmt::format("  - … and {} more\n", count - kScreenSentences);
-  return "\n" + paint(heading, Tone::Strong, style) + "\n" + out;
+  if (sentences.size() > kScreenSentences) {
+    const std::string more = fmt::format("… and {} more", sentences.size() - kScreenSentences);
+    sentences.resize(kScreenSentences);
+    sentences.push_back(more);
+  }
+  add_points(document, std::move(heading), std::move(sentences));
 }
 
 }  // namespace
 
-std::string write_difference_text(const DifferenceReport& report, const TextStyle& style) {
-  return verdict_block(report.difference, style) + "\n" +
-         run_block("GOOD", report.good_path, report.good, style) +
-         run_block("BAD", report.bad_path, report.bad, style) + rows_block(report, style) +
-         sentences_block(report.difference, RowState::Note, "Of no consequence", style) +
-         sentences_block(report.difference, RowState::NotComparable, "Not comparable", style);
+Document difference_document(const DifferenceReport& report) {
+  const RunDifference& difference = report.difference;
+  const DifferenceStatus status = status_of(difference);
+  Document document;
+  add_section(
+      document, "",
+      {Statement{
+          .word = std::string(word_of(status)), .text = headline_of(difference), .main = true}});
+  add_section(document, "",
+              {run_block("GOOD", report.good_path, report.good),
+               run_block("BAD", report.bad_path, report.bad)});
+  add_rows(report, document);
+  add_sentences(difference, RowState::Note, "Of no consequence", document);
+  add_sentences(difference, RowState::NotComparable, "Not comparable", document);
+  return document;
 }
 
 namespace {
@@ -460,15 +423,9 @@ std::string sentences(const RunDifference& difference, RowState state, std::stri
 }
 
 std::string_view heading_of(DifferenceStatus status) {
-  switch (status) {
-    case DifferenceStatus::Same:
-      return "Nothing differs";
-    case DifferenceStatus::Different:
-      return "The runs differ";
-    case DifferenceStatus::CannotCompare:
-      return "The runs cannot be compared";
-  }
-  return {};
+  constexpr std::string_view kHeadings[] = {"Nothing differs", "The runs differ",
+                                            "The runs cannot be compared"};
+  return kHeadings[static_cast<size_t>(status)];
 }
 
 }  // namespace
@@ -482,100 +439,6 @@ std::string write_difference_markdown(const DifferenceReport& report) {
          sentences(difference, RowState::Note, "Of no consequence") +
          sentences(difference, RowState::NotComparable, "Not comparable") +
          fmt::format("\nncclog {}\n", report.good.tool.version);
-}
-
-namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json text(std::string_view value) {
-  return value.empty() ? Json(nullptr) : Json(to_valid_utf8(value));
-}
-
-Json texts(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push_back(to_valid_utf8(value));
-  return list;
-}
-
-std::string id_of(const DifferenceRow& row) {
-  return to_valid_utf8(fmt::format("{}/{}", to_string(row.topic), row.name));
-}
-
-Json evidence_json(const Job& job, const DifferenceSide& side) {
-  Json list = Json::array();
-  for (const Evidence& line : side.evidence) {
-    const FileLine place = file_line(job, line.where);
-    list.push_back({{"file", to_valid_utf8(place.path)},
-                    {"line", place.line},
-                    {"text", to_valid_utf8(line.text)}});
-  }
-  return list;
-}
-
-Json side_json(const Job& job, const DifferenceSide& side) {
-  return {{"value", text(side.value)},
-          {"unknown", text(side.gap)},
-          {"evidence", evidence_json(job, side)}};
-}
-
-Json row_json(const DifferenceReport& report, const DifferenceRow& row) {
-  Json causes = Json::array();
-  for (const size_t cause : row.causes) causes.push_back(id_of(report.difference.rows[cause]));
-  return {{"id", id_of(row)},
-          {"topic", to_string(row.topic)},
-          {"name", text(row.name)},
-          {"good", side_json(report.good.job, row.good)},
-          {"bad", side_json(report.bad.job, row.bad)},
-          {"may_follow_from", std::move(causes)}};
-}
-
-Json differences_json(const DifferenceReport& report) {
-  Json list = Json::array();
-  for (const size_t row : shown_order(report.difference)) {
-    list.push_back(row_json(report, report.difference.rows[row]));
-  }
-  return list;
-}
-
-Json rows_json(const DifferenceReport& report, RowState state) {
-  Json list = Json::array();
-  for (const DifferenceRow& row : report.difference.rows) {
-    if (row.state == state) list.push_back(row_json(report, row));
-  }
-  return list;
-}
-
-Json run_json(const std::string& path, const Report& report) {
-  const Job& job = report.job;
-  const Verdict& verdict = report.diagnosis.verdict;
-  return {{"path", to_valid_utf8(path)},
-          {"nranks", job.nranks ? Json(*job.nranks) : Json(nullptr)},
-          {"nhosts", job.nhosts},
-          {"nccl_versions", texts(job.nccl_versions)},
-          {"network", text(job.network.name)},
-          {"verdict",
-           {{"status", to_string(verdict.status)}, {"headline", to_valid_utf8(verdict.headline)}}}};
-}
-
-}  // namespace
-
-std::string write_difference_json(const DifferenceReport& report) {
-  const Json json = {{"schema", "ncclog.diff/1"},
-                     {"tool",
-                      {{"name", report.good.tool.name},
-                       {"version", report.good.tool.version},
-                       {"rulebook", report.good.tool.rulebook}}},
-                     {"verdict",
-                      {{"status", to_string(status_of(report.difference))},
-                       {"headline", to_valid_utf8(headline_of(report.difference))}}},
-                     {"good", run_json(report.good_path, report.good)},
-                     {"bad", run_json(report.bad_path, report.bad)},
-                     {"alike", report.difference.alike},
-                     {"differences", differences_json(report)},
-                     {"notes", rows_json(report, RowState::Note)},
-                     {"not_comparable", rows_json(report, RowState::NotComparable)}};
-  return json.dump(2) + "\n";
 }
 
 }  // namespace ncclog

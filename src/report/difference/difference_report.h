@@ -1,4 +1,4 @@
-// What differs between two runs: as one value, in words, and as text, Markdown or JSON.
+// What differs between two runs: as one value, in words, as a document, and as Markdown or JSON.
 //
 //   DIFFERENT NCCL_P2P_DISABLE is not set in GOOD and 1 in BAD; that may explain 5 of the 5 other
 //             differences: …
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "diagnose/compare/run_difference.h"
+#include "report/document/document.h"
 #include "report/report.h"
-#include "report/text_layout.h"
 
 namespace ncclog {
 
@@ -35,11 +35,16 @@ enum class DifferenceStatus { Same, Different, CannotCompare };
 /// "same", "different", "cannot_compare".
 std::string_view to_string(DifferenceStatus status);
 
-/// What differs between the two, with their findings.
+/// What differs between the two, with their findings. Findings are alike if they have the same id,
+/// severity and ranks; words, hosts and confidence depend on what was logged.
 RunDifference difference_of(const Report& good, const Report& bad);
 
 /// CannotCompare: the logs of the two tell nothing about the same thing.
 DifferenceStatus status_of(const RunDifference& difference);
+
+/// Rows that differ, as they are shown: each that no other explains, behind it those that may
+/// follow from it. Into RunDifference::rows.
+std::vector<size_t> shown_order(const RunDifference& difference);
 
 /// The one sentence to read first. May hold bytes of the logs.
 std::string headline_of(const RunDifference& difference);
@@ -54,7 +59,7 @@ std::string side_text(const DifferenceRow& row, const DifferenceSide& side);
 std::string row_sentence(const DifferenceRow& row);
 
 /// Fits on one screen: of many rows the first are shown, and how many there are besides.
-std::string write_difference_text(const DifferenceReport& report, const TextStyle& style);
+Document difference_document(const DifferenceReport& report);
 
 /// Whatever the logs hold stays text: no HTML, link, mention or table edge comes from them.
 std::string write_difference_markdown(const DifferenceReport& report);

@@ -6,8 +6,8 @@
 //       - Look at what the program of rank 5 does before AllReduce, call 8.
 //
 // A document knows no widths, colours or escapes. Its texts may hold any bytes of the logs: the
-// renderer of a format makes them harmless and decides what each block looks like. What stands
-// between backquotes is code.
+// renderer of a format (report/document/render.h) makes them harmless and decides what each block
+// looks like, and nothing else. What stands between backquotes is code.
 
 #pragma once
 
@@ -17,6 +17,9 @@
 #include <variant>
 #include <vector>
 
+#include "model/job.h"
+#include "report/graph/graph.h"
+#include "report/graph/rank_paths.h"
 #include "report/tables/table.h"
 #include "report/text_layout.h"
 
@@ -28,17 +31,24 @@ struct Quote {
   std::string text;
 };
 
+/// "train.log:40"; the path alone for line 0, which stands for all of a dump.
+std::string place_text(const std::string& path, uint64_t line);
+std::string place_text(const Job& job, SourceRef where);
+
 /// A word that judges ("error", "yes", "PROBLEM") and the sentence that it is about. Without a word
 /// it goes on with the statement of less depth above.
 struct Statement {
   std::string word;
-  Tone tone = Tone::Plain;  ///< Of the word.
-  Quote about;              ///< What is judged; empty: the sentence says it.
-  std::string text;
-  std::string hint;  ///< What to do about it; may be empty.
+  Quote about;           ///< What is judged; empty: the sentence says it.
+  std::string text;      ///< May be empty where `standing` is not.
+  std::string hint;      ///< What to do about it; may be empty.
+  std::string standing;  ///< How sure it is, what it is called, whom it is about; may be empty.
   int depth = 0;
   bool main = false;  ///< A verdict or a finding: what is labelled below belongs to it.
 };
+
+/// The tone of a word that judges, the same wherever it stands; `otherwise` for all other words.
+Tone tone_of(std::string_view word, Tone otherwise = Tone::Plain);
 
 struct Paragraph {
   std::string text;
@@ -57,6 +67,9 @@ struct Items {
   std::vector<std::string> items;
 };
 
+/// True for an item that is typed as it stands. Prose starts with a capital or ends a sentence.
+bool is_command(std::string_view item);
+
 /// Lines to be pasted.
 struct Code {
   std::vector<std::string> lines;
@@ -66,22 +79,85 @@ struct Code {
 struct Quotes {
   std::string label;
   std::vector<Quote> quotes;
-  uint64_t more = 0;  ///< Lines that are not quoted.
+  std::vector<Quote> rest;  ///< Of less interest; counted where they do not fold.
+  uint64_t more = 0;        ///< Lines that are not quoted.
   int depth = 0;
 };
 
-using Block = std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Table>;
+/// Names of parts of this document, with their ids: "1 other finding: peer-closed (rank 3)".
+struct Links {
+  std::string label;
+  std::string lead;
+  std::vector<std::pair<std::string, std::string>> links;  ///< Text and id.
+};
+
+/// What is known of a thing, value by value; `tally`: numbers of what a name says.
+struct Facts {
+  std::vector<Labelled> rows;
+  bool tally = false;
+};
+
+/// Bars below each other, each made of parts that are told apart by their names.
+struct BarChart {
+  struct Bar {
+    std::string label;
+    std::vector<std::pair<std::string, uint64_t>> parts;
+  };
+  std::vector<Bar> bars;
+};
+
+/// Lanes over one scale of time, in nanoseconds.
+struct LaneChart {
+  struct Span {
+    int64_t from = 0;
+    int64_t to = 0;
+    std::string title;
+  };
+  struct Mark {
+    int64_t at = 0;
+    bool bad = false;
+    std::string title;
+  };
+  struct Lane {
+    std::string name;
+    int64_t first = 0;
+    int64_t last = 0;
+    std::vector<Span> spans;
+    std::vector<Mark> marks;
+    bool bad = false;
+  };
+  std::vector<Lane> lanes;
+};
+
+/// Something drawn, and the same as a table; a graph without one is told by graph_lines().
+struct Figure {
+  std::string name;
+  std::variant<TransportMatrix, BarChart, LaneChart, Graph> drawing;
+  Table table;
+};
+
+/// What stands for a figure where nothing can be drawn.
+std::variant<Table, Code> text_form(const Figure& figure);
+
+using Block =
+    std::variant<Statement, Paragraph, Labelled, Items, Code, Quotes, Links, Facts, Table, Figure>;
 
 /// What stands together, with or without a heading.
 struct Section {
-  std::string heading;
+  std::string heading;  ///< Toned by its first word, if that judges.
   std::vector<Block> blocks;
-  Tone tone = Tone::Strong;  ///< Of the heading.
-  std::string aside;         ///< Behind the heading: the title of a rule whose id is the heading.
+  std::string aside;           ///< Behind the heading: the title of a rule whose id is the heading.
+  std::string id;              ///< What links name; may be empty.
+  std::vector<Section> parts;  ///< Below the blocks.
+  /// Opened by those who want it; a screen leaves it out. An issue folds sections; a page has room
+  /// for them, and folds their parts.
+  bool folds = false;
 };
 
 struct Document {
   std::vector<Section> sections;
+  Statement lead = {};    ///< The verdict, above all sections; without a word there is none.
+  std::string signature;  ///< Which program and which rules say so; may be empty.
 };
 
 /// Adds a section, unless it would be empty.

@@ -1,12 +1,10 @@
-#include "report/document/render_text.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 
 #include "base/text.h"
-#include "report/verdict_and_evidence.h"
+#include "report/document/render.h"
 
 namespace ncclog {
 namespace {
@@ -19,20 +17,28 @@ std::string blanks(int columns) { return std::string(static_cast<size_t>(columns
 
 std::string text_of(const Statement& statement, const TextStyle& style) {
   const int column = statement.main ? kMargin : kWordWidth;
-  const std::string lead =
-      blanks(2 * statement.depth) + pad(printable(statement.word), column - 2) + "  ";
+  const std::string word = printable(statement.word);
+  // One blank where that keeps a long word in its column, else two.
+  const int least = statement.main && display_width(word) < column ? 1 : 2;
+  const std::string lead = blanks(2 * statement.depth) + pad(word, column - least) + blanks(least);
   const std::string below = blanks(display_width(lead));
   const std::string text = printable(statement.text);
   const Quote& about = statement.about;
+  const bool is_title = text.empty() && statement.hint.empty() && statement.standing.empty() &&
+                        about.place.empty() && about.text.empty();
+  if (is_title) {
+    return blanks(2 * statement.depth) + paint(word, tone_of(word, Tone::Strong), style) + "\n";
+  }
   std::string out;
   if (about.place.empty() && about.text.empty()) {
-    out = hang(lead, statement.tone, text, style);
+    out = hang(lead, tone_of(statement.word), text, style);
   } else {
     const std::string_view between = about.place.empty() || about.text.empty() ? "" : "  ";
-    out = fmt::format("{}{}{}{}\n", paint(lead, statement.tone, style), printable(about.place),
-                      between, printable(about.text)) +
+    out = fmt::format("{}{}{}{}\n", paint(lead, tone_of(statement.word), style),
+                      printable(about.place), between, printable(about.text)) +
           hang(below, text, style);
   }
+  if (!statement.standing.empty()) out += labelled("", statement.standing, style);
   if (!statement.hint.empty()) out += hang(below + "→ ", printable(statement.hint), style);
   return out;
 }
@@ -114,9 +120,8 @@ std::string labelled_quotes(const Quotes& quotes, const TextStyle& style) {
   for (const Quote& quote : quotes.quotes) {
     out += beside_label(out.empty() ? quotes.label : "", quote, style);
   }
-  if (quotes.more > 0) {
-    out += labelled("", fmt::format("… and {}", plural(quotes.more, "more line")), style);
-  }
+  const uint64_t more = quotes.more + quotes.rest.size();
+  if (more > 0) out += labelled("", fmt::format("… and {}", plural(more, "more line")), style);
   return out;
 }
 
@@ -135,28 +140,49 @@ std::string text_of(const Quotes& quotes, const TextStyle& style) {
   return out;
 }
 
+std::string text_of(const Links& links, const TextStyle& style) {
+  std::vector<std::string> names;
+  for (const auto& [name, id] : links.links) names.push_back(name);
+  return labelled(links.label, fmt::format("{}: {}", links.lead, join(names, ", ")), style);
+}
+
+std::string text_of(const Facts& facts, const TextStyle& style) {
+  std::string out;
+  for (const Labelled& row : facts.rows) out += text_of(row, style);
+  return out;
+}
+
 std::string text_of(const Table& table, const TextStyle& style) {
   return write_table_text(table, style, false);
+}
+
+std::string text_of(const Figure& figure, const TextStyle& style) {
+  return std::visit([&](const auto& form) { return text_of(form, style); }, text_form(figure));
 }
 
 std::string heading_of(const Section& section, const TextStyle& style) {
   const std::string heading = printable(section.heading);
   if (heading.empty()) return {};
-  if (section.aside.empty()) return paint(heading, section.tone, style) + "\n";
-  return hang(heading + "  ", section.tone, printable(section.aside), style);
+  const Tone tone = tone_of(std::string_view(heading).substr(0, heading.find(' ')), Tone::Strong);
+  if (section.aside.empty()) return paint(heading, tone, style) + "\n";
+  return hang(heading + "  ", tone, printable(section.aside), style);
+}
+
+void add_section(const Section& section, const TextStyle& style, std::string& out) {
+  if (section.folds) return;
+  if (!out.empty()) out += "\n";
+  out += heading_of(section, style);
+  for (const Block& block : section.blocks) {
+    out += std::visit([&](const auto& each) { return text_of(each, style); }, block);
+  }
+  for (const Section& part : section.parts) add_section(part, style, out);
 }
 
 }  // namespace
 
 std::string render_text(const Document& document, const TextStyle& style) {
-  std::string out;
-  for (const Section& section : document.sections) {
-    if (!out.empty()) out += "\n";
-    out += heading_of(section, style);
-    for (const Block& block : section.blocks) {
-      out += std::visit([&](const auto& each) { return text_of(each, style); }, block);
-    }
-  }
+  std::string out = document.lead.word.empty() ? "" : text_of(document.lead, style);
+  for (const Section& section : document.sections) add_section(section, style, out);
   return out;
 }
 

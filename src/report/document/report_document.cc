@@ -3,64 +3,98 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <set>
+#include <span>
 
 #include "base/text.h"
-#include "report/verdict_and_evidence.h"
+#include "report/text_layout.h"
 #include "rules/verdict.h"
 
 namespace ncclog {
+
+const Finding* find_finding(const Report& report, std::string_view id) {
+  for (const Finding& finding : report.diagnosis.findings) {
+    if (finding.id == id) return &finding;
+  }
+  return nullptr;
+}
+
 namespace {
 
-/// How much is told about a finding: all for the verdict's own, less for what stands beside it.
-struct Detail {
-  size_t evidence;
-  size_t items;  ///< Of check, fix and do_not each.
-};
-constexpr Detail kFull = {4, 6};
-constexpr Detail kShort = {2, 2};
-
-Tone tone_of(VerdictStatus status) {
+std::string_view verdict_word(VerdictStatus status) {
   switch (status) {
     case VerdictStatus::Problem:
-      return Tone::Error;
+      return "PROBLEM";
     case VerdictStatus::Suspicious:
-      return Tone::Warning;
+      return "SUSPICIOUS";
     case VerdictStatus::Clean:
-      return Tone::Good;
+      return "CLEAN";
     case VerdictStatus::NothingFound:
+      return "NOTHING FOUND";
     case VerdictStatus::CannotJudge:
-      return Tone::Strong;
+      break;
   }
-  return Tone::Strong;
+  return "CANNOT JUDGE";
 }
 
-Tone tone_of(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return Tone::Error;
-    case Severity::Warning:
-      return Tone::Warning;
-    case Severity::Info:
-      return Tone::Quiet;
-  }
-  return Tone::Plain;
+Statement verdict_statement(const Verdict& verdict) {
+  return {
+      .word = std::string(verdict_word(verdict.status)), .text = verdict.headline, .main = true};
 }
 
-Tone tone_of(OutcomeState state) {
-  switch (state) {
-    case OutcomeState::Met:
-      return Tone::Good;
-    case OutcomeState::Broken:
-      return Tone::Warning;
-    case OutcomeState::Unknown:
-      return Tone::Quiet;
+// Which findings follow from which.
+
+/// Present findings that follow from `cause`, directly or not, in report order.
+std::vector<const Finding*> consequences(const Report& report, const Finding& cause) {
+  std::set<std::string> ids = {cause.id};
+  std::vector<std::string> open = cause.explains;
+  while (!open.empty()) {
+    const std::string id = open.back();
+    open.pop_back();
+    const Finding* finding = find_finding(report, id);
+    // A rule names all that may follow from it, most of which is not there; circles end here, too.
+    if (finding == nullptr || !ids.insert(id).second) continue;
+    open.insert(open.end(), finding->explains.begin(), finding->explains.end());
   }
-  return Tone::Plain;
+  std::vector<const Finding*> list;
+  for (const Finding& finding : report.diagnosis.findings) {
+    if (finding.id != cause.id && ids.contains(finding.id)) list.push_back(&finding);
+  }
+  return list;
 }
 
-// The findings.
+/// Ids of all that follows from another finding.
+std::set<std::string> followers(const Report& report) {
+  std::set<std::string> ids;
+  for (const Finding& finding : report.diagnosis.findings) {
+    for (const Finding* follower : consequences(report, finding)) ids.insert(follower->id);
+  }
+  return ids;
+}
+
+// The words of a finding.
+
+/// "ranks 0-3 on node-a, node-b"; empty if the finding names nobody.
+std::string subject_words(const Finding& finding) {
+  constexpr size_t kMaxHosts = 6;
+  std::string out;
+  if (!finding.ranks.empty()) {
+    out =
+        fmt::format("rank{} {}", finding.ranks.size() == 1 ? "" : "s", ranges_text(finding.ranks));
+  }
+  if (finding.hosts.empty()) return out;
+  const std::string_view before = !out.empty()                ? " on "
+                                  : finding.hosts.size() == 1 ? "host "
+                                                              : "hosts ";
+  return out.append(before) + some_of(finding.hosts, kMaxHosts);
+}
+
+/// "peer-closed-secondary (ranks 0,2,3)".
+std::string named_with_ranks(const Finding& finding) {
+  if (finding.ranks.empty()) return finding.id;
+  return fmt::format("{} ({} {})", finding.id, finding.ranks.size() == 1 ? "rank" : "ranks",
+                     ranges_text(finding.ranks));
+}
 
 /// "certain cause, shm-no-space; ranks 1,3 on node-a": how sure, what it is, who.
 std::string standing(const Finding& finding) {
@@ -70,6 +104,87 @@ std::string standing(const Finding& finding) {
   return subject.empty() ? out : out + "; " + subject;
 }
 
+/// What a finding's message says beyond the headline, which begins like it. Views `message`.
+std::string_view beyond_headline(std::string_view headline, std::string_view message) {
+  const auto differs =
+      std::mismatch(headline.begin(), headline.end(), message.begin(), message.end());
+  const auto same = static_cast<size_t>(differs.second - message.begin());
+  const std::string_view rest = message.substr(same);
+  // Only whole sentences are left out: what the headline breaks off has to be read from its start.
+  if (same == 0 || !(rest.empty() || rest[0] == '.' || message[same - 1] == '.')) return message;
+  return trim(rest.substr(rest.starts_with('.') ? 1 : 0));
+}
+
+/// NCCL_P2P_DISABLE, ALLREDUCE: a name means what it says, digits and all.
+bool is_name(std::string_view word) {
+  return std::all_of(word.begin(), word.end(),
+                     [](char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z'); }) &&
+         !is_digit(word.front());
+}
+
+/// What a line is like, apart from numbers, names of files and whatever else a digit is part of.
+std::string shape_of(std::string_view line) {
+  std::string shape;
+  for (const std::string_view word : split_blanks(line)) {
+    const bool varies = word.find('/') != word.npos ||
+                        (std::any_of(word.begin(), word.end(), is_digit) && !is_name(word));
+    shape += varies ? std::string_view("#") : word;
+    shape += ' ';
+  }
+  return shape;
+}
+
+/// What else than the first of its like is worth showing. A dump has no line that ranks print
+/// alike: what is said of it is said because it differs.
+std::string likeness_of(const Evidence& evidence) {
+  return evidence.where.line == 0 ? "dump: " + evidence.text : shape_of(evidence.text);
+}
+
+/// True for NCCL's lines of the one process that the finding is about.
+bool is_of_subject(const Finding& finding, const Evidence& evidence) {
+  if (finding.ranks.size() != 1 || finding.subject.pid < 0) return false;
+  const std::string pid = fmt::format(":{}:", finding.subject.pid);
+  return evidence.text.find(pid) != std::string::npos;
+}
+
+std::vector<const Evidence*> telling_evidence(const Finding& finding, size_t most) {
+  std::vector<const Evidence*> shown;
+  std::set<std::string> shapes;
+  // A place without its line says least, so lines come first.
+  for (const bool has_text : {true, false}) {
+    for (const Evidence& evidence : finding.evidence) {
+      if (shown.size() == most || has_text == evidence.text.empty()) continue;
+      const std::string whose = is_of_subject(finding, evidence) ? "its own: " : "";
+      if (shapes.insert(whose + likeness_of(evidence)).second) shown.push_back(&evidence);
+    }
+  }
+  return shown;
+}
+
+}  // namespace
+
+Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
+  Quotes quotes{.label = "seen", .more = finding.evidence_omitted};
+  const std::vector<const Evidence*> telling = telling_evidence(finding, most);
+  const auto quote_of = [&](const Evidence& evidence) {
+    return Quote{place_text(job, evidence.where), evidence.text};
+  };
+  for (const Evidence* evidence : telling) quotes.quotes.push_back(quote_of(*evidence));
+  for (const Evidence& evidence : finding.evidence) {
+    const bool is_shown = std::find(telling.begin(), telling.end(), &evidence) != telling.end();
+    if (!is_shown) quotes.rest.push_back(quote_of(evidence));
+  }
+  return quotes;
+}
+
+namespace {
+
+// The findings in the document.
+
+/// Items of a label that a screen shows; a page shows all.
+constexpr size_t kMainItems = 6;
+constexpr size_t kOtherItems = 2;
+
 void add_items(std::string label, const std::vector<std::string>& items, size_t most,
                std::vector<Block>& blocks) {
   if (items.empty()) return;
@@ -77,219 +192,310 @@ void add_items(std::string label, const std::vector<std::string>& items, size_t 
   blocks.push_back(Items{std::move(label), {items.begin(), end}});
 }
 
-/// What shows a finding, what to do about it, and what follows from it.
-void add_grounds(const Report& report, const Finding& finding, const Detail& detail,
+/// Why a finding is one, what shows it, what to do about it, and what follows from it.
+void add_grounds(const Report& report, const Finding& finding, Reader reader,
                  std::vector<Block>& blocks) {
-  blocks.push_back(evidence_quotes(report.job, finding, detail.evidence));
-  add_items("check", finding.check, detail.items, blocks);
-  add_items("fix", finding.fix, detail.items, blocks);
-  add_items("do not", finding.do_not, detail.items, blocks);
-  std::vector<std::string> names;
+  const bool is_main = finding.id == report.diagnosis.verdict.finding;
+  const bool whole = reader == Reader::Page;
+  const size_t most = whole ? SIZE_MAX : is_main ? kMainItems : kOtherItems;
+  if (!finding.why.empty() && (is_main || whole)) blocks.push_back(Labelled{"why", finding.why});
+  Quotes seen = evidence_quotes(report.job, finding, is_main ? 4 : 2);
+  if (!seen.quotes.empty()) blocks.push_back(std::move(seen));
+  add_items("check", finding.check, most, blocks);
+  add_items("fix", finding.fix, most, blocks);
+  add_items("do not", finding.do_not, most, blocks);
+  if (whole) add_items("references", finding.references, most, blocks);
+  Links follows{.label = "follows"};
   for (const Finding* other : consequences(report, finding)) {
-    names.push_back(named_with_ranks(*other));
+    follows.links.emplace_back(named_with_ranks(*other), "finding-" + other->id);
   }
-  if (names.empty()) return;
-  const std::string count = plural(names.size(), "other finding");
-  blocks.push_back(Labelled{"follows", fmt::format("{}: {}", count, join(names, ", "))});
+  if (follows.links.empty()) return;
+  follows.lead = plural(follows.links.size(), "other finding");
+  blocks.push_back(std::move(follows));
+}
+
+Statement statement_of(const Finding& finding, std::string_view message) {
+  return {.word = std::string(to_string(finding.severity)),
+          .text = std::string(message),
+          .standing = standing(finding),
+          .main = true};
+}
+
+/// A finding on a page, below its title.
+Section finding_section(const Report& report, const Finding& finding, bool folds) {
+  const Verdict& verdict = report.diagnosis.verdict;
+  const std::string_view message = finding.id == verdict.finding
+                                       ? beyond_headline(verdict.headline, finding.message)
+                                       : std::string_view(finding.message);
+  Section section{.heading = finding.title,
+                  .blocks = {statement_of(finding, message)},
+                  .id = "finding-" + finding.id,
+                  .folds = folds};
+  add_grounds(report, finding, Reader::Page, section.blocks);
+  return section;
 }
 
 /// The finding that the verdict names, with all that is known about it.
-void add_main_finding(const Report& report, const Finding& finding, Document& document) {
-  document.sections.back().blocks.push_back(Labelled{"", standing(finding)});
+void add_main_finding(const Report& report, const Finding& finding, Reader reader,
+                      Document& document) {
+  if (reader == Reader::Page) {
+    document.sections.push_back({.heading = "Finding",
+                                 .id = "finding",
+                                 .parts = {finding_section(report, finding, false)}});
+    return;
+  }
+  document.lead.standing = standing(finding);
   std::vector<Block> blocks;
   const std::string_view rest = beyond_headline(report.diagnosis.verdict.headline, finding.message);
   if (!rest.empty()) blocks.push_back(Labelled{"what", std::string(rest)});
-  if (!finding.why.empty()) blocks.push_back(Labelled{"why", finding.why});
-  add_grounds(report, finding, kFull, blocks);
+  add_grounds(report, finding, reader, blocks);
   add_section(document, "", std::move(blocks));
 }
 
-void add_other_findings(const Report& report, const Finding* main, Document& document) {
-  std::vector<std::string> quiet;
-  for (const Finding* finding : independent_findings(report, main)) {
-    if (finding->severity == Severity::Info) {
-      quiet.push_back(fmt::format("{} [{}]", first_sentence(finding->message), finding->id));
-      continue;
-    }
-    std::vector<Block> blocks = {Statement{.word = std::string(to_string(finding->severity)),
-                                           .tone = tone_of(finding->severity),
-                                           .text = finding->message,
-                                           .main = true},
-                                 Labelled{"", standing(*finding)}};
-    add_grounds(report, *finding, kShort, blocks);
+/// On a screen, what follows from others is named below these.
+void add_findings_on_screen(const Report& report, const std::vector<const Finding*>& loud,
+                            const std::vector<const Finding*>& quiet, Document& document) {
+  for (const Finding* finding : loud) {
+    std::vector<Block> blocks = {statement_of(*finding, finding->message)};
+    add_grounds(report, *finding, Reader::Screen, blocks);
     add_section(document, "", std::move(blocks));
   }
-  add_points(document, "Worth knowing", std::move(quiet));
+  std::vector<std::string> points;
+  for (const Finding* finding : quiet) {
+    points.push_back(fmt::format("{} [{}]", first_sentence(finding->message), finding->id));
+  }
+  add_points(document, "Worth knowing", std::move(points));
 }
 
-// What stands beside the findings.
+void add_findings_on_page(const Report& report, std::string heading, std::string id,
+                          const std::vector<const Finding*>& findings, bool fold,
+                          Document& document) {
+  if (findings.empty()) return;
+  Section section{.heading = std::move(heading), .id = std::move(id), .folds = fold};
+  for (const Finding* each : findings) {
+    section.parts.push_back(finding_section(report, *each, fold));
+  }
+  document.sections.push_back(std::move(section));
+}
+
+void add_other_findings(const Report& report, const Finding* main, Reader reader,
+                        Document& document) {
+  const std::set<std::string> explained = followers(report);
+  std::vector<const Finding*> loud;
+  std::vector<const Finding*> following;
+  std::vector<const Finding*> quiet;
+  for (const Finding& finding : report.diagnosis.findings) {
+    if (&finding == main) continue;
+    auto& list = explained.contains(finding.id)       ? following
+                 : finding.severity == Severity::Info ? quiet
+                                                      : loud;
+    list.push_back(&finding);
+  }
+  if (reader == Reader::Screen) return add_findings_on_screen(report, loud, quiet, document);
+  add_findings_on_page(report, main == nullptr ? "Findings" : "Other findings", "findings", loud,
+                       false, document);
+  add_findings_on_page(report, "What follows from these", "following", following, true, document);
+  add_findings_on_page(report, "Worth knowing", "quiet", quiet, true, document);
+}
+
+// What stands beside the findings. Where it stands without a heading on a screen, labels and words
+// tell what it is.
+
+void add_points(Document& document, std::string heading, std::string id,
+                std::vector<std::string> points) {
+  if (points.empty()) return;
+  document.sections.push_back({.heading = std::move(heading),
+                               .blocks = {Items{"", std::move(points)}},
+                               .id = std::move(id)});
+}
+
+std::string verdict_words(const Verdict& verdict) {
+  const auto with_finding = [&](std::string_view word) {
+    return verdict.finding.empty() ? std::string(word)
+                                   : fmt::format("{} ({})", word, verdict.finding);
+  };
+  switch (verdict.status) {
+    case VerdictStatus::Problem:
+      return with_finding("problem");
+    case VerdictStatus::Suspicious:
+      return with_finding("suspicious");
+    case VerdictStatus::Clean:
+      return "healthy";
+    case VerdictStatus::NothingFound:
+      return "no problem seen";
+    case VerdictStatus::CannotJudge:
+      break;
+  }
+  return "cannot be judged";
+}
+
+/// "Run 1: problem (watchdog-rank-behind); failed: rank 1 reports that ALLREDUCE timed out (train.log
+/// lines 1-435)."
+std::string sentence(const JudgedRun& run) {
+  std::string text = fmt::format("{}: {}", run.name, verdict_words(run.verdict));
+  if (text.front() >= 'a' && text.front() <= 'z') text.front() -= 'a' - 'A';
+  if (run.end.state != EndState::Unknown) text += fmt::format("; {}", to_string(run.end.state));
+  if (!run.end.what.empty()) text += ": " + run.end.what;
+  if (!run.place.empty()) text += fmt::format(" ({})", run.place);
+  return text + ".";
+}
+
+/// "reproduced-fault (likely)".
+std::string kind_of(const ReplaySummary& replay) {
+  return replay.confidence.empty() ? replay.kind
+                                   : fmt::format("{} ({})", replay.kind, replay.confidence);
+}
+
+std::string unfit_sentence(const ReplaySummary& replay) {
+  return fmt::format("{} is not of these logs and is not counted: {}.", replay.file, replay.unfit);
+}
 
 /// What a replay says about the verdict's finding, or why it says nothing.
-void add_replay(const ReplaySummary& replay, Document& document) {
+void add_replay(const ReplaySummary& replay, Reader reader, Document& document) {
   std::vector<Block> blocks;
   for (const std::string& paragraph : replay_paragraphs(replay)) {
-    blocks.push_back(Labelled{blocks.empty() ? "replay" : "", paragraph});
+    if (reader == Reader::Page) {
+      blocks.push_back(Paragraph{paragraph});
+    } else {
+      blocks.push_back(Labelled{blocks.empty() ? "replay" : "", paragraph});
+    }
   }
-  add_section(document, "", std::move(blocks));
+  const std::string heading = reader == Reader::Page ? "Replay" : "";
+  document.sections.push_back({.heading = heading, .blocks = std::move(blocks), .id = "replay"});
+}
+
+/// "hosts: 2 (2 hosts)", "network: IB, but network Socket", "nvls: true; no line says …".
+std::string expectation_words(const CheckedExpectation& expectation) {
+  const std::string& what = expectation.outcome.what;
+  switch (expectation.outcome.state) {
+    case OutcomeState::Met:
+      return fmt::format("{} ({})", expectation.text, what);
+    case OutcomeState::Broken:
+      return fmt::format("{}, but {}", expectation.text, what);
+    case OutcomeState::Unknown:
+      return fmt::format("{}; {}", expectation.text, what);
+  }
+  return expectation.text;
 }
 
 void add_profile(const CheckedProfile& profile, Document& document) {
-  std::vector<Block> blocks;
+  Section section{.heading = "Expectations of " + profile.name, .id = "expectations"};
   std::set<std::string> captures;
   for (const CheckedExpectation& expectation : profile.expectations) {
-    const OutcomeState state = expectation.outcome.state;
-    blocks.push_back(Statement{.word = std::string(to_string(state)),
-                               .tone = tone_of(state),
-                               .text = expectation_words(expectation),
-                               .depth = 1});
+    section.blocks.push_back(Statement{.word = std::string(to_string(expectation.outcome.state)),
+                                       .text = expectation_words(expectation),
+                                       .depth = 1});
     if (!expectation.how_to_capture.empty()) captures.insert(expectation.how_to_capture);
   }
   for (const std::string& capture : captures) {
-    blocks.push_back(Paragraph{"To tell what is unknown: " + capture + ".", 2});
+    section.blocks.push_back(Paragraph{"To tell what is unknown: " + capture + ".", 2});
   }
-  add_section(document, "Expectations of " + profile.name, std::move(blocks));
-}
-
-void add_gaps(const std::vector<NotJudged>& gaps, Document& document) {
-  std::vector<std::string> points;
-  for (const NotJudged& gap : gaps) points.push_back(gap.question + " " + gap.reason);
-  add_points(document, "Not judged", std::move(points));
+  if (!section.blocks.empty()) document.sections.push_back(std::move(section));
 }
 
 void add_capture(const CaptureAdvice& advice, const Job& job, Document& document) {
   if (advice.empty()) return;
-  Code settings;
-  for (const CaptureSetting& setting : advice.settings) {
-    settings.lines.push_back(fmt::format("export {}={}", setting.name, setting.value));
-  }
   Items steps{.items = advice.steps};
   if (advice.size) {
     steps.items.push_back("Log size: " + log_size_text(*advice.size, job.nranks) + ".");
   }
-  add_section(document, "To capture it next time", {std::move(settings), std::move(steps)});
+  document.sections.push_back({.heading = "To capture it next time",
+                               .blocks = {capture_code(advice), std::move(steps)},
+                               .id = "capture"});
 }
 
-// What was read, and what of it could not be used.
-//
-//   Read 318 lines from 8 files: 4 ranks on 2 hosts, NCCL 2.28.9. Cut: logs/a.gz. The gzip …
-
-/// "17 files", "9 files in an archive".
-std::string files_text(const Job& job) {
-  const auto archives =
-      static_cast<size_t>(std::count_if(job.inputs.begin(), job.inputs.end(),
-                                        [](const JobInput& input) { return input.is_archive; }));
-  const std::string files = plural(job.inputs.size() - archives, "file");
-  if (archives == 0) return files;
-  return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
+/// "nic-down (ranks 0-3 on a, b): warning, suppressed until 2027-01-31 by site.yaml:3:5. …"
+std::string effect_sentence(const OverlayEffect& effect) {
+  const std::string_view before = to_string(effect.finding.severity);
+  const std::string what =
+      effect.severity ? fmt::format("{} instead of {}", to_string(*effect.severity), before)
+                      : fmt::format("{}, suppressed", before);
+  const std::string whom = subject_words(effect.finding);
+  return fmt::format("{}{}: {} until {} by {}. {}", effect.finding.id,
+                     whom.empty() ? "" : " (" + whom + ")", what, effect.until, effect.where,
+                     effect.reason);
 }
 
-/// Ranks that some line speaks for, of those that the job has; nullopt: not known, or all.
-std::optional<size_t> ranks_seen(const Job& job) {
-  if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
-  const std::vector<CommRank>& ranks = job.communicators.front().ranks;
-  const auto seen = static_cast<size_t>(std::count_if(
-      ranks.begin(), ranks.end(), [](const CommRank& rank) { return rank.process >= 0; }));
-  const auto all = static_cast<size_t>(job.nranks.value_or(0));
-  return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
-}
-
-std::string inputs_line(const Job& job) {
-  std::string out =
-      fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
-  // Lines without a pid may be of any process, so they are not counted as one.
-  const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
-                                       [](const Process& process) { return process.pid >= 0; });
-  if (const auto seen = ranks_seen(job)) {
-    out += fmt::format(": {} of {} ranks seen", *seen, *job.nranks);
-  } else if (job.nranks) {
-    out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
-  } else if (processes > 0) {
-    out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");
+std::vector<std::string> overlay_points(const Diagnosis& diagnosis) {
+  std::vector<std::string> points;
+  for (const OverlayEffect& effect : diagnosis.overlays) points.push_back(effect_sentence(effect));
+  for (const EndedOverlay& ended : diagnosis.ended_overlays) {
+    points.push_back(fmt::format("{}: the overlay of {} ended on {} and is not applied. {}",
+                                 ended.rule, ended.where, ended.until, ended.reason));
   }
-  if (job.nhosts > 0) {
-    out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
-                       plural(static_cast<uint64_t>(job.nhosts), "host"));
-  }
-  if (!job.nccl_versions.empty())
-    out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
-  if (!job.network.name.empty()) out += ", network " + job.network.name;
-  return out + ".";
-}
-
-/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more. The …".
-std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
-                       size_t most_names) {
-  std::vector<std::string> names;
-  std::string note;
-  for (const JobInput& input : job.inputs) {
-    if (input.status != status) continue;
-    names.push_back(input.path);
-    if (note.empty()) note = input.note;
-  }
-  if (names.empty()) return {};
-  const std::string out = fmt::format(" {} {}", word, some_of(names, most_names));
-  return note.empty() ? out + "." : fmt::format("{}. {}", out, note);
-}
-
-std::string lost_rows(const LossTable& losses) {
-  std::string out;
-  for (size_t i = 0; i < losses.counts.size(); ++i) {
-    const LossRow& row = loss_rows()[i];
-    const bool is_input = row.name.starts_with("input_");
-    if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
-    const std::string_view meaning = row.meaning.substr(0, row.meaning.find_last_not_of('.') + 1);
-    out += fmt::format(" {} ({}×). {}", meaning, losses.counts[i], row.advice);
-  }
-  return out;
-}
-
-/// Losses are named only where they matter to a reader. Of several runs, each one's point says how
-/// it ended.
-void add_inputs(const Report& report, Document& document) {
-  const Job& job = report.job;
-  std::vector<Block> blocks = {
-      Paragraph{inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
-                odd_inputs(job, InputStatus::Cut, "Cut:", 3) +
-                odd_inputs(job, InputStatus::Skipped, "Skipped:", 1) + lost_rows(job.losses)}};
-  if (report.diagnosis.runs.empty()) blocks.push_back(Paragraph{outcome_text(job)});
-  add_section(document, "", std::move(blocks));
+  return points;
 }
 
 }  // namespace
 
-Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most) {
-  Quotes quotes{.label = "seen"};
-  for (const Evidence* evidence : telling_evidence(finding, most)) {
-    const FileLine place = file_line(job, evidence->where);
-    quotes.quotes.push_back(
-        {evidence->where.line == 0 ? place.path : fmt::format("{}:{}", place.path, place.line),
-         evidence->text});
+std::string replay_sentence(const ReplaySummary& replay) {
+  if (!replay.unfit.empty()) return unfit_sentence(replay);
+  return fmt::format("A replay{} came out as {}.",
+                     replay.machine.empty() ? "" : " on " + replay.machine, kind_of(replay));
+}
+
+std::vector<std::string> replay_paragraphs(const ReplaySummary& replay) {
+  if (!replay.unfit.empty()) return {unfit_sentence(replay)};
+  std::vector<std::string> out = {fmt::format("{}: {}", kind_of(replay), replay.headline)};
+  std::string where =
+      replay.machine.empty() ? replay.file : fmt::format("{}: {}", replay.file, replay.machine);
+  if (!replay.changed.empty()) {
+    where += "; not as recorded: " + replay.changed.front();
+    const size_t more = replay.changed.size() - 1;
+    if (more > 0) where += fmt::format(" (and {} more)", more);
   }
-  quotes.more = finding.evidence.size() - quotes.quotes.size() + finding.evidence_omitted;
-  return quotes;
+  out.push_back(where + (where.ends_with('.') ? "" : "."));
+  if (!replay.must_not_conclude.empty()) {
+    out.push_back("Do not conclude: " + replay.must_not_conclude.front());
+  }
+  return out;
+}
+
+Code capture_code(const CaptureAdvice& advice) {
+  Code code;
+  for (const CaptureSetting& setting : advice.settings) {
+    code.lines.push_back(fmt::format("export {}={}", setting.name, setting.value));
+  }
+  return code;
+}
+
+std::string signature_of(const Tool& tool) {
+  return fmt::format(
+      "{} {}, rules `{}`. Made from the logs alone; nothing was asked of the machines.", tool.name,
+      tool.version, tool.rulebook);
 }
 
 Document verdict_document(const Report& report) {
-  const Verdict& verdict = report.diagnosis.verdict;
-  return {{{.blocks = {Statement{.word = std::string(verdict_word(verdict.status)),
-                                 .tone = tone_of(verdict.status),
-                                 .text = verdict.headline,
-                                 .main = true}}}}};
+  return {.lead = verdict_statement(report.diagnosis.verdict)};
 }
 
-Document report_document(const Report& report) {
+Document report_document(const Report& report, Reader reader) {
   const Diagnosis& diagnosis = report.diagnosis;
+  const bool whole = reader == Reader::Page;
   const Finding* main = find_finding(report, diagnosis.verdict.finding);
   Document document = verdict_document(report);
-  if (main != nullptr) add_main_finding(report, *main, document);
-  add_points(document, "Runs", run_sentences(diagnosis));
-  if (report.replay) add_replay(*report.replay, document);
+  if (main != nullptr) add_main_finding(report, *main, reader, document);
+  std::vector<std::string> runs;
+  for (const JudgedRun& run : diagnosis.runs) runs.push_back(sentence(run));
+  add_points(document, "Runs", "runs", std::move(runs));
+  if (report.replay) add_replay(*report.replay, reader, document);
   if (report.profile) add_profile(*report.profile, document);
-  add_other_findings(report, main, document);
-  add_gaps(diagnosis.not_judged, document);
+  add_other_findings(report, main, reader, document);
+  std::vector<std::string> gaps;
+  for (const NotJudged& gap : diagnosis.not_judged) {
+    gaps.push_back(gap.question + " " + gap.reason);
+  }
+  add_points(document, whole ? "What these logs cannot tell" : "Not judged", "open",
+             std::move(gaps));
   add_capture(diagnosis.capture, report.job, document);
-  add_points(document, "Overlays", overlay_sentences(diagnosis));
-  add_inputs(report, document);
+  add_points(document, "Overlays", "overlays", overlay_points(diagnosis));
+  if (whole) {
+    for (Section& section : job_sections(report.job)) {
+      document.sections.push_back(std::move(section));
+    }
+    document.signature = signature_of(report.tool);
+  }
+  document.sections.push_back(inputs_section(report, reader));
   return document;
 }
 

@@ -1,26 +1,73 @@
-// What a report says to people, in which order? The verdict first, then why, then what to do.
+// What a report says to people, in which order and in which words? The verdict first, then why,
+// then what to do.
 //
 //   PROBLEM   /dev/shm on gpu-node-01 is full: NCCL could not create its segments.
 //             certain cause, shm-no-space; ranks 0-3 on gpu-node-01
 //
-// One problem fits one screen. Findings that follow from another one are named below it.
+// A finding is told in one order: title, standing, message, why, seen, check, fix, do not,
+// references, what follows from it. On a screen one problem fits: findings that follow from another
+// one are named below it, titles and references are left out. A page has room for all of that, and
+// for the job itself (report/document/job_sections.cc). Texts may hold any bytes of the logs.
 
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "report/document/document.h"
 #include "report/report.h"
+#include "rules/finding.h"
 
 namespace ncclog {
 
-/// All that the report says.
-Document report_document(const Report& report);
+enum class Reader { Screen, Page };
+
+/// All that the report says to that reader.
+Document report_document(const Report& report, Reader reader);
 
 /// The verdict alone.
 Document verdict_document(const Report& report);
 
-/// At most `most` lines that show the finding, the telling ones, and how many there are besides.
+/// The finding of that id; nullptr if there is none.
+const Finding* find_finding(const Report& report, std::string_view id);
+
+/// The lines that show the finding: of those that many ranks print alike, the first, and one of the
+/// process that the finding is about, at most `most`; then the rest. Of some lines only the place
+/// is kept; they come last.
 Quotes evidence_quotes(const Job& job, const Finding& finding, size_t most);
+
+/// What a replay of the job came to in one sentence, for a report of one line: "A replay on 2 x
+/// NVIDIA H200, NCCL 2.28.9 came out as reproduced-fault (likely)."
+std::string replay_sentence(const ReplaySummary& replay);
+
+/// The same one paragraph each, the outcome first, then where, then what nobody may conclude.
+std::vector<std::string> replay_paragraphs(const ReplaySummary& replay);
+
+/// "export NCCL_DEBUG=INFO", ready to be pasted into a script.
+Code capture_code(const CaptureAdvice& advice);
+
+/// Which program and which rules say so.
+std::string signature_of(const Tool& tool);
+
+// What the logs say of the job itself.
+
+/// Size, versions, hosts and network, as far as the log says them, in the order in which people
+/// ask: ranks: 8 on 2 hosts; NCCL: 2.28.9; connections: P2P/CUMEM 24, NET/IB/GDRDMA 8.
+Facts job_shape(const Job& job);
+
+/// The job on a page, section by section: machine, ranks, connections, iterations, time, settings.
+/// What the logs say nothing about is left out.
+std::vector<Section> job_sections(const Job& job);
+
+/// "Ended: finished; nccl-tests printed its summary (bench.out:412). 4 of 8 processes finished, 4
+/// unfinished." The processes only where some of them ended otherwise than the job.
+std::string outcome_text(const Job& job);
+
+/// What was read, what of it could not be used, and how the job ended: "Read 318 lines from 8
+/// files: 4 ranks on 2 hosts, NCCL 2.28.9. Cut: logs/a.gz. The gzip …". Of several runs, each one's
+/// point says how it ended.
+Section inputs_section(const Report& report, Reader reader);
 
 }  // namespace ncclog

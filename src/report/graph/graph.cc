@@ -114,6 +114,26 @@ std::string write_dot(const Drawing& drawing) {
   return out + "}\n";
 }
 
+std::vector<std::string> graph_lines(const Graph& graph) {
+  std::vector<std::string> lines;
+  if (graph.shape == GraphShape::Ring) {
+    for (const GraphNode& node : graph.nodes) lines.push_back(node.label);
+    if (graph.closed && !lines.empty()) lines.push_back(lines.front());
+    return {join(lines, " → ")};
+  }
+  std::vector<size_t> depths;
+  for (const GraphNode& node : graph.nodes) {
+    depths.push_back(node.parent < 0 ? 0 : depths[static_cast<size_t>(node.parent)] + 1);
+    lines.push_back(std::string(2 * depths.back(), ' ') + node.label +
+                    (node.link.empty() ? "" : " (" + node.link + ")"));
+  }
+  for (const GraphLink& link : graph.links) {
+    lines.push_back(fmt::format("{} - {}: {}", graph.nodes[static_cast<size_t>(link.from)].label,
+                                graph.nodes[static_cast<size_t>(link.to)].label, link.label));
+  }
+  return lines;
+}
+
 // The rings and trees of communicators as graphs. Of more ranks than a graph may have nodes, those
 // that follow each other on one host become one node.
 //

@@ -56,6 +56,10 @@ struct Drawing {
   std::vector<std::string> notes;
 };
 
+/// A graph in words, for where nothing is drawn: a ring as "0 → 1 → 2 → 0", a tree line by line,
+/// each node below the one that it hangs on.
+std::vector<std::string> graph_lines(const Graph& graph);
+
 /// A kind of drawing: the same name as the table of `ncclog show` that tells it in words.
 struct DrawingKind {
   std::string_view name;

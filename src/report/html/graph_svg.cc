@@ -5,10 +5,51 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "report/html/html_page.h"
+#include "report/html/page_files.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
+
+constexpr size_t kMaxTitleBytes = 300;
+
+Markup svg_title(std::string_view title) {
+  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
+}
+
+Markup svg_text(int x, int y, Literal css, std::string_view anchor, std::string_view text) {
+  return html_element("text",
+                      {{"x", std::to_string(x)},
+                       {"y", std::to_string(y)},
+                       {"class", std::string(css.text())},
+                       {"text-anchor", std::string(anchor)}},
+                      plain_text(text, kMaxTitleBytes));
+}
+
+Markup svg_rect(const Box& box, std::string_view css, std::string_view title) {
+  return html_element("rect",
+                      {{"x", std::to_string(box.x)},
+                       {"y", std::to_string(box.y)},
+                       {"width", std::to_string(box.width)},
+                       {"height", std::to_string(box.height)},
+                       {"rx", "4"},
+                       {"class", std::string(css)}},
+                      svg_title(title));
+}
+
+Markup svg_path(Literal css, const std::string& path, std::string_view title) {
+  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, svg_title(title));
+}
+
+Markup svg_frame(int width, int height, std::string_view name, const Markup& inside) {
+  std::vector<Attribute> attributes = {{"class", "drawing"},
+                                       {"width", std::to_string(width)},
+                                       {"height", std::to_string(height)},
+                                       {"viewBox", fmt::format("0 0 {} {}", width, height)},
+                                       {"role", "img"}};
+  if (!name.empty()) attributes.push_back({"aria-label", std::string(name)});
+  return html_element("svg", attributes, inside);
+}
+
 namespace {
 
 constexpr int kEdge = 14;
@@ -207,58 +248,23 @@ GraphLayout lay_out(const Graph& graph) {
 
 namespace {
 
-constexpr int kRadius = 4;
-constexpr size_t kMaxTitleBytes = 300;
-
-Markup titled(std::string_view title) {
-  return title.empty() ? Markup() : html_element("title", {}, plain_text(title, kMaxTitleBytes));
-}
-
-Markup text_at(int x, int y, Literal css, std::string_view anchor, std::string_view text) {
-  return html_element("text",
-                      {{"x", std::to_string(x)},
-                       {"y", std::to_string(y)},
-                       {"class", std::string(css.text())},
-                       {"text-anchor", std::string(anchor)}},
-                      plain_text(text, kMaxTitleBytes));
-}
-
-Markup rect(const Box& box, std::string_view css, const Markup& title = {}) {
-  return html_element("rect",
-                      {{"x", std::to_string(box.x)},
-                       {"y", std::to_string(box.y)},
-                       {"width", std::to_string(box.width)},
-                       {"height", std::to_string(box.height)},
-                       {"rx", std::to_string(kRadius)},
-                       {"class", std::string(css)}},
-                      title);
-}
-
-Markup line(Literal css, const std::string& path, std::string_view title) {
-  return html_element("path", {{"class", std::string(css.text())}, {"d", path}}, titled(title));
-}
-
 /// An arrow's head that points at (x, y) to the right, or down.
-Markup head_right(int x, int y) {
-  return html_element("path", {{"class", "head"}, {"d", fmt::format("M{} {}l-7 -4v8z", x, y)}});
-}
+Markup head_right(int x, int y) { return svg_path("head", fmt::format("M{} {}l-7 -4v8z", x, y)); }
 
-Markup head_down(int x, int y) {
-  return html_element("path", {{"class", "head"}, {"d", fmt::format("M{} {}l-4 -7h8z", x, y)}});
-}
+Markup head_down(int x, int y) { return svg_path("head", fmt::format("M{} {}l-4 -7h8z", x, y)); }
 
 Markup node_box(const GraphNode& node, const Box& box) {
   const std::string& detail = node.detail.empty() ? node.label : node.detail;
-  return rect(box, "box", titled(detail)) +
-         text_at(box.middle_x(), box.middle_y() + 4, "label", "middle", shown_label(node));
+  return svg_rect(box, "box", detail) +
+         svg_text(box.middle_x(), box.middle_y() + 4, "label", "middle", shown_label(node));
 }
 
 /// The letter of a way's transport in a box of its colour, with (x, y) in the middle.
 Markup letter_at(int x, int y, const GraphNode& node, std::string_view title) {
   if (!node.transport) return {};
   const TransportClassRow& row = row_of(*node.transport);
-  return rect({x - 7, y - 8, 14, 16}, row.css, titled(title)) +
-         text_at(x, y + 4, "label", "middle", std::string(1, row.letter));
+  return svg_rect({x - 7, y - 8, 14, 16}, row.css, title) +
+         svg_text(x, y + 4, "label", "middle", std::string(1, row.letter));
 }
 
 std::string way_title(const GraphNode& from, const GraphNode& to) {
@@ -269,7 +275,7 @@ std::string way_title(const GraphNode& from, const GraphNode& to) {
 /// From a box to the next one in its row.
 Markup way_right(const GraphNode& node, const Box& from, const Box& to, std::string_view title) {
   const int y = from.middle_y();
-  return line("way", fmt::format("M{} {}H{}", from.right(), y, to.x - 6), title) +
+  return svg_path("way", fmt::format("M{} {}H{}", from.right(), y, to.x - 6), title) +
          head_right(to.x - 1, y) + letter_at((from.right() + to.x) / 2 - 3, y, node, title);
 }
 
@@ -279,7 +285,7 @@ Markup way_down(const GraphNode& node, const Box& from, const Box& to, std::stri
   const int x = from.right() + 9;
   const std::string path = fmt::format("M{} {}H{}V{}H{}V{}", from.right(), from.middle_y(), x, low,
                                        to.middle_x(), to.y - 6);
-  return line("way", path, title) + head_down(to.middle_x(), to.y - 1) +
+  return svg_path("way", path, title) + head_down(to.middle_x(), to.y - 1) +
          letter_at(x, from.middle_y(), node, title);
 }
 
@@ -288,7 +294,7 @@ Markup way_back(const GraphNode& node, const Box& from, const Box& to, std::stri
   const int low = from.bottom() + 12;
   const std::string path = fmt::format("M{} {}V{}H7V{}H{}", from.middle_x(), from.bottom(), low,
                                        to.middle_y(), to.x - 6);
-  return line("way", path, title) + head_right(to.x - 1, to.middle_y()) +
+  return svg_path("way", path, title) + head_right(to.x - 1, to.middle_y()) +
          letter_at((7 + from.middle_x()) / 2, low, node, title);
 }
 
@@ -314,10 +320,10 @@ Markup tree_way(const GraphNode& node, const Box& box, const GraphNode& above, c
   const std::string title = way_title(node, above);
   const std::string path = fmt::format("M{} {}H{}V{}H{}", parent.right(), parent.middle_y(), turn,
                                        box.middle_y(), box.x);
-  Markup out = line("way", path, title);
+  Markup out = svg_path("way", path, title);
   if (node.transport) return out + letter_at(box.x - 12, box.middle_y(), node, title);
   return out +
-         text_at(box.x - 4, box.middle_y() - 3, "quiet", "end", clip(printable(node.link), 12));
+         svg_text(box.x - 4, box.middle_y() - 3, "quiet", "end", clip(printable(node.link), 12));
 }
 
 Markup tree_ways(const Graph& graph, const GraphLayout& layout) {
@@ -348,7 +354,7 @@ Markup side_links(const Graph& graph, const GraphLayout& layout) {
     const auto to = static_cast<size_t>(link.to);
     const std::string title =
         fmt::format("{} to {}: {}", graph.nodes[from].label, graph.nodes[to].label, link.label);
-    out += line("side", link_path(layout.nodes[from], layout.nodes[to]), title);
+    out += svg_path("side", link_path(layout.nodes[from], layout.nodes[to]), title);
   }
   return out;
 }
@@ -357,7 +363,7 @@ Markup group_labels(const Graph& graph, const GraphLayout& layout) {
   Markup out;
   for (const GroupLabel& label : layout.groups) {
     const std::string name = shown_group(graph, label.group);
-    if (!name.empty()) out += text_at(label.x, label.y, "quiet", "start", name);
+    if (!name.empty()) out += svg_text(label.x, label.y, "quiet", "start", name);
   }
   return out;
 }
@@ -372,22 +378,14 @@ Markup inside(const Graph& graph, const GraphLayout& layout) {
   return out;
 }
 
-std::vector<Attribute> frame(int width, int height) {
-  return {{"class", "drawing"},
-          {"width", std::to_string(width)},
-          {"height", std::to_string(height)},
-          {"viewBox", fmt::format("0 0 {} {}", width, height)},
-          {"role", "img"}};
-}
-
 /// A graph in a file: its title, what it looks like, its remarks. Moves `y` below it.
 Markup placed_graph(const Graph& graph, int& width, int& y) {
   constexpr int kLine = 18;
-  Markup out = text_at(14, y + kLine, "label", "start", clip(printable(graph.title), 120));
+  Markup out = svg_text(14, y + kLine, "label", "start", clip(printable(graph.title), 120));
   y += kLine;
   for (const std::string& remark : graph.remarks) {
     y += kLine;
-    out += text_at(14, y, "quiet", "start", clip(printable(remark), 120));
+    out += svg_text(14, y, "quiet", "start", clip(printable(remark), 120));
     width = std::max(width, 28 + text_width(clip(printable(remark), 120)));
   }
   const GraphLayout layout = lay_out(graph);
@@ -406,7 +404,7 @@ Markup legend(int& width, int& y) {
   }
   y += 18;
   width = std::max(width, 28 + text_width(text));
-  return text_at(14, y, "quiet", "start", text);
+  return svg_text(14, y, "quiet", "start", text);
 }
 
 bool has_transport(const Drawing& drawing) {
@@ -420,9 +418,8 @@ bool has_transport(const Drawing& drawing) {
 
 Markup graph_svg(const Graph& graph) {
   const GraphLayout layout = lay_out(graph);
-  std::vector<Attribute> attributes = frame(layout.width, layout.height);
-  attributes.push_back({"aria-label", graph.title});
-  return html_element("svg", attributes, titled(graph.title) + inside(graph, layout));
+  return svg_frame(layout.width, layout.height, graph.title,
+                   svg_title(graph.title) + inside(graph, layout));
 }
 
 std::string write_svg(const Drawing& drawing) {
@@ -432,18 +429,16 @@ std::string write_svg(const Drawing& drawing) {
   if (has_transport(drawing)) body += legend(width, y);
   for (const std::string& note : drawing.notes) {
     y += 18;
-    body += text_at(14, y, "quiet", "start", clip(printable(note), 160));
+    body += svg_text(14, y, "quiet", "start", clip(printable(note), 160));
     width = std::max(width, 28 + text_width(clip(printable(note), 160)));
   }
   for (const Graph& graph : drawing.graphs) body += placed_graph(graph, width, y);
-  std::vector<Attribute> attributes = frame(width, y + 14);
-  attributes.insert(attributes.begin(), {"xmlns", "http://www.w3.org/2000/svg"});
-  return html_element("svg", attributes,
-                      titled(drawing.title) +
-                          html_element("style", {}, html_literal(kDrawingStyle)) +
-                          rect({0, 0, width, y + 14}, "page") + body)
-             .bytes() +
-         "\n";
+  const Markup svg =
+      svg_frame(width, y + 14, "",
+                svg_title(drawing.title) + html_element("style", {}, html_literal(kDrawingStyle)) +
+                    svg_rect({0, 0, width, y + 14}, "page") + body);
+  // A file of its own says what its elements are; inside of a page HTML does.
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + svg.bytes().substr(4) + "\n";
 }
 
 }  // namespace ncclog

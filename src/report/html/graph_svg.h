@@ -4,12 +4,13 @@
 //   in rows of eight                                                 leaf in a row of its own
 //
 // No script and nothing from elsewhere; a title at each box and line tells what it is. Classes are
-// those of report/html/html_page.h, which a page holds once and a file brings along. The same graph
+// those of drawing.css, which a page holds once and a file brings along. The same graph
 // always looks the same.
 
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/graph/graph.h"
@@ -45,6 +46,17 @@ struct GraphLayout {
 };
 
 GraphLayout lay_out(const Graph& graph);
+
+// What drawings are made of. Titles are what browsers show of a shape that is pointed at.
+
+Markup svg_title(std::string_view title);
+Markup svg_text(int x, int y, Literal css, std::string_view anchor, std::string_view text);
+Markup svg_rect(const Box& box, std::string_view css, std::string_view title = {});
+Markup svg_path(Literal css, const std::string& path, std::string_view title = {});
+
+/// One <svg> element of that size; `name` is what screen readers call it, empty where a
+/// title tells it.
+Markup svg_frame(int width, int height, std::string_view name, const Markup& inside);
 
 /// One <svg> element, as wide as it wants to be.
 Markup graph_svg(const Graph& graph);

@@ -1,18 +1,15 @@
-#include "report/json/rule_schema.h"
-
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "diagnose/facts/coverage.h"
 #include "diagnose/facts/fact.h"
+#include "report/json/json_fields.h"
+#include "report/json/schemas.h"
 #include "rules/load_condition.h"
 #include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json ref(std::string_view name) { return {{"$ref", "#/$defs/" + std::string(name)}}; }
 
@@ -23,21 +20,9 @@ Json one_or_list(Json item) {
   return {{"anyOf", Json::array({std::move(item), std::move(list)})}};
 }
 
-Json text() { return {{"type", "string"}}; }
-
 template <typename Names>
 Json words(const Names& names) {
-  Json list = Json::array();
-  for (const auto& name : names) list.push_back(name);
-  return {{"enum", std::move(list)}};
-}
-
-/// An object with these members, and no others.
-Json closed_object(Json properties, Json required) {
-  return {{"type", "object"},
-          {"additionalProperties", false},
-          {"required", std::move(required)},
-          {"properties", std::move(properties)}};
+  return {{"enum", Json(names)}};
 }
 
 Json scalar() { return {{"type", {"string", "integer", "number", "boolean"}}}; }
@@ -85,15 +70,11 @@ Json event_kinds() {
   return options;
 }
 
-Json fact_names() {
+/// The names of things that have one.
+template <typename List, typename Name>
+Json names_of(const List& list, Name name) {
   Json names = Json::array();
-  for (const Fact& fact : all_facts()) names.push_back(fact.name);
-  return {{"enum", std::move(names)}};
-}
-
-Json kinds() {
-  Json names = Json::array();
-  for (const KindNames& kind : kind_names()) names.push_back(kind.kind);
+  for (const auto& item : list) names.push_back(item.*name);
   return {{"enum", std::move(names)}};
 }
 
@@ -101,11 +82,11 @@ bool is_group(std::string_view name) { return name == "all" || name == "any" || 
 
 /// What may stand under the key by which a condition is named.
 Json condition_name_value(std::string_view name) {
-  if (name == "event") return kinds();
-  if (name == "fact") return fact_names();
+  if (name == "event") return names_of(kind_names(), &KindNames::kind);
+  if (name == "fact") return names_of(all_facts(), &Fact::name);
   if (name == "finding") return ref("rule_id");
   if (is_group(name) || name == "sequence") return list_of(ref("condition"));
-  if (name == "line") return text();
+  if (name == "line") return type::text();
   return Json::object();
 }
 
@@ -113,12 +94,12 @@ Json condition_name_value(std::string_view name) {
 Json condition_key_value(std::string_view condition, std::string_view key) {
   if (condition == "fact") return comparison_value(key);
   if (key == "in") return words(reach_names());
-  if (key == "as") return text();
+  if (key == "as") return type::text();
   if (key == "where" || key == "count") return {{"type", "object"}};
   return Json::object();
 }
 
-Json condition_of(const ConditionKeys& keys) {
+Json condition_of(const ConditionSort& keys) {
   Json properties = Json::object();
   properties[std::string(keys.name)] = condition_name_value(keys.name);
   for (const std::string_view key : keys.beside) {
@@ -131,44 +112,39 @@ Json condition_of(const ConditionKeys& keys) {
 
 Json condition() {
   Json options = Json::array();
-  for (const ConditionKeys& keys : condition_keys()) options.push_back(condition_of(keys));
-  options.push_back(closed_object({{"use", text()}}, Json::array({"use"})));
+  for (const ConditionSort& keys : condition_sorts()) options.push_back(condition_of(keys));
+  options.push_back(closed_object({{"use", type::text()}}, Json::array({"use"})));
   return {{"anyOf", std::move(options)}};
 }
 
 Json blame() {
   Json field = {{"type", "string"}, {"pattern", "^[^.]+[.][^.]+$"}};
   Json by_field = closed_object({{"pid", field}, {"host", field}}, Json::array());
-  return {{"anyOf", Json::array({text(), std::move(by_field)})}};
-}
-
-Json need_names() {
-  Json names = Json::array();
-  for (const CoverageQuestion& question : coverage_questions()) names.push_back(question.name);
-  return {{"enum", std::move(names)}};
+  return {{"anyOf", Json::array({type::text(), std::move(by_field)})}};
 }
 
 /// What may stand under a key of a rule; texts under keys without a row.
 Json rule_key_value(std::string_view key) {
-  if (key == "severity") return words(std::vector{"error", "warning", "info"});
-  if (key == "confidence") return words(std::vector{"certain", "likely", "possible"});
-  if (key == "role") return words(std::vector{"cause", "symptom", "advice"});
+  if (key == "severity") return kSeverity();
+  if (key == "confidence") return kConfidence();
+  if (key == "role") return kRole();
   if (key == "per") return words(scope_names());
   if (key == "last_resort" || key == "halves_bandwidth" || key == "of_all_runs") {
     return {{"type", "boolean"}};
   }
-  if (key == "needs") return one_or_list(offered(need_names(), "^[$][a-z0-9_]+$"));
+  if (key == "needs")
+    return one_or_list(offered(names_of(coverage_facts(), &Fact::name), "^[$][a-z0-9_]+$"));
   if (key == "when") return ref("condition");
   if (key == "blame") return blame();
   if (key == "explains" || key == "explains_same_ranks" || key == "related")
     return one_or_list(ref("rule_id"));
   if (key == "examples") {
-    return closed_object({{"fires", list_of(text())}, {"quiet", list_of(text())}},
+    return closed_object({{"fires", list_of(type::text())}, {"quiet", list_of(type::text())}},
                          Json::array({"fires", "quiet"}));
   }
-  if (key == "id") return {{"type", "string"}, {"pattern", "^[a-z0-9]+(-[a-z0-9]+)*$"}};
-  if (key == "title" || key == "message" || key == "why") return text();
-  return one_or_list(text());
+  if (key == "id") return kFindingId();
+  if (key == "title" || key == "message" || key == "why") return type::text();
+  return one_or_list(type::text());
 }
 
 Json rule() {
@@ -195,8 +171,8 @@ Json overlay() {
        {"suppress", {{"const", true}}},
        {"severity", rule_key_value("severity")},
        {"where", closed_object({{"host", ref("demand")}, {"rank", ref("demand")}}, Json::array())},
-       {"reason", {{"type", "string"}, {"minLength", 1}}},
-       {"until", {{"type", "string"}, {"pattern", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}}}},
+       {"reason", type::name()},
+       {"until", kDay()}},
       Json::array({"rule", "reason", "until"}));
   entry["anyOf"] = Json::array({{{"required", {"suppress"}}}, {{"required", {"severity"}}}});
   return closed_object({{"overlay", list_of(std::move(entry))}}, Json::array({"overlay"}));

@@ -1,99 +1,103 @@
-// The report for scripts: JSON, schema ncclog.report/2 (report/json/report.schema.json).
+// The report for scripts: JSON, schema ncclog.report/2, and that schema.
 //
 //   {"schema": "ncclog.report/2", "verdict": {"status": "problem", "headline": "…", …}, …}
-//
-// What the log does not say is null, never a made-up value. Bytes that are not UTF-8 become U+FFFD.
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
-#include "base/text.h"
 #include "diagnose/iterations/iterations.h"
 #include "diagnose/outcome/end_marks.h"
 #include "diagnose/outcome/outcome.h"
-#include "report/report_formats.h"
+#include "report/json/json_fields.h"
+#include "report/json/schemas.h"
+#include "report/report.h"
 
 namespace ncclog {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(int64_t value) { return value < 0 ? Json(nullptr) : Json(value); }
-
-Json text(std::string_view value) {
-  return value.empty() ? Json(nullptr) : Json(to_valid_utf8(value));
-}
-
-Json texts(const std::vector<std::string>& values) {
-  Json list = Json::array();
-  for (const std::string& value : values) list.push_back(to_valid_utf8(value));
-  return list;
-}
-
-/// A line as evidence, cut between characters.
-std::string capped(std::string_view line) {
+std::string shown_evidence(std::string_view line) {
   if (line.size() <= kMaxEvidenceBytes) return to_valid_utf8(line);
   size_t end = kMaxEvidenceBytes;
   while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) --end;
   return to_valid_utf8(line.substr(0, end)) + "…";
 }
 
-Json network_json(const Network& network) {
-  Json interfaces = Json::array();
-  for (const Interface& interface : network.interfaces) {
-    interfaces.push_back({{"host", text(interface.host)},
-                          {"name", to_valid_utf8(interface.name)},
-                          {"address", text(interface.address)},
-                          {"port", number(interface.port)},
-                          {"link", text(interface.link)}});
+namespace {
+
+constexpr auto kEndState = type::one_of<"finished|failed|stopped|unfinished|unknown">;
+constexpr std::string_view kEndStateHelp =
+    "unfinished: at work, and no end is in the logs; unknown: they show neither.";
+
+// The job.
+
+constexpr Key<Interface> kInterface[] = {
+    {"host", kNameOrNull<&Interface::host>},
+    {"name", kText<&Interface::name, type::name>},
+    {"address", kNameOrNull<&Interface::address>},
+    {"port", kNumberOrNull<&Interface::port>},
+    {"link", kNameOrNull<&Interface::link, type::one_of<"IB|RoCE|Ethernet">>},
+};
+
+constexpr Key<Network> kNetwork[] = {
+    {"name", kNameOrNull<&Network::name>, "As after 'Using network'."},
+    {"plugin", kNameOrNull<&Network::plugin>, "'internal' if no external plugin was loaded."},
+    {"interfaces", kObjects<&Network::interfaces, kInterface>},
+};
+
+Json ranks_of(const Job& job, const EnvironmentSetting& setting) {
+  std::set<int> ranks;
+  for (const int process : setting.processes) {
+    ranks.insert(job.processes[static_cast<size_t>(process)].rank);
   }
-  return {{"name", text(network.name)},
-          {"plugin", text(network.plugin)},
-          {"interfaces", std::move(interfaces)}};
+  ranks.erase(-1);
+  return ranks;
 }
 
-Json environment_json(const Job& job) {
-  Json list = Json::array();
-  for (const EnvironmentSetting& setting : job.environment) {
-    std::set<int> ranks;
-    for (const int process : setting.processes) {
-      ranks.insert(job.processes[static_cast<size_t>(process)].rank);
-    }
-    ranks.erase(-1);
-    list.push_back({{"name", to_valid_utf8(setting.name)},
-                    {"value", to_valid_utf8(setting.value)},
-                    {"ranks", ranks}});
-  }
-  return list;
+constexpr Key<EnvironmentSetting> kSetting[] = {
+    {"name", kText<&EnvironmentSetting::name, type::name>},
+    {"value", kText<&EnvironmentSetting::value>},
+    {"ranks",
+     {type::set<type::count>, ranks_of},
+     "Ranks that report the setting, as far as their numbers are known."},
+};
+
+const Process& process_of(const Job& job, const CommRank& rank) {
+  static const Process kUnknown;
+  return rank.process < 0 ? kUnknown : job.processes[static_cast<size_t>(rank.process)];
 }
 
-Json comm_rank_json(const Job& job, const CommRank& rank) {
-  const Process* process =
-      rank.process < 0 ? nullptr : &job.processes[static_cast<size_t>(rank.process)];
-  return {{"rank", number(rank.rank)},
-          {"host", process == nullptr ? Json(nullptr) : text(process->host)},
-          {"pid", process == nullptr ? Json(nullptr) : number(process->pid)},
-          {"cuda_dev", number(rank.cuda_dev)},
-          {"bus_id", text(rank.bus_id)},
-          {"state", to_string(rank.state)}};
+constexpr Key<CommRank> kMember[] = {
+    {"rank", kNumberOrNull<&CommRank::rank>},
+    {"host",
+     {type::nullable<type::name>,
+      [](const Job& job, const CommRank& rank) { return write_name(process_of(job, rank).host); }}},
+    {"pid",
+     {type::nullable<type::count>,
+      [](const Job& job, const CommRank& rank) {
+        return write_number(process_of(job, rank).pid);
+      }}},
+    {"cuda_dev", kNumberOrNull<&CommRank::cuda_dev>},
+    {"bus_id", kNameOrNull<&CommRank::bus_id>},
+    {"state", kWord<&CommRank::state,
+                    type::one_of<"not_seen|started|complete|failed|destroyed|aborted|unknown">>},
+};
+
+Json parent_of(const Job& job, const Communicator& comm) {
+  if (comm.parent < 0) return nullptr;
+  return job.communicators[static_cast<size_t>(comm.parent)].id;
 }
 
-Json communicator_json(const Job& job, const Communicator& comm) {
-  Json ranks = Json::array();
-  for (const CommRank& rank : comm.ranks) ranks.push_back(comm_rank_json(job, rank));
-  const Json parent = comm.parent < 0
-                          ? Json(nullptr)
-                          : Json(job.communicators[static_cast<size_t>(comm.parent)].id);
-  return {{"id", comm.id},
-          {"nranks", number(comm.nranks)},
-          {"nhosts", comm.hosts.size()},
-          {"parent", parent},
-          {"calls", comm.calls ? Json(*comm.calls) : Json(nullptr)},
-          {"ranks", std::move(ranks)}};
-}
+constexpr Key<Communicator> kCommunicator[] = {
+    {"id", kText<&Communicator::id, type::name>, "commId, or 'inferred-N' where none is printed."},
+    {"nranks", kNumberOrNull<&Communicator::nranks>},
+    {"nhosts",
+     {type::count, [](const Job&, const Communicator& comm) -> Json { return comm.hosts.size(); }}},
+    {"parent", {type::nullable<type::name>, parent_of}, "Id of the parent."},
+    {"calls", kOptionalNumber<&Communicator::calls>,
+     "Collectives entered by the rank that entered most; null: none logged."},
+    {"ranks", kObjects<&Communicator::ranks, kMember>},
+};
 
 using Ranges = std::vector<std::pair<int64_t, int64_t>>;
 
@@ -125,270 +129,392 @@ Json iteration_numbers(const Ranges& ranges) {
   return numbers;
 }
 
+using CallsOfIterations = std::pair<OpCounts, Ranges>;
+
+Json write_calls(const Job&, const CallsOfIterations& pattern) {
+  Json by_op = Json::object();
+  for (const auto& [op, n] : pattern.first) by_op[to_valid_utf8(op)] = n;
+  return by_op;
+}
+
+constexpr Key<CallsOfIterations> kPattern[] = {
+    {"iterations",
+     {type::list<type::count>,
+      [](const Job&, const CallsOfIterations& pattern) {
+        return iteration_numbers(pattern.second);
+      }},
+     "The first 4096 of them."},
+    {"calls", {type::counts_by_name, write_calls}},
+};
+
+constexpr Key<JobIterations> kIterations[] = {
+    {"source", kWord<&JobIterations::source, type::one_of<"marker|preset|period">>},
+    {"count", kValue<&JobIterations::count>},
+    {"patterns",
+     {type::objects<kPattern>,
+      [](const Job& job, const JobIterations& found) {
+        return write_objects(job, kPattern, by_calls(found.patterns));
+      }},
+     "The different ones, by first iteration; the first 1000 of them."},
+};
+
 /// null where too few repeat to be called a loop.
-Json iterations_json(const Job& job) {
+Json write_iterations(const Job& job, const Job&) {
   constexpr uint64_t kFew = 3;
   const JobCalls calls = job_calls(job);
   const auto found = find_iterations(job, calls, {});
   if (!found || (found->source == IterationSource::Period && found->count < kFew)) return nullptr;
-  Json patterns = Json::array();
-  for (const auto& [calls_of_each, iterations] : by_calls(found->patterns)) {
-    Json by_op = Json::object();
-    for (const auto& [op, n] : calls_of_each) by_op[to_valid_utf8(op)] = n;
-    patterns.push_back(
-        {{"iterations", iteration_numbers(iterations)}, {"calls", std::move(by_op)}});
-  }
-  return {{"source", to_string(found->source)},
-          {"count", found->count},
-          {"patterns", std::move(patterns)}};
+  return write_object(job, kIterations, *found);
 }
 
-Json span_json(const Job& job) {
-  const auto span = span_of(job);
-  if (!span) return nullptr;
-  return {{"first", to_valid_utf8(span->first)}, {"last", to_valid_utf8(span->last)}};
-}
+constexpr Key<JobSpan> kSpan[] = {
+    {"first", kText<&JobSpan::first, type::name>},
+    {"last", kText<&JobSpan::last, type::name>},
+};
 
-Json job_json(const Job& job) {
-  Json communicators = Json::array();
-  for (const Communicator& comm : job.communicators) {
-    communicators.push_back(communicator_json(job, comm));
-  }
-  return {{"nccl_versions", texts(job.nccl_versions)},
-          {"cuda_versions", texts(job.cuda_versions)},
-          {"pytorch_versions", texts(job.pytorch_versions)},
-          {"hosts", texts(job.hosts)},
-          {"nhosts", job.nhosts},
-          {"nranks", job.nranks ? Json(*job.nranks) : Json(nullptr)},
-          {"nprocesses", job.processes.size()},
-          {"span", span_json(job)},
-          {"network", network_json(job.network)},
-          {"environment", environment_json(job)},
-          {"communicators", std::move(communicators)},
-          {"iterations", iterations_json(job)}};
-}
+constexpr Key<Job> kJob[] = {
+    {"nccl_versions", kTexts<&Job::nccl_versions>},
+    {"cuda_versions", kTexts<&Job::cuda_versions>},
+    {"pytorch_versions", kTexts<&Job::pytorch_versions>},
+    {"hosts", kTexts<&Job::hosts>},
+    {"nhosts", kValue<&Job::nhosts>},
+    {"nranks", kOptionalNumber<&Job::nranks>,
+     "Size of the largest communicator, else what the log names."},
+    {"nprocesses",
+     {type::count, [](const Job& job, const Job&) -> Json { return job.processes.size(); }}},
+    {"span",
+     {type::nullable<type::object<kSpan>>,
+      [](const Job& job, const Job&) {
+        const auto span = span_of(job);
+        return span ? write_object(job, kSpan, *span) : Json(nullptr);
+      }},
+     "Earliest and latest time that lines carry, as printed."},
+    {"network", kObject<&Job::network, kNetwork>},
+    {"environment", kObjects<&Job::environment, kSetting>},
+    {"communicators", kObjects<&Job::communicators, kCommunicator>, "Largest first."},
+    {"iterations",
+     {type::nullable<type::object<kIterations>>, write_iterations},
+     "What most processes call in each iteration, as far as one can tell them apart."},
+};
 
-Json subject_json(const Subject& subject) {
-  return {{"host", text(subject.host)},
-          {"rank", number(subject.rank)},
-          {"pid", number(subject.pid)},
-          {"communicator", text(subject.communicator)}};
-}
+// What follows from it.
 
-Json evidence_json(const Job& job, const std::vector<Evidence>& evidence) {
-  Json list = Json::array();
-  for (const Evidence& item : evidence) {
-    const FileLine place = file_line(job, item.where);
-    list.push_back(
-        {{"file", to_valid_utf8(place.path)}, {"line", place.line}, {"text", capped(item.text)}});
-  }
-  return list;
-}
+constexpr Key<Subject> kSubject[] = {
+    {"host", kNameOrNull<&Subject::host>},
+    {"rank", kNumberOrNull<&Subject::rank>},
+    {"pid", kNumberOrNull<&Subject::pid>},
+    {"communicator", kNameOrNull<&Subject::communicator>},
+};
 
-Json finding_json(const Job& job, const Finding& finding) {
-  return {{"id", finding.id},
-          {"severity", to_string(finding.severity)},
-          {"confidence", to_string(finding.confidence)},
-          {"role", to_string(finding.role)},
-          {"title", to_valid_utf8(finding.title)},
-          {"message", to_valid_utf8(finding.message)},
-          {"subject", subject_json(finding.subject)},
-          {"hosts", texts(finding.hosts)},
-          {"ranks", finding.ranks},
-          {"evidence", evidence_json(job, finding.evidence)},
-          {"evidence_omitted", finding.evidence_omitted},
-          {"check", texts(finding.check)},
-          {"fix", texts(finding.fix)},
-          {"do_not", texts(finding.do_not)},
-          {"references", texts(finding.references)},
-          {"explains", texts(finding.explains)}};
-}
+constexpr Key<Finding> kFinding[] = {
+    {"id", kText<&Finding::id, kFindingId>},
+    {"severity", kWord<&Finding::severity, kSeverity>},
+    {"confidence", kWord<&Finding::confidence, kConfidence>},
+    {"role", kWord<&Finding::role, kRole>},
+    {"title", kText<&Finding::title, type::name>},
+    {"message", kText<&Finding::message, type::name>},
+    {"subject", kObject<&Finding::subject, kSubject>},
+    {"hosts", kTexts<&Finding::hosts, type::set<type::text>>,
+     "The guilty ones where evidence identifies them, else those whose own lines report the "
+     "fault."},
+    {"ranks", kValue<&Finding::ranks, type::set<type::count>>, "Likewise."},
+    {"evidence", kObjects<&Finding::evidence, kEvidence>},
+    {"evidence_omitted", kValue<&Finding::evidence_omitted>, "Further lines that show it."},
+    {"check", kTexts<&Finding::check>},
+    {"fix", kTexts<&Finding::fix>},
+    {"do_not", kTexts<&Finding::do_not>},
+    {"references", kTexts<&Finding::references>},
+    {"explains", kTexts<&Finding::explains, type::list<kFindingId>>,
+     "Findings of this report that follow from this one."},
+};
 
-Json outcome_json(const Report& report) {
-  const JobOutcome& outcome = outcome_of(report.job);
-  Json processes = Json::array();
-  for (size_t p = 0; p < outcome.processes.size(); ++p) {
-    const Process& process = report.job.processes[p];
-    if (process.pid < 0 && process.rank < 0) continue;  // What a file says that names nobody.
-    processes.push_back({{"host", text(process.host)},
-                         {"pid", number(process.pid)},
-                         {"rank", number(process.rank)},
-                         {"state", to_string(outcome.processes[p].state)},
-                         {"evidence", evidence_json(report.job, outcome.processes[p].evidence)}});
-  }
+constexpr Key<Verdict> kVerdict[] = {
+    {"status", kWord<&Verdict::status, kVerdictStatus>},
+    {"headline", kText<&Verdict::headline, type::name>, "One sentence."},
+    {"finding", kNameOrNull<&Verdict::finding, kFindingId>, "The finding that the headline names."},
+};
+
+struct EndedProcess {
+  const Process* process;
+  const EndOf* end;
+};
+
+constexpr Key<EndedProcess> kProcess[] = {
+    {"host", kOf<&EndedProcess::process, kNameOrNull<&Process::host>>},
+    {"pid", kOf<&EndedProcess::process, kNumberOrNull<&Process::pid>>},
+    {"rank", kOf<&EndedProcess::process, kNumberOrNull<&Process::rank>>},
+    {"state", kOf<&EndedProcess::end, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
+    {"evidence", kOf<&EndedProcess::end, kObjects<&EndOf::evidence, kEvidence>>},
+};
+
+/// Of the job, or of the run that the verdict is about.
+const EndOf& end_of(const Report& report) {
   const Diagnosis& diagnosis = report.diagnosis;
-  const EndOf& end =
-      diagnosis.runs.empty() ? outcome.job : diagnosis.runs[diagnosis.leading_run].end;
-  return {{"job", to_string(end.state)},
-          {"stated", report.job.stated ? Json(to_string(*report.job.stated)) : Json()},
-          {"evidence", evidence_json(report.job, end.evidence)},
-          {"processes", std::move(processes)}};
+  return diagnosis.runs.empty() ? outcome_of(report.job).job
+                                : diagnosis.runs[diagnosis.leading_run].end;
 }
 
-Json findings_json(const Report& report) {
+Json write_processes(const Job& job, const Report&) {
   Json list = Json::array();
-  for (const Finding& finding : report.diagnosis.findings) {
-    list.push_back(finding_json(report.job, finding));
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (process.pid < 0 && process.rank < 0) continue;  // What a file says that names nobody.
+    list.push_back(
+        write_object(job, kProcess, EndedProcess{&process, &outcome_of(job).processes[p]}));
   }
   return list;
 }
 
-Json not_judged_json(const std::vector<NotJudged>& not_judged) {
-  Json list = Json::array();
-  for (const NotJudged& gap : not_judged) {
-    list.push_back({{"question", to_valid_utf8(gap.question)},
-                    {"reason", to_valid_utf8(gap.reason)},
-                    {"how_to_capture", to_valid_utf8(gap.how_to_capture)}});
-  }
-  return list;
-}
+constexpr Key<Report> kOutcome[] = {
+    {"job",
+     {kEndState,
+      [](const Job&, const Report& report) -> Json { return to_string(end_of(report).state); }},
+     kEndStateHelp},
+    {"stated",
+     {type::nullable<type::one_of<"hung|crashed|slow|finished">>,
+      [](const Job& job, const Report&) {
+        return job.stated ? Json(to_string(*job.stated)) : Json(nullptr);
+      }},
+     "What the user saw."},
+    {"evidence",
+     {type::objects<kEvidence>,
+      [](const Job& job, const Report& report) {
+        return write_objects(job, kEvidence, end_of(report).evidence);
+      }}},
+    {"processes", {type::objects<kProcess>, write_processes}},
+};
 
-Json overlay_json(const OverlayEffect& effect) {
-  return {{"rule", effect.finding.id},
-          {"effect", effect.severity ? "severity" : "suppressed"},
-          {"severity", to_string(effect.finding.severity)},
-          {"new_severity", effect.severity ? Json(to_string(*effect.severity)) : Json(nullptr)},
-          {"message", to_valid_utf8(effect.finding.message)},
-          {"hosts", texts(effect.finding.hosts)},
-          {"ranks", effect.finding.ranks},
-          {"reason", to_valid_utf8(effect.reason)},
-          {"until", effect.until},
-          {"where", to_valid_utf8(effect.where)}};
-}
+constexpr Key<JudgedRun> kRun[] = {
+    {"name", kText<&JudgedRun::name, type::name>, "'run 2', 'attempt 0'."},
+    {"verdict", kObject<&JudgedRun::verdict, kVerdict>},
+    {"outcome", kOf<&JudgedRun::end, kWord<&EndOf::state, kEndState>>, kEndStateHelp},
+    {"pids", kValue<&JudgedRun::pids, type::list<type::count>>},
+    {"findings", kTexts<&JudgedRun::findings, type::list<kFindingId>>},
+};
 
-Json overlays_json(const Diagnosis& diagnosis) {
-  Json applied = Json::array();
-  for (const OverlayEffect& effect : diagnosis.overlays) applied.push_back(overlay_json(effect));
-  Json ended = Json::array();
-  for (const EndedOverlay& overlay : diagnosis.ended_overlays) {
-    ended.push_back({{"rule", overlay.rule},
-                     {"reason", to_valid_utf8(overlay.reason)},
-                     {"until", overlay.until},
-                     {"where", to_valid_utf8(overlay.where)}});
-  }
-  return {{"applied", std::move(applied)}, {"ended", std::move(ended)}};
-}
+constexpr Key<NotJudged> kNotJudged[] = {
+    {"question", kText<&NotJudged::question>},
+    {"reason", kText<&NotJudged::reason>},
+    {"how_to_capture", kText<&NotJudged::how_to_capture>},
+};
 
-Json log_size_json(const LogSize& size) {
-  const bool calls = size.bytes_per_call > 0;
-  return {{"start_bytes_per_rank", size.start_bytes},
-          {"bytes_per_hour_and_rank", calls ? Json(size.bytes_per_hour()) : Json(nullptr)},
-          {"collectives_per_second", calls ? Json(size.calls_per_second) : Json(nullptr)},
-          {"rests_on", size.rests_on}};
-}
+constexpr Key<CheckedExpectation> kExpectation[] = {
+    {"expectation", kText<&CheckedExpectation::text>, "As the profile says it."},
+    {"severity", kWord<&CheckedExpectation::severity, kSeverity>},
+    {"outcome",
+     kOf<&CheckedExpectation::outcome, kWord<&Outcome::state, type::one_of<"met|broken|unknown">>>},
+    {"what", kOf<&CheckedExpectation::outcome, kText<&Outcome::what>>},
+    {"how_to_capture", kNameOrNull<&CheckedExpectation::how_to_capture, type::text>,
+     "Where the outcome is unknown."},
+};
 
-Json capture_json(const CaptureAdvice& advice) {
-  Json settings = Json::array();
-  for (const CaptureSetting& setting : advice.settings) {
-    settings.push_back({{"name", setting.name}, {"value", setting.value}});
-  }
-  return {{"settings", std::move(settings)},
-          {"steps", texts(advice.steps)},
-          {"log_size", advice.size ? log_size_json(*advice.size) : Json(nullptr)}};
-}
+constexpr Key<CheckedProfile> kProfile[] = {
+    {"profile", kText<&CheckedProfile::name>},
+    {"title", kText<&CheckedProfile::title>},
+    {"results", kObjects<&CheckedProfile::expectations, kExpectation>},
+};
 
-Json inputs_json(const std::vector<JobInput>& inputs) {
-  Json list = Json::array();
-  for (const JobInput& input : inputs) {
-    list.push_back({{"path", to_valid_utf8(input.path)},
-                    {"format", input.format},
-                    {"bytes", input.bytes},
-                    {"lines", input.lines},
-                    {"status", to_string(input.status)},
-                    {"note", text(input.note)}});
-  }
-  return list;
-}
+constexpr Key<ReplaySummary> kReplay[] = {
+    {"file", kText<&ReplaySummary::file>, "The result's path."},
+    {"unfit", kNameOrNull<&ReplaySummary::unfit, type::text>,
+     "Why it is not of these logs and supports nothing; null: it is."},
+    {"finding", kNameOrNull<&ReplaySummary::finding, type::text>,
+     "Id of the finding that was tested."},
+    {"kind", kText<&ReplaySummary::kind,
+                   type::one_of<"reproduced-fault|reproduced-hypothesis|not-reproduced|clean-"
+                                "without-defect|not-comparable|inconclusive|refused">>},
+    {"confidence", kNameOrNull<&ReplaySummary::confidence, kConfidence>,
+     "Null: it claims nothing about the job."},
+    {"headline", kText<&ReplaySummary::headline>},
+    {"machine", kNameOrNull<&ReplaySummary::machine, type::text>, "Where it was run."},
+    {"runs", kTexts<&ReplaySummary::runs>, "One line each."},
+    {"changed", kTexts<&ReplaySummary::changed>, "What was not as recorded."},
+    {"limits", kTexts<&ReplaySummary::limits>, "What it cannot show."},
+    {"must_not_conclude", kTexts<&ReplaySummary::must_not_conclude>},
+};
 
-Json losses_json(const LossTable& losses) {
-  Json rows = Json::array();
-  for (size_t i = 0; i < losses.counts.size(); ++i) {
-    if (losses.counts[i] == 0) continue;
-    const LossRow& row = loss_rows()[i];
-    rows.push_back({{"name", row.name},
-                    {"severity", to_string(row.severity)},
-                    {"count", losses.counts[i]},
-                    {"meaning", row.meaning},
-                    {"advice", row.advice}});
-  }
-  return {{"lines", losses.lines},
-          {"recognised", losses.recognised},
-          {"unrecognised", losses.unrecognised},
-          {"foreign", losses.foreign},
-          {"unreadable", losses.unreadable},
-          {"rows", std::move(rows)}};
-}
+constexpr Key<CaptureSetting> kCaptureSetting[] = {
+    {"name", kText<&CaptureSetting::name, type::name>},
+    {"value", kText<&CaptureSetting::value, type::name>},
+};
 
-Json verdict_json(const Verdict& verdict) {
-  return {{"status", to_string(verdict.status)},
-          {"headline", to_valid_utf8(verdict.headline)},
-          {"finding", text(verdict.finding)}};
-}
+constexpr Key<LogSize> kLogSize[] = {
+    {"start_bytes_per_rank", kValue<&LogSize::start_bytes>},
+    {"bytes_per_hour_and_rank",
+     {type::nullable<type::count>,
+      [](const Job&, const LogSize& size) {
+        return size.bytes_per_call > 0 ? Json(size.bytes_per_hour()) : Json(nullptr);
+      }},
+     "Null: collectives will not be logged."},
+    {"collectives_per_second",
+     {type::nullable<type::number>,
+      [](const Job&, const LogSize& size) {
+        return size.bytes_per_call > 0 ? Json(size.calls_per_second) : Json(nullptr);
+      }}},
+    {"rests_on", kText<&LogSize::rests_on, type::name>},
+};
 
-Json runs_json(const std::vector<JudgedRun>& runs) {
-  Json list = Json::array();
-  for (const JudgedRun& run : runs) {
-    list.push_back({{"name", run.name},
-                    {"verdict", verdict_json(run.verdict)},
-                    {"outcome", to_string(run.end.state)},
-                    {"pids", run.pids},
-                    {"findings", run.findings}});
-  }
-  return list;
-}
+constexpr Key<CaptureAdvice> kCapture[] = {
+    {"settings", kObjects<&CaptureAdvice::settings, kCaptureSetting>,
+     "Environment variables for all ranks."},
+    {"steps", kTexts<&CaptureAdvice::steps, type::list<type::name>>, "What no variable does."},
+    {"log_size", kObjectOrNull<&CaptureAdvice::size, kLogSize>,
+     "An estimate; null: NCCL will write no more than it did."},
+};
 
-Json profile_json(const Report& report) {
-  Json results = Json::array();
-  for (const CheckedExpectation& expectation : report.profile->expectations) {
-    results.push_back({{"expectation", to_valid_utf8(expectation.text)},
-                       {"severity", to_string(expectation.severity)},
-                       {"outcome", to_string(expectation.outcome.state)},
-                       {"what", to_valid_utf8(expectation.outcome.what)},
-                       {"how_to_capture", text(expectation.how_to_capture)}});
-  }
-  return {{"profile", to_valid_utf8(report.profile->name)},
-          {"title", to_valid_utf8(report.profile->title)},
-          {"results", std::move(results)}};
-}
+constexpr Key<OverlayEffect> kOverlayEffect[] = {
+    {"rule", kOf<&OverlayEffect::finding, kText<&Finding::id, kFindingId>>},
+    {"effect",
+     {type::one_of<"suppressed|severity">,
+      [](const Job&, const OverlayEffect& of) -> Json {
+        return of.severity ? "severity" : "suppressed";
+      }}},
+    {"severity", kOf<&OverlayEffect::finding, kWord<&Finding::severity, kSeverity>>,
+     "As the rule has it."},
+    {"new_severity",
+     {type::nullable<kSeverity>,
+      [](const Job&, const OverlayEffect& of) {
+        return of.severity ? Json(to_string(*of.severity)) : Json(nullptr);
+      }}},
+    {"message", kOf<&OverlayEffect::finding, kText<&Finding::message>>},
+    {"hosts", kOf<&OverlayEffect::finding, kTexts<&Finding::hosts>>},
+    {"ranks", kOf<&OverlayEffect::finding, kValue<&Finding::ranks, type::list<type::count>>>},
+    {"reason", kText<&OverlayEffect::reason, type::name>},
+    {"until", kText<&OverlayEffect::until, kDay>},
+    {"where", kText<&OverlayEffect::where>, "File, line and column of the overlay."},
+};
 
-Json replay_json(const ReplaySummary& replay) {
-  return {{"file", to_valid_utf8(replay.file)},
-          {"unfit", text(replay.unfit)},
-          {"finding", text(replay.finding)},
-          {"kind", replay.kind},
-          {"confidence", text(replay.confidence)},
-          {"headline", to_valid_utf8(replay.headline)},
-          {"machine", text(replay.machine)},
-          {"runs", texts(replay.runs)},
-          {"changed", texts(replay.changed)},
-          {"limits", texts(replay.limits)},
-          {"must_not_conclude", texts(replay.must_not_conclude)}};
-}
+constexpr Key<EndedOverlay> kEndedOverlay[] = {
+    {"rule", kText<&EndedOverlay::rule, kFindingId>},
+    {"reason", kText<&EndedOverlay::reason, type::name>},
+    {"until", kText<&EndedOverlay::until, kDay>},
+    {"where", kText<&EndedOverlay::where>},
+};
+
+constexpr Key<Diagnosis> kOverlays[] = {
+    {"applied", kObjects<&Diagnosis::overlays, kOverlayEffect>},
+    {"ended", kObjects<&Diagnosis::ended_overlays, kEndedOverlay>,
+     "Overlays whose last day has passed: not applied."},
+};
+
+// What was read.
+
+constexpr auto kInputFormat = type::matching<
+    "^(plain|gzip|bzip2|xz|zstd|flight_recorder|ras|topology|"
+    "(tar|zip|7z)(\\+(gzip|bzip2|xz|zstd))?)$">;
+
+constexpr Key<JobInput> kInput[] = {
+    {"path", kText<&JobInput::path, type::name>},
+    {"format", kText<&JobInput::format, kInputFormat>,
+     "flight_recorder, ras, topology: such a document, however compressed. tar+gzip and the like: "
+     "an archive; its members follow it."},
+    {"bytes", kValue<&JobInput::bytes>, "On the disk; of a file in an archive, unpacked."},
+    {"lines", kValue<&JobInput::lines>},
+    {"status", kWord<&JobInput::status, type::one_of<"whole|cut|unreadable|skipped">>},
+    {"note", kNameOrNull<&JobInput::note>},
+};
+
+/// A loss and how often it came.
+struct CountedLoss {
+  const LossRow* row;
+  uint64_t count;
+};
+
+constexpr Key<CountedLoss> kLoss[] = {
+    {"name", kOf<&CountedLoss::row, kText<&LossRow::name, type::matching<"^[a-z0-9_]+$">>>},
+    {"severity", kOf<&CountedLoss::row,
+                     kWord<&LossRow::severity, type::one_of<"info|notice|data_loss|error">>>},
+    {"count", kValue<&CountedLoss::count, type::positive>},
+    {"meaning", kOf<&CountedLoss::row, kText<&LossRow::meaning>>},
+    {"advice", kOf<&CountedLoss::row, kText<&LossRow::advice>>},
+};
+
+constexpr Key<LossTable> kLosses[] = {
+    {"lines", kValue<&LossTable::lines>, "recognised + unrecognised + foreign + unreadable."},
+    {"recognised", kValue<&LossTable::recognised>},
+    {"unrecognised", kValue<&LossTable::unrecognised>, "NCCL lines of unknown wording."},
+    {"foreign", kValue<&LossTable::foreign>},
+    {"unreadable", kValue<&LossTable::unreadable>},
+    {"rows",
+     {type::objects<kLoss>,
+      [](const Job& job, const LossTable& losses) {
+        Json rows = Json::array();
+        for (size_t i = 0; i < losses.counts.size(); ++i) {
+          const CountedLoss loss{&loss_rows()[i], losses.counts[i]};
+          if (loss.count > 0) rows.push_back(write_object(job, kLoss, loss));
+        }
+        return rows;
+      }}},
+};
+
+// The whole.
+
+constexpr Key<Report> kReport[] = {
+    {"schema",
+     {type::constant<"ncclog.report/2">,
+      [](const Job&, const Report&) -> Json { return "ncclog.report/2"; }}},
+    {"tool", kObject<&Report::tool, kTool>},
+    {"verdict", kOf<&Report::diagnosis, kObject<&Diagnosis::verdict, kVerdict>>},
+    {"outcome",
+     {type::object<kOutcome>,
+      [](const Job& job, const Report& report) { return write_object(job, kOutcome, report); }},
+     "How the job and each of its processes ended, with the lines that show it."},
+    {"runs", kOf<&Report::diagnosis, kObjects<&Diagnosis::runs, kRun>>,
+     "Where the input holds more than one run of the program: each for itself, in the order in "
+     "which they began. Empty: one."},
+    {"job", kObject<&Report::job, kJob>},
+    {"findings", kOf<&Report::diagnosis, kObjects<&Diagnosis::findings, kFinding>>,
+     "At most one per id; causes stand before what follows from them."},
+    {"not_judged", kOf<&Report::diagnosis, kObjects<&Diagnosis::not_judged, kNotJudged>>,
+     "What this input cannot tell."},
+    {"inputs", kOf<&Report::job, kObjects<&Job::inputs, kInput>>,
+     "In order of path; an archive is followed by its members in its own order."},
+    {"losses", kOf<&Report::job, kObject<&Job::losses, kLosses>>},
+    {"expectations",
+     {type::object<kProfile>,
+      [](const Job& job, const Report& report) {
+        return report.profile ? write_object(job, kProfile, *report.profile) : absent();
+      }},
+     "How the job stands to the profile that --expect named; only there with it.",
+     true},
+    {"replay",
+     {type::object<kReplay>,
+      [](const Job& job, const Report& report) {
+        return report.replay ? write_object(job, kReplay, *report.replay) : absent();
+      }},
+     "What the replay showed whose result --with-replay named; only there with it.",
+     true},
+    {"capture",
+     {type::object<kCapture>,
+      [](const Job& job, const Report& report) {
+        const CaptureAdvice& advice = report.diagnosis.capture;
+        return advice.empty() ? absent() : write_object(job, kCapture, advice);
+      }},
+     "How the next logs answer all of not_judged; only where something is left open.",
+     true},
+    {"overlays",
+     {type::object<kOverlays>,
+      [](const Job& job, const Report& report) {
+        const Diagnosis& diagnosis = report.diagnosis;
+        const bool any = !diagnosis.overlays.empty() || !diagnosis.ended_overlays.empty();
+        return any ? write_object(job, kOverlays, diagnosis) : absent();
+      }},
+     "What overlays of the site did to findings; only where some did, or have ended.",
+     true},
+};
 
 }  // namespace
 
 std::string write_json(const Report& report) {
-  Json json = {{"schema", "ncclog.report/2"},
-               {"tool",
-                {{"name", report.tool.name},
-                 {"version", report.tool.version},
-                 {"rulebook", report.tool.rulebook}}},
-               {"verdict", verdict_json(report.diagnosis.verdict)},
-               {"outcome", outcome_json(report)},
-               {"runs", runs_json(report.diagnosis.runs)},
-               {"job", job_json(report.job)},
-               {"findings", findings_json(report)},
-               {"not_judged", not_judged_json(report.diagnosis.not_judged)},
-               {"inputs", inputs_json(report.job.inputs)},
-               {"losses", losses_json(report.job.losses)}};
-  if (report.profile) json["expectations"] = profile_json(report);
-  if (report.replay) json["replay"] = replay_json(*report.replay);
-  const Diagnosis& diagnosis = report.diagnosis;
-  if (!diagnosis.capture.empty()) json["capture"] = capture_json(diagnosis.capture);
-  if (!diagnosis.overlays.empty() || !diagnosis.ended_overlays.empty()) {
-    json["overlays"] = overlays_json(diagnosis);
-  }
-  return json.dump(2) + "\n";
+  return write_object(report.job, kReport, report).dump(2) + "\n";
+}
+
+std::string report_schema() {
+  return document_schema("urn:ncclog:report:2", "ncclog.report/2",
+                         "The report of `ncclog analyze --format json`. Null stands where the log "
+                         "does not say. Keys that are not required may be added; what is here "
+                         "stays.",
+                         kReport);
 }
 
 }  // namespace ncclog

@@ -285,9 +285,9 @@ std::string row_text(const std::vector<size_t>& columns, TextOf text_of) {
 
 }  // namespace
 
-std::string fitted(std::span<const std::string> pieces, size_t bytes, std::string_view what) {
+std::string fitted(std::span<const std::string> pieces, size_t bytes) {
   std::string out;
-  uint64_t left_out = 0;
+  size_t left_out = 0;
   for (const std::string& piece : pieces) {
     if (out.size() + piece.size() <= bytes) {
       out += piece;
@@ -296,16 +296,10 @@ std::string fitted(std::span<const std::string> pieces, size_t bytes, std::strin
     }
   }
   if (left_out == 0) return out;
-  return out + fmt::format("\n{} {} left out here.\n",
-                           plural(left_out, fmt::format("more {}", what)),
-                           left_out == 1 ? "is" : "are");
+  return out + fmt::format("\n{} more {} left out here.\n", left_out, left_out == 1 ? "is" : "are");
 }
 
-std::string collapsed(std::string_view title, std::string_view body) {
-  return fmt::format("<details>\n<summary>{}</summary>\n\n{}\n</details>\n\n", title, body);
-}
-
-std::string markdown_table(const Table& table, size_t bytes, std::string_view what) {
+std::string markdown_table(const Table& table, size_t bytes) {
   if (table.rows.empty()) return {};
   const std::vector<size_t> columns = filled_columns(table);
   std::string head = row_text(columns, [&](size_t c) { return heading(table.columns[c]); });
@@ -314,7 +308,7 @@ std::string markdown_table(const Table& table, size_t bytes, std::string_view wh
   for (const auto& row : table.rows) {
     rows.push_back(row_text(columns, [&](size_t c) { return shown(row[c]); }));
   }
-  return head + fitted(rows, bytes - std::min(bytes, head.size()), what);
+  return head + fitted(rows, bytes - std::min(bytes, head.size()));
 }
 
 }  // namespace ncclog

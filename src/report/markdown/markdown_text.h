@@ -40,23 +40,16 @@ std::string markdown_fence(std::span<const std::string> lines, std::string_view 
 /// errors stand at the end of a line.
 std::string shortened(std::string_view text, size_t bytes);
 
-// Every section has room for so many bytes. It is made of pieces (rows, findings, list items), of
-// which the first ones that fit are shown; how many are left out is said.
-//
-//   | NCCL_DEBUG | INFO | 0-1023 |
-//   …
-//   412 more settings are left out here.
+// A list is made of pieces (rows, points, sections), of which the first ones that fit are shown; how
+// many are left out is said.
 
-/// The pieces that still fit into `bytes`, in order, and a line that counts the others: "2 more
-/// `what`s are left out here." The line comes on top of `bytes`; every piece ends with a newline.
-std::string fitted(std::span<const std::string> pieces, size_t bytes, std::string_view what);
-
-/// A section that a reader opens by a click. `title` is ours; `body` is Markdown.
-std::string collapsed(std::string_view title, std::string_view body);
+/// The pieces that still fit into `bytes`, in order, and a line that counts the others: "2 more are
+/// left out here." The line comes on top of `bytes`; every piece ends with a newline.
+std::string fitted(std::span<const std::string> pieces, size_t bytes);
 
 /// A table of GitHub's Markdown with the rows that fit into `bytes`; columns without a value are
 /// left out. Empty for a table without rows. Of long cells the beginning and the end are shown;
 /// notes are left out.
-std::string markdown_table(const Table& table, size_t bytes, std::string_view what);
+std::string markdown_table(const Table& table, size_t bytes);
 
 }  // namespace ncclog

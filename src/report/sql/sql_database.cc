@@ -13,27 +13,29 @@ namespace {
 
 constexpr int kFormatVersion = 1;  ///< Another one whenever a table changes its columns.
 
-std::string create_statement(const SqlTable& table) {
+std::string create_statement(const TableKind& table) {
   std::string columns;
-  for (const SqlColumn& column : table.columns) {
-    columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name, column.type);
+  for (const Column& column : table.columns) {
+    columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.sql_name(), column.type);
   }
-  return fmt::format("CREATE TABLE {}({});\n", table.name, columns);
+  return fmt::format("CREATE TABLE {}({});\n", table.sql_name(), columns);
 }
 
-std::string index_statements(const SqlTable& table) {
+std::string index_statements(const TableKind& table) {
   std::string statements;
   int number = 0;
   for (const std::string_view columns : table.indexes) {
-    statements += fmt::format("CREATE INDEX {0}_{1} ON {0}({2});\n", table.name, ++number, columns);
+    if (columns.empty()) break;
+    statements +=
+        fmt::format("CREATE INDEX {0}_{1} ON {0}({2});\n", table.sql_name(), ++number, columns);
   }
   return statements;
 }
 
-std::string insert_statement(const SqlTable& table) {
+std::string insert_statement(const TableKind& table) {
   std::string holes = "?";
   for (size_t c = 1; c < table.columns.size(); ++c) holes += ",?";
-  return fmt::format("INSERT INTO {} VALUES({})", table.name, holes);
+  return fmt::format("INSERT INTO {} VALUES({})", table.sql_name(), holes);
 }
 
 int bind_cell(sqlite3_stmt* statement, int column, const Cell& cell) {
@@ -70,9 +72,9 @@ SqlDatabase::SqlDatabase(const std::string& path) : path_(path) {
   std::string statements = fmt::format(
       "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA user_version = {}; BEGIN;\n",
       kFormatVersion);
-  for (const SqlTable& table : sql_tables()) statements += create_statement(table);
+  for (const TableKind& table : all_tables()) statements += create_statement(table);
   run(statements);
-  SqlInsert insert(*this, sql_documentation_table());
+  SqlInsert insert(*this, documentation_table());
   each_documentation_row([&](std::span<const Cell> cells) {
     insert.add(cells);
     return true;
@@ -85,8 +87,7 @@ void SqlDatabase::run(const std::string& statements) {
   throw Error(std::string("cannot write the database: ") + sqlite3_errmsg(handle_.get()), path_);
 }
 
-void SqlDatabase::fill(const SqlTable& table, const Report& report) {
-  if (table.each_row == nullptr) return;
+void SqlDatabase::fill(const TableKind& table, const Report& report) {
   SqlInsert insert(*this, table);
   table.each_row(report, [&](std::span<const Cell> cells) {
     insert.add(cells);
@@ -96,11 +97,11 @@ void SqlDatabase::fill(const SqlTable& table, const Report& report) {
 
 void SqlDatabase::commit() {
   std::string statements;
-  for (const SqlTable& table : sql_tables()) statements += index_statements(table);
+  for (const TableKind& table : all_tables()) statements += index_statements(table);
   run(statements + "COMMIT;");
 }
 
-SqlInsert::SqlInsert(SqlDatabase& database, const SqlTable& table) : database_(database) {
+SqlInsert::SqlInsert(SqlDatabase& database, const TableKind& table) : database_(database) {
   const std::string sql = insert_statement(table);
   sqlite3* const handle = database.handle_.get();
   sqlite3_stmt* statement = nullptr;
@@ -132,21 +133,14 @@ namespace {
 
 constexpr int kStepsAtOnce = 1'000'000;
 
-/// The names of all tables, and what else the database itself has.
-std::vector<std::string_view> table_names() {
-  std::vector<std::string_view> names;
-  for (const SqlTable& table : sql_tables()) names.push_back(table.name);
-  return names;
-}
-
 /// The tables whose names stand in the statement. SQLite does not tell which it reads: of a join by
 /// USING it names one side only.
-std::vector<const SqlTable*> named_tables(std::string_view sql) {
-  std::vector<const SqlTable*> tables;
+std::vector<const TableKind*> named_tables(std::string_view sql) {
+  std::vector<const TableKind*> tables;
   for (size_t at = 0; at < sql.size();) {
     const size_t begin = at;
     while (at < sql.size() && is_word(sql[at])) ++at;
-    const SqlTable* table = find_sql_table(sql.substr(begin, at - begin));
+    const TableKind* table = find_sql_table(sql.substr(begin, at - begin));
     if (table != nullptr && std::find(tables.begin(), tables.end(), table) == tables.end()) {
       tables.push_back(table);
     }
@@ -164,13 +158,13 @@ int allow(void*, int action, const char*, const char*, const char*, const char*)
 
 /// The columns of the tables that the statement names; of all, if it names none.
 std::vector<std::string_view> column_names(std::string_view sql) {
-  std::vector<const SqlTable*> tables = named_tables(sql);
+  std::vector<const TableKind*> tables = named_tables(sql);
   if (tables.empty()) {
-    for (const SqlTable& table : sql_tables()) tables.push_back(&table);
+    for (const TableKind& table : all_tables()) tables.push_back(&table);
   }
   std::vector<std::string_view> names;
-  for (const SqlTable* table : tables) {
-    for (const SqlColumn& column : table->columns) names.push_back(column.name);
+  for (const TableKind* table : tables) {
+    for (const Column& column : table->columns) names.push_back(column.sql_name());
   }
   return names;
 }
@@ -185,7 +179,10 @@ std::string hint_for(std::string_view what, std::string_view sql) {
   }
   std::string_view name = what.substr(table ? kNoTable.size() : kNoColumn.size());
   if (const size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
-  const std::vector<std::string_view> names = table ? table_names() : column_names(sql);
+  std::vector<std::string> tables;
+  for (const TableKind& kind : all_tables()) tables.push_back(kind.sql_name());
+  const std::vector<std::string_view> names =
+      table ? std::vector<std::string_view>(tables.begin(), tables.end()) : column_names(sql);
   if (const auto nearest = nearest_name(name, names))
     return fmt::format("did you mean '{}'?", *nearest);
   return fmt::format("{}: {}", table ? "tables" : "columns", fmt::join(names, ", "));

@@ -1,4 +1,4 @@
-// A SQLite database of the tables in report/sql/sql_tables.h: made, filled, and asked.
+// A SQLite database of the tables in report/tables/tables.h: made, filled, and asked.
 //
 //   SqlDatabase database("job.db");
 //   database.fill(*find_sql_table("findings"), report);
@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "report/report.h"
-#include "report/sql/sql_tables.h"
-#include "report/tables/table.h"
+#include "report/tables/tables.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -43,7 +42,7 @@ class SqlDatabase {
   SqlDatabase& operator=(const SqlDatabase&) = delete;
 
   /// Writes all rows that the table has of the report; of the events, none.
-  void fill(const SqlTable& table, const Report& report);
+  void fill(const TableKind& table, const Report& report);
 
   /// Makes the indexes and ends the writing.
   void commit();
@@ -61,7 +60,7 @@ class SqlDatabase {
 /// Writes rows into one table. The database must outlive it.
 class SqlInsert {
  public:
-  SqlInsert(SqlDatabase& database, const SqlTable& table);
+  SqlInsert(SqlDatabase& database, const TableKind& table);
   SqlInsert(const SqlInsert&) = delete;
   SqlInsert& operator=(const SqlInsert&) = delete;
 
@@ -86,7 +85,7 @@ class SqlQuestion {
   const std::vector<std::string>& columns() const { return columns_; }
 
   /// The tables that it may read: those whose names stand in it.
-  const std::vector<const SqlTable*>& tables() const { return tables_; }
+  const std::vector<const TableKind*>& tables() const { return tables_; }
 
   /// Hands on the rows of the answer. Throws Error if the statement fails, or takes more than
   /// kMaxSteps steps of SQLite's machine.
@@ -102,7 +101,7 @@ class SqlQuestion {
   SqlDatabase& database_;
   SqlStatement statement_;
   std::vector<std::string> columns_;
-  std::vector<const SqlTable*> tables_;
+  std::vector<const TableKind*> tables_;
   int64_t steps_ = 0;
 };
 

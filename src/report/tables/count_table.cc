@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "report/tables/tables.h"
 #include "report/text_layout.h"
 
 namespace ncclog {
@@ -37,19 +38,19 @@ std::string iterations_text(const std::vector<std::pair<int64_t, int64_t>>& rang
   return (one ? "iteration " : "iterations ") + join(parts, ", ");
 }
 
+uint64_t count_of(const OpCounts& counts, const std::string& op) {
+  const auto found = counts.find(op);
+  return found == counts.end() ? 0 : found->second;
+}
+
 /// "+ 1 Broadcast, - 1 AllReduce"; empty if nothing differs.
 std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
-  std::set<std::string> ops;
-  for (const auto& [op, n] : calls) ops.insert(op);
-  for (const auto& [op, n] : usual) ops.insert(op);
-  const auto count = [](const OpCounts& counts, const std::string& op) {
-    const auto found = counts.find(op);
-    return found == counts.end() ? uint64_t{0} : found->second;
-  };
+  OpCounts both = calls;
+  both.insert(usual.begin(), usual.end());
   std::vector<std::string> parts;
-  for (const std::string& op : ops) {
-    const uint64_t here = count(calls, op);
-    const uint64_t there = count(usual, op);
+  for (const auto& [op, n] : both) {
+    const uint64_t here = count_of(calls, op);
+    const uint64_t there = count_of(usual, op);
     if (here > there) parts.push_back(fmt::format("+ {} {}", here - there, op));
     if (here < there) parts.push_back(fmt::format("- {} {}", there - here, op));
   }
@@ -57,10 +58,8 @@ std::string difference_text(const OpCounts& calls, const OpCounts& usual) {
 }
 
 bool only_adds(const OpCounts& calls, const OpCounts& usual) {
-  return std::all_of(usual.begin(), usual.end(), [&](const auto& entry) {
-    const auto found = calls.find(entry.first);
-    return found != calls.end() && found->second >= entry.second;
-  });
+  return std::ranges::all_of(
+      usual, [&](const auto& entry) { return count_of(calls, entry.first) >= entry.second; });
 }
 
 std::string process_text(const Job& job, int index) {
@@ -365,34 +364,23 @@ bool same_sum(const CallSum& a, const CallSum& b) {
 /// True for a number, false for "before", "after" and iterations that cannot be told apart.
 bool is_numbered(const CountKey& key) { return key.text == std::to_string(key.order); }
 
-/// The groups of rows of one table.
-class Groups {
- public:
-  Groups(const std::vector<CountRow>& rows, size_t iteration)
-      : rows_(rows), iteration_(iteration) {}
-
-  /// True if `next` goes on where `group` ends, and says the same.
-  bool goes_on(const Group& group, const Group& next, int64_t end) const {
-    const CountKey& key = rows_[group.begin].keys[iteration_];
-    const CountKey& other = rows_[next.begin].keys[iteration_];
-    if (!is_numbered(key) || !is_numbered(other) || other.order != end) return false;
-    if (group.size() != next.size()) return false;
-    if (!same_keys(rows_[group.begin], rows_[next.begin], 0, iteration_)) return false;
-    for (size_t i = 0; i < group.size(); ++i) {
-      if (!is_same(rows_[group.begin + i], rows_[next.begin + i])) return false;
-    }
-    return true;
-  }
-
- private:
-  bool is_same(const CountRow& a, const CountRow& b) const {
-    return same_keys(a, b, iteration_ + 1, a.keys.size()) && a.process == b.process &&
-           a.processes == b.processes && same_sum(a.sum, b.sum);
-  }
-
-  const std::vector<CountRow>& rows_;
-  size_t iteration_;
-};
+/// True if `next` goes on at iteration `end`, where `group` ends, and says the same.
+bool goes_on(const std::vector<CountRow>& rows, size_t iteration, const Group& group,
+             const Group& next, int64_t end) {
+  const CountRow& first = rows[group.begin];
+  const CountRow& other = rows[next.begin];
+  const CountKey& key = other.keys[iteration];
+  if (!is_numbered(first.keys[iteration]) || !is_numbered(key) || key.order != end) return false;
+  if (group.size() != next.size() || !same_keys(first, other, 0, iteration)) return false;
+  return std::equal(rows.begin() + static_cast<std::ptrdiff_t>(group.begin),
+                    rows.begin() + static_cast<std::ptrdiff_t>(group.end),
+                    rows.begin() + static_cast<std::ptrdiff_t>(next.begin),
+                    [&](const CountRow& a, const CountRow& b) {
+                      return same_keys(a, b, iteration + 1, a.keys.size()) &&
+                             a.process == b.process && a.processes == b.processes &&
+                             same_sum(a.sum, b.sum);
+                    });
+}
 
 }  // namespace
 
@@ -421,7 +409,6 @@ std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
                                   const std::vector<CountBy>& by) {
   const size_t iteration = iteration_key(by);
   if (iteration == by.size()) return rows;
-  const Groups groups(rows, iteration);
   std::vector<CountRow> folded;
   for (size_t at = 0; at < rows.size();) {
     const Group group = group_at(rows, at, iteration);
@@ -431,7 +418,7 @@ std::vector<CountRow> folded_rows(const std::vector<CountRow>& rows,
     Group next = group;
     while (next.end < rows.size()) {
       const Group later = group_at(rows, next.end, iteration);
-      if (!groups.goes_on(group, later, end)) break;
+      if (!goes_on(rows, iteration, group, later, end)) break;
       end += rows[later.begin].iterations;
       next = later;
     }
@@ -454,32 +441,40 @@ bool contains(const std::vector<CountBy>& by, CountBy dimension) {
   return std::find(by.begin(), by.end(), dimension) != by.end();
 }
 
-void add_columns(std::vector<std::string>& columns, CountBy dimension,
-                 const std::vector<CountBy>& by) {
+std::string_view column_of(CountBy dimension) {
   switch (dimension) {
     case CountBy::Op:
-      columns.push_back("op");
-      break;
+      return "op";
     case CountBy::Size:
-      columns.push_back("size");
-      break;
+      return "size";
     case CountBy::Comm:
     case CountBy::CommSize:
-      columns.push_back("comm");
-      break;
+      return "comm";
     case CountBy::Rank:
-      columns.insert(columns.end(), {"rank", "host", "pid"});
-      break;
+      return "rank";
     case CountBy::Host:
-      if (!contains(by, CountBy::Rank)) columns.push_back("host");
-      break;
+      return "host";
     case CountBy::Iteration:
-      columns.push_back("iteration");
-      break;
+      return "iteration";
     case CountBy::StepPattern:
-      columns.push_back("iterations");
-      break;
+      return "iterations";
   }
+  return {};
+}
+
+/// A rank stands with its host and pid; its host needs no further column.
+std::vector<std::string> columns_of(const std::vector<CountBy>& by) {
+  const bool by_rank = contains(by, CountBy::Rank);
+  std::vector<std::string> columns;
+  for (const CountBy dimension : by) {
+    if (dimension == CountBy::Host && by_rank) continue;
+    columns.emplace_back(column_of(dimension));
+    if (dimension == CountBy::Rank) columns.insert(columns.end(), {"host", "pid"});
+  }
+  columns.insert(columns.end(), {"calls", "elements", "bytes"});
+  if (!by_rank) columns.push_back("processes");
+  columns.push_back("bound");
+  return columns;
 }
 
 /// A number where the text is one.
@@ -500,10 +495,8 @@ std::vector<Cell> row_of(const Job& job, const CountRow& row, const std::vector<
     if (by[i] == CountBy::Host && contains(by, CountBy::Rank)) continue;
     cells.push_back(key_cell(row.keys[i].text, by[i] == CountBy::Rank || by[i] == CountBy::Size));
     if (by[i] != CountBy::Rank) continue;
-    const Process* process =
-        row.process < 0 ? nullptr : &job.processes[static_cast<size_t>(row.process)];
-    cells.push_back(process == nullptr ? Cell() : text_cell(process->host));
-    cells.push_back(process == nullptr ? Cell() : number_cell(process->pid));
+    cells.push_back(host_cell(job, row.process));
+    cells.push_back(pid_cell(job, row.process));
   }
   cells.push_back(sum_cell(row.sum.calls));
   cells.push_back(sum_cell(row.sum.elements));
@@ -553,30 +546,18 @@ void add_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
   }
 }
 
-void add_iteration_notes(std::vector<std::string>& notes, const CallCountTable& counts) {
-  if (counts.unkept_processes == 0) return;
-  notes.push_back(
-      fmt::format("The calls of {} of the processes are too irregular to be kept in order; the "
-                  "last {} of them are in no iteration.",
-                  counts.unkept_processes, counts.unkept_calls));
-}
-
-std::vector<std::string> columns_of(const std::vector<CountBy>& by) {
-  std::vector<std::string> columns;
-  for (const CountBy dimension : by) add_columns(columns, dimension, by);
-  columns.insert(columns.end(), {"calls", "elements", "bytes"});
-  if (!contains(by, CountBy::Rank)) columns.push_back("processes");
-  columns.push_back("bound");
-  return columns;
-}
-
 std::vector<std::string> notes_of(const Job& job, const JobCalls& calls,
                                   const JobIterations* iterations, const std::vector<CountBy>& by,
                                   const CallCountTable& counts) {
   std::vector<std::string> notes;
   if (iterations != nullptr) {
     notes = iteration_text(job, calls, *iterations);
-    add_iteration_notes(notes, counts);
+    if (counts.unkept_processes > 0) {
+      notes.push_back(
+          fmt::format("The calls of {} of the processes are too irregular to be kept in order; the "
+                      "last {} of them are in no iteration.",
+                      counts.unkept_processes, counts.unkept_calls));
+    }
   } else if (contains(by, CountBy::Iteration) || contains(by, CountBy::StepPattern)) {
     notes.push_back(
         "No iterations were found: no line announces steps, and no pattern of calls repeats "
@@ -587,20 +568,16 @@ std::vector<std::string> notes_of(const Job& job, const JobCalls& calls,
 }
 
 /// What a row of several iterations means.
-std::string folding_note(uint64_t single_rows, bool any_together) {
+std::string folding_note(const std::vector<CountRow>& rows, const std::vector<CountBy>& by,
+                         uint64_t single_rows) {
+  const bool any_together = std::ranges::any_of(rows, [&](const CountRow& row) {
+    return row.keys[iteration_key(by)].text.find('-') != std::string::npos;
+  });
   return fmt::format(
       "Neighbouring iterations that call the same share a row, with the calls of one of them{}; "
       "--format csv has a row for each iteration, {} rows.",
       any_together ? ", and those that cannot be told apart with the calls of all" : "",
       single_rows);
-}
-
-/// True if a row stands for iterations that cannot be told apart.
-bool has_together(const std::vector<CountRow>& rows, const std::vector<CountBy>& by) {
-  const auto key = std::find(by.begin(), by.end(), CountBy::Iteration) - by.begin();
-  return std::any_of(rows.begin(), rows.end(), [&](const CountRow& row) {
-    return row.keys[static_cast<size_t>(key)].text.find('-') != std::string::npos;
-  });
 }
 
 /// Hands on the rows with one for each iteration. Only the iteration differs in those of one row.
@@ -636,7 +613,7 @@ Table count_table(const Job& job, const JobCalls& calls, const JobIterations* it
     return table;
   }
   for (const CountRow& row : folded) table.rows.push_back(row_of(job, row, by));
-  table.notes.insert(table.notes.begin(), folding_note(single_rows, has_together(counts.rows, by)));
+  table.notes.insert(table.notes.begin(), folding_note(counts.rows, by, single_rows));
   return table;
 }
 

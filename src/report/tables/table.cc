@@ -145,26 +145,8 @@ std::string write_table_text(const Table& table, const TextStyle& style, bool fi
   return out;
 }
 
-std::string write_table_json(const Table& table) {
-  Json rows = Json::array();
-  for (const auto& cells : table.rows) rows.push_back(json_row(table.columns, cells));
-  Json notes = Json::array();
-  for (const std::string& note : table.notes) notes.push_back(to_valid_utf8(note));
-  const Json json = {{"schema", "ncclog.table/1"},
-                     {"table", table.name},
-                     {"rows", std::move(rows)},
-                     {"notes", std::move(notes)}};
-  return json.dump(2) + "\n";
-}
-
 std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells) {
   return json_row(columns, cells).dump() + "\n";
-}
-
-std::string write_table_jsonl(const Table& table) {
-  std::string out;
-  for (const auto& cells : table.rows) out += jsonl_row(table.columns, cells);
-  return out;
 }
 
 std::string csv_row(std::span<const Cell> cells) { return csv_line(cells, csv_cell); }
@@ -209,6 +191,22 @@ void write_stream_json(const TableStream& table, const TextTaker& take) {
   for (const std::string& note : table.notes) notes.push_back(to_valid_utf8(note));
   const bool has_rows = before.front() == ',';
   take((has_rows ? "\n  ]" : "]") + std::string(",\n  \"notes\": ") + indented(notes, 2) + "\n}\n");
+}
+
+std::string write_table_json(const Table& table) {
+  std::string out;
+  write_stream_json({.name = table.name,
+                     .columns = table.columns,
+                     .notes = table.notes,
+                     .each_row =
+                         [&](const RowTaker& take) {
+                           for (const auto& row : table.rows) take(row);
+                         }},
+                    [&](std::string_view text) {
+                      out += text;
+                      return true;
+                    });
+  return out;
 }
 
 }  // namespace ncclog

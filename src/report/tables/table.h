@@ -48,9 +48,6 @@ std::string write_table_json(const Table& table);
 /// valid.
 std::string jsonl_row(std::span<const std::string> columns, std::span<const Cell> cells);
 
-/// One JSON object a line. Notes are left out.
-std::string write_table_jsonl(const Table& table);
-
 /// One row of CSV, with its line end.
 std::string csv_row(std::span<const Cell> cells);
 

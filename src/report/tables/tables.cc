@@ -1,788 +1,665 @@
 #include "report/tables/tables.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <iterator>
-#include <map>
-#include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
-#include "diagnose/calls/rank_programs.h"
-#include "diagnose/calls/who_waits.h"
-#include "model/job.h"
-#include "model/timeline.h"
+#include "diagnose/iterations/call_counts.h"
+#include "report/tables/count_table.h"
+#include "report/text_layout.h"
 
 namespace ncclog {
 namespace {
 
-/// "logs/nccl.1608:51"; empty if it is no line of the inputs.
-std::string place(const Job& job, SourceRef where) {
-  const FileLine at = file_line(job, where);
-  return at.path.empty() ? std::string() : fmt::format("{}:{}", at.path, at.line);
+using Row = std::vector<Cell>;
+
+Cell ranks_cell(const std::vector<int>& ranks) { return text_cell(ranges_text(ranks)); }
+
+/// How many ranks of the communicator are in that state.
+Cell state_count(const Communicator& comm, RankState state) {
+  uint64_t n = 0;
+  for (const CommRank& rank : comm.ranks) n += rank.state == state ? 1 : 0;
+  return count_cell(n);
 }
 
-constexpr TableKind kTables[] = {
-    {"ranks", "each rank: where it runs, its state, its calls, the last line it printed",
-     ranks_table},
-    {"comms", "each communicator: size, ranks seen, their states, calls", communicators_table},
-    {"fronts", "each communicator: the last call all ranks entered, who is ahead, who behind",
-     fronts_table},
-    {"env", "each setting NCCL reports, with the ranks that report it", environment_table},
-    {"net", "network, plugin and interfaces, by host", network_table},
-    {"channels", "each connection: from rank, to rank, path, channels", channels_table},
-    {"topology", "devices of each host, rings and trees of each communicator", topology_table},
-    {"timeline", "what happened in each process, in order", timeline_table},
-    {"unknown", "NCCL lines that no wording fits, by shape, to report them", unknown_table},
-    {"flight-recorder", "each rank's progress by process group, from PyTorch's dumps",
-     flight_recorder_table},
-    {"ras", "what NCCL's RAS service said about the running job", ras_table},
-    {"nccl-tests", "each size that nccl-tests measured: times, bandwidths, wrong values",
-     nccl_tests_table},
-};
+// The rows of those tables that `ncclog show` does not have, a cell for each column of the table of
+// that name.
 
-}  // namespace
-
-std::span<const TableKind> table_kinds() { return kTables; }
-
-const TableKind* find_table_kind(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kTables), std::end(kTables),
-                                   [name](const TableKind& kind) { return kind.name == name; });
-  return found == std::end(kTables) ? nullptr : found;
-}
-
-// Which rank is the stuck one? A row per rank, the ones that never spoke included.
-//
-//   rank  host         pid   gpu  state     calls  note                     last_at
-//      1  gpu-node-01  1608    1  complete     26  3 fewer collectives than most  logs/nccl.1608:51
-//      2                          not_seen         no line of it was found
-
-namespace {
-
-/// What a process says about its rank in the communicator that stands for the job.
-struct Membership {
-  const Communicator* comm = nullptr;
-  const CommRank* rank = nullptr;
-};
-
-/// The largest communicator of which the process is a member; communicators come largest first.
-Membership membership_of(const Job& job, int process) {
-  for (const Communicator& comm : job.communicators) {
-    for (const CommRank& rank : comm.ranks) {
-      if (rank.process == process) return {&comm, &rank};
-    }
+void each_job_row(const Report& report, const RowTaker& take) {
+  const Job& job = report.job;
+  const Verdict& verdict = report.diagnosis.verdict;
+  const std::pair<std::string_view, std::string> kFacts[] = {
+      {"verdict", std::string(to_string(verdict.status))},
+      {"headline", verdict.headline},
+      {"finding", verdict.finding},
+      {"nccl_versions", join(job.nccl_versions, " ")},
+      {"cuda_versions", join(job.cuda_versions, " ")},
+      {"pytorch_versions", join(job.pytorch_versions, " ")},
+      {"nranks", job.nranks ? std::to_string(*job.nranks) : std::string()},
+      {"nhosts", std::to_string(job.nhosts)},
+      {"hosts", join(job.hosts, " ")},
+      {"network", job.network.name},
+      {"network_plugin", job.network.plugin},
+      {"lines", std::to_string(job.losses.lines)},
+      {"ncclog_version", report.tool.version},
+      {"rulebook", report.tool.rulebook}};
+  for (const auto& [name, value] : kFacts) {
+    if (!take(Row{text_cell(name), text_cell(value)})) return;
   }
-  return {};
 }
 
-/// "8 more collectives than most": what makes a rank worth a look.
-std::string calls_note(const Job& job, const Membership& in) {
-  if (in.comm == nullptr || !in.comm->calls) return {};
-  const auto usual = static_cast<int64_t>(usual_collectives(job, *in.comm));
-  const int64_t more = static_cast<int64_t>(collectives_of(job, *in.rank)) - usual;
-  if (more == 0) return {};
-  return fmt::format("{} {} collective{} than most", std::abs(more), more < 0 ? "fewer" : "more",
-                     std::abs(more) == 1 ? "" : "s");
-}
-
-std::string note_of(const Job& job, const Process& process, const Membership& in) {
-  std::string calls = calls_note(job, in);
-  if (!process.cut) return calls;
-  return calls.empty() ? "file is cut" : calls + ", file is cut";
-}
-
-std::vector<Cell> process_row(const Job& job, const Process& process, const CommRank* rank,
-                              const Membership& in) {
-  const bool counted = in.comm != nullptr && in.comm->calls.has_value();
-  const int gpu = rank == nullptr ? process.cuda_dev : rank->cuda_dev;
-  const std::string& bus_id = rank == nullptr ? process.bus_id : rank->bus_id;
-  return {number_cell(rank == nullptr ? process.rank : rank->rank),
-          text_cell(process.host),
-          number_cell(process.pid),
-          number_cell(gpu),
-          text_cell(bus_id),
-          text_cell(to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state)),
-          counted ? number_cell(static_cast<int64_t>(in.rank->calls)) : Cell(),
-          text_cell(note_of(job, process, in)),
-          text_cell(place(job, process.last)),
-          text_cell(process.last_text)};
-}
-
-std::vector<Cell> unseen_row(const CommRank& rank) {
-  return {number_cell(rank.rank),
-          Cell(),
-          Cell(),
-          Cell(),
-          Cell(),
-          text_cell(to_string(rank.state)),
-          Cell(),
-          text_cell("no line of it was found"),
-          Cell(),
-          Cell()};
-}
-
-/// A process that drives several ranks has a row for each of them.
-void add_process_rows(const Job& job, int index, Table& table) {
-  const Process& process = job.processes[static_cast<size_t>(index)];
-  const Membership in = membership_of(job, index);
-  if (in.comm == nullptr || process.rank >= 0) {
-    table.rows.push_back(process_row(job, process, nullptr, in));
-    return;
+void each_finding_row(const Report& report, const RowTaker& take) {
+  int64_t number = 0;
+  for (const Finding& finding : report.diagnosis.findings) {
+    const Subject& subject = finding.subject;
+    const Row row = {++number,
+                     text_cell(finding.id),
+                     text_cell(to_string(finding.severity)),
+                     text_cell(to_string(finding.confidence)),
+                     text_cell(to_string(finding.role)),
+                     text_cell(finding.title),
+                     text_cell(finding.message),
+                     text_cell(finding.why),
+                     text_cell(subject.host),
+                     number_cell(subject.rank),
+                     number_cell(subject.pid),
+                     text_cell(subject.communicator),
+                     text_cell(join(finding.hosts, " ")),
+                     ranks_cell(finding.ranks),
+                     count_cell(finding.evidence.size() + finding.evidence_omitted)};
+    if (!take(row)) return;
   }
-  for (const CommRank& rank : in.comm->ranks) {
-    if (rank.process == index) {
-      table.rows.push_back(process_row(job, process, &rank, {in.comm, &rank}));
+}
+
+void each_evidence_row(const Report& report, const RowTaker& take) {
+  for (const Finding& finding : report.diagnosis.findings) {
+    int64_t number = 0;
+    for (const Evidence& evidence : finding.evidence) {
+      const FileLine at = file_line(report.job, evidence.where);
+      const Row row = {text_cell(finding.id), ++number, text_cell(at.path),
+                       at.line == 0 ? Cell() : count_cell(at.line), text_cell(evidence.text)};
+      if (!take(row)) return;
     }
   }
 }
 
-/// Ranks of the whole job that no line names, unless something else speaks for them.
-void add_unseen_rows(const Job& job, Table& table) {
-  std::set<int> spoken;
-  for (const Process& process : job.processes) spoken.insert(process.rank);
-  if (job.communicators.empty()) return;
-  for (const CommRank& rank : job.communicators.front().ranks) {
-    if (rank.state == RankState::NotSeen && !spoken.contains(rank.rank)) {
-      table.rows.push_back(unseen_row(rank));
-    }
-  }
-}
-
-int64_t rank_order(const std::vector<Cell>& row) {
-  const auto* rank = std::get_if<int64_t>(&row.front());
-  return rank == nullptr ? INT64_MAX : *rank;
-}
-
-}  // namespace
-
-Table ranks_table(const Job& job) {
-  Table table{.name = "ranks",
-              .columns = {"rank", "host", "pid", "gpu", "bus_id", "state", "calls", "note",
-                          "last_at", "last_line"}};
-  for (size_t p = 0; p < job.processes.size(); ++p) {
-    const Process& process = job.processes[p];
-    if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
-    add_process_rows(job, static_cast<int>(p), table);
-  }
-  add_unseen_rows(job, table);
-  std::stable_sort(table.rows.begin(), table.rows.end(),
-                   [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
-  if (table.rows.empty()) table.notes.push_back("No line names a rank or a process.");
-  return table;
-}
-
-// show fronts: for each communicator the last collective that all its ranks entered, who went on,
-// who did not, and of whom the logs do not tell.
-//
-//   id      nranks  front  next                                ahead    behind  last_of_behind
-//   0x7743       8     28  AllReduce of 1048576 float32 (sum)  0-4,6,7  5       ReduceScatter …
-
-namespace {
-
-/// "0-4,6,7": the words of ranks without the word "ranks".
-std::string numbers(const Job& job, const CallFront& front, const std::vector<int>& members) {
-  std::string words = members_words(job, front.communicator, members);
-  for (const std::string_view word : {"ranks ", "rank "}) {
-    if (words.starts_with(word)) words.erase(0, word.size());
-  }
-  return members.empty() ? std::string() : words;
-}
-
-std::string unknown_text(const Job& job, const CallFront& front) {
-  std::string text = numbers(job, front, front.unknown);
-  if (front.unseen == 0) return text;
-  return text + (text.empty() ? "" : ", ") + fmt::format("{} not seen", front.unseen);
-}
-
-/// What the first of those behind did last, on any communicator.
-std::string last_of_behind(const Job& job, const CallFront& front) {
-  if (front.behind.empty()) return {};
-  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
-  return last_call_words(job, waiter_of(ranks[static_cast<size_t>(front.behind.front())]), nullptr);
-}
-
-/// The call at which ranks differ, or that some have entered.
-std::string next_text(const Job& job, const CallFront& front) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
-  if (comm.difference)
-    return fmt::format("ranks differ from call {} on", comm.difference->index + 1);
-  const PlacedCall* call = front.is_open() ? open_call(job, front) : nullptr;
-  return call == nullptr ? std::string() : call_words(call->call);
-}
-
-std::vector<Cell> front_row(const Job& job, const CallFront& front) {
-  const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
-  const uint64_t entered = comm.difference ? comm.difference->index : front.front;
-  return {text_cell(comm.id),
-          number_cell(comm.nranks),
-          number_cell(static_cast<int64_t>(entered)),
-          text_cell(next_text(job, front)),
-          text_cell(numbers(job, front, front.ahead)),
-          text_cell(numbers(job, front, front.behind)),
-          text_cell(unknown_text(job, front)),
-          text_cell(last_of_behind(job, front))};
-}
-
-}  // namespace
-
-Table fronts_table(const Job& job) {
-  Table table{
-      .name = "fronts",
-      .columns = {"id", "nranks", "front", "next", "ahead", "behind", "unknown", "last_of_behind"},
-      .rows = {},
-      .notes = {}};
-  for (const CallFront& front : call_fronts(job)) table.rows.push_back(front_row(job, front));
-  table.notes.push_back(
-      table.rows.empty()
-          ? "No collective is logged; NCCL_DEBUG_SUBSYS=INIT,COLL makes NCCL print them."
-          : "front: collectives that all ranks made of whom the logs tell; next: the one that "
-            "those "
-            "ahead entered. Ranks are a few calls apart in any job that runs.");
-  return table;
-}
-
-// Communicators, settings and the network of a job as tables.
-//
-//   id       nranks  nhosts  calls  states                  not_seen  odd_calls
-//   0x9c1b…       8       2     29  7 complete, 1 not_seen  3         5
-
-namespace {
-
-/// "6 complete, 2 started": how far the ranks came, furthest first.
-std::string states_text(const Communicator& comm) {
-  std::map<RankState, int> counts;
-  for (const CommRank& rank : comm.ranks) ++counts[rank.state];
-  constexpr RankState kOrder[] = {RankState::Complete, RankState::Destroyed, RankState::Aborted,
-                                  RankState::Started,  RankState::Failed,    RankState::Unknown,
-                                  RankState::NotSeen};
-  std::vector<std::string> parts;
-  for (const RankState state : kOrder) {
-    if (counts.contains(state)) {
-      parts.push_back(fmt::format("{} {}", counts[state], to_string(state)));
-    }
-  }
-  return join(parts, ", ");
-}
-
-/// Ranks in the states that a person looks for.
-std::string ranks_in(const Communicator& comm, RankState state) {
-  std::vector<int> ranks;
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.state == state && rank.rank >= 0) ranks.push_back(rank.rank);
-  }
-  return ranges_text(std::move(ranks));
-}
-
-/// Ranks that made more or fewer collectives than most, as far as calls were logged: by their
-/// number in the job, where that is known.
-std::string ranks_apart(const Job& job, const Communicator& comm) {
-  std::vector<int> ranks;
-  const uint64_t usual = usual_collectives(job, comm);
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.process < 0 || rank.rank < 0 || collectives_of(job, rank) == usual) continue;
-    const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
-    ranks.push_back(in_job >= 0 ? in_job : rank.rank);
-  }
-  return ranges_text(std::move(ranks));
-}
-
-std::vector<Cell> communicator_row(const Job& job, const Communicator& comm) {
-  const auto* parent =
-      comm.parent < 0 ? nullptr : &job.communicators[static_cast<size_t>(comm.parent)];
-  return {text_cell(comm.id),
-          text_cell(parent == nullptr ? std::string() : parent->id),
-          number_cell(comm.nranks),
-          number_cell(static_cast<int64_t>(comm.hosts.size())),
-          comm.calls ? number_cell(static_cast<int64_t>(*comm.calls)) : Cell(),
-          text_cell(states_text(comm)),
-          text_cell(ranks_in(comm, RankState::NotSeen)),
-          text_cell(ranks_apart(job, comm)),
-          text_cell(join(comm.hosts, " "))};
-}
-
-std::string ranks_of(const Job& job, const EnvironmentSetting& setting) {
-  std::vector<int> ranks;
-  for (const int process : setting.processes) {
-    const int rank = job.processes[static_cast<size_t>(process)].rank;
-    if (rank >= 0) ranks.push_back(rank);
-  }
-  return ranges_text(std::move(ranks));
-}
-
-}  // namespace
-
-uint64_t usual_collectives(const Job& job, const Communicator& comm) {
-  std::map<uint64_t, size_t> ranks_by_calls;
-  size_t seen = 0;
-  for (const CommRank& rank : comm.ranks) {
-    if (rank.process < 0) continue;
-    ++ranks_by_calls[collectives_of(job, rank)];
-    ++seen;
-  }
-  for (const auto& [calls, ranks] : ranks_by_calls) {
-    if (ranks * 2 > seen) return calls;
-  }
-  return ranks_by_calls.empty() ? 0 : ranks_by_calls.rbegin()->first;
-}
-
-Table communicators_table(const Job& job) {
-  Table table{.name = "comms",
-              .columns = {"id", "parent", "nranks", "nhosts", "calls", "states", "not_seen",
-                          "odd_calls", "hosts"}};
-  for (const Communicator& comm : job.communicators) {
-    table.rows.push_back(communicator_row(job, comm));
-  }
-  if (table.rows.empty()) {
-    table.notes.push_back(
-        "No line names a communicator. Set NCCL_DEBUG=INFO with INIT among NCCL_DEBUG_SUBSYS.");
-  }
-  return table;
-}
-
-Table environment_table(const Job& job) {
-  Table table{.name = "env", .columns = {"name", "value", "ranks", "processes"}};
-  for (const EnvironmentSetting& setting : job.environment) {
-    table.rows.push_back({text_cell(setting.name), text_cell(setting.value),
-                          text_cell(ranks_of(job, setting)),
-                          number_cell(static_cast<int64_t>(setting.processes.size()))});
-  }
-  if (table.rows.empty()) {
-    table.notes.push_back(
-        "NCCL reports no setting. Set NCCL_DEBUG=INFO with ENV among NCCL_DEBUG_SUBSYS.");
-  }
-  return table;
-}
-
-Table network_table(const Job& job) {
-  Table table{.name = "net", .columns = {"host", "interface", "address", "port", "link"}};
-  for (const Interface& interface : job.network.interfaces) {
-    table.rows.push_back({text_cell(interface.host), text_cell(interface.name),
-                          text_cell(interface.address), number_cell(interface.port),
-                          text_cell(interface.link)});
-  }
-  const auto named = [](const std::string& name) { return name.empty() ? "unknown" : name; };
-  table.notes.push_back(
-      fmt::format("Network: {}; plugin: {}.", named(job.network.name), named(job.network.plugin)));
-  return table;
-}
-
-// What happened when, in each process?
-//
-//   rank  host         time                 what        detail
-//      0  gpu-node-01  2026-11-20 20:54:52  init start  0x5d9c89455f4c4a1, rank 0 of 4
-
-namespace {
-
-std::vector<Cell> milestone_row(const Job& job, const Milestone& milestone) {
-  const Process& process = job.processes[static_cast<size_t>(milestone.process)];
-  return {number_cell(process.rank),
-          text_cell(process.host),
-          number_cell(process.pid),
-          text_cell(milestone.time),
-          text_cell(milestone.what),
-          text_cell(milestone.detail),
-          text_cell(place(job, milestone.where))};
-}
-
-/// How far the order of the rows can be trusted.
-std::string order_note(const Timeline& timeline) {
-  if (timeline.timed_processes == 0) {
-    return "Not every line carries a time, so each process stands for itself: its rows are in "
-           "order, those of different processes are not.";
-  }
-  const auto count = [](size_t n) { return fmt::format("{} process{}", n, n == 1 ? "" : "es"); };
-  std::string note =
-      fmt::format("{} in one order by the times in their lines; hosts' clocks may differ.",
-                  count(timeline.timed_processes));
-  if (timeline.untimed_processes > 0) {
-    note += fmt::format(" Then {} without times on every line, each for itself.",
-                        count(timeline.untimed_processes));
-  }
-  return note;
-}
-
-}  // namespace
-
-Table timeline_table(const Job& job) {
-  Table table{.name = "timeline",
-              .columns = {"rank", "host", "pid", "time", "what", "detail", "at"}};
-  const Timeline timeline = build_timeline(job);
-  for (const Milestone& milestone : timeline.milestones) {
-    table.rows.push_back(milestone_row(job, milestone));
-  }
-  if (table.rows.empty()) {
-    table.notes.push_back("No line names a rank or a process.");
-    return table;
-  }
-  if (timeline.timed_processes + timeline.untimed_processes > 1) {
-    table.notes.push_back(order_note(timeline));
-  }
-  if (timeline.warnings_omitted > 0) {
-    table.notes.push_back(
-        fmt::format("{} more WARN lines are not shown.", timeline.warnings_omitted));
-  }
-  return table;
-}
-
-// show unknown: NCCL lines that no wording fits, by shape, most frequent first.
-
-namespace {
-
-using Shape = std::pair<const std::string, UnknownLines>;
-
-std::vector<const Shape*> most_frequent_first(const UnknownShapes& unknown) {
-  std::vector<const Shape*> order;
-  for (const Shape& shape : unknown.shapes) order.push_back(&shape);
-  std::stable_sort(order.begin(), order.end(),
-                   [](auto a, auto b) { return a->second.count > b->second.count; });
-  return order;
-}
-
-std::string level_words(uint32_t levels) {
-  constexpr Level kLevels[] = {Level::Version, Level::Warn,  Level::Info, Level::Trace,
-                               Level::Call,    Level::Abort, Level::Diag};
-  std::string words;
-  for (const Level level : kLevels) {
-    if ((levels & (1U << static_cast<unsigned>(level))) == 0) continue;
-    if (!words.empty()) words += ' ';
-    words += to_string(level);
-  }
-  return words;
-}
-
-std::vector<Cell> unknown_row(const Job& job, const Shape& shape) {
-  const UnknownLines& lines = shape.second;
-  const FileLine place = file_line(job, lines.first);
-  return {number_cell(static_cast<int64_t>(lines.count)),
-          text_cell(level_words(lines.levels)),
-          text_cell(printer_of(lines.example)),
-          text_cell(shape.first),
-          text_cell(fmt::format("{}:{}", place.path, place.line)),
-          text_cell(lines.example)};
-}
-
-std::string versions_text(const Job& job) {
-  if (job.nccl_versions.empty()) return "the NCCL version, which this log does not name";
-  return fmt::format("the {} version ({})", library_name(job), fmt::join(job.nccl_versions, ", "));
-}
-
-}  // namespace
-
-Table unknown_table(const Job& job) {
-  Table table{.name = "unknown",
-              .columns = {"count", "levels", "printer", "shape", "first", "example"},
-              .rows = {},
-              .notes = {}};
-  for (const Shape* shape : most_frequent_first(job.unknown)) {
-    table.rows.push_back(unknown_row(job, *shape));
-  }
-  if (table.rows.empty()) {
-    table.notes.push_back("Every NCCL line here fits a known wording.");
-    return table;
-  }
-  table.notes.push_back(fmt::format(
-      "Nothing is concluded from these lines. To have them understood, open an issue "
-      "with {} and this table as JSON (--format json), or turn them into a message file "
-      "(--as messages). A line of your own program or plugin needs no report.",
-      versions_text(job)));
-  if (job.unknown.other > 0) {
-    table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
-                                      job.unknown.other, UnknownShapes::kMaxShapes));
-  }
-  return table;
-}
-
-// How far did each rank get in each process group? What the Flight Recorder's dumps say.
-//
-//   rank  group  group_name  enqueued  started  completed  open_seq  open_op         open_state
-//      4  0      default_pg        29       -1         28        29  nccl:all_reduce  scheduled
-//      5  0      default_pg        28       -1         28
-
-namespace {
-
-constexpr size_t kTensorsShown = 4;
-
-/// Blank where the dump does not say; -1 stands for "none yet", as PyTorch writes it.
-Cell counter_cell(std::optional<int64_t> counter) {
-  if (!counter) return {};
-  return *counter;
-}
-
-/// A rank's entries in one of its groups.
-struct GroupEntries {
-  int64_t count = 0;
-  const FlightRecorderEntry* first_open = nullptr;  ///< Oldest that is known not to be completed.
-
-  void add(const FlightRecorderEntry& entry) {
-    ++count;
-    const bool open =
-        entry.state == RecordedState::Scheduled || entry.state == RecordedState::Started;
-    if (open && first_open == nullptr) first_open = &entry;
-  }
-};
-
-/// The entries of a dump by group: by its name, or by its number where an entry gives no name.
-struct EntriesByGroup {
-  std::map<std::string_view, GroupEntries> by_name;
-  std::map<int64_t, GroupEntries> by_number;
-
-  explicit EntriesByGroup(const FlightRecorderDump& dump) {
-    for (const FlightRecorderEntry& entry : dump.entries) {
-      (entry.group.empty() ? by_number[entry.pg_id] : by_name[entry.group]).add(entry);
-    }
-  }
-
-  GroupEntries of(const FlightRecorderGroup& group) const {
-    if (const auto found = by_name.find(group.name); found != by_name.end()) return found->second;
-    const auto found = by_number.find(group.pg_id);
-    return found == by_number.end() || group.pg_id < 0 ? GroupEntries() : found->second;
-  }
-};
-
-std::string dtypes_text(const FlightRecorderEntry& entry) {
-  std::vector<std::string> distinct;
-  for (const auto* list : {&entry.input_dtypes, &entry.output_dtypes}) {
-    for (const std::string& dtype : *list) {
-      if (std::find(distinct.begin(), distinct.end(), dtype) == distinct.end()) {
-        distinct.push_back(dtype);
+void each_advice_row(const Report& report, const RowTaker& take) {
+  for (const Finding& finding : report.diagnosis.findings) {
+    const std::pair<std::string_view, const std::vector<std::string>*> kLists[] = {
+        {"check", &finding.check},
+        {"fix", &finding.fix},
+        {"do_not", &finding.do_not},
+        {"reference", &finding.references},
+        {"explains", &finding.explains}};
+    for (const auto& [what, texts] : kLists) {
+      int64_t number = 0;
+      for (const std::string& text : *texts) {
+        if (!take(Row{text_cell(finding.id), text_cell(what), ++number, text_cell(text)})) return;
       }
     }
   }
-  return fmt::format("{}", fmt::join(distinct, " "));
 }
 
-std::string frame_text(const CodeFrame& frame) {
-  if (frame.file.empty()) return frame.function;
-  const std::string at = frame.line < 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
-  return frame.function.empty() ? at : fmt::format("{} {}", at, frame.function);
+void each_not_judged_row(const Report& report, const RowTaker& take) {
+  for (const NotJudged& gap : report.diagnosis.not_judged) {
+    const Row row = {text_cell(gap.question), text_cell(gap.reason), text_cell(gap.how_to_capture)};
+    if (!take(row)) return;
+  }
 }
 
-int64_t sequence_of(const FlightRecorderEntry& entry) {
-  return entry.is_p2p.value_or(false) ? entry.p2p_seq_id : entry.collective_seq_id;
+void each_input_row(const Report& report, const RowTaker& take) {
+  for (const JobInput& input : report.job.inputs) {
+    const Row row = {text_cell(input.path),
+                     text_cell(input.format),
+                     count_cell(input.bytes),
+                     count_cell(input.lines),
+                     text_cell(to_string(input.status)),
+                     text_cell(input.note),
+                     text_cell(input.host),
+                     number_cell(input.pid)};
+    if (!take(row)) return;
+  }
 }
 
-/// The cells about the entry that is not completed; all blank if there is none.
-std::vector<Cell> open_cells(const FlightRecorderEntry* entry) {
-  if (entry == nullptr) return std::vector<Cell>(7);
-  return {number_cell(sequence_of(*entry)),
-          text_cell(entry->profiling_name),
-          text_cell(to_string(entry->state)),
-          text_cell(sizes_text(entry->input_sizes, kTensorsShown)),
-          text_cell(sizes_text(entry->output_sizes, kTensorsShown)),
-          text_cell(dtypes_text(*entry)),
-          text_cell(frame_text(entry->frame))};
+void each_loss_row(const Report& report, const RowTaker& take) {
+  const LossTable& losses = report.job.losses;
+  for (size_t i = 0; i < losses.counts.size(); ++i) {
+    if (losses.counts[i] == 0) continue;
+    const LossRow& loss = loss_rows()[i];
+    const Row row = {text_cell(loss.name), text_cell(to_string(loss.severity)),
+                     count_cell(losses.counts[i]), text_cell(loss.meaning), text_cell(loss.advice)};
+    if (!take(row)) return;
+  }
 }
 
-std::string path_of(const Job& job, const FlightRecorderDump& dump) {
-  return file_line(job, dump.where).path;
+void each_communicator_row(const Report& report, const RowTaker& take) {
+  const Job& job = report.job;
+  for (const Communicator& comm : job.communicators) {
+    const Cell parent = comm.parent < 0
+                            ? Cell()
+                            : text_cell(job.communicators[static_cast<size_t>(comm.parent)].id);
+    const Row row = {text_cell(comm.id),
+                     parent,
+                     number_cell(comm.nranks),
+                     number_cell(comm.nnodes),
+                     count_cell(comm.hosts.size()),
+                     number_cell(comm.color),
+                     comm.calls ? count_cell(*comm.calls) : Cell(),
+                     state_count(comm, RankState::NotSeen),
+                     state_count(comm, RankState::Started),
+                     state_count(comm, RankState::Complete),
+                     state_count(comm, RankState::Failed),
+                     state_count(comm, RankState::Destroyed),
+                     state_count(comm, RankState::Aborted),
+                     count_cell(comm.inferred ? 1 : 0)};
+    if (!take(row)) return;
+  }
 }
 
-std::vector<Cell> group_row(const Job& job, const FlightRecorderDump& dump,
-                            const FlightRecorderGroup& group, const GroupEntries& entries) {
-  std::vector<Cell> row = {number_cell(dump.rank),           text_cell(group.name),
-                           text_cell(group.description),     text_cell(ranges_text(group.ranks)),
-                           number_cell(entries.count),       counter_cell(group.last_enqueued),
-                           counter_cell(group.last_started), counter_cell(group.last_completed)};
-  for (Cell& cell : open_cells(entries.first_open)) row.push_back(std::move(cell));
-  row.push_back(text_cell(path_of(job, dump)));
-  return row;
+void each_member_row(const Report& report, const RowTaker& take) {
+  const Job& job = report.job;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      const Row row = {text_cell(comm.id),           number_cell(rank.rank),
+                       host_cell(job, rank.process), pid_cell(job, rank.process),
+                       rank_cell(job, rank.process), number_cell(rank.cuda_dev),
+                       text_cell(rank.bus_id),       text_cell(to_string(rank.state)),
+                       count_cell(rank.calls)};
+      if (!take(row)) return;
+    }
+  }
 }
+
+void each_environment_row(const Report& report, const RowTaker& take) {
+  const Job& job = report.job;
+  for (const EnvironmentSetting& setting : job.environment) {
+    for (const int process : setting.processes) {
+      const Row row = {text_cell(setting.name), text_cell(setting.value), host_cell(job, process),
+                       pid_cell(job, process), rank_cell(job, process)};
+      if (!take(row)) return;
+    }
+  }
+}
+
+void each_collective_row(const Report& report, const RowTaker& take) {
+  const std::vector<CountBy> by = {CountBy::Comm, CountBy::Rank, CountBy::Op};
+  const JobCalls calls = job_calls(report.job);
+  count_stream(report.job, calls, nullptr, by).each_row(take);
+}
+
+void each_iteration_row(const Report& report, const RowTaker& take) {
+  const std::vector<CountBy> by = {CountBy::Iteration, CountBy::Op};
+  const JobCalls calls = job_calls(report.job);
+  const auto iterations = find_iterations(report.job, calls, {});
+  if (iterations) count_stream(report.job, calls, &*iterations, by).each_row(take);
+}
+
+constexpr Column kJob[] = {
+    {"name", "TEXT", "what: verdict, headline, nccl_versions, nranks, hosts, rulebook, …"},
+    {"value", "TEXT", "several values stand with blanks between them"}};
+
+constexpr Column kFindings[] = {
+    {"number", "INTEGER", "from 1, causes before what follows from them"},
+    {"finding", "TEXT", "id of the rule; each stands here once"},
+    {"severity", "TEXT", "error, warning, info"},
+    {"confidence", "TEXT", "certain, likely, possible"},
+    {"role", "TEXT", "cause, symptom, advice"},
+    {"title", "TEXT", "what the rule is about"},
+    {"message", "TEXT", "what was found here"},
+    {"why", "TEXT", "why that matters"},
+    {"host", "TEXT", "the first that it is about"},
+    {"rank", "INTEGER", "the first that it is about, in the whole job"},
+    {"pid", "INTEGER", "the first that it is about"},
+    {"communicator", "TEXT", "the first that it is about"},
+    {"hosts", "TEXT", "all that it is about, with blanks between them"},
+    {"ranks", "TEXT", "all that it is about, as 0-3,7"},
+    {"lines", "INTEGER", "how many lines show it; the first are in the table evidence"}};
+
+constexpr Column kEvidence[] = {{"finding", "TEXT", "as in findings"},
+                                {"number", "INTEGER", "from 1, in input order"},
+                                {"file", "TEXT", "path of the log"},
+                                {"line", "INTEGER", "its number in the file, from 1"},
+                                {"text", "TEXT", "the line"}};
+
+constexpr Column kAdvice[] = {{"finding", "TEXT", "as in findings"},
+                              {"what", "TEXT", "check, fix, do_not, reference, explains"},
+                              {"number", "INTEGER", "from 1, in order"},
+                              {"text", "TEXT", "a sentence, an address, or the id of a finding"}};
+
+constexpr Column kNotJudged[] = {{"question", "TEXT", "what these logs cannot answer"},
+                                 {"reason", "TEXT", "why not"},
+                                 {"how_to_capture", "TEXT", "what makes the next log answer it"}};
+
+constexpr Column kInputs[] = {
+    {"file", "TEXT", "path as found; ARCHIVE!/NAME in an archive"},
+    {"format", "TEXT", "plain, gzip, zstd, …, flight_recorder, ras"},
+    {"bytes", "INTEGER", "on the disk; of a file in an archive, unpacked"},
+    {"lines", "INTEGER", "that were read"},
+    {"status", "TEXT", "whole, skipped, cut, unreadable"},
+    {"note", "TEXT", "what is odd about it"},
+    {"host", "TEXT", "of the process that wrote it, where that is certain"},
+    {"pid", "INTEGER", "of the process that wrote it, where that is certain"}};
+
+constexpr Column kLosses[] = {{"name", "TEXT", "way in which something was lost or misread"},
+                              {"severity", "TEXT", "info, notice, data_loss, error"},
+                              {"count", "INTEGER", "lines, inputs or records"},
+                              {"meaning", "TEXT", "what it means"},
+                              {"advice", "TEXT", "what helps"}};
+
+constexpr Column kCommunicators[] = {
+    {"communicator", "TEXT", "its commId; inferred-1, … where the log prints none"},
+    {"parent", "TEXT", "the communicator that it was split from"},
+    {"nranks", "INTEGER", "its size"},
+    {"nnodes", "INTEGER", "nodes, as NCCL says"},
+    {"nhosts", "INTEGER", "different hosts that were seen"},
+    {"color", "INTEGER", "of the split"},
+    {"calls", "INTEGER", "largest number of calls of one rank; NULL: none was logged"},
+    {"not_seen", "INTEGER", "ranks of which no line was found"},
+    {"started", "INTEGER", "ranks that began to initialise and did not say that they ended"},
+    {"complete", "INTEGER", "ranks that said so"},
+    {"failed", "INTEGER", "ranks whose initialisation failed"},
+    {"destroyed", "INTEGER", "ranks that destroyed it"},
+    {"aborted", "INTEGER", "ranks that aborted it"},
+    {"inferred", "INTEGER", "1: put together without a commId"}};
+
+constexpr Column kMembers[] = {{"communicator", "TEXT", "as in communicators"},
+                               {"comm_rank", "INTEGER", "rank in that communicator"},
+                               {"host", "TEXT", "where it runs"},
+                               {"pid", "INTEGER", "of its process"},
+                               {"rank", "INTEGER", "rank in the whole job"},
+                               {"gpu", "INTEGER", "CUDA device of the process"},
+                               {"bus_id", "TEXT", "of the GPU, as printed"},
+                               {"state", "TEXT",
+                                "not_seen, started, complete, failed, destroyed, aborted, "
+                                "unknown"},
+                               {"calls", "INTEGER", "that were logged"}};
+
+constexpr Column kRanks[] = {
+    {"rank", "INTEGER", "in the whole job"},
+    {"host", "TEXT", "where it runs"},
+    {"pid", "INTEGER", "of its process"},
+    {"gpu", "INTEGER", "CUDA device of the process"},
+    {"bus_id", "TEXT", "of the GPU, as printed"},
+    {"state", "TEXT", "in its largest communicator, as in members"},
+    {"calls", "INTEGER", "on its largest communicator; NULL: none was logged"},
+    {"note", "TEXT", "what makes it worth a look"},
+    {"last_at", "TEXT", "file:line of the last line it printed"},
+    {"last_line", "TEXT", "that line"}};
+
+constexpr Column kComms[] = {
+    {"id", "TEXT", "the communicator"},
+    {"parent", "TEXT", "the communicator that it was split from"},
+    {"nranks", "INTEGER", "its size"},
+    {"nhosts", "INTEGER", "different hosts that were seen"},
+    {"calls", "INTEGER", "largest number of calls of one rank"},
+    {"states", "TEXT", "how many ranks are in which state"},
+    {"not_seen", "TEXT", "ranks of which no line was found"},
+    {"odd_calls", "TEXT", "ranks of the job with another number of collectives than most"},
+    {"hosts", "TEXT", "with blanks between them"}};
+
+constexpr Column kFronts[] = {
+    {"id", "TEXT", "the communicator"},
+    {"nranks", "INTEGER", "its size"},
+    {"front", "INTEGER", "how many collectives all its ranks entered"},
+    {"next", "TEXT", "the collective that only some entered, or where they differ"},
+    {"ahead", "TEXT", "ranks that entered it"},
+    {"behind", "TEXT", "ranks that did not"},
+    {"unknown", "TEXT", "ranks of which the logs do not tell"},
+    {"last_of_behind", "TEXT", "what the first of those behind called last"}};
+
+constexpr Column kEnv[] = {{"name", "TEXT", "variable, as NCCL reports it"},
+                           {"value", "TEXT", "as printed"},
+                           {"ranks", "TEXT", "that report it, as 0-3,7"},
+                           {"processes", "INTEGER", "how many report it"}};
+
+constexpr Column kEnvironment[] = {{"name", "TEXT", "variable, as NCCL reports it"},
+                                   {"value", "TEXT", "as printed"},
+                                   {"host", "TEXT", "of the process that reports it"},
+                                   {"pid", "INTEGER", "of that process"},
+                                   {"rank", "INTEGER", "of that process, in the whole job"}};
+
+constexpr Column kNet[] = {{"host", "TEXT", "that named it"},
+                           {"interface", "TEXT", "network interface or RDMA device"},
+                           {"address", "TEXT", "as printed"},
+                           {"port", "INTEGER", "of an RDMA device"},
+                           {"link", "TEXT", "IB, RoCE, Ethernet"}};
+
+constexpr Column kChannels[] = {{"src_rank", "INTEGER", "sender, in its communicator"},
+                                {"dst_rank", "INTEGER", "receiver, in the same communicator"},
+                                {"transport", "TEXT", "P2P, SHM, NET, COLLNET"},
+                                {"path", "TEXT", "as printed behind via"},
+                                {"channels", "INTEGER", "how many use it"},
+                                {"which", "TEXT", "their numbers, as 0-3,7"},
+                                {"hosts", "TEXT", "that announce it, with blanks between them"}};
+
+constexpr Column kConnections[] = {
+    {"host", "TEXT", "of the process that announces it"},
+    {"pid", "INTEGER", "of that process"},
+    {"rank", "INTEGER", "of that process, in the whole job"},
+    {"direction", "TEXT", "send, receive"},
+    {"src_rank", "INTEGER", "sender, in its communicator"},
+    {"dst_rank", "INTEGER", "receiver, in the same communicator"},
+    {"peer_host", "TEXT", "of the other end, where that is certain"},
+    {"peer_pid", "INTEGER", "of the other end"},
+    {"peer_rank", "INTEGER", "of the other end, in the whole job"},
+    {"reach", "TEXT", "same_host, other_host"},
+    {"transport", "TEXT", "P2P, SHM, NET, COLLNET"},
+    {"network", "TEXT", "of NET: IB, Socket, …"},
+    {"device", "INTEGER", "of NET: number of the NIC in NCCL's list"},
+    {"proxy_rank", "INTEGER", "the rank whose NIC is used; NULL: its own"},
+    {"gpudirect", "INTEGER", "1: the NIC reads or writes GPU memory"},
+    {"path", "TEXT", "as printed behind via"},
+    {"channels", "INTEGER", "how many use it"},
+    {"which", "TEXT", "their numbers, as 0-3,7"},
+    {"at", "TEXT", "file:line of the first line about it"}};
+
+constexpr Column kTopology[] = {{"of", "TEXT", "host or communicator", "of_what"},
+                                {"part", "TEXT", "GPU, NIC, path, ring, tree, …"},
+                                {"name", "TEXT", "of the node, or channels of the graph"},
+                                {"rank", "INTEGER", "that uses the GPU"},
+                                {"on", "TEXT", "the node it is joined to", "hangs_on"},
+                                {"link", "TEXT", "how, and GB/s"},
+                                {"check", "TEXT", "of a check, where one was made", "verdict"},
+                                {"detail", "TEXT", "everything else"}};
+
+constexpr Column kTimeline[] = {{"rank", "INTEGER", "in the whole job"},
+                                {"host", "TEXT", "where it runs"},
+                                {"pid", "INTEGER", "of its process"},
+                                {"time", "TEXT", "as printed"},
+                                {"what", "TEXT", "init start, first call, WARN, …"},
+                                {"detail", "TEXT", "what the line says"},
+                                {"at", "TEXT", "file:line"}};
+
+constexpr Column kUnknown[] = {{"count", "INTEGER", "lines of this shape"},
+                               {"levels", "TEXT", "with blanks between them"},
+                               {"printer", "TEXT", "plugin or library, where the line tells"},
+                               {"shape", "TEXT", "the message with its numbers taken out"},
+                               {"first", "TEXT", "file:line of the first"},
+                               {"example", "TEXT", "that line"}};
+
+constexpr Column kFlightRecorder[] = {
+    {"rank", "INTEGER", "in the whole job"},
+    {"group", "TEXT", "its name", "process_group"},
+    {"group_name", "TEXT", "its description"},
+    {"group_ranks", "TEXT", "as 0-3,7"},
+    {"entries", "INTEGER", "of the group in the dump"},
+    {"enqueued", "INTEGER", "number of the last collective; -1: none yet"},
+    {"started", "INTEGER", "the same; -1 also where PyTorch records no starts"},
+    {"completed", "INTEGER", "the same"},
+    {"open_seq", "INTEGER", "number of the oldest that is not completed"},
+    {"open_op", "TEXT", "which it is"},
+    {"open_state", "TEXT", "scheduled, started"},
+    {"open_input", "TEXT", "sizes of its tensors"},
+    {"open_output", "TEXT", "the same"},
+    {"open_dtypes", "TEXT", "their types"},
+    {"open_frame", "TEXT", "who called it"},
+    {"dump", "TEXT", "path of the dump"}};
+
+constexpr Column kRas[] = {{"communicator", "TEXT", "as the service names it"},
+                           {"problem", "TEXT", "MISMATCH, INCOMPLETE, …; NULL: none"},
+                           {"what", "TEXT", "about what the statement is"},
+                           {"value", "TEXT", "that the ranks have"},
+                           {"count", "INTEGER", "ranks that have it"},
+                           {"ranks", "TEXT", "as 0-3,7"},
+                           {"members", "TEXT", "the first of them"},
+                           {"at", "TEXT", "file:line"}};
+
+constexpr Column kNcclTests[] = {{"run", "INTEGER", "from 1"},
+                                 {"test", "TEXT", "all_reduce_perf, …"},
+                                 {"size", "INTEGER", "bytes"},
+                                 {"count", "INTEGER", "elements"},
+                                 {"type", "TEXT", "datatype"},
+                                 {"redop", "TEXT", "reduction"},
+                                 {"root", "INTEGER", "NULL: has none"},
+                                 {"time", "REAL", "microseconds, out of place"},
+                                 {"algbw", "REAL", "GB/s"},
+                                 {"busbw", "REAL", "GB/s"},
+                                 {"wrong", "TEXT", "wrong values; N/A: not checked"},
+                                 {"time_in_place", "REAL", "microseconds"},
+                                 {"algbw_in_place", "REAL", "GB/s"},
+                                 {"busbw_in_place", "REAL", "GB/s"},
+                                 {"wrong_in_place", "TEXT", "as wrong"},
+                                 {"at", "TEXT", "file:line"}};
+
+constexpr Column kCollectives[] = {
+    {"communicator", "TEXT", "as in communicators"},
+    {"rank", "INTEGER", "in the whole job"},
+    {"host", "TEXT", "where it runs"},
+    {"pid", "INTEGER", "of its process"},
+    {"op", "TEXT", "AllReduce, Send, …"},
+    {"calls", "INTEGER", "entries of the host into it, not completions"},
+    {"elements", "INTEGER", "sum of counts"},
+    {"bytes", "INTEGER", "sum of counts times element size, as ncclog count explains"},
+    {"bound", "TEXT", "at least: calls may be missing"}};
+
+constexpr Column kIterations[] = {
+    {"iteration", "INTEGER", "its number; text such as 3-4 where several cannot be told apart"},
+    {"op", "TEXT", "AllReduce, Send, …"},
+    {"calls", "INTEGER", "of all processes together"},
+    {"elements", "INTEGER", "sum of counts"},
+    {"bytes", "INTEGER", "sum of counts times element size"},
+    {"processes", "INTEGER", "that made such calls"},
+    {"bound", "TEXT", "at least: calls may be missing"}};
+
+constexpr Column kEvents[] = {
+    {"file", "TEXT", "path of the log or dump"},
+    {"line", "INTEGER", "its number in the file, from 1; NULL: entry of a dump"},
+    {"time", "TEXT", "as printed in front of the message"},
+    {"host", "TEXT", "as the line says"},
+    {"pid", "INTEGER", "as the line says"},
+    {"tid", "INTEGER", "thread, as the line says"},
+    {"cuda_dev", "INTEGER", "device of the thread; says nothing about the rank"},
+    {"level", "TEXT", "VERSION, WARN, INFO, TRACE, CALL, ABORT"},
+    {"kind", "TEXT", "which message it is; unrecognised: no wording fits"},
+    {"fields", "TEXT", "what it says, as JSON: fields->>'rank'"},
+    {"text", "TEXT", "of unrecognised lines: the message"},
+    {"severity", "TEXT", "of a WARN: fatal, degraded, info"},
+    {"origin", "TEXT", "of a WARN: system, user, internal, symptom"},
+    {"meaning", "TEXT", "of a WARN: what it means for the job"}};
+
+constexpr Column kDocumentation[] = {{"table_name", "TEXT", "a table of this database"},
+                                     {"column_name", "TEXT", "NULL: about the table as a whole"},
+                                     {"type", "TEXT", "of the column"},
+                                     {"meaning", "TEXT", "what it holds"}};
+
+/// Those of `show` stand side by side.
+constexpr TableKind kTables[] = {
+    {"job", "what the logs are about, and the verdict", kJob, {}, each_job_row},
+    {"findings", "what the rules found", kFindings, {"finding"}, each_finding_row},
+    {"evidence", "the lines that show a finding", kEvidence, {"finding"}, each_evidence_row},
+    {"advice", "what to check, to change and not to do", kAdvice, {"finding"}, each_advice_row},
+    {"not_judged", "what these logs cannot answer", kNotJudged, {}, each_not_judged_row},
+    {"inputs", "the files that were read", kInputs, {}, each_input_row},
+    {"losses", "what was lost or misread", kLosses, {}, each_loss_row},
+    {"communicators", "each communicator, in numbers", kCommunicators, {}, each_communicator_row},
+    {"members",
+     "each rank of each communicator",
+     kMembers,
+     {"communicator", "rank"},
+     each_member_row},
+    {"environment", "each setting of each process", kEnvironment, {"name"}, each_environment_row},
+    {"connections",
+     "each connection as one end announces it",
+     kConnections,
+     {"src_rank, dst_rank", "transport"},
+     each_connection_row},
+    {"collectives",
+     "calls by communicator, rank and operation",
+     kCollectives,
+     {"communicator", "rank, op"},
+     each_collective_row},
+    {"iterations",
+     "calls by iteration and operation",
+     kIterations,
+     {"iteration"},
+     each_iteration_row},
+    {"events",
+     "each line that is understood, and NCCL lines that are not",
+     kEvents,
+     {"kind", "host, pid", "level"}},
+    {"ranks",
+     "each rank: where it runs, its state, its calls, the last line it printed",
+     kRanks,
+     {"rank"},
+     {},
+     ranks_table},
+    {"comms",
+     "each communicator: size, ranks seen, their states, calls",
+     kComms,
+     {},
+     {},
+     communicators_table},
+    {"fronts",
+     "each communicator: the last call all ranks entered, who is ahead, who behind",
+     kFronts,
+     {},
+     {},
+     fronts_table},
+    {"env",
+     "each setting NCCL reports, with the ranks that report it",
+     kEnv,
+     {"name"},
+     {},
+     environment_table},
+    {"net", "network, plugin and interfaces, by host", kNet, {}, {}, network_table},
+    {"channels",
+     "each connection: from rank, to rank, path, channels",
+     kChannels,
+     {"src_rank, dst_rank", "transport"},
+     {},
+     channels_table},
+    {"topology",
+     "devices of each host, rings and trees of each communicator",
+     kTopology,
+     {},
+     {},
+     topology_table},
+    {"timeline",
+     "what happened in each process, in order",
+     kTimeline,
+     {"rank"},
+     {},
+     timeline_table},
+    {"unknown",
+     "NCCL lines that no wording fits, by shape, to report them",
+     kUnknown,
+     {},
+     {},
+     unknown_table},
+    {"flight-recorder",
+     "each rank's progress by process group, from PyTorch's dumps",
+     kFlightRecorder,
+     {"rank"},
+     {},
+     flight_recorder_table},
+    {"ras", "what NCCL's RAS service said about the running job", kRas, {}, {}, ras_table},
+    {"nccl-tests",
+     "each size that nccl-tests measured: times, bandwidths, wrong values",
+     kNcclTests,
+     {},
+     {},
+     nccl_tests_table},
+    {"documentation", "this list", kDocumentation, {"table_name"}},
+};
 
 }  // namespace
 
-Table flight_recorder_table(const Job& job) {
-  Table table{.name = "flight-recorder",
-              .columns = {"rank", "group", "group_name", "group_ranks", "entries", "enqueued",
-                          "started", "completed", "open_seq", "open_op", "open_state", "open_input",
-                          "open_output", "open_dtypes", "open_frame", "dump"}};
-  for (const FlightRecorderDump& dump : job.flight_recorders) {
-    const EntriesByGroup entries(dump);
-    for (const FlightRecorderGroup& group : dump.groups) {
-      table.rows.push_back(group_row(job, dump, group, entries.of(group)));
-    }
+std::string TableKind::sql_name() const {
+  std::string word(name);
+  std::replace(word.begin(), word.end(), '-', '_');
+  return word;
+}
+
+std::string TableKind::sql_help() const {
+  return build != nullptr ? fmt::format("as 'show {}'", name) : std::string(help);
+}
+
+void TableKind::each_row(const Report& report, const RowTaker& take) const {
+  if (stream != nullptr) stream(report, take);
+  if (build == nullptr) return;
+  for (const auto& row : build(report.job).rows) {
+    if (!take(row)) return;
   }
-  if (job.flight_recorders.empty()) {
-    table.notes.push_back(
-        "No Flight Recorder dump was found. TORCH_NCCL_TRACE_BUFFER_SIZE=2000 and "
-        "TORCH_NCCL_DUMP_ON_TIMEOUT=1 have every rank write one when a collective times out.");
-  } else {
-    table.notes.push_back(
-        "Counters are c10d's own, -1: none yet. Started is known only with "
-        "TORCH_NCCL_ENABLE_TIMING=1. open_…: the oldest call not seen completed.");
-  }
+}
+
+std::span<const TableKind> all_tables() { return kTables; }
+
+std::span<const TableKind> table_kinds() {
+  constexpr auto kIsShown = [](const TableKind& kind) { return kind.build != nullptr; };
+  const auto* const first = std::ranges::find_if(kTables, kIsShown);
+  return {first, std::find_if_not(first, std::end(kTables), kIsShown)};
+}
+
+const TableKind* find_table_kind(std::string_view name) {
+  const auto shown = table_kinds();
+  const auto found = std::ranges::find(shown, name, &TableKind::name);
+  return found == shown.end() ? nullptr : &*found;
+}
+
+const TableKind* find_sql_table(std::string_view name) {
+  const std::string word = lower_case(name);
+  const auto found = std::ranges::find(kTables, word, &TableKind::sql_name);
+  return found == std::end(kTables) ? nullptr : found;
+}
+
+Table table_of(std::string_view name) {
+  const auto kind = std::ranges::find(kTables, name, &TableKind::name);
+  Table table{.name = std::string(name)};
+  for (const Column& column : kind->columns) table.columns.emplace_back(column.name);
   return table;
 }
 
-// What did NCCL's RAS service find wrong? One row per statement, communicators without one as well.
-//
-//   communicator      problem   what                        value  count  ranks  members
-//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6650      26
-//   cf264af53edbe986  MISMATCH  AllReduce operation counts  6649       6  0-5    10.1.2.3:48307, …
+Cell count_cell(uint64_t count) { return static_cast<int64_t>(count); }
 
-namespace {
-
-constexpr size_t kMembersShown = 4;
-
-std::string place_of_statement(const Job& job, SourceRef where) {
+Cell place_cell(const Job& job, SourceRef where) {
   const FileLine at = file_line(job, where);
-  if (at.path.empty() || where.line == 0) return at.path;
-  return fmt::format("{}:{}", at.path, at.line);
+  return text_cell(at.path.empty() || at.line == 0 ? at.path
+                                                   : fmt::format("{}:{}", at.path, at.line));
 }
 
-std::string ranks_of(const RasStatement& statement) {
-  std::vector<int> ranks;
-  for (const RasMember& member : statement.members) {
-    if (member.rank >= 0) ranks.push_back(member.rank);
+Cell host_cell(const Job& job, int process) {
+  return process < 0 ? Cell() : text_cell(job.processes[static_cast<size_t>(process)].host);
+}
+
+Cell pid_cell(const Job& job, int process) {
+  return process < 0 ? Cell() : number_cell(job.processes[static_cast<size_t>(process)].pid);
+}
+
+Cell rank_cell(const Job& job, int process) {
+  return process < 0 ? Cell() : number_cell(job.processes[static_cast<size_t>(process)].rank);
+}
+
+const TableKind& events_table() { return *find_sql_table("events"); }
+
+const TableKind& documentation_table() { return *find_sql_table("documentation"); }
+
+void each_documentation_row(const RowTaker& take) {
+  for (const TableKind& table : kTables) {
+    const Cell name = text_cell(table.sql_name());
+    if (!take(Row{name, Cell(), Cell(), text_cell(table.sql_help())})) return;
+    for (const Column& column : table.columns) {
+      if (!take(Row{name, text_cell(column.sql_name()), text_cell(column.type),
+                    text_cell(column.help)}))
+        return;
+    }
   }
-  return ranges_text(std::move(ranks));
 }
 
-/// "10.1.2.3 pid 48307 GPU 3, …"
-std::string members_of(const RasStatement& statement) {
+std::string tables_text(int width) {
+  const TextStyle style{.width = width};
   std::string text;
-  for (size_t i = 0; i < std::min(kMembersShown, statement.members.size()); ++i) {
-    const RasMember& member = statement.members[i];
-    if (member.node.empty() && member.pid < 0) continue;
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} pid {}", member.node, member.pid);
-    if (!member.gpu.empty()) text += " GPU " + member.gpu;
-  }
-  if (statement.members.size() > kMembersShown) {
-    text += fmt::format(" and {} more", statement.members.size() - kMembersShown);
+  for (const TableKind& table : kTables) {
+    if (!text.empty()) text += "\n";
+    text += hang(fmt::format("{:<18}", table.sql_name()), table.sql_help(), style);
+    for (const Column& column : table.columns) {
+      text +=
+          hang(fmt::format("  {:<16}{:<9}", column.sql_name(), column.type), column.help, style);
+    }
   }
   return text;
-}
-
-std::vector<Cell> statement_row(const Job& job, const RasReport& report,
-                                const RasStatement& statement) {
-  return {text_cell(statement.communicator), text_cell(statement.problem),
-          text_cell(statement.what),         text_cell(statement.value),
-          number_cell(statement.count),      text_cell(ranks_of(statement)),
-          text_cell(members_of(statement)),  text_cell(place_of_statement(job, report.where))};
-}
-
-/// Communicators of which RAS has nothing to tell but that they are there.
-std::vector<Cell> communicators_row(const Job& job, const RasReport& report,
-                                    const RasCommunicators& group) {
-  return {text_cell(group.hash),
-          text_cell(group.errors),
-          text_cell(fmt::format("{} of {} ranks",
-                                group.count == 1 ? "communicator" : "communicators", group.nranks)),
-          text_cell(group.status),
-          number_cell(group.count),
-          Cell(),
-          Cell(),
-          text_cell(place_of_statement(job, report.where))};
-}
-
-void add_notes(const RasReport& report, Table& table) {
-  if (report.timeouts > 0) {
-    table.notes.push_back(fmt::format(
-        "RAS did not get all answers in time ({} timeouts): what it lacks may be its own fault.",
-        report.timeouts));
-  }
-}
-
-}  // namespace
-
-Table ras_table(const Job& job) {
-  Table table{
-      .name = "ras",
-      .columns = {"communicator", "problem", "what", "value", "count", "ranks", "members", "at"}};
-  for (const RasReport& report : job.ras_reports) {
-    for (const RasCommunicators& group : report.communicators) {
-      table.rows.push_back(communicators_row(job, report, group));
-    }
-    for (const RasStatement& statement : report.statements) {
-      table.rows.push_back(statement_row(job, report, statement));
-    }
-    add_notes(report, table);
-  }
-  table.notes.push_back(
-      job.ras_reports.empty()
-          ? "No answer of NCCL's RAS service was found. 'ncclras -v' on a host of a running job "
-            "(NCCL 2.24 and later) prints one; save it beside the logs."
-          : "Counts grow while RAS asks rank after rank, so ranks of a healthy job may differ by a "
-            "few: ask twice and compare.");
-  return table;
-}
-
-// What did nccl-tests measure? A row per size, out of place and in place.
-//
-//   run  test             size     type   redop  time    algbw  busbw  wrong  …  at
-//     1  all_reduce_perf  8388608  float  sum    4915.3  1.71   3.20   0      …  run.log:61
-
-namespace {
-
-void add_values(const NcclTestsValues& values, std::vector<Cell>& row) {
-  for (const std::string* value : {&values.time, &values.algbw, &values.busbw, &values.wrong}) {
-    row.push_back(text_cell(*value));
-  }
-}
-
-std::vector<Cell> result_row(const Job& job, size_t number, const NcclTestsRun& run,
-                             const NcclTestsRow& result) {
-  std::vector<Cell> row = {number_cell(static_cast<int64_t>(number)),
-                           text_cell(run.test),
-                           number_cell(result.size),
-                           number_cell(result.count),
-                           text_cell(result.datatype),
-                           text_cell(result.redop),
-                           number_cell(result.root)};
-  add_values(result.out_of_place, row);
-  add_values(result.in_place, row);
-  row.push_back(text_cell(place(job, result.where)));
-  return row;
-}
-
-std::string checks_phrase(const NcclTestsRun& run) {
-  if (run.validation == 0) return "results not checked";
-  if (run.out_of_bounds < 0) return "no end in the log";
-  return fmt::format("{} values out of bounds", run.out_of_bounds);
-}
-
-/// "Run 1: all_reduce_perf on 8 ranks, mean bus bandwidth 103.9 GB/s, 0 values out of bounds."
-std::string run_note(size_t number, const NcclTestsRun& run) {
-  std::string note = fmt::format("Run {}: {}", number, run.test.empty() ? "nccl-tests" : run.test);
-  if (run.nranks > 0) {
-    note += fmt::format(" on {} rank{}", run.nranks, run.nranks == 1 ? "" : "s");
-  }
-  if (!run.busbw.empty()) note += fmt::format(", mean bus bandwidth {} GB/s", run.busbw);
-  if (run.below_expected) note += " (below what was asked for)";
-  return note + ", " + checks_phrase(run) + ".";
-}
-
-void add_gaps(const Job& job, Table& table) {
-  uint64_t dropped = 0;
-  for (const SpeakerLog& log : job.logs)
-    dropped += log.nccl_tests.total - log.nccl_tests.kept.size();
-  if (dropped > 0) {
-    table.notes.push_back(fmt::format("{} more lines of nccl-tests were not kept.", dropped));
-  }
-  if (table.rows.empty()) table.notes.push_back("No result of nccl-tests is in the log.");
-}
-
-}  // namespace
-
-Table nccl_tests_table(const Job& job) {
-  Table table{.name = "nccl-tests",
-              .columns = {"run", "test", "size", "count", "type", "redop", "root", "time", "algbw",
-                          "busbw", "wrong", "time_in_place", "algbw_in_place", "busbw_in_place",
-                          "wrong_in_place", "at"}};
-  for (size_t i = 0; i < job.nccl_tests.size(); ++i) {
-    const NcclTestsRun& run = job.nccl_tests[i];
-    for (const NcclTestsRow& result : run.rows) {
-      table.rows.push_back(result_row(job, i + 1, run, result));
-    }
-    table.notes.push_back(run_note(i + 1, run));
-  }
-  add_gaps(job, table);
-  return table;
 }
 
 }  // namespace ncclog

@@ -2,6 +2,7 @@
 // graphs.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
@@ -46,28 +47,23 @@ std::map<ConnectionKey, Announced> announced_connections(const Job& job) {
   return connections;
 }
 
-std::vector<Cell> connection_row(const ConnectionKey& key, const Announced& announced) {
-  const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
-  return {number_cell(key.src_rank),
-          number_cell(key.dst_rank),
-          text_cell(to_string(transport_of(key.path))),
-          text_cell(key.path),
-          number_cell(channel_count(announced.use)),
-          text_cell(channels_text(announced.use.channels)),
-          text_cell(join(hosts, " "))};
-}
+}  // namespace
 
-/// "P2P: 16 connections." for each transport in use.
-void add_totals(const std::map<ConnectionKey, Announced>& connections, Table& table) {
-  std::map<Transport, int> totals;
-  for (const auto& [key, announced] : connections) ++totals[transport_of(key.path)];
-  for (const auto& [transport, n] : totals) {
-    table.notes.push_back(
-        fmt::format("{}: {} connection{}.", to_string(transport), n, n == 1 ? "" : "s"));
+Table channels_table(const Job& job) {
+  Table table = table_of("channels");
+  std::map<Transport, uint64_t> totals;
+  for (const auto& [key, announced] : announced_connections(job)) {
+    const std::vector<std::string> hosts(announced.hosts.begin(), announced.hosts.end());
+    const Transport transport = transport_of(key.path);
+    ++totals[transport];
+    table.rows.push_back(
+        {number_cell(key.src_rank), number_cell(key.dst_rank), text_cell(to_string(transport)),
+         text_cell(key.path), number_cell(channel_count(announced.use)),
+         text_cell(channels_text(announced.use.channels)), text_cell(join(hosts, " "))});
   }
-}
-
-void add_gaps(const Job& job, Table& table) {
+  for (const auto& [transport, n] : totals) {
+    table.notes.push_back(fmt::format("{}: {}.", to_string(transport), plural(n, "connection")));
+  }
   uint64_t dropped = 0;
   for (const SpeakerLog& log : job.logs) dropped += log.connections.dropped;
   if (dropped > 0) {
@@ -77,20 +73,6 @@ void add_gaps(const Job& job, Table& table) {
     table.notes.push_back(
         "No line announces a connection. Set NCCL_DEBUG=INFO with INIT among NCCL_DEBUG_SUBSYS.");
   }
-}
-
-}  // namespace
-
-Table channels_table(const Job& job) {
-  Table table{
-      .name = "channels",
-      .columns = {"src_rank", "dst_rank", "transport", "path", "channels", "which", "hosts"}};
-  const std::map<ConnectionKey, Announced> connections = announced_connections(job);
-  for (const auto& [key, announced] : connections) {
-    table.rows.push_back(connection_row(key, announced));
-  }
-  add_totals(connections, table);
-  add_gaps(job, table);
   return table;
 }
 
@@ -116,40 +98,33 @@ std::string_view reach_word(EdgeReach reach) {
   return "";
 }
 
-/// Host, pid and global rank of a process; -1: unknown.
-void add_process(const Job& job, int index, std::vector<Cell>& row) {
-  static const Process kUnknown;
-  const Process& process = index < 0 ? kUnknown : job.processes[static_cast<size_t>(index)];
-  row.insert(row.end(),
-             {text_cell(process.host), number_cell(process.pid), number_cell(process.rank)});
-}
-
-std::vector<Cell> edge_row(const Job& job, const Edge& edge) {
-  const PathParts& path = edge.path;
-  const FileLine at = file_line(job, edge.where);
-  std::vector<Cell> row;
-  add_process(job, edge.process, row);
-  row.insert(row.end(), {text_cell(edge.sends ? "send" : "receive"), number_cell(edge.src_rank),
-                         number_cell(edge.dst_rank)});
-  add_process(job, edge.peer, row);
-  row.insert(row.end(),
-             {text_cell(reach_word(edge.reach)), text_cell(to_string(path.transport)),
-              text_cell(path.network), number_cell(path.device), number_cell(path.proxy_rank),
-              number_cell(path.gpudirect ? 1 : 0), text_cell(edge.path_text),
-              number_cell(std::popcount(edge.channels)), text_cell(channels_text(edge.channels)),
-              text_cell(fmt::format("{}:{}", at.path, at.line))});
-  return row;
-}
-
 }  // namespace
 
-Table connections_table(const Job& job) {
-  Table table{.name = "connections",
-              .columns = {"host", "pid", "rank", "direction", "src_rank", "dst_rank", "peer_host",
-                          "peer_pid", "peer_rank", "reach", "transport", "network", "device",
-                          "proxy_rank", "gpudirect", "path", "channels", "which", "at"}};
-  for (const Edge& edge : edges_of(job)) table.rows.push_back(edge_row(job, edge));
-  return table;
+void each_connection_row(const Report& report, const RowTaker& take) {
+  const Job& job = report.job;
+  for (const Edge& edge : edges_of(job)) {
+    const PathParts& path = edge.path;
+    const std::vector<Cell> row = {host_cell(job, edge.process),
+                                   pid_cell(job, edge.process),
+                                   rank_cell(job, edge.process),
+                                   text_cell(edge.sends ? "send" : "receive"),
+                                   number_cell(edge.src_rank),
+                                   number_cell(edge.dst_rank),
+                                   host_cell(job, edge.peer),
+                                   pid_cell(job, edge.peer),
+                                   rank_cell(job, edge.peer),
+                                   text_cell(reach_word(edge.reach)),
+                                   text_cell(to_string(path.transport)),
+                                   text_cell(path.network),
+                                   number_cell(path.device),
+                                   number_cell(path.proxy_rank),
+                                   number_cell(path.gpudirect ? 1 : 0),
+                                   text_cell(edge.path_text),
+                                   number_cell(std::popcount(edge.channels)),
+                                   text_cell(channels_text(edge.channels)),
+                                   place_cell(job, edge.where)};
+    if (!take(row)) return;
+  }
 }
 
 // What hangs on what in each host, and over which graphs does each communicator move data?
@@ -162,8 +137,8 @@ Table connections_table(const Job& job) {
 
 namespace {
 
-/// One row; members that stay empty give empty cells.
-struct Row {
+/// Members that stay empty give empty cells.
+struct TopologyRow {
   std::string of;    ///< Host or communicator.
   std::string part;  ///< Kind of node or of graph.
   std::string name;
@@ -174,7 +149,7 @@ struct Row {
   std::string detail;
 };
 
-void add_row(Table& table, const Row& row) {
+void add_row(Table& table, const TopologyRow& row) {
   table.rows.push_back({text_cell(row.of), text_cell(row.part), text_cell(row.name),
                         number_cell(row.rank), text_cell(row.on), text_cell(row.link),
                         text_cell(row.check), text_cell(row.detail)});
@@ -322,17 +297,11 @@ void add_searches(const Communicator& comm, Table& table) {
   }
 }
 
-std::string order_text(const std::vector<int>& order) {
-  std::vector<std::string> ranks;
-  for (const int rank : order) ranks.push_back(std::to_string(rank));
-  return join(ranks, " ");
-}
-
 void add_graphs(const Communicator& comm, Table& table) {
   for (const Ring& ring : comm.graphs.rings) {
-    add_row(table,
-            {comm.id, "ring", channels_text(ring.channels), -1, "", "",
-             std::string(to_string(ring.check)), both(ring.remark, "; ", order_text(ring.order))});
+    add_row(table, {comm.id, "ring", channels_text(ring.channels), -1, "", "",
+                    std::string(to_string(ring.check)),
+                    both(ring.remark, "; ", fmt::format("{}", fmt::join(ring.order, " ")))});
   }
   for (const Tree& tree : comm.graphs.trees) {
     std::string shape = tree.root < 0 ? "" : fmt::format("root {}", tree.root);
@@ -403,7 +372,23 @@ void add_processes(const Job& job, Table& table) {
   }
 }
 
-void add_notes(const Job& job, Table& table) {
+}  // namespace
+
+Table topology_table(const Job& job) {
+  Table table = table_of("topology");
+  for (const HostTopology& topology : job.topologies) {
+    add_nodes(topology, table);
+    add_links(topology, table);
+    add_paths(topology, table);
+  }
+  for (const Communicator& comm : job.communicators) {
+    add_origin(job, comm, table);
+    add_searches(comm, table);
+    add_graphs(comm, table);
+    add_tuning(comm, table);
+  }
+  add_choices(job, table);
+  add_processes(job, table);
   bool cut = false;
   for (const HostTopology& topology : job.topologies) {
     cut |= topology.system.cut;
@@ -419,27 +404,6 @@ void add_notes(const Job& job, Table& table) {
         "No process prints its host's devices. Set NCCL_DEBUG=INFO with GRAPH among "
         "NCCL_DEBUG_SUBSYS, or add the file that NCCL_TOPO_DUMP_FILE names.");
   }
-}
-
-}  // namespace
-
-Table topology_table(const Job& job) {
-  Table table{.name = "topology",
-              .columns = {"of", "part", "name", "rank", "on", "link", "check", "detail"}};
-  for (const HostTopology& topology : job.topologies) {
-    add_nodes(topology, table);
-    add_links(topology, table);
-    add_paths(topology, table);
-  }
-  for (const Communicator& comm : job.communicators) {
-    add_origin(job, comm, table);
-    add_searches(comm, table);
-    add_graphs(comm, table);
-    add_tuning(comm, table);
-  }
-  add_choices(job, table);
-  add_processes(job, table);
-  add_notes(job, table);
   return table;
 }
 

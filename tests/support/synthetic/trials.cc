@@ -9,7 +9,7 @@
 
 #include "app/read/read_job.h"
 #include "input/find_inputs.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "support/temp_dir.h"
 
 namespace ncclog::testing {

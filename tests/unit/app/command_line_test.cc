@@ -2,11 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
-#include "app/options.h"
+#include "app/commands/analyze.h"
 #include "base/error.h"
 #include "support/temp_dir.h"
 
@@ -17,11 +16,10 @@ using Words = std::vector<std::string>;
 using testing::TempDir;
 
 AnalyzeOptions analyze_options(Words words) {
-  CLI::App app;
+  CommandRow command;
   AnalyzeOptions options;
-  add_analyze_flags(app, options);
-  std::reverse(words.begin(), words.end());
-  app.parse(words);
+  add_analyze_flags(command, options);
+  parse_arguments(command, std::move(words));
   return options;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/command_line.h"
+#include "app/help.h"
 #include "base/text.h"
 
 namespace ncclog {

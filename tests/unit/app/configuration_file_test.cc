@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -142,6 +144,17 @@ TEST_F(ConfigFlags, SwitchesAreOnOrOff) {
   const std::string loud = run("quiet = false\n", {"analyze", log()});
   EXPECT_LT(quiet.size(), loud.size());
   EXPECT_TRUE(loud.starts_with(quiet)) << loud;
+}
+
+TEST_F(ConfigFlags, SwitchesThatAreOnCanBeTurnedOff) {
+  const std::string bundle = (folder_.path() / "b.tar.zst").string();
+  const auto has_mapping = [&](const std::string& config) {
+    run("[report]\n" + config + "\n", {"report", log(), "--bundle", bundle});
+    return std::filesystem::remove(bundle + ".mapping.json");
+  };
+  EXPECT_TRUE(has_mapping("anonymise = true"));
+  EXPECT_FALSE(has_mapping("anonymise = false"));
+  EXPECT_FALSE(has_mapping("no-anonymise = true"));
 }
 
 TEST_F(ConfigFlags, WhatMakesNoSenseIsRefusedWithItsLine) {

@@ -5,7 +5,6 @@
 #include <limits>
 #include <string>
 
-#include "import/pickle.h"
 #include "support/describe_document.h"
 
 namespace ncclog {

@@ -1,10 +1,9 @@
-#include "import/flight_recorder.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
 
+#include "import/import.h"
 #include "support/paths.h"
 
 namespace ncclog {

@@ -1,10 +1,9 @@
-#include "import/pickle.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
+#include "import/document.h"
 #include "support/describe_document.h"
 #include "support/paths.h"
 

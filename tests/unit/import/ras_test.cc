@@ -1,9 +1,8 @@
-#include "import/ras.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "import/import.h"
 #include "support/describe_ras.h"
 
 namespace ncclog {

@@ -1,8 +1,8 @@
-#include "import/topology_xml.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "import/import.h"
 
 namespace ncclog {
 namespace {

@@ -1,8 +1,8 @@
-#include "import/yaml_settings.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "import/import.h"
 
 namespace ncclog {
 namespace {

@@ -166,11 +166,11 @@ TEST(MessageFile, AddsWordingsToATypedKind) {
       "site.messages");
   OwnedWordingTable table;
   build_messages(kBuiltInMessages.kinds, kinds, table);
-  const Message added = table.table.parse_nccl("The site's network is Hyper");
+  const Message added = table.table.nccl.parse("The site's network is Hyper");
   ASSERT_NE(added.kind, nullptr);
   EXPECT_EQ(added.kind->index, kKindIndex<NetworkSelected>);
   EXPECT_EQ(read_message<NetworkSelected>(added).network, "Hyper");
-  const Message known = table.table.parse_nccl("Using network Socket");
+  const Message known = table.table.nccl.parse("Using network Socket");
   ASSERT_NE(known.kind, nullptr);
   EXPECT_EQ(known.kind, added.kind);
 }
@@ -184,8 +184,8 @@ TEST(MessageFile, TakesReplacedWordingsAway) {
       "site.messages");
   OwnedWordingTable table;
   build_messages(kBuiltInMessages.kinds, kinds, table);
-  EXPECT_EQ(table.table.parse_nccl("Using network Socket").kind, nullptr);
-  EXPECT_EQ(table.table.parse_nccl("Using network Hyper of the site").field("network"), "Hyper");
+  EXPECT_EQ(table.table.nccl.parse("Using network Socket").kind, nullptr);
+  EXPECT_EQ(table.table.nccl.parse("Using network Hyper of the site").field("network"), "Hyper");
 }
 
 }  // namespace

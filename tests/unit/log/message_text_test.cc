@@ -69,7 +69,7 @@ TEST(MessageText, ProposalsAreAccepted) {
   EXPECT_EQ(kinds.size(), 3u) << text;
   OwnedWordingTable table;
   build_messages(all_kinds(), kinds, table);
-  EXPECT_NE(table.table.parse_nccl(unknown[1].message).kind, nullptr);
+  EXPECT_NE(table.table.nccl.parse(unknown[1].message).kind, nullptr);
 }
 
 }  // namespace

@@ -73,8 +73,8 @@ TEST(Messages, StructsAreMadeOnlyOfKindsThatCodeNames) {
 TEST(Messages, ExamplesAreReadByTheirOwnWording) {
   for_every_wording([](const Kind& kind, const Wording& wording) {
     const bool is_nccl = kind.source == Source::Nccl;
-    const Message found = is_nccl ? all_wordings().parse_nccl(wording.example)
-                                  : all_wordings().parse_foreign(wording.example);
+    const Message found = is_nccl ? all_wordings().nccl.parse(wording.example)
+                                  : all_wordings().foreign.parse(wording.example);
     EXPECT_EQ(found.wording, &wording);
     EXPECT_EQ(found.kind, &kind);
   });
@@ -91,7 +91,7 @@ TEST(Messages, NoBeginningOfAnExampleIsDangerous) {
 }
 
 TEST(Messages, ReadsStructs) {
-  const Message message = all_wordings().parse_nccl(
+  const Message message = all_wordings().nccl.parse(
       "ncclCommInitRank comm 0x7f10a0 rank 3 nranks 16 cudaDev 3 nvmlDev 5 busId a1000 commId "
       "0x9c1b2f0a77d01e55 - Init COMPLETE");
   const auto init = read_message<CommInit>(message);
@@ -151,7 +151,7 @@ TEST(Messages, TellApartWhatLooksAlike) {
   };
   for (const FieldCase& c : cases) {
     SCOPED_TRACE(std::string(c.text));
-    const Message message = all_wordings().parse_nccl(trim(c.text));
+    const Message message = all_wordings().nccl.parse(trim(c.text));
     ASSERT_NE(message.kind, nullptr);
     EXPECT_EQ(message.kind->name, c.kind);
     EXPECT_EQ(message.field(c.field), c.value);

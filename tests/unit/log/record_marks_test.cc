@@ -25,20 +25,6 @@ TEST(RecordMarks, ProcessOfAnotherRecordIsSeenAnywhere) {
   for (const TextRow& row : kRows) EXPECT_EQ(holds_process(row.text), row.holds) << row.text;
 }
 
-TEST(RecordMarks, BeginningOfAHeaderIsNothingElse) {
-  constexpr TextRow kRows[] = {
-      {"node-b:52:52 [1", true},
-      {"node-b:52:52 [1]", true},
-      {"node-b:52:52 [1] NCCL I", true},
-      {"node-b:52:52 [1] NCCL INFO ", true},
-      {"node-b:52:52 [1] misc", false},
-      {"at node-b:52:52 [1] NC", false},
-      {"node-b:52", false},
-      {"", false},
-  };
-  for (const TextRow& row : kRows) EXPECT_EQ(is_header_beginning(row.text), row.holds) << row.text;
-}
-
 TEST(RecordMarks, TaskTagIsSeenAnywhere) {
   constexpr TextRow kRows[] = {
       {"frame #3: c10d::Proc[rank1]:[E1120 21:25:35", true},

@@ -10,7 +10,16 @@ struct Row {
   size_t length;
 };
 
-TEST(TimeStamp, MeasuresClocksWithFractionAndZone) {
+/// How much of the text is taken; the rest stays.
+size_t taken(std::string_view (*take)(Scanner&), std::string_view text) {
+  Scanner scan(text);
+  const std::string_view stamp = take(scan);
+  EXPECT_EQ(stamp, text.substr(0, stamp.size()));
+  EXPECT_EQ(scan.taken(), stamp.size()) << text;
+  return stamp.size();
+}
+
+TEST(TimeStamp, TakesClocksWithFractionAndZone) {
   constexpr Row kRows[] = {
       {"12:00:00", 8},
       {"12:00:00.123456789 x", 18},
@@ -24,18 +33,18 @@ TEST(TimeStamp, MeasuresClocksWithFractionAndZone) {
       {"", 0},
       {"12:00:00.", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(clock_length(row.text), row.length) << row.text;
+  for (const Row& row : kRows) EXPECT_EQ(taken(take_clock, row.text), row.length) << row.text;
 }
 
-TEST(TimeStamp, MeasuresIsoDates) {
+TEST(TimeStamp, TakesIsoDates) {
   constexpr Row kRows[] = {
       {"2026-01-05T12:00:00.1Z x", 22}, {"2026-01-05 12:00:00 x", 19}, {"2026-01-05", 0},
       {"2026-01-05_12:00:00", 0},       {"20260105T12:00:00", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(iso_stamp_length(row.text), row.length) << row.text;
+  for (const Row& row : kRows) EXPECT_EQ(taken(take_iso_stamp, row.text), row.length) << row.text;
 }
 
-TEST(TimeStamp, MeasuresMonthNames) {
+TEST(TimeStamp, TakesMonthNames) {
   constexpr Row kRows[] = {
       {"Jan 05 12:00:00 x", 15},
       {"Jan  5 12:00:00 x", 15},
@@ -45,7 +54,7 @@ TEST(TimeStamp, MeasuresMonthNames) {
       {"May 12", 0},
       {"Ja", 0},
   };
-  for (const Row& row : kRows) EXPECT_EQ(month_stamp_length(row.text), row.length) << row.text;
+  for (const Row& row : kRows) EXPECT_EQ(taken(take_month_stamp, row.text), row.length) << row.text;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(WordingTableDispatch, FindsWhatTryingEachWordingFromItsBeginningFinds) {
           const std::string text = std::string(example.substr(0, size)) + std::string(end);
           const Message expected = tried_one_by_one(table, text);
           if (expected.kind == nullptr) continue;
-          const Message found = table.parse_nccl(text);
+          const Message found = table.nccl.parse(text);
           ++texts;
           ASSERT_EQ(found.wording, expected.wording) << text;
           ASSERT_EQ(found.fields, expected.fields) << text;

@@ -33,7 +33,7 @@ FlightRecorderDump dump_of(uint64_t unit, int rank, std::vector<int> world) {
 }
 
 Shard shard_of(FlightRecorderDump dump) {
-  Shard shard(dump.where.unit, dump.where.unit);
+  Shard shard;
   shard.add(std::move(dump));
   return shard;
 }

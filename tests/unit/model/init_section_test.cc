@@ -82,8 +82,8 @@ TEST(BoundedLines, AreEqualOnlyIfBothAreCutOrNeither) {
 /// The sections of the only process of a log.
 std::vector<InitSection> sections_of(const std::string& text) {
   const Shard shard = read_text(text);
-  EXPECT_EQ(shard.speakers().size(), 1u);
-  return shard.speakers().begin()->second.inits.all();
+  EXPECT_EQ(shard.speakers.size(), 1u);
+  return shard.speakers.begin()->second.inits.all();
 }
 
 std::string start(const char* thread, const char* comm) {
@@ -169,13 +169,13 @@ TEST(InitSections, KeepOnlyTheFirstTables) {
 TEST(InitSections, AreBoundedAndTheSameWhereverTheLogIsCut) {
   const std::string text = many_inits(InitSections::kLimit + 3);
   const Shard whole = read_text(text);
-  ASSERT_EQ(whole.speakers().begin()->second.inits.all().size(), InitSections::kLimit);
+  ASSERT_EQ(whole.speakers.begin()->second.inits.all().size(), InitSections::kLimit);
   for (const size_t fraction : {2, 3, 7}) {
     const size_t cut = text.find('\n', text.size() / fraction) + 1;
     Shard first = read_text(text.substr(0, cut));
     first.merge(read_text(text.substr(cut)));
-    const auto& joined = first.speakers().begin()->second.inits.all();
-    const auto& all = whole.speakers().begin()->second.inits.all();
+    const auto& joined = first.speakers.begin()->second.inits.all();
+    const auto& all = whole.speakers.begin()->second.inits.all();
     ASSERT_EQ(joined.size(), all.size());
     for (size_t s = 0; s < all.size(); ++s) {
       EXPECT_EQ(joined[s].comm, all[s].comm);

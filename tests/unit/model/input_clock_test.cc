@@ -1,9 +1,9 @@
-#include "model/input_clock.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
+
+#include "model/timeline.h"
 
 namespace ncclog {
 namespace {

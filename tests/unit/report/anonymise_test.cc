@@ -94,6 +94,16 @@ struct Row {
   const char* replaced;
 };
 
+TEST(Anonymise, AWordOfNcclIsReplacedWhereItIsANameOnly) {
+  Identities identities;
+  identities.set_ordinary_words({"allreduce"});
+  identities.read("--job-name=allreduce TOKEN=AllReduce");
+  const Anonymiser anonymiser(std::move(identities));
+  EXPECT_EQ(anonymiser.text("AllReduce: opCount 0, job_name=allreduce"),
+            "AllReduce: opCount 0, job_name=name-1");
+  EXPECT_TRUE(anonymiser.unmistakable().empty());
+}
+
 TEST(Anonymise, ReplacesNamesInsideLongerWords) {
   Identities identities;
   for (const char* host : {"hvd1", "chan7"}) identities.add_host(host);

@@ -10,9 +10,10 @@
 #include "app/commands/analyze.h"
 #include "base/text.h"
 #include "report/difference/difference_report.h"
+#include "report/document/render.h"
+#include "report/json/schemas.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
-#include "support/paths.h"
 
 namespace ncclog {
 namespace {
@@ -53,14 +54,11 @@ struct Pair {
   Pair(const Pair&) = delete;
 };
 
-json schema() {
-  return json::parse(
-      testing::read_file(testing::source_dir() / "src/report/json/diff.schema.json"));
-}
+json schema() { return json::parse(difference_schema()); }
 
 TEST(DifferenceText, PutsTheSentenceFirstAndNumbersWhatFollows) {
   const Pair pair(run(setting("NCCL_ALGO", "Ring")), run(setting("NCCL_ALGO", "Tree")));
-  EXPECT_EQ(write_difference_text(pair.difference, {.width = 80}),
+  EXPECT_EQ(render_text(difference_document(pair.difference), {.width = 80}),
             "DIFFERENT NCCL_ALGO is Ring in GOOD and Tree in BAD; nothing else differs in\n"
             "          what these logs show.\n"
             "\n"
@@ -74,21 +72,22 @@ TEST(DifferenceText, PutsTheSentenceFirstAndNumbersWhatFollows) {
 
 TEST(DifferenceText, SaysThatNothingDiffers) {
   const Pair pair(run(""), run(""));
-  EXPECT_TRUE(write_difference_text(pair.difference, {}).starts_with("SAME      Nothing differs"));
+  EXPECT_TRUE(render_text(difference_document(pair.difference), {})
+                  .starts_with("SAME      Nothing differs"));
   EXPECT_EQ(status_of(pair.difference.difference), DifferenceStatus::Same);
 }
 
 TEST(DifferenceText, SaysThatNothingCanBeCompared) {
   const Pair pair(run(""), "");
   EXPECT_EQ(status_of(pair.difference.difference), DifferenceStatus::CannotCompare);
-  EXPECT_TRUE(write_difference_text(pair.difference, {}).starts_with("CANNOT COMPARE"));
+  EXPECT_TRUE(render_text(difference_document(pair.difference), {}).starts_with("CANNOT COMPARE"));
 }
 
 TEST(DifferenceText, StaysOnOneScreen) {
   std::string many;
   for (int i = 0; i < 60; ++i) many += setting(fmt::format("NCCL_TEST_{}", i), "1");
   const Pair pair(run(""), run(many));
-  const std::string text = write_difference_text(pair.difference, {});
+  const std::string text = render_text(difference_document(pair.difference), {});
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 50) << text;
   EXPECT_NE(text.find("… and 52 more: setting (52). --format json lists all."), std::string::npos)
       << text;
@@ -124,7 +123,7 @@ const char* const kHostile = "\x1b[31m<script>alert(1)</script> | `x` ]]> \u202e
 
 TEST(DifferenceText, HostileBytesStayInert) {
   const Pair pair(run(""), run(setting("NCCL_NET", kHostile)));
-  const std::string text = write_difference_text(pair.difference, {});
+  const std::string text = render_text(difference_document(pair.difference), {});
   EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
   EXPECT_EQ(text.find("\u202e"), std::string::npos) << text;
   EXPECT_TRUE(is_valid_utf8(text));
@@ -138,7 +137,7 @@ TEST(DifferenceJson, HostileBytesStayInStrings) {
 
 TEST(DifferenceText, LongWordsAreCut) {
   const Pair pair(run(""), run(setting("NCCL_NET", std::string(100000, 'x'))));
-  EXPECT_LT(write_difference_text(pair.difference, {}).size(), 4000u);
+  EXPECT_LT(render_text(difference_document(pair.difference), {}).size(), 4000u);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST(HtmlTable, ManyRowsCanBeSearched) {
 }
 
 TEST(HtmlTable, RowsBeyondTheLimitAreCounted) {
-  const std::string html = html_table(three_columns(30), "ranks", {.rows = 10}).bytes();
+  const std::string html = html_table(three_columns(30), "ranks", 10).bytes();
   EXPECT_EQ(count(html, "scope=\"row\""), 10u);
   EXPECT_NE(html.find("10 of 30 rows are shown; &#39;ncclog show ranks&#39; lists all."),
             html.npos);

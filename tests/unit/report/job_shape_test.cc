@@ -1,16 +1,15 @@
-#include "report/job_shape.h"
-
 #include <gtest/gtest.h>
 
 #include "model/build/build_job.h"
+#include "report/document/report_document.h"
 
 namespace ncclog {
 namespace {
 
 std::string shape_of(std::string_view log) {
   std::string text;
-  for (const ShapeRow& row : job_shape(job_from_text(log))) {
-    text += row.name + ": " + row.value + "\n";
+  for (const auto& [label, value] : job_shape(job_from_text(log)).rows) {
+    text += label + ": " + value + "\n";
   }
   return text;
 }

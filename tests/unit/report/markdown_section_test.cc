@@ -7,15 +7,15 @@ namespace {
 
 TEST(Fitted, SaysHowManyPiecesAreLeftOut) {
   const std::vector<std::string> pieces = {"- a\n", "- bb\n", "- c\n"};
-  EXPECT_EQ(fitted(pieces, 13, "row"), "- a\n- bb\n- c\n");
-  EXPECT_EQ(fitted(pieces, 12, "row"), "- a\n- bb\n\n1 more row is left out here.\n");
-  EXPECT_EQ(fitted(pieces, 0, "row"), "\n3 more rows are left out here.\n");
-  EXPECT_EQ(fitted({}, 0, "row"), "");
+  EXPECT_EQ(fitted(pieces, 13), "- a\n- bb\n- c\n");
+  EXPECT_EQ(fitted(pieces, 12), "- a\n- bb\n\n1 more is left out here.\n");
+  EXPECT_EQ(fitted(pieces, 0), "\n3 more are left out here.\n");
+  EXPECT_EQ(fitted({}, 0), "");
 }
 
 TEST(Fitted, ALargePieceHidesNoSmallOnes) {
   const std::vector<std::string> pieces = {std::string(100, 'x') + "\n", "- a\n"};
-  EXPECT_EQ(fitted(pieces, 20, "row"), "- a\n\n1 more row is left out here.\n");
+  EXPECT_EQ(fitted(pieces, 20), "- a\n\n1 more is left out here.\n");
 }
 
 TEST(MarkdownTable, HasACellForEachColumnThatHoldsSomething) {
@@ -23,9 +23,9 @@ TEST(MarkdownTable, HasACellForEachColumnThatHoldsSomething) {
                     .columns = {"rank", "last_host", "pid"},
                     .rows = {{number_cell(3), text_cell("a|b"), {}}, {{}, text_cell("c"), {}}},
                     .notes = {}};
-  EXPECT_EQ(markdown_table(table, 1000, "row"),
+  EXPECT_EQ(markdown_table(table, 1000),
             "| rank | last host |\n| --- | --- |\n| 3 | a&#124;b |\n|  | c |\n");
-  EXPECT_EQ(markdown_table({.name = "t", .columns = {"a"}, .rows = {}, .notes = {}}, 9, "row"), "");
+  EXPECT_EQ(markdown_table({.name = "t", .columns = {"a"}, .rows = {}, .notes = {}}, 9), "");
 }
 
 TEST(MarkdownTable, KeepsItsRoomAndSaysWhatItLeavesOut) {
@@ -33,15 +33,10 @@ TEST(MarkdownTable, KeepsItsRoomAndSaysWhatItLeavesOut) {
   for (int n = 0; n < 1000; ++n) {
     table.rows.push_back({number_cell(n), text_cell(std::string(100'000, '<'))});
   }
-  const std::string markdown = markdown_table(table, 5000, "row");
+  const std::string markdown = markdown_table(table, 5000);
   EXPECT_LT(markdown.size(), 5100U);
   EXPECT_GT(markdown.size(), 4000U);
-  EXPECT_TRUE(markdown.ends_with(" more rows are left out here.\n")) << markdown;
-}
-
-TEST(Collapsed, LeavesAnEmptyLineSoThatItsBodyIsMarkdown) {
-  EXPECT_EQ(collapsed("Rows (2)", "- a\n"),
-            "<details>\n<summary>Rows (2)</summary>\n\n- a\n\n</details>\n\n");
+  EXPECT_TRUE(markdown.ends_with(" more are left out here.\n")) << markdown;
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "report/document/render_text.h"
-
 #include <gtest/gtest.h>
+
+#include "report/document/render.h"
 
 namespace ncclog {
 namespace {
@@ -8,11 +8,10 @@ namespace {
 Document sample() {
   return {{{.heading = "train.sh", .blocks = {Paragraph{"Read\x1b[2J as a script.", 1}}},
            {.blocks = {Statement{.word = "error",
-                                 .tone = Tone::Error,
                                  .about = {"train.sh:8", "NCCL_DEBUG=a  value that is not wrapped"},
                                  .text = "is no level of NCCL, and not a list of subsystems either",
                                  .hint = "NCCL_DEBUG=INFO, and NCCL_DEBUG_SUBSYS=INIT,ENV"}}},
-           {.blocks = {Statement{.word = "yes", .tone = Tone::Good, .text = "all", .depth = 1},
+           {.blocks = {Statement{.word = "yes", .text = "all", .depth = 1},
                        Statement{.text = "it is 4", .depth = 2},
                        Quotes{.quotes = {{"log.txt:1", "a line that is cut where the screen ends"}},
                               .more = 2,
@@ -65,6 +64,23 @@ TEST(RenderText, ColourMovesNoColumn) {
     coloured.erase(at, coloured.find('m', at) - at + 1);
   }
   EXPECT_EQ(coloured, render_text(sample(), {.width = 44}));
+}
+
+/// The words of the sample in the order in which each format has to say them.
+TEST(Render, SaysTheSameInEachFormat) {
+  const Document document = sample();
+  for (const std::string& out :
+       {render_text(document, {.width = 200}), render_markdown(document), render_html(document)}) {
+    size_t before = 0;
+    for (const std::string_view words :
+         {"train.sh", "Read\\x1b[2J", "rror", "train.sh:8", "is no level of NCCL", "log.txt:1",
+          "a line that is cut", "A text.", "It goes on.", "NCCL_ALGO=Ring", "ulimit -l unlimited",
+          "a.log:1", "some-rule", "One point.", "export NCCL_DEBUG=INFO"}) {
+      const size_t at = out.find(words, before);
+      EXPECT_NE(at, std::string::npos) << words << "\n" << out;
+      if (at != std::string::npos) before = at;
+    }
+  }
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 // The schema accepts every rule file of the project and of the manual, and refuses mistakes that an
 // editor should underline.
 
-#include "report/json/rule_schema.h"
-
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/json/schemas.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 #include "support/paths.h"

@@ -13,7 +13,7 @@ namespace {
 using testing::sample_report;
 
 void fill_all(SqlDatabase& database, const Report& report) {
-  for (const SqlTable& table : sql_tables()) database.fill(table, report);
+  for (const TableKind& table : all_tables()) database.fill(table, report);
   database.commit();
 }
 
@@ -73,7 +73,7 @@ TEST(SqlDatabase, KnowsWhichTablesAStatementReads) {
     SqlDatabase database("");
     const SqlQuestion question(database, sql);
     std::string names;
-    for (const SqlTable* table : question.tables()) {
+    for (const TableKind* table : question.tables()) {
       names += std::string(table->name) + " ";
     }
     return names;

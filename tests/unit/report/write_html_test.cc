@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "model/build/build_job.h"
 #include "report/html/html_page.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "support/markup_check.h"
 #include "support/ring_lines.h"
 #include "support/sample_report.h"
@@ -37,12 +37,12 @@ TEST(WriteHtml, TheVerdictComesFirst) {
 TEST(WriteHtml, FindingsSayEverythingThatIsKnownOfThem) {
   const std::string page = write_html(sample_report());
   for (const char* part :
-       {"error, certain cause", "shm-no-space", "rank 1 on trainbox", "logs/run.txt:2",
+       {">error</b>, certain cause, shm-no-space; rank 1 on trainbox", "logs/run.txt:2",
         "failed \\x1b[31m to � extend", "and 3 further lines that are not kept here",
         "<code>df -h /dev/shm</code>", "Start the container with --shm-size=1g",
         "Set NCCL_SHM_DISABLE=1: it hides the limit", "<a href=\"#finding-peer-closed-secondary\">",
         "id=\"finding-peer-closed-secondary\"", "Did all ranks make the same calls?",
-        "export NCCL_DEBUG=INFO", "ncclog 1.0.0, rulebook 0123abcd"}) {
+        "export NCCL_DEBUG=INFO", "ncclog 1.0.0, rules <code>0123abcd</code>"}) {
     EXPECT_NE(page.find(part), page.npos) << part;
   }
 }

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "report/report_formats.h"
+#include "report/json/schemas.h"
+#include "report/report.h"
 #include "support/json_schema.h"
-#include "support/paths.h"
 #include "support/sample_report.h"
 
 namespace ncclog {
@@ -13,10 +13,7 @@ using nlohmann::json;
 using testing::sample_report;
 using testing::schema_errors;
 
-json schema() {
-  return json::parse(
-      testing::read_file(testing::source_dir() / "src/report/json/report.schema.json"));
-}
+json schema() { return json::parse(report_schema()); }
 
 json written(const Report& report) { return json::parse(write_json(report)); }
 

@@ -3,7 +3,8 @@
 
 #include "base/text.h"
 #include "model/build/build_job.h"
-#include "report/report_formats.h"
+#include "report/document/render.h"
+#include "report/report.h"
 #include "support/markdown_check.h"
 #include "support/sample_report.h"
 
@@ -25,30 +26,37 @@ TEST(WriteMarkdown, PutsTheVerdictFirstAndCollapsesTheRest) {
   EXPECT_TRUE(
       markdown.starts_with("<!-- ncclog report -->\n## PROBLEM\n\n"
                            "**Rank 1 on trainbox could not extend a segment.**\n\n"
-                           "| job | as its logs show it |\n"
-                           "| --- | --- |\n"
-                           "| hosts | trainbox |\n"
-                           "| network | Socket |\n\n"
-                           "### Error: Shared memory is full\n\n"))
+                           "### Finding\n\n"
+                           "#### Shared memory is full\n\n"
+                           "error, certain cause, shm-no-space; rank 1 on trainbox\n\n"))
       << markdown;
+  size_t before = 0;
   for (const std::string_view part : {
-           "\ncertain cause · `shm-no-space` · rank 1 on trainbox\n",
-           "**Seen**, and 3 more lines like it\n\n"
+           "**Why** NCCL moves data between processes through files in /dev/shm.\n\n",
+           "**Seen**, and 3 more lines\n\n"
            "```text\nlogs/run.txt:2\n  trainbox:502:541 [1] misc/shmutils.cc:87 NCCL WARN Error: "
            "failed \\x1b[31m to � extend\n```\n",
            "**Check**\n\n- `df -h /dev/shm`\n\n",
+           "**Fix**\n\n- Start the container with --shm-size=1g",
            "**Do not**\n\n- Set `NCCL_SHM_DISABLE=1`: it hides the limit",
-           "<summary>Findings that follow from these (1)</summary>\n\n"
-           "- info `peer-closed-secondary` (ranks 0,2,3): Rank 2 lost a connection.\n",
-           "### Warning: A setting has a value",
-           "<summary>Worth knowing (1)</summary>\n\n- info `p2p-disabled-info`: P2P is switched",
+           "**Follows** 1 other finding: peer-closed-secondary (ranks 0,2,3)\n\n",
+           "### Other findings\n\n#### A setting has a value",
+           "<summary>What follows from these</summary>\n\n#### A peer closed its connection\n\n"
+           "info, possible symptom, peer-closed-secondary; ranks 0,2,3\n",
+           "<summary>Worth knowing</summary>\n\n#### P2P is off\n\n"
+           "info, possible advice, p2p-disabled-info\n\nP2P is switched",
            "### What these logs cannot tell\n\n- Did all ranks make the same calls? No collective",
            "```sh\nexport NCCL_DEBUG=INFO\nexport NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL\n```\n",
            "- Collect the files of all ranks.\n- Log size: about 30 kB a rank",
-           "<summary>Inputs (1 file) and what was lost</summary>",
-           "*ncclog 1.0.0, rules `0123abcd`*\n",
+           "### Job\n\n| what | as the logs show it |\n| --- | --- |\n| hosts | trainbox |\n"
+           "| network | Socket |\n",
+           "<summary>Inputs</summary>",
+           "*ncclog 1.0.0, rules `0123abcd`.",
        }) {
-    EXPECT_NE(markdown.find(part), std::string::npos) << part << "\n---\n" << markdown;
+    const size_t at = markdown.find(part);
+    EXPECT_NE(at, std::string::npos) << part << "\n---\n" << markdown;
+    EXPECT_GE(at, before) << part << " stands too early\n---\n" << markdown;
+    before = at;
   }
 }
 
@@ -110,9 +118,34 @@ TEST(WriteMarkdown, FitsAnIssueWhateverTheJob) {
     SCOPED_TRACE(word.substr(0, 5));
     const std::string markdown = write_markdown(large_report(word));
     expect_good(markdown);
-    EXPECT_NE(markdown.find(" more findings are left out here."), std::string::npos);
-    EXPECT_NE(markdown.find(" more settings are left out here."), std::string::npos);
-    EXPECT_NE(markdown.find(" more files are left out here."), std::string::npos);
+    for (const std::string_view heading :
+         {"### Other findings\n", "<summary>Settings that NCCL reports<", "<summary>Inputs<"}) {
+      const size_t at = markdown.find(heading);
+      ASSERT_NE(at, std::string::npos) << heading;
+      const std::string section = markdown.substr(at, markdown.find("<details>", at) - at);
+      EXPECT_NE(section.find(" left out here."), std::string::npos) << section;
+    }
+  }
+}
+
+TEST(IssueForms, AreFilledWithWhatTheLogsHold) {
+  for (const ReportKind& form : issue_forms()) {
+    SCOPED_TRACE(form.name);
+    const std::string markdown = form.write(sample_report(), {});
+    expect_good(markdown);
+    for (const std::string_view part :
+         {"Rank 1 on trainbox could not extend a segment", "**First NCCL WARN**\n\n```text\n",
+          "| network | Socket |", "### Still missing\n\n- ",
+          "The NCCL version: ", "export NCCL_DEBUG_SUBSYS=INIT,ENV,NET,COLL"}) {
+      EXPECT_NE(markdown.find(part), std::string::npos) << part << "\n" << markdown;
+    }
+    EXPECT_EQ(markdown.find("The first NCCL WARN: "), std::string::npos) << markdown;
+  }
+}
+
+TEST(IssueForms, FitAnIssueWhateverTheJob) {
+  for (const ReportKind& form : issue_forms()) {
+    expect_good(form.write(large_report(std::string(100'000, '<')), {}));
   }
 }
 

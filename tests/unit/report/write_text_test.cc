@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "support/sample_report.h"
 
 namespace ncclog {

@@ -2,7 +2,7 @@
 
 #include "model/build/build_job.h"
 #include "model/job.h"
-#include "rules/build_finding.h"
+#include "rules/judge.h"
 
 namespace ncclog {
 namespace {

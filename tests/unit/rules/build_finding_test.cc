@@ -1,11 +1,10 @@
 // Whom findings name, what they say and what they show.
 
-#include "rules/build_finding.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "rules/judge.h"
 #include "unit/rules/sample_rules.h"
 
 namespace ncclog::testing {

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "report/document/render_text.h"
-#include "report/text/write_explanation.h"
+#include "report/document/explanation.h"
+#include "report/document/render.h"
 #include "rules/rule_tools.h"
 #include "unit/rules/sample_rules.h"
 

@@ -145,6 +145,10 @@ struct Change {
 constexpr Change kChanges[] = {
     {"severity", "sevrity",
      "rules/a/my-rule.yaml:3:1: unknown key 'sevrity' | did you mean 'severity'?"},
+    {"severity: error", "severity: error\ntags: [net]",
+     "rules/a/my-rule.yaml:4:1: unknown key 'tags' | known: id, title, severity, confidence, role, "
+     "per, needs, when, blame, message, why, check, fix, do_not, references, explains, "
+     "explains_same_ranks, related, examples, last_resort, halves_bandwidth, of_all_runs"},
     {"severity: error", "severity: eror",
      "rules/a/my-rule.yaml:3:11: unknown severity 'eror' | did you mean 'error'?"},
     {"role: cause\n", "", "rules/a/my-rule.yaml:1:1: the key 'role' is missing"},

@@ -118,14 +118,16 @@ TEST(Profile, HoldsEachExpectationAgainstTheJob) {
 }
 
 TEST(Profile, SaysOfEachUnknownHowToCaptureIt) {
-  for (const ExpectationKind& kind : expectation_kinds()) {
-    EXPECT_FALSE(kind.capture.empty()) << kind.name;
+  for (const ExpectedFact& expected : expected_facts()) {
+    const Fact& fact = expected.fact;
+    const std::string capture = fact.how_to_capture(Job());
+    EXPECT_FALSE(capture.empty()) << fact.name;
     const CheckedProfile checked =
-        check_profile({"p", "t", {}, {{&kind, {}, Severity::Info, "x"}}}, job_from_text(""));
+        check_profile({"p", "t", {}, {{&expected, {}, Severity::Info, "x"}}}, job_from_text(""));
     const CheckedExpectation& expectation = checked.expectations.front();
-    EXPECT_EQ(expectation.outcome.state, OutcomeState::Unknown) << kind.name;
-    EXPECT_EQ(expectation.how_to_capture, kind.capture);
-    EXPECT_FALSE(expectation.outcome.what.empty()) << kind.name;
+    EXPECT_EQ(expectation.outcome.state, OutcomeState::Unknown) << fact.name;
+    EXPECT_EQ(expectation.how_to_capture, capture);
+    EXPECT_FALSE(expectation.outcome.what.empty()) << fact.name;
   }
 }
 

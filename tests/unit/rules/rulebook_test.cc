@@ -110,10 +110,10 @@ TEST(Rulebook, CheckReportsEachBrokenFile) {
   const RuleCheck check = check_rules({dir.path().string()});
   EXPECT_EQ(check.files, 3u);
   ASSERT_EQ(check.problems.size(), 2u);
-  EXPECT_EQ(check.problems[0].where, a + ":6:15");
-  EXPECT_EQ(check.problems[0].what, "unknown event 'peer_closd'");
-  EXPECT_EQ(check.problems[0].hint, "did you mean 'peer_closed'?");
-  EXPECT_EQ(check.problems[1].where.substr(0, b.size()), b);
+  EXPECT_EQ(check.problems[0].where(), a + ":6:15");
+  EXPECT_STREQ(check.problems[0].what(), "unknown event 'peer_closd'");
+  EXPECT_EQ(check.problems[0].hint(), "did you mean 'peer_closed'?");
+  EXPECT_EQ(check.problems[1].where().substr(0, b.size()), b);
   EXPECT_TRUE(check_rules({dir.path().string() + "/c-rule.yaml"}).problems.empty());
 }
 

@@ -8,7 +8,6 @@
 
 #include "app/read/read_job.h"
 #include "base/text.h"
-#include "rules/builtin_rules.h"
 #include "rules/load_rules.h"
 #include "rules/pattern.h"
 #include "rules/rule_tools.h"

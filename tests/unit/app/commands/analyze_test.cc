@@ -8,7 +8,8 @@
 #include "app/command_line.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "report/report_formats.h"
+#include "report/json/schemas.h"
+#include "report/report.h"
 #include "rules/load_rules.h"
 #include "support/json_schema.h"
 #include "support/paths.h"
@@ -37,8 +38,7 @@ Report analyze(const std::string& path, int threads = 1) {
 }
 
 TEST(Analyze, EverySampleGivesAReportThatFitsTheSchema) {
-  const json schema =
-      json::parse(testing::read_file(testing::source_dir() / "src/report/json/report.schema.json"));
+  const json schema = json::parse(report_schema());
   const std::vector<std::string> folders = samples();
   ASSERT_FALSE(folders.empty());
   for (const std::string& folder : folders) {

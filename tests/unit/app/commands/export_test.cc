@@ -7,7 +7,7 @@
 
 #include "app/command_line.h"
 #include "base/error.h"
-#include "report/report_formats.h"
+#include "report/report.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temp_dir.h"

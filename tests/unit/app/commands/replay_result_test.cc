@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "replay/judge/differences.h"
-#include "report/document/render_text.h"
+#include "report/document/render.h"
 #include "support/replay_samples.h"
 
 namespace ncclog {

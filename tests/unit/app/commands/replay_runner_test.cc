@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "app/commands/replay_run.h"
+#include "app/commands/replay.h"
 #include "base/error.h"
 #include "support/paths.h"
 #include "support/temp_dir.h"

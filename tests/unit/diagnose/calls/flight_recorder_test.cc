@@ -7,7 +7,7 @@
 #include "app/read/read_job.h"
 #include "base/text.h"
 #include "diagnose/facts/fact.h"
-#include "import/flight_recorder.h"
+#include "import/import.h"
 #include "support/call_log.h"
 #include "support/dump_line.h"
 #include "support/paths.h"

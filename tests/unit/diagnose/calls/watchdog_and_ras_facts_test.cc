@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "diagnose/calls/watchdog.h"
+#include "model/flight_recorder.h"
 #include "support/call_log.h"
 #include "support/fact_of.h"
 #include "support/guilty.h"
@@ -95,11 +95,7 @@ const FitCase kFits[] = {
 
 TEST(WatchdogCalls, FitByOperationAndSize) {
   for (const FitCase& row : kFits) {
-    TimedOutWork work;
-    work.op = row.op;
-    work.numel_in = row.in;
-    work.numel_out = row.out;
-    EXPECT_EQ(fits(row.call, work), row.fits) << row.what;
+    EXPECT_EQ(is_call_of_work(row.call, row.op, row.in, row.out), row.fits) << row.what;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -146,22 +147,26 @@ CallLog held_world(int nranks) {
   return log;
 }
 
-std::string ranks_of(const std::vector<Waiter>& waiters) {
+std::string ranks_of(const Job& job, std::span<const SimulatedCall> calls) {
   std::vector<std::string> ranks;
-  for (const Waiter& waiter : waiters) ranks.push_back(std::to_string(waiter.cuda_dev));
+  for (const SimulatedCall& call : calls) {
+    ranks.push_back(std::to_string(rank_programs(job)[call.program].waiter.cuda_dev));
+  }
   return join(ranks, "+");
 }
 
 /// "0>1#2: 1 for 0": rank 1 may wait in the third message from 0 to 1, for rank 0.
 std::string held_in(const CallLog& log) {
   const Job job = job_from_text(log.text());
+  const Simulation simulation = simulate_calls(job);
   std::vector<std::string> calls;
-  for (const HeldCall& held : held_calls(job)) {
-    const CallLine& line = held.line;
+  for (const auto& [key, meeting] : simulation.meetings()) {
+    if (!meeting.is_complete || meeting.came().empty() || meeting.has_ended()) continue;
+    const CallLine& line = key.line;
     const std::string where =
         line.is_message() ? fmt::format("{}>{}", line.sender, line.receiver) : "all";
-    calls.push_back(fmt::format("{}#{}: {} for {}", where, held.index, ranks_of(held.waiting),
-                                ranks_of(held.awaited)));
+    calls.push_back(fmt::format("{}#{}: {} for {}", where, key.index, ranks_of(job, meeting.came()),
+                                ranks_of(job, meeting.awaited())));
   }
   return join(calls, "; ");
 }

@@ -32,10 +32,10 @@ TEST(Influences, KnowWhatMayExplainWhat) {
 }
 
 TEST(Influences, NothingExplainsItself) {
-  for (int topic = 0; topic < kTopics; ++topic) {
+  for (const TopicRow& row : topic_rows()) {
     for (const char* name : {"NCCL_P2P_DISABLE", "network", "number of ranks", "ranks on a host",
                              "within a host", "largest communicator", "AllReduce"}) {
-      const DifferenceSubject subject{static_cast<Topic>(topic), name};
+      const DifferenceSubject subject{row.topic, name};
       EXPECT_FALSE(may_explain(subject, subject)) << to_string(subject.topic) << " " << name;
     }
   }
@@ -64,7 +64,8 @@ std::string run(std::string_view middle, std::string_view behind = "") {
 RunDifference compared(const std::string& good, const std::string& bad) {
   const Job good_job = job_from_text(good);
   const Job bad_job = job_from_text(bad);
-  return compare_runs({good_job, traits_of(good_job, {})}, {bad_job, traits_of(bad_job, {})});
+  return compare_runs({good_job, compared_facts(good_job, {})},
+                      {bad_job, compared_facts(bad_job, {})});
 }
 
 std::string side_text(const DifferenceSide& side) {

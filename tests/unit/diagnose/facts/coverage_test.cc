@@ -12,10 +12,17 @@ namespace ncclog::testing {
 namespace {
 
 CaptureAdvice advice_for(std::initializer_list<std::string_view> questions, const Job& job) {
-  std::vector<const CoverageQuestion*> open;
-  for (const std::string_view name : questions) open.push_back(find_coverage_question(name));
+  std::vector<const Fact*> open;
+  for (const std::string_view name : questions) open.push_back(find_coverage(name));
   return capture_advice(job, open);
 }
+
+FactValue answer_of(const Fact& question, const Job& job) {
+  return question.derive(job, job_instance(job));
+}
+
+/// The log leaves the question open, and everybody should know.
+bool is_no(const FactValue& answer) { return answer.known() && !is_yes(answer); }
 
 const Job kNothing = job_from_text("");
 
@@ -100,8 +107,8 @@ TEST(CaptureAdvice, TakesNoDumpsWordForMoreCallsThanARankCanMake) {
 }
 
 TEST(CaptureAdvice, EveryQuestionLeadsToSomething) {
-  for (const CoverageQuestion& question : coverage_questions()) {
-    const CoverageQuestion* open[] = {&question};
+  for (const Fact& question : coverage_facts()) {
+    const Fact* open[] = {&question};
     EXPECT_FALSE(capture_advice(kNothing, open).empty()) << question.name;
   }
 }
@@ -143,34 +150,33 @@ const Row kRows[] = {
 
 TEST(Coverage, SaysWhatALogCannotAnswer) {
   for (const Row& row : kRows) {
-    const CoverageQuestion* question = find_coverage_question(row.question);
+    const Fact* question = find_coverage(row.question);
     ASSERT_NE(question, nullptr) << row.question;
-    const CoverageAnswer answer = question->ask(job_from_text(row.log));
-    EXPECT_EQ(answer.covered, *row.reason == '\0') << row.question << "\n" << row.log;
-    EXPECT_EQ(answer.reason, row.reason);
+    const FactValue answer = answer_of(*question, job_from_text(row.log));
+    EXPECT_EQ(is_yes(answer), *row.reason == '\0') << row.question << "\n" << row.log;
+    EXPECT_EQ(answer.why, row.reason);
   }
 }
 
 TEST(Coverage, CallsAreWorthTellingWhereSomebodyWaits) {
-  const CoverageQuestion& question = *find_coverage_question("collectives");
-  EXPECT_FALSE(question.ask(job_from_text(kInit0)).worth_telling);
+  const Fact& question = *find_coverage("collectives");
+  EXPECT_FALSE(answer_of(question, job_from_text(kInit0)).known());
   const std::string waits = std::string(kInit0) +
                             "[rank0]:[E1121 02:00:00.000000 ProcessGroupNCCL.cpp:607] [Rank 0] "
                             "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=20, "
                             "OpType=ALLREDUCE, NumelIn=8, NumelOut=8, Timeout(ms)=600000) ran for "
                             "600010 milliseconds before timing out.\n";
-  EXPECT_TRUE(question.ask(job_from_text(waits)).worth_telling);
+  EXPECT_TRUE(is_no(answer_of(question, job_from_text(waits))));
 }
 
 TEST(Coverage, ACutFileIsWorthTelling) {
   Job job = job_from_text(kInit0);
   job.inputs[0].status = InputStatus::Cut;
-  const CoverageAnswer answer = find_coverage_question("whole_files")->ask(job);
-  EXPECT_FALSE(answer.covered);
-  EXPECT_TRUE(answer.worth_telling);
-  EXPECT_EQ(answer.reason, "1 of 1 inputs is cut short or cannot be read: log.txt.");
+  const FactValue answer = answer_of(*find_coverage("whole_files"), job);
+  EXPECT_TRUE(is_no(answer));
+  EXPECT_EQ(answer.why, "1 of 1 inputs is cut short or cannot be read: log.txt.");
   job.inputs.push_back(job.inputs[0]);
-  EXPECT_EQ(find_coverage_question("whole_files")->ask(job).reason,
+  EXPECT_EQ(answer_of(*find_coverage("whole_files"), job).why,
             "2 of 2 inputs are cut short or cannot be read.");
 }
 
@@ -178,29 +184,30 @@ TEST(Coverage, DumpsTellTheirRanksCalls) {
   const std::string dump = DumpLine(3).done(1).open(2).text();
   const Job two = read_example(dump + dump, {});
   const Job all = read_example(dump + dump + dump, {});
-  const CoverageQuestion& calls = *find_coverage_question("collectives");
-  const CoverageQuestion& ranks = *find_coverage_question("all_ranks");
+  const Fact& calls = *find_coverage("collectives");
+  const Fact& ranks = *find_coverage("all_ranks");
   EXPECT_EQ(two.nranks, 3);
-  EXPECT_EQ(calls.ask(two).reason,
+  EXPECT_EQ(answer_of(calls, two).why,
             "Neither lines nor dumps show which collectives rank 2 entered.");
-  EXPECT_EQ(ranks.ask(two).reason, "No line speaks for rank 2 of 3; being silent proves nothing.");
-  EXPECT_TRUE(calls.ask(all).covered);
-  EXPECT_TRUE(ranks.ask(all).covered);
+  EXPECT_EQ(answer_of(ranks, two).why,
+            "No line speaks for rank 2 of 3; being silent proves nothing.");
+  EXPECT_TRUE(is_yes(answer_of(calls, all)));
+  EXPECT_TRUE(is_yes(answer_of(ranks, all)));
 }
 
 TEST(Coverage, EveryQuestionHasItsOwnNameAndAnAnswer) {
   std::set<std::string_view> names;
   const Job job = job_from_text("");
-  for (const CoverageQuestion& question : coverage_questions()) {
+  for (const Fact& question : coverage_facts()) {
     EXPECT_TRUE(names.insert(question.name).second) << question.name;
-    EXPECT_TRUE(question.question.ends_with('?')) << question.question;
+    EXPECT_TRUE(question.meaning.ends_with('?')) << question.meaning;
     EXPECT_FALSE(question.how_to_capture(job).empty());
   }
-  EXPECT_EQ(find_coverage_question("netwok"), nullptr);
+  EXPECT_EQ(find_coverage("netwok"), nullptr);
 }
 
 TEST(Coverage, AdviceKnowsTheReleaseThatIgnoresTheFileSetting) {
-  const CoverageQuestion& question = *find_coverage_question("network");
+  const Fact& question = *find_coverage("network");
   const auto advice = [&](std::string_view log) {
     return question.how_to_capture(job_from_text(log));
   };

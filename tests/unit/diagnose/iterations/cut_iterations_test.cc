@@ -1,5 +1,3 @@
-#include "diagnose/iterations/cut_iterations.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,6 +5,7 @@
 #include <vector>
 
 #include "diagnose/iterations/folded_calls.h"
+#include "diagnose/iterations/iterations.h"
 #include "support/letter_calls.h"
 
 namespace ncclog {

@@ -1,5 +1,3 @@
-#include "diagnose/network/network_facts.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

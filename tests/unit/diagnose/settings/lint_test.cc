@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "diagnose/facts/job_facts.h"
-#include "diagnose/settings/job_settings.h"
 #include "diagnose/settings/nccl_variables.h"
 #include "log/settings.h"
 #include "model/build/build_job.h"
@@ -336,30 +335,6 @@ TEST(EnvironmentLint, TakesAnyNameAndValue) {
       setting.value = value;
       EXPECT_NO_THROW(lint(std::span(&setting, 1), {})) << variable.name << " " << value;
     }
-  }
-}
-
-TEST(NcclVariables, HaveReleasesInOrderAndReplacementsThatExist) {
-  for (const NcclVariable& variable : nccl_variables()) {
-    EXPECT_TRUE(is_release(variable.first)) << variable.name;
-    EXPECT_TRUE(variable.last.empty() || compare_releases(variable.first, variable.last) <= 0)
-        << variable.name;
-    EXPECT_TRUE(variable.replacement.empty() || is_nccl_variable(variable.replacement))
-        << variable.name;
-    EXPECT_EQ(find_unread_name(variable.name), nullptr) << variable.name;
-  }
-}
-
-TEST(OtherVariables, AreNoneOfNcclsAndHaveReplacementsThatExist) {
-  for (const OtherVariable& variable : named_variables()) {
-    // RCCL has kept NCCL_RINGS, which NCCL read up to 2.4.8.
-    EXPECT_EQ(is_nccl_variable(variable.name), variable.name == "NCCL_RINGS") << variable.name;
-    EXPECT_EQ(find_other_variable(variable.name), &variable) << variable.name;
-    EXPECT_EQ(find_unread_name(variable.name), nullptr) << variable.name;
-    const OtherVariable* now = find_other_variable(variable.replacement);
-    EXPECT_TRUE(variable.replacement.empty() || now != nullptr ||
-                variable.replacement.starts_with("TORCH_"))
-        << variable.name;
   }
 }
 

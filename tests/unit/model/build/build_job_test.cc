@@ -283,7 +283,7 @@ TEST(BuildJob, TheLastLineIsThatOfTheProcesssOwnFile) {
   launcher.add({"[rank1]: Traceback (most recent call last):", 1, 0, false});
   Shard shard = own.finish();
   shard.merge(launcher.finish());
-  const LossTable losses = shard.losses();
+  const LossTable losses = shard.losses;
   const Job job =
       build_job(std::move(shard), std::vector<JobInput>(2), {{0, 0, 1}, {1, 1, 1}}, losses);
   ASSERT_EQ(job.processes.size(), 1u);
@@ -480,7 +480,7 @@ TEST(TornSpeakers, CommunicatorsWhoseBeginningIsLostAreForgotten) {
 /// The logs of a text, those of `torn` as torn ones.
 std::vector<SpeakerLog> logs_of(std::string_view text, const std::set<int64_t>& torn) {
   std::vector<SpeakerLog> logs;
-  for (auto& [speaker, log] : read_text(text).take_speakers()) {
+  for (auto& [speaker, log] : read_text(text).speakers) {
     log.speaker = speaker;
     log.torn = torn.contains(speaker.pid);
     logs.push_back(std::move(log));

@@ -31,21 +31,21 @@ Shard read(const std::vector<std::string>& lines, size_t begin, size_t end) {
 
 std::vector<std::pair<std::string, uint64_t>> kept(const Shard& shard) {
   std::vector<std::pair<std::string, uint64_t>> logs;
-  for (const auto& [speaker, log] : shard.speakers()) logs.emplace_back(speaker.host, log.lines);
+  for (const auto& [speaker, log] : shard.speakers) logs.emplace_back(speaker.host, log.lines);
   return logs;
 }
 
 TEST(Shard, KeepsTheSameProcessesAndCountsTheSameLossesWhereverItIsCut) {
   const std::vector<std::string> lines = lines_of_many_processes();
   const Shard whole = read(lines, 0, lines.size());
-  EXPECT_EQ(whole.speakers().size(), Shard::kMaxSpeakers);
+  EXPECT_EQ(whole.speakers.size(), Shard::kMaxSpeakers);
   uint64_t kept_lines = 0;
   for (const auto& [host, count] : kept(whole)) kept_lines += count;
-  EXPECT_EQ(whole.losses().count(Loss::ProcessesDropped), lines.size() - kept_lines);
+  EXPECT_EQ(whole.losses.count(Loss::ProcessesDropped), lines.size() - kept_lines);
   for (const size_t cut : {size_t{1}, size_t{30'000}, size_t{67'000}, lines.size() - 1}) {
     Shard parts = read(lines, 0, cut);
     parts.merge(read(lines, cut, lines.size()));
-    EXPECT_EQ(parts.losses(), whole.losses()) << "cut at " << cut;
+    EXPECT_EQ(parts.losses, whole.losses) << "cut at " << cut;
     EXPECT_EQ(kept(parts), kept(whole)) << "cut at " << cut;
   }
 }
@@ -69,7 +69,7 @@ std::vector<std::string> lines_of_wordy_processes(int processes, const std::stri
 /// What a shard keeps of each process's lines: where they stand, and whether there were more.
 std::vector<std::pair<bool, std::vector<uint64_t>>> records(const Shard& shard) {
   std::vector<std::pair<bool, std::vector<uint64_t>>> all;
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     for (const auto& [kind, list] : log.records) {
       std::vector<uint64_t> places;
       for (const Record& record : list.kept) places.push_back(record.where.line);
@@ -120,7 +120,7 @@ std::string topology_of(int pid, int comm, const std::string& gpu) {
 /// Where the bytes of each topology are that the processes of `text` print.
 std::vector<const char*> places_of_topologies(const Shard& shard) {
   std::vector<const char*> places;
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     for (const InitSection& section : log.inits.all()) {
       places.push_back(section.system.lines().front().text.data());
     }

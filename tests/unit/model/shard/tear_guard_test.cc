@@ -19,7 +19,7 @@ constexpr std::string_view kStart =
 std::string said(std::string_view torn) {
   const Shard shard = read_text(std::string(kStart) + std::string(torn));
   std::string text;
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     for (const auto& [kind, list] : log.records) {
       for (const Record& record : list.kept) {
         if (kStart.find(record.text) == kStart.npos) text += record.text + "\n";
@@ -30,7 +30,7 @@ std::string said(std::string_view torn) {
 }
 
 uint64_t in_doubt(std::string_view torn) {
-  const LossTable losses = read_text(std::string(kStart) + std::string(torn)).losses();
+  const LossTable losses = read_text(std::string(kStart) + std::string(torn)).losses;
   return losses.count(Loss::LineInDoubt) + losses.count(Loss::LineTorn);
 }
 
@@ -159,7 +159,7 @@ TEST(TearGuard, WhoseRecordIsLostIsNotGuessed) {
       "gpu-node-2:52:52 [1] NCCL INFO Connected all rings\n"
       "gpu-no[rank1]:[E717 13:20:49.407638053 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog\n");
   size_t torn = 0;
-  for (const auto& [speaker, log] : shard.speakers()) torn += log.torn && speaker.pid >= 0;
+  for (const auto& [speaker, log] : shard.speakers) torn += log.torn && speaker.pid >= 0;
   EXPECT_EQ(torn, 2u);
 }
 
@@ -168,7 +168,7 @@ TEST(TearGuard, CallThatAProgramCutOffIsMissed) {
       "node-a:41:41 [0] NCCL INFO Connected all rings\n"
       "node-a:41:41 [0] NCCL INFO AllReduce: opCount 4 sendbuff 0x1 recvbuff 0x1 count 10485"
       "iteration: 0 | lr: 1.0E-04\n");
-  EXPECT_TRUE(shard.speakers().begin()->second.torn);
+  EXPECT_TRUE(shard.speakers.begin()->second.torn);
 }
 
 TEST(TearGuard, ContainersMayHaveSimilarNamesAndOnePid) {
@@ -178,8 +178,8 @@ TEST(TearGuard, ContainersMayHaveSimilarNamesAndOnePid) {
     text += "llm-worker-0:7:7 [0] NCCL INFO Connected all rings\n";
   }
   const Shard shard = read_text(text);
-  EXPECT_EQ(shard.speakers().size(), 2u);
-  EXPECT_LT(shard.losses().count(Loss::LineInDoubt), 300u);
+  EXPECT_EQ(shard.speakers.size(), 2u);
+  EXPECT_LT(shard.losses.count(Loss::LineInDoubt), 300u);
 }
 
 // A program had begun a line: "iteration: 3".
@@ -187,7 +187,7 @@ TEST(TearGuard, LineThatNamesAlmostTheSameHostMayBeTheKnownProcesss) {
   const Shard shard = read_text(std::string(kStart) +
                                 "itenode-a:41:41 [0] NCCL INFO Connected all rings\n"
                                 "node-b:52:52 [1] NCCL INFO Connected all rings\n");
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     EXPECT_EQ(log.torn, speaker.pid == 41) << speaker.host;
   }
 }
@@ -199,8 +199,8 @@ TEST(TearGuard, HostsThatShareAPidAreNotTorn) {
       text += std::string(host) + ":7:7 [0] NCCL INFO Connected all rings\n";
   }
   const Shard shard = read_text(text);
-  EXPECT_EQ(shard.speakers().size(), 2u);
-  for (const auto& [speaker, log] : shard.speakers()) EXPECT_FALSE(log.torn) << speaker.host;
+  EXPECT_EQ(shard.speakers.size(), 2u);
+  for (const auto& [speaker, log] : shard.speakers) EXPECT_FALSE(log.torn) << speaker.host;
 }
 
 TEST(TearGuard, BeginningOfAHeaderInsideAnotherProcesssWordsIsMissed) {
@@ -208,7 +208,7 @@ TEST(TearGuard, BeginningOfAHeaderInsideAnotherProcesssWordsIsMissed) {
                                 "node-b:52:52 [1] NCCL INFO Ininode-a:41:4tialized NET plugin IB\n"
                                 "node-b:52:52 [1] NCCL INFO Connected all rings\n");
   bool is_missed = false;
-  for (const auto& [speaker, log] : shard.speakers()) is_missed |= log.torn && speaker.pid == 41;
+  for (const auto& [speaker, log] : shard.speakers) is_missed |= log.torn && speaker.pid == 41;
   EXPECT_TRUE(is_missed);
 }
 
@@ -216,7 +216,7 @@ TEST(TearGuard, HeaderThatALaunchersTagHidesIsMissed) {
   const Shard shard = read_text(std::string(kStart) +
                                 "[default0]:node-a:41:41 [0] NCC/workspace/train.py FAILED\n"
                                 "L INFO NCCL_NVLS_ENABLE set by environment to 0.\n");
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     EXPECT_EQ(log.torn, speaker.pid == 41) << speaker.host;
   }
 }
@@ -233,7 +233,7 @@ TEST(TearGuard, DoubtIsLocal) {
   add_lines(100, 200);
   EXPECT_EQ(in_doubt(text), 1u);
   const Shard shard = read_text(std::string(kStart) + text);
-  for (const auto& [speaker, log] : shard.speakers()) {
+  for (const auto& [speaker, log] : shard.speakers) {
     EXPECT_EQ(log.lines, speaker.host == "node-a" ? 201u : 2u);
     EXPECT_EQ(log.torn, speaker.host == "node-a");
   }
@@ -272,8 +272,8 @@ TEST(TearGuard, OddShapesAreNoTears) {
   for (const std::string_view odd : kOdd) {
     EXPECT_EQ(in_doubt(odd), 0u) << odd;
     const Shard shard = read_text(std::string(kStart) + std::string(odd));
-    EXPECT_EQ(shard.losses().unrecognised, 0u) << odd;
-    for (const auto& [speaker, log] : shard.speakers()) EXPECT_FALSE(log.torn) << odd;
+    EXPECT_EQ(shard.losses.unrecognised, 0u) << odd;
+    for (const auto& [speaker, log] : shard.speakers) EXPECT_FALSE(log.torn) << odd;
   }
 }
 
@@ -283,7 +283,7 @@ TEST(TearGuard, FileThatEndsInsideARecordIsCutAndNotMerged) {
   for (const std::string_view end : kEnds) {
     EXPECT_EQ(in_doubt(end), 0u) << end;
     const Shard shard = read_text(std::string(kStart) + std::string(end));
-    EXPECT_TRUE(shard.speakers().begin()->second.cut) << end;
+    EXPECT_TRUE(shard.speakers.begin()->second.cut) << end;
   }
 }
 
@@ -291,9 +291,9 @@ TEST(TearGuard, FileOfOneProcessThatEndsInsideARecordIsNotTorn) {
   const Shard shard = read_text(
       "node-a:41:41 [0] NCCL INFO Using network IB\n"
       "node-a:41:41 [0] NCCL INFO comm 0x7f10 rank 0 nra");
-  ASSERT_EQ(shard.speakers().size(), 1u);
-  EXPECT_TRUE(shard.speakers().begin()->second.cut);
-  EXPECT_FALSE(shard.speakers().begin()->second.torn);
+  ASSERT_EQ(shard.speakers.size(), 1u);
+  EXPECT_TRUE(shard.speakers.begin()->second.cut);
+  EXPECT_FALSE(shard.speakers.begin()->second.torn);
 }
 
 TEST(TearGuard, FileOfOneProcessThatEndsInsideAStampIsCut) {
@@ -301,11 +301,11 @@ TEST(TearGuard, FileOfOneProcessThatEndsInsideAStampIsCut) {
       "[2026-02-03 04:05:06.202370] node-a:41:41 [0] NCCL INFO Using network IB\n";
   for (const std::string_view end : {"[2026-02-03 04:05", "[", "[2026-02-03 04:05:06.202371] "}) {
     const Shard shard = read_text(std::string(kWhole) + std::string(end));
-    EXPECT_TRUE(shard.speakers().begin()->second.cut) << end;
+    EXPECT_TRUE(shard.speakers.begin()->second.cut) << end;
   }
   for (const std::string_view end : {"done", "[x", ""}) {
     const Shard shard = read_text(std::string(kWhole) + std::string(end));
-    EXPECT_FALSE(shard.speakers().begin()->second.cut) << end;
+    EXPECT_FALSE(shard.speakers.begin()->second.cut) << end;
   }
 }
 
@@ -315,7 +315,7 @@ TEST(TearGuard, EveryLineIsCountedOnce) {
                                "Version 13000\n"
                                "node-a:41:41 [0] NCCL INFO cudaDri\n"
                                "node-a:41:41 [0] NCCL INFO xnode-b:52:52 [1] NCCL INFO y\n")
-                               .losses();
+                               .losses;
   EXPECT_EQ(losses.lines, 4u);
   EXPECT_EQ(losses.lines,
             losses.recognised + losses.unrecognised + losses.foreign + losses.unreadable);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "log/nccl_names.h"
-#include "replay/plan/dump_plan.h"
+#include "replay/plan/build_plan.h"
 
 namespace ncclog {
 namespace {

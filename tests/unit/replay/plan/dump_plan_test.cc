@@ -1,12 +1,11 @@
-#include "replay/plan/dump_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "base/error.h"
-#include "import/flight_recorder.h"
+#include "import/import.h"
+#include "replay/plan/build_plan.h"
 #include "replay/plan/check_plan.h"
 #include "support/dump_line.h"
 #include "support/plan_of_text.h"

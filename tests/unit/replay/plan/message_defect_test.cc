@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "replay/plan/recorded_defect.h"
+#include "replay/plan/build_plan.h"
 #include "support/call_log.h"
 #include "support/plan_of_text.h"
 

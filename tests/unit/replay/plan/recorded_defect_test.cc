@@ -1,7 +1,5 @@
 // What goes wrong in short logs, as the plans of them tell.
 
-#include "replay/plan/recorded_defect.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "model/build/build_job.h"
+#include "replay/plan/build_plan.h"
 #include "support/call_log.h"
 #include "support/empty_split.h"
 #include "support/plan_of_text.h"

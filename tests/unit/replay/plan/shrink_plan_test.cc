@@ -1,10 +1,9 @@
-#include "replay/plan/shrink_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "base/error.h"
+#include "replay/plan/build_plan.h"
 #include "support/plan_of_text.h"
 
 namespace ncclog {

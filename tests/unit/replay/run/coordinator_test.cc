@@ -45,7 +45,6 @@ struct Trial {
   ReplayPlan plan = two_rank_plan();
   TempDir folder;
   std::string plan_file = folder.add("plan.json", write_plan(plan));
-  Listener listener;
   RunRequest request;
   std::string misdeeds;
 
@@ -66,16 +65,14 @@ struct Trial {
         arguments_of({.plan = plan_file, .mode = request.mode, .rank = rank, .gpu = rank});
     process.start.arguments.insert(process.start.arguments.begin(), "fake_rank");
     process.start.environment = environment_of(
-        plan, rank,
-        {.logs = folder.path().native(), .coordinator = listener.address(), .token = request.token},
-        this_environment());
+        plan, rank, {.logs = folder.path().native(), .token = request.token}, this_environment());
     process.start.environment["FAKE_RANK"] = misdeeds;
     process.start.environment["FAKE_SHARED_MEMORY"] = folder.path().native();
     process.start.output = (folder.path() / ("rank-" + std::to_string(rank) + ".out")).native();
     request.processes.push_back(process);
   }
 
-  RunResult run() { return coordinate(request, listener); }
+  RunResult run() { return coordinate(request); }
 };
 
 /// "hung completion: completion was not over …", with pids made equal.
@@ -121,7 +118,6 @@ struct Row {
 
 constexpr Row kRows[] = {
     {"", "completed done", "by-itself 0, by-itself 0"},
-    {"0:twice:init 1:stranger:start", "completed done", "by-itself 0, by-itself 0"},
     {"1:wrong:teardown:3",
      "wrong teardown: rank 1: 3 of 3072 elements are wrong, the first is element 7 of call 1: 4 "
      "instead of 3",

@@ -4,10 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
-#include <thread>
+#include <string>
+#include <vector>
 
 #include "replay/plan/plan_json.h"
 #include "replay/run/connection.h"
+#include "replay/run/processes.h"
 #include "replay/run/protocol.h"
 #include "support/paths.h"
 #include "support/process.h"
@@ -72,48 +74,43 @@ TEST(ReplayProgram, ARankWithoutACoordinatorSaysWhoStartsIt) {
       run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "0", "--device", "0"});
   EXPECT_EQ(out.exit_code, 2);
   EXPECT_EQ(out.standard_error,
-            "ncclog-replay: NCCLOG_REPLAY_COORDINATOR is not set; ranks are started by "
+            "ncclog-replay: NCCLOG_REPLAY_CHANNEL names no socket; ranks are started by "
             "ncclog-replay run\n");
-}
-
-/// Hears `lines` lines of the first rank that says the token, then orders it to abort.
-std::vector<std::string> coordinate_one(Listener& listener, const std::string& token,
-                                        size_t lines) {
-  WaitingRoom room(token);
-  std::vector<Connection> ranks;
-  std::vector<std::string> heard;
-  for (int round = 0; round < 500 && heard.size() < lines; ++round) {
-    room.admit(listener.take_new());
-    for (Connection& rank : room.take_trusted()) ranks.push_back(std::move(rank));
-    for (Connection& rank : ranks) {
-      rank.receive();
-      while (auto line = rank.next_line()) heard.push_back(std::move(*line));
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  for (Connection& rank : ranks) rank.send(write_order({.kind = RunOrder::Kind::Abort}));
-  return heard;
 }
 
 TEST(ReplayProgram, ARankWithoutNcclTellsItsCoordinator) {
   const TempDir folder;
   const std::string plan = folder.add("plan.json", write_plan(sample_plan()));
-  Listener listener;
+  auto [ours, theirs] = make_channel();
+  ProcessStart start{
+      .program = (build_dir() / "ncclog-replay").native(),
+      .arguments = {"ncclog-replay", "rank", "--plan", plan, "--mode", "clean", "--rank", "1",
+                    "--device", "0", "--nccl", "/nowhere/libnccl.so.2"},
+      .environment = this_environment(),
+      .output = (folder.path() / "rank.out").native(),
+      .channel = theirs.descriptor()};
+  start.environment[kChannelVariable] = std::to_string(start.channel);
+  ChildProcess rank(start);
+  theirs.close();
   std::vector<std::string> heard;
-  std::thread coordinator([&] { heard = coordinate_one(listener, "secret", 2); });
-  const Outcome out =
-      run_replay({"rank", "--plan", plan, "--mode", "clean", "--rank", "1", "--device", "0",
-                  "--nccl", "/nowhere/libnccl.so.2"},
-                 {{kCoordinatorVariable, listener.address()}, {kTokenVariable, "secret"}});
-  coordinator.join();
-  EXPECT_EQ(out.exit_code, static_cast<int>(RankExit::Error));
+  while (ours.is_open()) {
+    PollList polled;
+    polled.add(ours);
+    polled.wait(std::chrono::seconds(20));
+    ours.receive();
+    while (auto line = ours.next_line()) {
+      heard.push_back(std::move(*line));
+      ours.send(write_order({.kind = RunOrder::Kind::Abort}));
+    }
+  }
+  while (rank.is_running()) rank.reap();
+  EXPECT_EQ(rank.reap()->exit_code, static_cast<int>(RankExit::Error));
   ASSERT_EQ(heard.size(), 2U);
-  const auto hello = parse_message(heard[0]);
-  const auto error = parse_message(heard[1]);
-  ASSERT_TRUE(hello && error);
-  EXPECT_EQ(hello->rank, 1);
+  const auto error = parse_message(heard[0]);
+  ASSERT_TRUE(error);
   EXPECT_EQ(error->error.find("NCCL could not be loaded: /nowhere/libnccl.so.2"), 0U)
       << error->error;
+  EXPECT_EQ(parse_message(heard[1])->kind, RankMessage::Kind::Aborted);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ std::string told(Environment environment) {
   return text;
 }
 
-RunSetup setup() { return {.logs = "/tmp/run-1", .coordinator = "127.0.0.1:9", .token = "t"}; }
+RunSetup setup() { return {.logs = "/tmp/run-1", .token = "t"}; }
 
 TEST(RunEnvironment, TakesOnlyTheUsersOwnAndWhatThePlanSays) {
   ReplayPlan plan = two_rank_plan();
@@ -44,7 +44,6 @@ TEST(RunEnvironment, LetsTheReplaysOwnLogBeRead) {
   EXPECT_EQ(environment.at("NCCL_DEBUG"), "INFO");
   EXPECT_EQ(environment.at("NCCL_DEBUG_SUBSYS"), "INIT,ENV,NET,COLL,GRAPH,TUNING");
   EXPECT_EQ(environment.at("NCCL_DEBUG_FILE"), "/tmp/run-1/nccl.%h.%p.log");
-  EXPECT_EQ(environment.at(kCoordinatorVariable), "127.0.0.1:9");
   EXPECT_EQ(environment.at(kTokenVariable), "t");
 }
 

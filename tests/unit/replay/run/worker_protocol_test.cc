@@ -13,9 +13,6 @@ struct MessageRow {
 
 std::vector<MessageRow> message_rows() {
   RankMessage start;
-  start.rank = 1;
-  start.pid = 4711;
-  start.gpu = 1;
   start.nccl_version = "2.28.9";
   start.ids = {{0, "6e63"}, {2, "01ab"}};
   RankMessage enqueue;
@@ -38,7 +35,7 @@ std::vector<MessageRow> message_rows() {
   aborted.kind = RankMessage::Kind::Aborted;
   return {
       {RankMessage(), R"({"at":"start"})"},
-      {start, R"({"at":"start","rank":1,"pid":4711,"gpu":1,"nccl":"2.28.9",)"
+      {start, R"({"at":"start","nccl":"2.28.9",)"
               R"("ids":{"0":"6e63","2":"01ab"}})"},
       {enqueue, R"({"at":"enqueue","init_seconds":1.5})"},
       {progress, R"({"progress":{"entered":3,"completed":2,"open":[2]}})"},

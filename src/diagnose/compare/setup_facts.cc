@@ -1,0 +1,523 @@
+// How was a run set up: settings, versions, interfaces, and the topology that NCCL found?
+//
+// One function derives the facts of a topic, one says why a run may lack one of them.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "diagnose/compare/run_difference.h"
+#include "diagnose/facts/coverage.h"
+#include "diagnose/facts/fact.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/network/interfaces.h"
+#include "diagnose/settings/nccl_variables.h"
+#include "log/address.h"
+#include "log/messages.h"
+
+namespace ncclog {
+
+// The settings of a run: what NCCL says that it has read, and who says so.
+//
+//   NCCL_P2P_DISABLE set by environment to 1.     on ranks 0-3 of 4    → NCCL_P2P_DISABLE: "1"
+//   NCCL_ALGO set by environment to Ring          on rank 3 of 4       → "Ring on rank 3; …"
+//
+// Who prints a setting counts where it is read everywhere. Values that name files, hosts or
+// addresses are different in every run and count only as being there.
+
+namespace {
+
+constexpr std::string_view kConfigPrefix = "Comm config ";
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What is written where, and by whom it can be reached: it changes nothing in the job.
+bool is_about_logging(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kNames = {"NCCL_RAS_ADDR", "NCCL_RAS_ENABLE",
+                                                      "NCCL_SET_THREAD_NAME", "NCCL_CONF_FILE",
+                                                      "NCCL_RAS_TIMEOUT_FACTOR"};
+  return name.starts_with("NCCL_DEBUG") || name.find("DUMP") != name.npos ||
+         is_one_of(name, kNames);
+}
+
+/// Has another value in every run, or on every host.
+bool is_never_alike(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kNames = {"NCCL_COMM_ID", "NCCL_HOSTID",
+                                                      "NCCL_RAS_ADDR", "NCCL_SOCKET_MAGIC"};
+  return is_one_of(name, kNames) || name.ends_with("_DUMP_FILE") || name == "NCCL_DEBUG_FILE";
+}
+
+/// The first line that prints each setting.
+std::map<std::string, Evidence, std::less<>> printed_settings(const Job& job) {
+  std::map<std::string, Evidence, std::less<>> printed;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (printed.contains(said.message.name)) return;
+    printed.emplace(said.message.name, evidence_of(said.record));
+  });
+  return printed;
+}
+
+/// Printed behind the end of an initialisation only. Settings of processes that start NCCL are read
+/// in the same places everywhere, so a few lines of each name tell.
+bool is_printed_late(const Job& job, std::string_view name) {
+  bool is_printed = false;
+  bool is_early = false;
+  for_each_said<EnvSet>(job, [&](const Said<EnvSet>& said) {
+    if (is_early || said.message.name != name) return;
+    is_printed = true;
+    const SourceRef completed = first_complete(job, nth_process(job, said.process));
+    is_early = completed.line == 0 || said.record.where < completed;
+  });
+  return is_printed && !is_early;
+}
+
+/// Processes of the instance whose settings the logs show: they print some, or come to the end of
+/// an initialisation.
+std::set<int> readers_of(const Job& job, const Instance& compared) {
+  std::set<int> readers;
+  for (const EnvironmentSetting& setting : job.environment) {
+    readers.insert(setting.processes.begin(), setting.processes.end());
+  }
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const bool is_reader = first_complete(job, job.processes[p]).line != 0;
+    if (is_reader) readers.insert(static_cast<int>(p));
+  }
+  const std::vector<int>& wanted = compared.processes;
+  std::erase_if(readers, [&](int process) {
+    return !std::binary_search(wanted.begin(), wanted.end(), process);
+  });
+  return readers;
+}
+
+/// "ranks 0-3", "2 processes".
+std::string who(const Job& job, const std::set<int>& processes) {
+  std::vector<int> ranks;
+  for (const int p : processes) {
+    const int rank = nth_process(job, p).rank;
+    if (rank < 0)
+      return fmt::format("{} process{}", processes.size(), processes.size() == 1 ? "" : "es");
+    ranks.push_back(rank);
+  }
+  return ranks_phrase(ranks);
+}
+
+using Camps = std::map<std::string, std::set<int>>;  ///< Processes by the value that they print.
+
+/// "1"; where some have another value or print none, "1 on ranks 0-2; not printed by rank 3".
+std::string camps_text(const Job& job, const Camps& camps, const std::set<int>& readers) {
+  std::set<int> silent = readers;
+  for (const auto& [value, processes] : camps) {
+    for (const int p : processes) silent.erase(p);
+  }
+  if (camps.size() == 1 && silent.empty()) return camps.begin()->first;
+  std::vector<std::string> parts;
+  for (const auto& [value, processes] : camps) {
+    parts.push_back(fmt::format("{} on {}", value, who(job, processes)));
+  }
+  if (!silent.empty()) parts.push_back("not printed by " + who(job, silent));
+  return join(parts, "; ");
+}
+
+std::string values_text(const Camps& camps) {
+  std::vector<std::string> values;
+  for (const auto& [value, processes] : camps) values.push_back(value);
+  return join(values, ", ");
+}
+
+FactValue setting_fact(const Job& job, const std::string& name, const Camps& camps,
+                       const std::set<int>& readers) {
+  const bool everywhere = !is_read_where_used(name) && !is_about_logging(name);
+  FactValue fact{.of = name, .minor = is_about_logging(name)};
+  fact.what = everywhere ? camps_text(job, camps, readers) : values_text(camps);
+  fact.value = is_never_alike(name) ? "set" : without_names(job, fact.what);
+  return fact;
+}
+
+/// What the application asked for when it made a communicator, but for its name.
+void add_configs(const Job& job, FactValue::Set& facts) {
+  std::map<std::string, Stated> by_name;
+  for_each_said<CommConfig>(job, [&](const Said<CommConfig>& said) {
+    if (said.message.name == "Comm name") return;
+    by_name[std::string(kConfigPrefix) + std::string(said.message.name)].try_emplace(
+        std::string(said.message.value), evidence_of(said.record));
+  });
+  for (const auto& [name, values] : by_name) add_stated(name, values, facts);
+}
+
+/// Whether some release of the job reads the variable.
+bool is_read_by_release(const Job& job, std::string_view name) {
+  const NcclVariable* variable = find_nccl_variable(name);
+  if (variable == nullptr || job.nccl_versions.empty()) return true;
+  return std::any_of(job.nccl_versions.begin(), job.nccl_versions.end(),
+                     [&](const std::string& version) {
+                       const bool is_older = compare_releases(version, variable->first) < 0;
+                       const bool is_newer =
+                           !variable->last.empty() && compare_releases(version, variable->last) > 0;
+                       return !is_newer && (!is_older || variable->first == "2.4.2");
+                     });
+}
+
+bool is_connected(const Job& job) {
+  return std::any_of(job.logs.begin(), job.logs.end(),
+                     [](const SpeakerLog& log) { return !log.connections.all.empty(); });
+}
+
+FactValue::Set settings(const Job& job, const Instance& compared) {
+  const std::set<int> readers = readers_of(job, compared);
+  std::map<std::string, Camps> by_name;
+  for (const EnvironmentSetting& setting : job.environment) {
+    for (const int p : setting.processes) {
+      if (readers.contains(p)) by_name[setting.name][setting.value].insert(p);
+    }
+  }
+  const auto printed = printed_settings(job);
+  FactValue::Set facts;
+  for (const auto& [name, camps] : by_name) {
+    FactValue& fact = facts.emplace_back(setting_fact(job, name, camps, readers));
+    if (const auto line = printed.find(name); line != printed.end()) {
+      fact.evidence.push_back(line->second);
+    }
+  }
+  add_configs(job, facts);
+  return facts;
+}
+
+FactValue without_setting(const Job& job, const FactValue& other, const Job& other_job) {
+  if (!has_spoken(job, Subsystem::Env)) {
+    return unknown("its logs show no setting: none is set, or ENV is not among its subsystems");
+  }
+  if (is_torn(job) || job.losses.count(Loss::LineLeftOut) > 0) {
+    return unknown("lines of its logs are torn or left out");
+  }
+  if (!has_initialised(job)) return unknown("no rank came to the end of its initialisation");
+  if (is_read_where_used(other.of)) return unknown("NCCL reads it only where it is of use");
+  if (!is_read_by_release(job, other.of)) return unknown("its release of NCCL does not read it");
+  if (!is_connected(job) && is_printed_late(other_job, other.of)) {
+    return unknown("it did not come as far as to read it");
+  }
+  return no();
+}
+
+// Which software a run uses: NCCL, CUDA, the driver, PyTorch, plugins and the network that they
+// bring.
+//
+//   NCCL version 2.28.9+cuda13.0        → NCCL: "2.28.9", CUDA of NCCL: "13.0"
+//   cudaDriverVersion 13000             → CUDA driver: "13.0"
+//   Using network AWS Libfabric         → network: "AWS Libfabric"
+
+constexpr std::string_view kNetwork = "network";
+constexpr std::string_view kNetPlugin = "network plugin";
+constexpr std::string_view kGpuDirect = "GPU Direct RDMA";
+
+/// Versions that the job lists; lines that name them are shown where there are some.
+void add_listed(const Job& job, std::string name, Product product, const Stated& said,
+                FactValue::Set& facts) {
+  Stated values;
+  for (const std::string& version : versions_of(job, product)) {
+    const auto line = said.find(version);
+    values.emplace(version, line == said.end() ? Evidence() : line->second);
+  }
+  add_stated(std::move(name), values, facts);
+}
+
+void add_parts(const Job& job, FactValue::Set& facts) {
+  std::map<std::string, Stated> ofi;
+  for_each_said<OfiVersion>(job, [&](const Said<OfiVersion>& said) {
+    if (said.message.part == "CUDA driver") return;
+    ofi[std::string(said.message.part)].try_emplace(std::string(said.message.version),
+                                                    evidence_of(said.record));
+  });
+  for (const auto& [part, values] : ofi) add_stated(part, values, facts);
+}
+
+/// "NET" and the other kinds of a network plugin keep their words, as do "TUNER", "ENV", …
+std::string plugin_name(std::string_view type) {
+  return type == "NET" ? std::string(kNetPlugin) : std::string(type) + " plugin";
+}
+
+void add_plugins(const Job& job, FactValue::Set& facts) {
+  std::map<std::string, Stated> plugins;
+  for_each_said<PluginLoaded>(job, [&](const Said<PluginLoaded>& said) {
+    const PluginLoaded& plugin = said.message;
+    std::string value(plugin.name);
+    if (!plugin.version.empty()) value += fmt::format(" ({})", plugin.version);
+    plugins[plugin_name(plugin.type)].try_emplace(std::move(value), evidence_of(said.record));
+  });
+  Stated& net = plugins[std::string(kNetPlugin)];
+  if (net.empty() && !job.network.plugin.empty()) net.try_emplace(job.network.plugin);
+  for (const auto& [name, values] : plugins) add_stated(name, values, facts);
+}
+
+FactValue::Set versions(const Job& job, const Instance&) {
+  FactValue::Set facts;
+  const auto version_of = [](const auto& message) { return message.version; };
+  add_listed(job, "NCCL", Product::Nccl, stated_by<NcclVersion>(job, version_of), facts);
+  add_listed(job, "CUDA of NCCL", Product::Cuda,
+             stated_by<NcclVersion>(job, [](const auto& banner) { return banner.cuda; }), facts);
+  add_stated(
+      "CUDA driver",
+      stated_by<CudaDriverVersion>(job,
+                                   [](const auto& driver) {
+                                     return driver.version < 0 ? "" : cuda_release(driver.version);
+                                   }),
+      facts);
+  add_listed(job, "PyTorch", Product::PyTorch, stated_by<TorchVersionLine>(job, version_of), facts);
+  add_stated("source of NCCL",
+             stated_by<GitVersion>(job, [](const auto& source) { return source.commit; }), facts);
+  add_parts(job, facts);
+  return facts;
+}
+
+FactValue without_version(const Job&, const FactValue&, const Job&) {
+  return unknown("no line of its logs names the version");
+}
+
+FactValue::Set networks(const Job& job, const Instance&) {
+  FactValue::Set facts;
+  Stated names =
+      stated_by<NetworkSelected>(job, [](const auto& selected) { return selected.network; });
+  if (names.empty() && !job.network.name.empty()) names.try_emplace(job.network.name);
+  add_stated(std::string(kNetwork), names, facts);
+  add_plugins(job, facts);
+  add_stated(std::string(kGpuDirect),
+             stated_by<GpuDirect>(job, [](const auto& direct) { return direct.state; }), facts);
+  return facts;
+}
+
+FactValue without_network(const Job& job, const FactValue& other, const Job&) {
+  if (other.of == kNetwork) return unknown("no line of its logs says which network NCCL uses");
+  if (other.of == kGpuDirect) return unknown("no line of its logs tells of GPU Direct RDMA");
+  // NCCL says of every plugin whether it was found.
+  if (other.of == kNetPlugin || !has_initialised(job)) {
+    return unknown("no line of its logs tells of plugins");
+  }
+  return no();
+}
+
+// Through which interfaces and RDMA devices do the hosts of a run talk?
+//
+//   Bootstrap: Using eth0:192.0.2.2<0>                     → bootstrap: "eth0"
+//   NET/IB : Using [0]mlx5_0:1/IB … ; OOB ib0:10.1.2.3<0>  → devices of IB: "mlx5_0:1/IB, …"
+//
+// Hosts are told apart by what they list only. Interfaces that somebody makes for each container or
+// virtual machine have numbers that mean nothing: "vn542a10" counts as "vn*a*".
+
+/// "veth1f2e" → "veth*": the letters, and a star for each run of what may be a number.
+std::string without_numbers(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (!is_digit(c)) {
+      out += c;
+    } else if (!out.ends_with('*')) {
+      out += '*';
+    }
+  }
+  return out;
+}
+
+/// The name, if it is one that a machine keeps.
+std::string lasting_name(const NetDevice& device) {
+  if (is_host_bridge(device.name) && device.name.starts_with("br-")) return "br-*";
+  const bool passes = is_virtual_interface(device.name) && !is_host_bridge(device.name);
+  const bool local = is_ipv6(device.address) && is_link_local(device.address) &&
+                     !is_infiniband_interface(device.name);
+  if (passes || local) return without_numbers(device.name);
+  return std::string(device.name);
+}
+
+std::string device_name(const NetDevice& device) {
+  std::string name = lasting_name(device);
+  if (device.port >= 0) name += fmt::format(":{}", device.port);
+  if (!device.link.empty()) name += fmt::format("/{}", device.link);
+  return name;
+}
+
+/// What a host lists in one place.
+using Devices = std::set<std::string>;
+
+struct HostDevices {
+  Devices devices;
+  Evidence line;
+};
+
+/// By host, for each place in which devices are listed.
+using Lists = std::map<std::string, std::map<std::string, HostDevices>>;
+
+void add_list(std::string_view list, const std::string& place, const std::string& host,
+              const Record& record, Lists& lists) {
+  HostDevices& there = lists[place][host];
+  if (there.line.where.line == 0) there.line = evidence_of(record);
+  for (const NetDevice& device : parse_device_list(list)) {
+    // NCCL's buffer may end in the middle of the last one.
+    const bool cut = place == "devices of IB" && device.link != "IB" && device.link != "RoCE";
+    if (!cut) there.devices.insert(device_name(device));
+  }
+}
+
+Lists device_lists(const Job& job) {
+  Lists lists;
+  const auto host_of = [&](int process) -> const std::string& {
+    return nth_process(job, process).host;
+  };
+  for_each_said<BootstrapInterface>(job, [&](const Said<BootstrapInterface>& said) {
+    add_list(said.message.devices, "bootstrap", host_of(said.process), said.record, lists);
+  });
+  for_each_said<NetDevices>(job, [&](const Said<NetDevices>& said) {
+    const std::string& host = host_of(said.process);
+    const std::string network(said.message.network);
+    add_list(said.message.devices, "devices of " + network, host, said.record, lists);
+    if (said.message.oob.empty()) return;
+    add_list(said.message.oob, "out-of-band of " + network, host, said.record, lists);
+  });
+  return lists;
+}
+
+std::string devices_text(const Devices& devices) {
+  if (devices.empty()) return "none";
+  return join(std::vector<std::string>(devices.begin(), devices.end()), " ");
+}
+
+FactValue::Set interfaces(const Job& job, const Instance&) {
+  FactValue::Set facts;
+  for (const auto& [place, hosts] : device_lists(job)) {
+    Stated values;
+    for (const auto& [host, there] : hosts) {
+      values.try_emplace(devices_text(there.devices), there.line);
+    }
+    add_stated(place, values, facts);
+  }
+  return facts;
+}
+
+FactValue without_interface(const Job&, const FactValue&, const Job&) {
+  return unknown("no line of its logs lists them");
+}
+
+// What hangs on what in the hosts of a run, as NCCL sees it?
+//
+//   GPU/0-a1000 … (2/240.0/NVL) … (4/48.0/PHB)   → between GPUs: "NVL", GPUs to NICs: "PHB"
+//
+// Hosts are told apart by what they have only, so a job on other hosts of the same sort has the
+// same facts. Bus ids and the order of devices are names, and left out.
+
+constexpr std::string_view kNvls = "NVLink SHARP";
+
+using Counts = std::map<std::string, int64_t>;
+
+/// "56 NVL, 8 SYS".
+std::string counts_text(const Counts& counts) {
+  std::vector<std::string> parts;
+  for (const auto& [what, count] : counts) parts.push_back(fmt::format("{} {}", count, what));
+  return join(parts, ", ");
+}
+
+/// "NVL at 370.8 GB/s".
+std::string link_text(std::string_view type, double bw) {
+  return bw < 0 ? std::string(type) : fmt::format("{} at {:.1f} GB/s", type, bw);
+}
+
+using CountsByName = std::map<std::string, Counts>;
+
+const std::string& kind_of(const SystemTopology& system, int node) {
+  return system.nodes[static_cast<size_t>(node)].name.kind;
+}
+
+void add_gpu_paths(const SystemTopology& system, std::string_view to, Counts& counts) {
+  for (const SystemPath& path : system.paths) {
+    const bool wanted = path.from != path.to && kind_of(system, path.from) == "GPU" &&
+                        kind_of(system, path.to) == to;
+    if (wanted) ++counts[path.type];
+  }
+}
+
+/// What one host shows, by the name of the fact.
+CountsByName host_counts(const SystemTopology& system) {
+  CountsByName counts;
+  for (const SystemNode& node : system.nodes) {
+    const std::string& kind = node.name.kind;
+    const bool has_speed = kind == "NET" && node.speed >= 0;
+    if (kind == "NET" || kind == "GPU" || kind == "CPU") {
+      ++counts["devices of a host"]
+              [has_speed ? fmt::format("NIC of {:.1f} GB/s", node.speed) : kind];
+    }
+    if (kind == "GPU" && node.parent >= 0) {
+      ++counts["PCI links of GPUs"][link_text(node.link, node.bw)];
+    }
+  }
+  for (const SystemLink& link : system.links) {
+    if (kind_of(system, link.from) != "GPU") continue;
+    ++counts["NVLinks of GPUs"][link_text(link.type, link.bw)];
+  }
+  add_gpu_paths(system, "GPU", counts["paths between GPUs"]);
+  add_gpu_paths(system, "NET", counts["paths from GPUs to NICs"]);
+  std::erase_if(counts, [](const auto& entry) { return entry.second.empty(); });
+  return counts;
+}
+
+Evidence first_topology_line(const Job& job) {
+  Evidence line;
+  for_each_said<SystemHeader>(job, [&](const Said<SystemHeader>& said) {
+    if (line.where.line == 0 || said.record.where < line.where) line = evidence_of(said.record);
+  });
+  return line;
+}
+
+void add_hosts(const Job& job, FactValue::Set& facts) {
+  std::map<std::string, Stated> by_name;
+  const Evidence line = first_topology_line(job);
+  for (const HostTopology& host : job.topologies) {
+    // A file may describe a host that another one describes too, or more than what NCCL uses.
+    if (!host.source.empty() || host.system.cut) continue;
+    for (const auto& [name, counts] : host_counts(host.system))
+      by_name[name].try_emplace(counts_text(counts), line);
+  }
+  for (const auto& [name, values] : by_name) add_stated(name, values, facts);
+}
+
+FactValue::Set topology(const Job& job, const Instance&) {
+  FactValue::Set facts;
+  add_hosts(job, facts);
+  add_stated(std::string(kNvls),
+             stated_by<NvlsSupport>(job,
+                                    [](const auto& nvls) {
+                                      return nvls.state == "available" ? "available"
+                                                                       : "not available";
+                                    }),
+             facts);
+  return facts;
+}
+
+FactValue without_topology(const Job& job, const FactValue& other, const Job&) {
+  const bool shows =
+      std::any_of(job.topologies.begin(), job.topologies.end(),
+                  [](const HostTopology& host) { return host.source.empty() && !host.system.cut; });
+  if (other.of == kNvls) return unknown("no line of its logs tells of NVLink SHARP");
+  return shows ? no() : unknown("no process prints its host's devices (subsystem GRAPH)");
+}
+
+constexpr TopicRow kTopics[] = {
+    {Topic::Setting, "setting", "setting", "not set", settings, without_setting},
+    {Topic::Version, "version", "version of", "none", versions, without_version},
+    {Topic::Network, "network", "", "none", networks, without_network},
+    {Topic::Interface, "interface", "interfaces:", "none", interfaces, without_interface},
+    {Topic::Topology, "topology", "topology:", "none", topology, without_topology},
+};
+
+}  // namespace
+
+std::span<const TopicRow> setup_topics() { return kTopics; }
+
+std::set<int> ranks_with_settings(const Job& job) {
+  std::set<int> ranks;
+  for (const int p : readers_of(job, job_instance(job))) ranks.insert(nth_process(job, p).rank);
+  ranks.erase(-1);
+  return ranks;
+}
+
+}  // namespace ncclog

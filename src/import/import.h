@@ -1,0 +1,106 @@
+// What is read beside logs: dumps of PyTorch's Flight Recorder, answers of NCCL's RAS, topology
+// files, settings in YAML. One function a format.
+//
+// None of them throws for what the bytes are, and memory is proportional to their number: the files
+// are hostile, may nest, repeat or end anywhere. What cannot be read is a `problem`, a clause.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "log/settings.h"
+#include "model/flight_recorder.h"
+#include "model/ras.h"
+#include "model/topology.h"
+
+namespace ncclog {
+
+// From a dump of PyTorch's Flight Recorder, pickle or JSON, to the model.
+//
+//   {"version": "2.10", "pg_config": {"0": {"name": "0", "desc": "default_pg", "ranks": "[0, 1]"}},
+//    "pg_status": {"0": {"last_enqueued_collective": 29, …}}, "entries": [{"record_id": 0, …}]}
+//
+// The form is decided by the bytes; the file's name only supplies the rank ("nccl_trace_rank_5"),
+// and only where the groups in the dump do not contradict it. Keys that a schema lacks stay
+// unknown. In JSON the counters of pg_status are texts, times that are not set are 0 and there are
+// no frames.
+
+struct FlightRecorderImport {
+  FlightRecorderDump dump;
+  std::string problem;  ///< Why the bytes are no dump that can be read, a clause; empty: they are.
+};
+
+/// Reads a dump. `path` is the file's.
+FlightRecorderImport import_flight_recorder(std::string_view bytes, std::string_view path);
+
+/// The rank that a dump's file name ends with, compression and form aside: "fr_3", "fr_3.json.gz",
+/// "nccl_trace_rank_12" → 12. -1: it ends with no number or with one that no rank has.
+int rank_in_name(std::string_view path);
+
+// From the JSON form of an ncclras answer (NCCL 2.28 and later) to the model.
+//
+//   {"nccl_version": "2.28.9", "communicators_count": 1, "communicators": [{"hash": "0xcf26…",
+//    "size": 8, "ranks": [{"rank": 0, "status": {"init_state": 0, …}, "collective_counts":
+//    {"AllReduce": 120, …}}, …], "missing_ranks": [{"rank": 3, "status": {"unresponsive": true,
+//    "considered_dead": false}}]}], "ras": {"timeouts_count": 0}}
+//
+// From ras/client_support.cc. The JSON lists ranks and judges nothing; the statements that the text
+// form makes about differing counts, states and errors are made here in the same way.
+
+struct RasImport {
+  RasReport report;
+  std::string problem;  ///< Why the bytes are no answer that can be read; empty: they are.
+};
+
+/// Reads an answer.
+RasImport import_ras_json(std::string_view bytes);
+
+// The machine as NCCL writes it to a file, or reads it from one.
+//
+//   <system version="1">
+//     <cpu host_hash="0x3f…" numaid="0" affinity="…" arch="x86_64" vendor="GenuineIntel" …>
+//       <pci busid="0000:17:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+//         <pci busid="0000:19:00.0" class="0x030200" …>
+//           <gpu dev="0" sm="90" rank="0" gdr="1">
+//             <nvlink target="0000:05:00.0" count="18" tclass="0x068000"/>
+//
+// NCCL_TOPO_DUMP_FILE and NCCL_TOPO_FILE name such files (graph/xml.cc). Bandwidths are not in
+// them: they are computed as graph/topo.cc does, so that nodes and links compare with a log's.
+//
+// Nothing in the file is fetched or expanded.
+
+/// A topology file that was read.
+struct TopologyImport {
+  SystemTopology system;
+  std::string problem;  ///< Why the file could not be read, a clause; empty: it was read.
+};
+
+/// Takes a file's bytes apart. Refused are files that are no well-formed XML to their end, that
+/// declare a document type, that nest more than 64 levels or hold more than 10000 elements.
+TopologyImport import_topology(std::string_view bytes);
+
+// Which variables does a YAML file set for the programs that it starts?
+//
+//   env:                             Kubernetes, in every container
+//     - name: NCCL_DEBUG
+//       value: INFO
+//   environment: [NCCL_DEBUG=INFO]   docker-compose, as a list or as a map
+//   envs: {NCCL_DEBUG: INFO}         SkyPilot, torchx
+//   run: |                           and scripts in texts
+//     export NCCL_DEBUG=INFO
+//
+// The forms are recognised by their shape, not by the names of keys, so unknown tools work as well.
+// Aliases are not followed: what they stand for has been read where it is written.
+
+struct YamlSettings {
+  /// In the order of the file. What stands in different lists or maps has different scopes.
+  std::vector<Setting> settings;
+  std::string problem;  ///< Why the file could not be read to its end; empty: it was.
+};
+
+/// The settings of all documents in `yaml`; what was found before a mistake is kept.
+YamlSettings read_yaml_settings(std::string_view yaml);
+
+}  // namespace ncclog

@@ -1,0 +1,571 @@
+// The job itself, as far as the logs tell it: what a page says besides findings.
+//
+//   Job                ranks 8 on 2 hosts, NCCL 2.28.9, connections P2P/CUMEM 24, NET/IB/GDRDMA 8
+//   Ranks              6 complete, 2 not seen; a row for each
+//   Time line          a lane for each process, and all milestones as a table
+//   Inputs             what was read and what of it could not be used; how the job ended
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnose/calls/who_waits.h"
+#include "diagnose/facts/job_facts.h"
+#include "diagnose/network/connections.h"
+#include "diagnose/outcome/outcome.h"
+#include "report/document/job_charts.h"
+#include "report/document/report_document.h"
+#include "report/graph/rank_paths.h"
+#include "report/tables/tables.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+namespace {
+
+// Size, versions, hosts, network.
+
+constexpr size_t kMaxNames = 8;
+
+std::string some(const std::vector<std::string>& names) { return some_of(names, kMaxNames); }
+
+std::string ranks_words(const Job& job) {
+  if (!job.nranks) return {};
+  std::string out = std::to_string(*job.nranks);
+  if (job.nhosts > 0) {
+    out += fmt::format(" on {}", plural(static_cast<uint64_t>(job.nhosts), "host"));
+  }
+  if (job.communicators.empty() || job.communicators.front().nranks != *job.nranks) return out;
+  std::vector<int> unseen;
+  for (const CommRank& rank : job.communicators.front().ranks) {
+    if (rank.state == RankState::NotSeen && rank.rank >= 0) unseen.push_back(rank.rank);
+  }
+  if (unseen.empty()) return out;
+  return out +
+         fmt::format("; no line of rank{} {}", unseen.size() == 1 ? "" : "s", ranges_text(unseen));
+}
+
+/// "8: 4 on each host"; empty unless lines say which GPUs.
+std::string gpus_words(const Job& job) {
+  std::map<std::string, std::set<std::string>> by_host;
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process < 0 || rank.bus_id.empty()) continue;
+      by_host[job.processes[static_cast<size_t>(rank.process)].host].insert(rank.bus_id);
+    }
+  }
+  if (by_host.empty()) return {};
+  size_t all = 0;
+  std::set<size_t> sizes;
+  for (const auto& [host, gpus] : by_host) {
+    all += gpus.size();
+    sizes.insert(gpus.size());
+  }
+  if (by_host.size() == 1) return std::to_string(all);
+  if (sizes.size() == 1) return fmt::format("{}: {} on each host", all, *sizes.begin());
+  return fmt::format("{}: {} to {} on a host", all, *sizes.begin(), *sizes.rbegin());
+}
+
+/// "13.0, driver 13.0"
+std::string cuda_words(const Job& job) {
+  std::string out = some(job.cuda_versions);
+  const std::string drivers = some(driver_versions(job));
+  if (drivers.empty()) return out;
+  return out + (out.empty() ? "driver " : ", driver ") + drivers;
+}
+
+std::string network_words(const Job& job) {
+  const Network& network = job.network;
+  if (network.name.empty() && network.plugin.empty()) return {};
+  const std::string name = network.name.empty() ? "not named" : network.name;
+  if (network.plugin.empty()) return name;
+  return name + (network.plugin == "internal" ? ", no plugin" : ", plugin " + network.plugin);
+}
+
+/// "mlx5_0 (IB), eth0"
+std::string interfaces_words(const Job& job) {
+  std::set<std::string> names;
+  for (const Interface& interface : job.network.interfaces) {
+    names.insert(interface.link.empty() ? interface.name
+                                        : fmt::format("{} ({})", interface.name, interface.link));
+  }
+  return some({names.begin(), names.end()});
+}
+
+/// "NET/IB/GDRDMA" for "NET/IB/3(5)/GDRDMA/Shared"; other paths as printed.
+std::string path_class(const std::string& path) {
+  const PathParts parts = parse_path(path);
+  if (parts.transport != Transport::NET) return path;
+  return fmt::format("NET/{}{}", parts.network, parts.gpudirect ? "/GDRDMA" : "");
+}
+
+/// "P2P/CUMEM 24, NET/IB/GDRDMA 8": most frequent first.
+std::string connections_words(const Job& job) {
+  std::set<std::tuple<std::string, int, int>> connections;
+  for (const SpeakerLog& log : job.logs) {
+    for (const auto& [key, use] : log.connections.all) {
+      connections.emplace(path_class(key.path), key.src_rank, key.dst_rank);
+    }
+  }
+  std::map<std::string, size_t> counts;
+  for (const auto& [path, src, dst] : connections) ++counts[path];
+  std::vector<std::pair<std::string, size_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (const auto& [path, n] : sorted) words.push_back(fmt::format("{} {}", path, n));
+  return some(words);
+}
+
+/// "1 of 8 ranks, 4 of 2 ranks": largest first.
+std::string communicators_words(const Job& job) {
+  std::map<int, size_t, std::greater<>> by_size;
+  for (const Communicator& comm : job.communicators) ++by_size[comm.nranks];
+  std::vector<std::string> words;
+  for (const auto& [nranks, n] : by_size) {
+    words.push_back(
+        nranks < 0 ? fmt::format("{} of unknown size", n)
+                   : fmt::format("{} of {}", n, plural(static_cast<uint64_t>(nranks), "rank")));
+  }
+  return some(words);
+}
+
+}  // namespace
+
+Facts job_shape(const Job& job) {
+  Facts facts{.rows = {{"ranks", ranks_words(job)},
+                       {"GPUs", gpus_words(job)},
+                       {"hosts", some(job.hosts)},
+                       {std::string(library_name(job)), some(job.nccl_versions)},
+                       {"CUDA", cuda_words(job)},
+                       {"PyTorch", some(job.pytorch_versions)},
+                       {"network", network_words(job)},
+                       {"interfaces", interfaces_words(job)},
+                       {"connections", connections_words(job)},
+                       {"communicators", communicators_words(job)}}};
+  std::erase_if(facts.rows, [](const Labelled& row) { return row.text.empty(); });
+  return facts;
+}
+
+namespace {
+
+// Where each communicator stands, and each rank.
+
+/// Communicators at which ranks differ or some are ahead come first.
+Section fronts_section(const Job& job) {
+  Section section{.heading = "Where each communicator stands", .id = "fronts"};
+  Table table = fronts_table(job);
+  if (table.rows.empty()) return section;
+  std::vector<std::vector<Cell>> open;
+  std::vector<std::vector<Cell>> closed;
+  size_t row = 0;  // Both come in the same order.
+  for (const CallFront& front : call_fronts(job)) {
+    const auto& comm = job.communicators[static_cast<size_t>(front.communicator)];
+    const bool is_open = front.is_open() || comm.difference;
+    (is_open ? open : closed).push_back(std::move(table.rows[row++]));
+  }
+  if (open.empty()) {
+    table.notes.push_back("No rank is seen ahead of another.");
+  } else {
+    table.notes.push_back(
+        "So it is where the logs end: who went on after others gave up stands ahead of them. "
+        "Ranks are a few calls apart in any job that runs.");
+  }
+  table.rows = std::move(open);
+  table.rows.insert(table.rows.end(), closed.begin(), closed.end());
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+constexpr size_t kMaxRanks = 1200;
+
+/// How many rows of a table of ranks have which state, most first.
+std::vector<std::pair<std::string, size_t>> states_of(const Table& ranks, size_t column) {
+  std::map<std::string, size_t> counts;
+  for (const auto& row : ranks.rows) {
+    const auto* state = std::get_if<std::string>(&row[column]);
+    ++counts[state == nullptr ? "unknown" : *state];
+  }
+  std::vector<std::pair<std::string, size_t>> states(counts.begin(), counts.end());
+  std::stable_sort(states.begin(), states.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return states;
+}
+
+size_t column_of(const Table& table, std::string_view name) {
+  return static_cast<size_t>(std::find(table.columns.begin(), table.columns.end(), name) -
+                             table.columns.begin());
+}
+
+/// Keeps kMaxRanks rows: those with a note or a rare state before others, in their order.
+void keep_telling_rows(Table& table, const std::string& usual) {
+  if (table.rows.size() <= kMaxRanks) return;
+  const size_t state = column_of(table, "state");
+  const size_t note = column_of(table, "note");
+  const auto is_usual = [&](const std::vector<Cell>& row) {
+    const auto* text = std::get_if<std::string>(&row[state]);
+    return text != nullptr && *text == usual && std::holds_alternative<std::monostate>(row[note]);
+  };
+  size_t usual_left = kMaxRanks;
+  size_t odd_left = kMaxRanks;
+  const auto odd = static_cast<size_t>(std::count_if(
+      table.rows.begin(), table.rows.end(), [&](const auto& row) { return !is_usual(row); }));
+  usual_left -= std::min(kMaxRanks, odd);
+  const size_t all = table.rows.size();
+  std::erase_if(table.rows, [&](const auto& row) {
+    size_t& left = is_usual(row) ? usual_left : odd_left;
+    if (left == 0) return true;
+    --left;
+    return false;
+  });
+  table.notes.push_back(
+      fmt::format("{} of {} ranks are shown, those unlike most first; 'ncclog show ranks' lists "
+                  "all.",
+                  table.rows.size(), all));
+}
+
+Section ranks_section(const Job& job) {
+  Section section{.heading = "Ranks", .id = "ranks", .folds = true};
+  Table table = ranks_table(job);
+  if (!table.rows.empty()) {
+    const auto states = states_of(table, column_of(table, "state"));
+    keep_telling_rows(table, states.front().first);
+    Facts tally{.tally = true};
+    for (const auto& [state, count] : states) tally.rows.push_back({std::to_string(count), state});
+    section.blocks.push_back(std::move(tally));
+  }
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+// What connects the ranks.
+
+std::string what_rows_are(const TransportMatrix& matrix) {
+  if (matrix.hosts_per_row == 0) return "From each rank (row) to each rank (column).";
+  if (matrix.hosts_per_row == 1) {
+    return fmt::format("{} ranks, so rows and columns are hosts.", matrix.ranks);
+  }
+  return fmt::format("{} ranks, so rows and columns are hosts, {} neighbours each.", matrix.ranks,
+                     matrix.hosts_per_row);
+}
+
+Section transports_section(const Job& job) {
+  Section section{.heading = "Transports", .id = "transports", .folds = true};
+  const RankPaths paths = rank_paths(job);
+  if (!paths.pairs.empty()) {
+    TransportMatrix matrix = transport_matrix(paths);
+    section.blocks.push_back(Paragraph{what_rows_are(matrix)});
+    section.blocks.push_back(Figure{"transport matrix", std::move(matrix), channels_table(job)});
+  }
+  if (paths.torn > 0) {
+    section.blocks.push_back(Paragraph{fmt::format(
+        "{} of processes whose lines are torn: left out.", plural(paths.torn, "connection"))});
+  }
+  if (paths.unplaced > 0) {
+    section.blocks.push_back(Paragraph{fmt::format(
+        "{} left out: the log names ranks of several communicators alike, and does not tell which "
+        "process is at the other end.",
+        paths.unplaced == 1 ? "1 connection is"
+                            : fmt::format("{} connections are", paths.unplaced))});
+  }
+  return section;
+}
+
+Section drawing_section(std::string heading, std::string id, Drawing drawing) {
+  Section section{.heading = std::move(heading), .id = std::move(id), .folds = true};
+  if (drawing.graphs.empty()) return section;
+  for (const std::string& note : drawing.notes) section.blocks.push_back(Paragraph{note});
+  for (Graph& graph : drawing.graphs) {
+    Section part{.heading = graph.title, .folds = true};
+    for (const std::string& remark : graph.remarks) part.blocks.push_back(Paragraph{remark});
+    part.blocks.push_back(Figure{.name = graph.title, .drawing = std::move(graph), .table = {}});
+    section.parts.push_back(std::move(part));
+  }
+  return section;
+}
+
+// Settings that NCCL reports.
+
+/// A setting with all its values.
+struct SettingValues {
+  std::map<std::string, std::vector<int>> processes_by_value;
+  size_t processes = 0;
+};
+
+std::string ranks_of(const Job& job, const std::vector<int>& processes) {
+  std::vector<int> ranks;
+  for (const int process : processes) {
+    const int rank = job.processes[static_cast<size_t>(process)].rank;
+    if (rank >= 0) ranks.push_back(rank);
+  }
+  return ranges_text(std::move(ranks));
+}
+
+std::map<std::string, SettingValues> settings_by_name(const Job& job) {
+  std::map<std::string, SettingValues> settings;
+  for (const EnvironmentSetting& setting : job.environment) {
+    SettingValues& values = settings[setting.name];
+    values.processes_by_value[setting.value] = setting.processes;
+    values.processes += setting.processes.size();
+  }
+  return settings;
+}
+
+size_t processes_with_settings(const Job& job) {
+  std::set<int> processes;
+  for (const EnvironmentSetting& setting : job.environment) {
+    processes.insert(setting.processes.begin(), setting.processes.end());
+  }
+  return processes.size();
+}
+
+void add_rows(const Job& job, const std::string& name, const SettingValues& values, Table& table) {
+  for (const auto& [value, processes] : values.processes_by_value) {
+    table.rows.push_back({text_cell(name), text_cell(value), text_cell(ranks_of(job, processes)),
+                          number_cell(static_cast<int64_t>(processes.size()))});
+  }
+}
+
+/// Those whose value differs between processes first.
+Section settings_section(const Job& job) {
+  Section section{.heading = "Settings that NCCL reports", .id = "settings", .folds = true};
+  const std::map<std::string, SettingValues> settings = settings_by_name(job);
+  if (settings.empty()) return section;
+  const size_t all = processes_with_settings(job);
+  const std::vector<std::string> columns = {"name", "value", "ranks", "processes"};
+  Table differing{.name = "env", .columns = columns};
+  Table same{.name = "env", .columns = columns};
+  for (const auto& [name, values] : settings) {
+    const bool differs = values.processes_by_value.size() > 1 || values.processes < all;
+    add_rows(job, name, values, differs ? differing : same);
+  }
+  if (differing.rows.empty()) {
+    section.blocks = {
+        Paragraph{all == 1
+                      ? "One process reports settings."
+                      : fmt::format("The same in all {} processes that report settings.", all)},
+        std::move(same)};
+    return section;
+  }
+  section.parts.push_back({"Not the same everywhere", {std::move(differing)}});
+  if (!same.rows.empty()) section.parts.push_back({"The same everywhere", {std::move(same)}});
+  return section;
+}
+
+Section communicators_section(const Job& job) {
+  Section section{.heading = "Communicators", .id = "communicators", .folds = true};
+  if (!job.communicators.empty()) section.blocks.push_back(communicators_table(job));
+  return section;
+}
+
+// What was read, and what of it could not be used.
+
+/// "17 files", "9 files in an archive".
+std::string files_text(const Job& job) {
+  const auto archives =
+      static_cast<size_t>(std::count_if(job.inputs.begin(), job.inputs.end(),
+                                        [](const JobInput& input) { return input.is_archive; }));
+  const std::string files = plural(job.inputs.size() - archives, "file");
+  if (archives == 0) return files;
+  return fmt::format("{}, unpacking {}", files, plural(archives, "archive"));
+}
+
+/// Ranks that some line speaks for, of those that the job has; nullopt: not known, or all.
+std::optional<size_t> ranks_seen(const Job& job) {
+  if (job.communicators.empty() || !job.flight_recorders.empty()) return std::nullopt;
+  const std::vector<CommRank>& ranks = job.communicators.front().ranks;
+  const auto seen = static_cast<size_t>(std::count_if(
+      ranks.begin(), ranks.end(), [](const CommRank& rank) { return rank.process >= 0; }));
+  const auto all = static_cast<size_t>(job.nranks.value_or(0));
+  return ranks.size() == all && seen > 0 && seen < all ? std::optional(seen) : std::nullopt;
+}
+
+std::string inputs_line(const Job& job) {
+  std::string out =
+      fmt::format("Read {} from {}", plural(job.losses.lines, "line"), files_text(job));
+  // Lines without a pid may be of any process, so they are not counted as one.
+  const auto processes = std::count_if(job.processes.begin(), job.processes.end(),
+                                       [](const Process& process) { return process.pid >= 0; });
+  if (const auto seen = ranks_seen(job)) {
+    out += fmt::format(": {} of {} ranks seen", *seen, *job.nranks);
+  } else if (job.nranks) {
+    out += fmt::format(": {}", plural(static_cast<uint64_t>(*job.nranks), "rank"));
+  } else if (processes > 0) {
+    out += fmt::format(": {} {}", processes, processes == 1 ? "process" : "processes");
+  }
+  if (job.nhosts > 0) {
+    out += fmt::format("{} on {}", job.nranks || processes > 0 ? "" : ": processes",
+                       plural(static_cast<uint64_t>(job.nhosts), "host"));
+  }
+  if (!job.nccl_versions.empty())
+    out += fmt::format(", {} {}", library_name(job), join(job.nccl_versions, ", "));
+  if (!job.network.name.empty()) out += ", network " + job.network.name;
+  return out + ".";
+}
+
+/// Inputs of one fate, the first ones by name: " Cut: logs/a.gz, logs/b.gz and 6 more. The …".
+std::string odd_inputs(const Job& job, InputStatus status, std::string_view word,
+                       size_t most_names) {
+  std::vector<std::string> names;
+  std::string note;
+  for (const JobInput& input : job.inputs) {
+    if (input.status != status) continue;
+    names.push_back(input.path);
+    if (note.empty()) note = input.note;
+  }
+  if (names.empty()) return {};
+  const std::string out = fmt::format(" {} {}", word, some_of(names, most_names));
+  return note.empty() ? out + "." : fmt::format("{}. {}", out, note);
+}
+
+std::string lost_rows(const LossTable& losses) {
+  std::string out;
+  for (size_t i = 0; i < losses.counts.size(); ++i) {
+    const LossRow& row = loss_rows()[i];
+    const bool is_input = row.name.starts_with("input_");
+    if (losses.counts[i] == 0 || is_input || row.severity == LossSeverity::Info) continue;
+    const std::string_view meaning = row.meaning.substr(0, row.meaning.find_last_not_of('.') + 1);
+    out += fmt::format(" {} ({}×). {}", meaning, losses.counts[i], row.advice);
+  }
+  return out;
+}
+
+Table inputs_table(const Job& job) {
+  Table table{.name = "inputs", .columns = {"path", "format", "bytes", "lines", "status", "note"}};
+  for (const JobInput& input : job.inputs) {
+    table.rows.push_back({text_cell(input.path), text_cell(input.format),
+                          number_cell(static_cast<int64_t>(input.bytes)),
+                          number_cell(static_cast<int64_t>(input.lines)),
+                          text_cell(to_string(input.status)), text_cell(input.note)});
+  }
+  // What could not be read whole is what one looks for.
+  std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
+    const auto whole = [](const auto& row) { return std::get<std::string>(row[4]) == "whole"; };
+    return !whole(a) && whole(b);
+  });
+  return table;
+}
+
+Table losses_table(const LossTable& losses) {
+  Table table{.name = "losses", .columns = {"loss", "severity", "count", "meaning", "advice"}};
+  for (size_t i = 0; i < losses.counts.size(); ++i) {
+    if (losses.counts[i] == 0) continue;
+    const LossRow& row = loss_rows()[i];
+    table.rows.push_back({text_cell(row.name), text_cell(to_string(row.severity)),
+                          number_cell(static_cast<int64_t>(losses.counts[i])),
+                          text_cell(row.meaning), text_cell(row.advice)});
+  }
+  return table;
+}
+
+// How the job ended.
+
+constexpr EndState kStates[] = {EndState::Finished, EndState::Failed, EndState::Stopped,
+                                EndState::Unfinished, EndState::Unknown};
+
+std::string outcome_words(const Job& job) {
+  const EndOf& end = outcome_of(job).job;
+  if (end.state == EndState::Unknown) return "unknown; these logs do not show how";
+  return end.what.empty() ? std::string(to_string(end.state))
+                          : fmt::format("{}; {}", to_string(end.state), end.what);
+}
+
+std::string outcome_place(const Job& job) {
+  const EndOf& end = outcome_of(job).job;
+  if (end.evidence.empty()) return {};
+  const FileLine place = file_line(job, end.evidence.front().where);
+  return place.path.empty() ? std::string() : fmt::format("{}:{}", place.path, place.line);
+}
+
+std::string processes_words(const Job& job) {
+  const JobOutcome& outcome = outcome_of(job);
+  std::array<size_t, std::size(kStates)> counts{};
+  size_t all = 0;
+  for (size_t p = 0; p < outcome.processes.size(); ++p) {
+    if (!job.processes[p].has_nccl || !is_named(job.processes[p])) continue;
+    ++counts[static_cast<size_t>(outcome.processes[p].state)];
+    ++all;
+  }
+  const auto count_of = [&](EndState state) { return counts[static_cast<size_t>(state)]; };
+  // Processes that ended as the job did, or of which nothing is known, add nothing to its sentence.
+  size_t unlike = all - count_of(EndState::Unknown);
+  if (outcome.job.state != EndState::Unknown) unlike -= count_of(outcome.job.state);
+  if (all < 2 || unlike == 0) return {};
+  std::vector<std::string> parts;
+  for (const EndState state : kStates) {
+    const size_t count = count_of(state);
+    if (count == 0) continue;
+    parts.push_back(parts.empty()
+                        ? fmt::format("{} of {} processes {}", count, all, to_string(state))
+                        : fmt::format("{} {}", count, to_string(state)));
+  }
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string outcome_text(const Job& job) {
+  std::string text = "Ended: " + outcome_words(job);
+  const std::string place = outcome_place(job);
+  if (!place.empty()) text += fmt::format(" ({})", place);
+  const std::string processes = processes_words(job);
+  text += processes.empty() ? "." : fmt::format(". {}.", processes);
+  if (job.stated) text += fmt::format(" You say: {}.", to_string(*job.stated));
+  return text;
+}
+
+std::vector<Section> job_sections(const Job& job) {
+  constexpr size_t kMaxGraphs = 12;
+  Section facts{.heading = "Job", .id = "job"};
+  if (Facts known = job_shape(job); !known.rows.empty()) facts.blocks.push_back(std::move(known));
+  std::vector<Section> all = {
+      std::move(facts),
+      fronts_section(job),
+      ranks_section(job),
+      communicators_section(job),
+      transports_section(job),
+      drawing_section("Rings and trees", "graphs", channels_drawing(job, kMaxGraphs)),
+      drawing_section("Devices of the hosts", "devices", topology_drawing(job, kMaxGraphs / 2)),
+      iterations_section(job),
+      time_section(job),
+      settings_section(job)};
+  std::erase_if(
+      all, [](const Section& section) { return section.blocks.empty() && section.parts.empty(); });
+  return all;
+}
+
+/// On a screen, losses are named only where they matter to a reader.
+Section inputs_section(const Report& report, Reader reader) {
+  const Job& job = report.job;
+  Section section;
+  if (reader == Reader::Screen) {
+    section.blocks.push_back(
+        Paragraph{inputs_line(job) + odd_inputs(job, InputStatus::Unreadable, "Unreadable:", 3) +
+                  odd_inputs(job, InputStatus::Cut, "Cut:", 3) +
+                  odd_inputs(job, InputStatus::Skipped, "Skipped:", 1) + lost_rows(job.losses)});
+  } else {
+    const LossTable& losses = job.losses;
+    section = {.heading = "Inputs",
+               .blocks = {Paragraph{inputs_line(job)}},
+               .id = "inputs",
+               .folds = true};
+    section.blocks.push_back(Paragraph{
+        fmt::format("{}: {} understood, {} of NCCL with an unknown wording, {} of other programs, "
+                    "{} unreadable.",
+                    plural(losses.lines, "line"), losses.recognised, losses.unrecognised,
+                    losses.foreign, losses.unreadable)});
+    section.blocks.push_back(losses_table(losses));
+    section.parts.push_back({.heading = plural(job.inputs.size(), "input"),
+                             .blocks = {inputs_table(job)},
+                             .folds = job.inputs.size() > 12});
+  }
+  if (report.diagnosis.runs.empty()) section.blocks.push_back(Paragraph{outcome_text(job)});
+  return section;
+}
+
+}  // namespace ncclog

@@ -1,0 +1,396 @@
+// Tables of a job as NCCL's lines tell it: ranks, communicators, settings, network, what happened
+// when, and lines that nothing fits.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "diagnose/calls/rank_programs.h"
+#include "diagnose/calls/who_waits.h"
+#include "model/job.h"
+#include "model/timeline.h"
+#include "report/tables/tables.h"
+#include "report/text_layout.h"
+
+namespace ncclog {
+
+// Which rank is the stuck one? A row per rank, the ones that never spoke included.
+//
+//   rank  host         pid   gpu  state     calls  note                     last_at
+//      1  gpu-node-01  1608    1  complete     26  3 fewer collectives than most  logs/nccl.1608:51
+//      2                          not_seen         no line of it was found
+
+namespace {
+
+/// What a process says about its rank in the communicator that stands for the job.
+struct Membership {
+  const Communicator* comm = nullptr;
+  const CommRank* rank = nullptr;
+};
+
+/// The largest communicator of which the process is a member; communicators come largest first.
+Membership membership_of(const Job& job, int process) {
+  for (const Communicator& comm : job.communicators) {
+    for (const CommRank& rank : comm.ranks) {
+      if (rank.process == process) return {&comm, &rank};
+    }
+  }
+  return {};
+}
+
+/// "8 more collectives than most": what makes a rank worth a look.
+std::string calls_note(const Job& job, const Membership& in) {
+  if (in.comm == nullptr || !in.comm->calls) return {};
+  const auto usual = static_cast<int64_t>(usual_collectives(job, *in.comm));
+  const int64_t more = static_cast<int64_t>(collectives_of(job, *in.rank)) - usual;
+  if (more == 0) return {};
+  return fmt::format("{} {} collective{} than most", std::abs(more), more < 0 ? "fewer" : "more",
+                     std::abs(more) == 1 ? "" : "s");
+}
+
+/// `rank` is the one that the process drives; nullptr: it has a rank of its own, or none.
+void add_process(const Job& job, const Process& process, const CommRank* rank, const Membership& in,
+                 Table& table) {
+  const bool counted = in.comm != nullptr && in.comm->calls.has_value();
+  const std::string calls = calls_note(job, in);
+  const std::string cut = process.cut ? "file is cut" : "";
+  table.rows.push_back(
+      {number_cell(rank == nullptr ? process.rank : rank->rank), text_cell(process.host),
+       number_cell(process.pid), number_cell(rank == nullptr ? process.cuda_dev : rank->cuda_dev),
+       text_cell(rank == nullptr ? process.bus_id : rank->bus_id),
+       text_cell(to_string(in.rank == nullptr ? RankState::Unknown : in.rank->state)),
+       counted ? count_cell(in.rank->calls) : Cell(),
+       text_cell(calls.empty() || cut.empty() ? calls + cut : calls + ", " + cut),
+       place_cell(job, process.last), text_cell(process.last_text)});
+}
+
+/// A process that drives several ranks has a row for each of them.
+void add_process_rows(const Job& job, int index, Table& table) {
+  const Process& process = job.processes[static_cast<size_t>(index)];
+  const Membership in = membership_of(job, index);
+  if (in.comm == nullptr || process.rank >= 0) {
+    return add_process(job, process, nullptr, in, table);
+  }
+  for (const CommRank& rank : in.comm->ranks) {
+    if (rank.process == index) add_process(job, process, &rank, {in.comm, &rank}, table);
+  }
+}
+
+/// Ranks of the whole job that no line names, unless something else speaks for them.
+void add_unseen_rows(const Job& job, Table& table) {
+  std::set<int> spoken;
+  for (const Process& process : job.processes) spoken.insert(process.rank);
+  if (job.communicators.empty()) return;
+  for (const CommRank& rank : job.communicators.front().ranks) {
+    if (rank.state != RankState::NotSeen || spoken.contains(rank.rank)) continue;
+    std::vector<Cell>& row = table.rows.emplace_back(table.columns.size());
+    row[0] = number_cell(rank.rank);
+    row[5] = text_cell(to_string(rank.state));
+    row[7] = text_cell("no line of it was found");
+  }
+}
+
+int64_t rank_order(const std::vector<Cell>& row) {
+  const auto* rank = std::get_if<int64_t>(&row.front());
+  return rank == nullptr ? INT64_MAX : *rank;
+}
+
+}  // namespace
+
+Table ranks_table(const Job& job) {
+  Table table = table_of("ranks");
+  for (size_t p = 0; p < job.processes.size(); ++p) {
+    const Process& process = job.processes[p];
+    if (!process.has_nccl && process.rank < 0 && process.pid < 0) continue;
+    add_process_rows(job, static_cast<int>(p), table);
+  }
+  add_unseen_rows(job, table);
+  std::stable_sort(table.rows.begin(), table.rows.end(),
+                   [](const auto& a, const auto& b) { return rank_order(a) < rank_order(b); });
+  if (table.rows.empty()) table.notes.push_back("No line names a rank or a process.");
+  return table;
+}
+
+// show fronts: for each communicator the last collective that all its ranks entered, who went on,
+// who did not, and of whom the logs do not tell.
+//
+//   id      nranks  front  next                                ahead    behind  last_of_behind
+//   0x7743       8     28  AllReduce of 1048576 float32 (sum)  0-4,6,7  5       ReduceScatter …
+
+namespace {
+
+/// "0-4,6,7": the words of ranks without the word "ranks".
+std::string numbers(const Job& job, const CallFront& front, const std::vector<int>& members) {
+  std::string words = members_words(job, front.communicator, members);
+  for (const std::string_view word : {"ranks ", "rank "}) {
+    if (words.starts_with(word)) words.erase(0, word.size());
+  }
+  return members.empty() ? std::string() : words;
+}
+
+/// What the first of those behind did last, on any communicator.
+std::string last_of_behind(const Job& job, const CallFront& front) {
+  if (front.behind.empty()) return {};
+  const auto& ranks = job.communicators[static_cast<size_t>(front.communicator)].ranks;
+  return last_call_words(job, waiter_of(ranks[static_cast<size_t>(front.behind.front())]), nullptr);
+}
+
+/// The call at which ranks differ, or that some have entered.
+std::string next_text(const Job& job, const CallFront& front) {
+  const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
+  if (comm.difference)
+    return fmt::format("ranks differ from call {} on", comm.difference->index + 1);
+  const PlacedCall* call = front.is_open() ? open_call(job, front) : nullptr;
+  return call == nullptr ? std::string() : call_words(call->call);
+}
+
+}  // namespace
+
+Table fronts_table(const Job& job) {
+  Table table = table_of("fronts");
+  for (const CallFront& front : call_fronts(job)) {
+    const Communicator& comm = job.communicators[static_cast<size_t>(front.communicator)];
+    std::string unknown = numbers(job, front, front.unknown);
+    if (front.unseen > 0) {
+      unknown += fmt::format("{}{} not seen", unknown.empty() ? "" : ", ", front.unseen);
+    }
+    table.rows.push_back({text_cell(comm.id), number_cell(comm.nranks),
+                          count_cell(comm.difference ? comm.difference->index : front.front),
+                          text_cell(next_text(job, front)),
+                          text_cell(numbers(job, front, front.ahead)),
+                          text_cell(numbers(job, front, front.behind)), text_cell(unknown),
+                          text_cell(last_of_behind(job, front))});
+  }
+  table.notes.push_back(
+      table.rows.empty()
+          ? "No collective is logged; NCCL_DEBUG_SUBSYS=INIT,COLL makes NCCL print them."
+          : "front: collectives that all ranks made of whom the logs tell; next: the one that "
+            "those ahead entered. Ranks are a few calls apart in any job that runs.");
+  return table;
+}
+
+// Communicators, settings and the network of a job as tables.
+//
+//   id       nranks  nhosts  calls  states                  not_seen  odd_calls
+//   0x9c1b…       8       2     29  7 complete, 1 not_seen  3         5
+
+namespace {
+
+/// "6 complete, 2 started": how far the ranks came, furthest first.
+std::string states_text(const Communicator& comm) {
+  std::map<RankState, int> counts;
+  for (const CommRank& rank : comm.ranks) ++counts[rank.state];
+  constexpr RankState kOrder[] = {RankState::Complete, RankState::Destroyed, RankState::Aborted,
+                                  RankState::Started,  RankState::Failed,    RankState::Unknown,
+                                  RankState::NotSeen};
+  std::vector<std::string> parts;
+  for (const RankState state : kOrder) {
+    if (counts.contains(state)) {
+      parts.push_back(fmt::format("{} {}", counts[state], to_string(state)));
+    }
+  }
+  return join(parts, ", ");
+}
+
+/// Ranks in the states that a person looks for.
+std::string ranks_in(const Communicator& comm, RankState state) {
+  std::vector<int> ranks;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.state == state && rank.rank >= 0) ranks.push_back(rank.rank);
+  }
+  return ranges_text(std::move(ranks));
+}
+
+/// Ranks that made more or fewer collectives than most, as far as calls were logged: by their
+/// number in the job, where that is known.
+std::string ranks_apart(const Job& job, const Communicator& comm) {
+  std::vector<int> ranks;
+  const uint64_t usual = usual_collectives(job, comm);
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0 || rank.rank < 0 || collectives_of(job, rank) == usual) continue;
+    const int in_job = job.processes[static_cast<size_t>(rank.process)].rank;
+    ranks.push_back(in_job >= 0 ? in_job : rank.rank);
+  }
+  return ranges_text(std::move(ranks));
+}
+
+}  // namespace
+
+uint64_t usual_collectives(const Job& job, const Communicator& comm) {
+  std::map<uint64_t, size_t> ranks_by_calls;
+  size_t seen = 0;
+  for (const CommRank& rank : comm.ranks) {
+    if (rank.process < 0) continue;
+    ++ranks_by_calls[collectives_of(job, rank)];
+    ++seen;
+  }
+  for (const auto& [calls, ranks] : ranks_by_calls) {
+    if (ranks * 2 > seen) return calls;
+  }
+  return ranks_by_calls.empty() ? 0 : ranks_by_calls.rbegin()->first;
+}
+
+Table communicators_table(const Job& job) {
+  Table table = table_of("comms");
+  for (const Communicator& comm : job.communicators) {
+    const Cell parent = comm.parent < 0
+                            ? Cell()
+                            : text_cell(job.communicators[static_cast<size_t>(comm.parent)].id);
+    table.rows.push_back(
+        {text_cell(comm.id), parent, number_cell(comm.nranks), count_cell(comm.hosts.size()),
+         comm.calls ? count_cell(*comm.calls) : Cell(), text_cell(states_text(comm)),
+         text_cell(ranks_in(comm, RankState::NotSeen)), text_cell(ranks_apart(job, comm)),
+         text_cell(join(comm.hosts, " "))});
+  }
+  if (table.rows.empty()) {
+    table.notes.push_back(
+        "No line names a communicator. Set NCCL_DEBUG=INFO with INIT among NCCL_DEBUG_SUBSYS.");
+  }
+  return table;
+}
+
+Table environment_table(const Job& job) {
+  Table table = table_of("env");
+  for (const EnvironmentSetting& setting : job.environment) {
+    std::vector<int> ranks;
+    for (const int process : setting.processes) {
+      const int rank = job.processes[static_cast<size_t>(process)].rank;
+      if (rank >= 0) ranks.push_back(rank);
+    }
+    table.rows.push_back({text_cell(setting.name), text_cell(setting.value),
+                          text_cell(ranges_text(std::move(ranks))),
+                          count_cell(setting.processes.size())});
+  }
+  if (table.rows.empty()) {
+    table.notes.push_back(
+        "NCCL reports no setting. Set NCCL_DEBUG=INFO with ENV among NCCL_DEBUG_SUBSYS.");
+  }
+  return table;
+}
+
+Table network_table(const Job& job) {
+  Table table = table_of("net");
+  for (const Interface& interface : job.network.interfaces) {
+    table.rows.push_back({text_cell(interface.host), text_cell(interface.name),
+                          text_cell(interface.address), number_cell(interface.port),
+                          text_cell(interface.link)});
+  }
+  const auto named = [](const std::string& name) { return name.empty() ? "unknown" : name; };
+  table.notes.push_back(
+      fmt::format("Network: {}; plugin: {}.", named(job.network.name), named(job.network.plugin)));
+  return table;
+}
+
+// What happened when, in each process?
+//
+//   rank  host         time                 what        detail
+//      0  gpu-node-01  2026-11-20 20:54:52  init start  0x5d9c89455f4c4a1, rank 0 of 4
+
+namespace {
+
+/// How far the order of the rows can be trusted.
+std::string order_note(const Timeline& timeline) {
+  if (timeline.timed_processes == 0) {
+    return "Not every line carries a time, so each process stands for itself: its rows are in "
+           "order, those of different processes are not.";
+  }
+  std::string note =
+      fmt::format("{} in one order by the times in their lines; hosts' clocks may differ.",
+                  plural(timeline.timed_processes, "process"));
+  if (timeline.untimed_processes > 0) {
+    note += fmt::format(" Then {} without times on every line, each for itself.",
+                        plural(timeline.untimed_processes, "process"));
+  }
+  return note;
+}
+
+}  // namespace
+
+Table timeline_table(const Job& job) {
+  Table table = table_of("timeline");
+  const Timeline timeline = build_timeline(job);
+  for (const Milestone& milestone : timeline.milestones) {
+    table.rows.push_back({rank_cell(job, milestone.process), host_cell(job, milestone.process),
+                          pid_cell(job, milestone.process), text_cell(milestone.time),
+                          text_cell(milestone.what), text_cell(milestone.detail),
+                          place_cell(job, milestone.where)});
+  }
+  if (table.rows.empty()) {
+    table.notes.push_back("No line names a rank or a process.");
+    return table;
+  }
+  if (timeline.timed_processes + timeline.untimed_processes > 1) {
+    table.notes.push_back(order_note(timeline));
+  }
+  if (timeline.warnings_omitted > 0) {
+    table.notes.push_back(
+        fmt::format("{} more WARN lines are not shown.", timeline.warnings_omitted));
+  }
+  return table;
+}
+
+// show unknown: NCCL lines that no wording fits, by shape, most frequent first.
+
+namespace {
+
+std::string level_words(uint32_t levels) {
+  constexpr Level kLevels[] = {Level::Version, Level::Warn,  Level::Info, Level::Trace,
+                               Level::Call,    Level::Abort, Level::Diag};
+  std::string words;
+  for (const Level level : kLevels) {
+    if ((levels & (1U << static_cast<unsigned>(level))) == 0) continue;
+    if (!words.empty()) words += ' ';
+    words += to_string(level);
+  }
+  return words;
+}
+
+std::string versions_text(const Job& job) {
+  if (job.nccl_versions.empty()) return "the NCCL version, which this log does not name";
+  return fmt::format("the {} version ({})", library_name(job), fmt::join(job.nccl_versions, ", "));
+}
+
+}  // namespace
+
+std::vector<const std::pair<const std::string, UnknownLines>*> most_frequent_first(
+    const UnknownShapes& unknown) {
+  std::vector<const std::pair<const std::string, UnknownLines>*> order;
+  for (const auto& shape : unknown.shapes) order.push_back(&shape);
+  std::ranges::stable_sort(order, std::greater(), [](auto shape) { return shape->second.count; });
+  return order;
+}
+
+Table unknown_table(const Job& job) {
+  Table table = table_of("unknown");
+  for (const auto* shape : most_frequent_first(job.unknown)) {
+    const auto& [text, lines] = *shape;
+    table.rows.push_back({count_cell(lines.count), text_cell(level_words(lines.levels)),
+                          text_cell(printer_of(lines.example)), text_cell(text),
+                          place_cell(job, lines.first), text_cell(lines.example)});
+  }
+  if (table.rows.empty()) {
+    table.notes.push_back("Every NCCL line here fits a known wording.");
+    return table;
+  }
+  table.notes.push_back(fmt::format(
+      "Nothing is concluded from these lines. To have them understood, open an issue "
+      "with {} and this table as JSON (--format json), or turn them into a message file "
+      "(--as messages). A line of your own program or plugin needs no report.",
+      versions_text(job)));
+  if (job.unknown.other > 0) {
+    table.notes.push_back(fmt::format("{} more lines are of other shapes; {} shapes are kept.",
+                                      job.unknown.other, UnknownShapes::kMaxShapes));
+  }
+  return table;
+}
+
+}  // namespace ncclog
