@@ -42,30 +42,33 @@ TEST(RunRunner, EndsWhatTakesTooLong) {
 }
 
 TEST(RunRunner, KillsWhatDoesNotEndWhenItIsTold) {
-  const RunnerEnd end = run_script("trap '' TERM; while :; do sleep 0.05; done", 0.2, 0.1);
+  const RunnerEnd end = run_script("trap '' TERM; while :; do sleep 0.05; done", 3, 0.1);
   EXPECT_TRUE(end.expired);
   EXPECT_EQ(end.signal, SIGKILL);
 }
 
+/// True once a file of that name is there; waits for it for a while.
+bool appears(const std::filesystem::path& file) {
+  for (int i = 0; i < 1200 && !std::filesystem::exists(file); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  return std::filesystem::exists(file);
+}
+
 TEST(RunRunner, HandsARequestToStopOn) {
-  std::thread user([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const testing::TempDir folder;
+  const std::filesystem::path ready = folder.path() / "ready";
+  std::thread user([&ready] {
+    appears(ready);
     kill(getpid(), SIGINT);
   });
-  const RunnerEnd end =
-      run_script("trap 'echo cleaned; exit 130' INT; while :; do sleep 0.05; done");
+  const RunnerEnd end = run_script("trap 'echo cleaned; exit 130' INT; touch " + ready.string() +
+                                       "; while :; do sleep 0.05; done",
+                                   120);
   user.join();
   EXPECT_TRUE(end.stopped);
   EXPECT_EQ(end.exit_code, 130);
   EXPECT_EQ(end.last_words, "cleaned\n");
-}
-
-/// True once a file of that name is there; waits for it for a while.
-bool appears(const std::filesystem::path& file) {
-  for (int i = 0; i < 400 && !std::filesystem::exists(file); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
-  return std::filesystem::exists(file);
 }
 
 TEST(RunRunner, EndsWithWhoeverStartedIt) {

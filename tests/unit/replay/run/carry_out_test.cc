@@ -49,10 +49,10 @@ struct Trial {
     flags.plan = folder.add("plan.json", write_plan(two_rank_plan()));
     flags.out = (folder.path() / "out").native();
     patience.limits.emplace();
-    patience.limits->phases.fill(milliseconds(20000));
-    patience.limits->phases[static_cast<size_t>(ReplayPhase::Completion)] = milliseconds(700);
-    patience.limits->abort_grace = milliseconds(700);
-    patience.limits->terminate_grace = milliseconds(100);
+    patience.limits->phases.fill(milliseconds(60000));
+    patience.limits->phases[static_cast<size_t>(ReplayPhase::Completion)] = milliseconds(3000);
+    patience.limits->abort_grace = milliseconds(3000);
+    patience.limits->terminate_grace = milliseconds(1000);
   }
 
   ReplayOutcome carry_out(const char* misdeeds = "") {
@@ -191,11 +191,11 @@ TEST(CarryOut, KeepsTheOutcomeOfAnEarlierReplay) {
 
 TEST(CarryOut, PassesSignalsOnToItsRanks) {
   Trial trial;
-  trial.patience.limits->phases.fill(milliseconds(5000));
+  const auto started = std::filesystem::path(trial.flags.out) / "run-1-defect/rank-1.out";
   const pid_t self = getpid();
   const pid_t killer = fork();
   if (killer == 0) {
-    usleep(300000);
+    for (int round = 0; round < 6000 && !std::filesystem::exists(started); ++round) usleep(10000);
     kill(self, SIGINT);
     _exit(0);
   }

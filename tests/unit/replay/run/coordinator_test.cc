@@ -23,20 +23,21 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Short only where a row waits for the end of it: on a busy machine all else may take its time.
+/// Short only where a row waits for the end of it, and even there so long that a busy machine gets
+/// the other rank through.
 RunLimits limits_for(ReplayPhase hanging, std::string_view misdeeds = "") {
   const auto has = [misdeeds](std::string_view word) {
     return misdeeds.find(word) != misdeeds.npos;
   };
   const bool is_deaf = has("deaf") || has("flood") || has("stubborn");
   RunLimits limits;
-  limits.phases.fill(milliseconds(20000));
+  limits.phases.fill(milliseconds(60000));
   if (hanging < ReplayPhase::Done) {
-    limits.phases[static_cast<size_t>(hanging)] = milliseconds(200);
+    limits.phases[static_cast<size_t>(hanging)] = milliseconds(3000);
   }
-  limits.abort_grace = milliseconds(is_deaf ? 700 : 5000);
-  limits.terminate_grace = milliseconds(has("stubborn") ? 100 : 5000);
-  limits.kill_grace = milliseconds(5000);
+  limits.abort_grace = milliseconds(is_deaf ? 3000 : 20000);
+  limits.terminate_grace = milliseconds(has("stubborn") ? 1000 : 20000);
+  limits.kill_grace = milliseconds(20000);
   return limits;
 }
 
@@ -111,52 +112,60 @@ ReplayPhase hanging_phase(std::string_view end) {
 }
 
 struct Row {
+  const char* name;
   const char* misdeeds;
   const char* end;
   const char* ends;  ///< Empty: depends on how far the other rank is by then.
 };
 
+void PrintTo(const Row& row, std::ostream* out) { *out << row.misdeeds; }
+
 constexpr Row kRows[] = {
-    {"", "completed done", "by-itself 0, by-itself 0"},
-    {"1:wrong:teardown:3",
+    {"NoMisdeed", "", "completed done", "by-itself 0, by-itself 0"},
+    {"WrongData", "1:wrong:teardown:3",
      "wrong teardown: rank 1: 3 of 3072 elements are wrong, the first is element 7 of call 1: 4 "
      "instead of 3",
      "by-itself 0, by-itself 0"},
-    {"1:hang:init", "hung init: init was not over after 0.2 s; not through: rank 1",
+    {"HangInInit", "1:hang:init", "hung init: init was not over after 3 s; not through: rank 1",
      "on-abort 3, on-abort 3"},
-    {"0:hang:enqueue", "hung enqueue: enqueue was not over after 0.2 s; not through: rank 0",
-     "on-abort 3, on-abort 3"},
-    {"0:hang:completion 1:deaf:completion",
-     "hung completion: completion was not over after 0.2 s; not through: ranks 0,1",
+    {"HangInEnqueue", "0:hang:enqueue",
+     "hung enqueue: enqueue was not over after 3 s; not through: rank 0", "on-abort 3, on-abort 3"},
+    {"DeafInCompletion", "0:hang:completion 1:deaf:completion",
+     "hung completion: completion was not over after 3 s; not through: ranks 0,1",
      "on-abort 3, terminated 15"},
-    {"0:stubborn:completion",
-     "hung completion: completion was not over after 0.2 s; not through: rank 0",
+    {"StubbornInCompletion", "0:stubborn:completion",
+     "hung completion: completion was not over after 3 s; not through: rank 0",
      "killed 9, on-abort 3"},
-    {"1:hang:teardown", "hung teardown: teardown was not over after 0.2 s; not through: rank 1",
+    {"HangInTeardown", "1:hang:teardown",
+     "hung teardown: teardown was not over after 3 s; not through: rank 1",
      "by-itself 0, on-abort 3"},
-    {"1:deaf:done",
-     "hung teardown: teardown was not over after 0.2 s; all ranks were done, but a process of "
+    {"DeafWhenDone", "1:deaf:done",
+     "hung teardown: teardown was not over after 3 s; all ranks were done, but a process of "
      "theirs "
      "did not end",
      "by-itself 0, terminated 15"},
-    {"1:die:completion:9", "died completion: rank 1 (pid N) was killed by SIGKILL in completion",
+    {"KilledInCompletion", "1:die:completion:9",
+     "died completion: rank 1 (pid N) was killed by SIGKILL in completion",
      "on-abort 3, by-itself 9"},
-    {"0:die:start:11", "died start: rank 0 (pid N) was killed by SIGSEGV in start", ""},
-    {"1:exit:enqueue:4",
+    {"CrashAtStart", "0:die:start:11", "died start: rank 0 (pid N) was killed by SIGSEGV in start",
+     ""},
+    {"ExitInEnqueue", "1:exit:enqueue:4",
      "died enqueue: rank 1 (pid N) ended in enqueue without a word, with exit status 4 (its last "
      "line: fake: cannot go on)",
      "on-abort 3, by-itself 4"},
-    {"1:exit:start:1",
+    {"ExitAtStart", "1:exit:start:1",
      "not-started start: rank 1 (pid N) ended in start without a word, with exit status 1 (its "
      "last "
      "line: fake: cannot go on)",
      ""},
-    {"1:error:enqueue", "failed enqueue: rank 1: ncclAllReduce on communicator 0: fake",
+    {"ErrorInEnqueue", "1:error:enqueue",
+     "failed enqueue: rank 1: ncclAllReduce on communicator 0: fake", "on-abort 3, on-abort 3"},
+    {"Garbage", "0:garbage:init", "failed init: rank 0 sent what is no message",
      "on-abort 3, on-abort 3"},
-    {"0:garbage:init", "failed init: rank 0 sent what is no message", "on-abort 3, on-abort 3"},
-    {"0:early:enqueue", "failed enqueue: rank 0 says that it is at done while it is in enqueue",
+    {"OutOfTurn", "0:early:enqueue",
+     "failed enqueue: rank 0 says that it is at done while it is in enqueue",
      "on-abort 3, on-abort 3"},
-    {"1:child:completion", "completed done", "by-itself 0, by-itself 0"},
+    {"ChildLeftBehind", "1:child:completion", "completed done", "by-itself 0, by-itself 0"},
 };
 
 TEST(Coordinator, EndsARankThatFloodsItWithMessages) {
@@ -169,21 +178,25 @@ TEST(Coordinator, EndsARankThatFloodsItWithMessages) {
   EXPECT_EQ(result.run.ranks[1].end, ProcessEnd::Terminated);
 }
 
-TEST(Coordinator, EndsEveryRunAndSaysWhy) {
+class EveryRun : public ::testing::TestWithParam<Row> {};
+
+TEST_P(EveryRun, EndsAndSaysWhy) {
   const size_t descriptors = open_descriptors();
-  for (const Row& row : kRows) {
-    Trial trial(row.misdeeds);
-    trial.request.limits = limits_for(hanging_phase(row.end), row.misdeeds);
-    const RunResult result = trial.run();
-    EXPECT_EQ(end_of(result.run), row.end) << row.misdeeds;
-    if (*row.ends != '\0') {
-      EXPECT_EQ(ends_of(result.run), row.ends) << row.misdeeds;
-    }
-    end_strays(result.pids, trial.request.token);
-    for (pid_t pid : result.pids) EXPECT_NE(kill(pid, 0), 0) << row.misdeeds;
+  const Row& row = GetParam();
+  Trial trial(row.misdeeds);
+  trial.request.limits = limits_for(hanging_phase(row.end), row.misdeeds);
+  const RunResult result = trial.run();
+  EXPECT_EQ(end_of(result.run), row.end);
+  if (*row.ends != '\0') {
+    EXPECT_EQ(ends_of(result.run), row.ends);
   }
+  end_strays(result.pids, trial.request.token);
+  for (pid_t pid : result.pids) EXPECT_NE(kill(pid, 0), 0);
   EXPECT_EQ(open_descriptors(), descriptors);
 }
+
+INSTANTIATE_TEST_SUITE_P(Coordinator, EveryRun, ::testing::ValuesIn(kRows),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Coordinator, EndsRanksThatNeverConnect) {
   Trial trial("");
@@ -254,11 +267,15 @@ TEST(Coordinator, TakesItsRanksWithItWhenItIsKilled) {
   }
   // Both are there once their output is.
   const std::filesystem::path last = trial.folder.path() / "rank-1.out";
-  for (int round = 0; round < 200 && !std::filesystem::exists(last); ++round) usleep(10000);
+  for (int round = 0; round < 2000 && !std::filesystem::exists(last); ++round) usleep(10000);
   usleep(50000);
   kill(supervisor, SIGKILL);
   waitpid(supervisor, nullptr, 0);
-  usleep(50000);
+  // Its ranks are children of this process now.
+  for (int ended = 0, round = 0; ended < 2 && round < 2000; ++round) {
+    if (waitpid(-1, nullptr, WNOHANG) > 0) ++ended;
+    usleep(10000);
+  }
   EXPECT_TRUE(end_strays({}, trial.request.token).empty());
 }
 
