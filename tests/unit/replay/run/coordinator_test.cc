@@ -196,7 +196,7 @@ TEST_P(EveryRun, EndsAndSaysWhy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Coordinator, EveryRun, ::testing::ValuesIn(kRows),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Coordinator, EndsRanksThatNeverConnect) {
   Trial trial("");
