@@ -311,18 +311,6 @@ bool hear(RunState& run, int rank) {
   return bytes > 0;
 }
 
-/// Takes what the ranks have said, and sends what is still kept for them.
-void hear_ranks(RunState& run) {
-  for (int rank = 0; rank < static_cast<int>(run.connections.size()); ++rank) {
-    Connection& connection = run.connections[rank];
-    if (!connection.is_open()) continue;
-    connection.flush();
-    hear(run, rank);
-    if (connection.is_open() || run.progress.is_done(rank)) continue;
-    stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
-  }
-}
-
 /// Takes what a rank said whose process is gone, and closes its connection. A child of the process
 /// may hold it open, and may even speak.
 void hear_last_words(RunState& run, int rank) {
@@ -363,6 +351,31 @@ void note_ends(RunState& run) {
     process.is_over = true;
     hear_last_words(run, process.what->rank);
     note_end(run, process, *status);
+  }
+}
+
+/// Waits for the end of a process that has closed its connection: one that ends can be reaped only a
+/// moment after that, and what we did to it meanwhile would seem to be why it ended. One that lives
+/// on has broken the connection off.
+void await_end(RunState& run, int rank) {
+  PollList polled;
+  for (const HeldProcess& process : run.processes) {
+    if (process.what->rank == rank && process.is_running()) polled.add(process.child->descriptor());
+  }
+  polled.wait(milliseconds(1000));
+  note_ends(run);
+}
+
+/// Takes what the ranks have said, and sends what is still kept for them.
+void hear_ranks(RunState& run) {
+  for (int rank = 0; rank < static_cast<int>(run.connections.size()); ++rank) {
+    Connection& connection = run.connections[rank];
+    if (!connection.is_open()) continue;
+    connection.flush();
+    hear(run, rank);
+    if (connection.is_open() || run.progress.is_done(rank)) continue;
+    if (run.stage == EndStage::Running) await_end(run, rank);
+    stop_run(run, {RunEnd::Died, run.progress.outcomes()[rank].reached, rank, {}});
   }
 }
 
