@@ -3,50 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
+
+// Where the processor has vectors of 32 bytes they take a quarter of the time. Sanitizers cannot
+// look on while the choice is made, at the start of the program.
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define NCCLOG_WIDE_VECTORS [[gnu::target_clones("avx2", "default")]]
+#else
+#define NCCLOG_WIDE_VECTORS
+#endif
 
 namespace ncclog {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Length in bytes of the valid UTF-8 character at the start of `bytes`; 0 if there is none.
-size_t utf8_length(std::string_view bytes) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const auto follows = [&](size_t i) { return i < bytes.size() && (byte(i) & 0xC0) == 0x80; };
-  const unsigned char b = byte(0);
-  if (b < 0x80) return 1;
-  if (b >= 0xC2 && b <= 0xDF) return follows(1) ? 2 : 0;
-  if (b >= 0xE0 && b <= 0xEF) {
-    if (!follows(1) || !follows(2)) return 0;
-    const bool overlong = b == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = b == 0xED && byte(1) > 0x9F;
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (b >= 0xF0 && b <= 0xF4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    const bool outside = (b == 0xF0 && byte(1) < 0x90) || (b == 0xF4 && byte(1) > 0x8F);
-    return outside ? 0 : 4;
-  }
-  return 0;
-}
+struct Character {
+  uint32_t code = 0;
+  size_t length = 0;  ///< In bytes; 0: they are no UTF-8.
+};
 
-uint32_t code_point(std::string_view character) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(character[i]); };
-  switch (character.size()) {
-    case 1:
-      return byte(0);
-    case 2:
-      return (byte(0) & 0x1Fu) << 6 | (byte(1) & 0x3Fu);
-    case 3:
-      return (byte(0) & 0x0Fu) << 12 | (byte(1) & 0x3Fu) << 6 | (byte(2) & 0x3Fu);
-    default:
-      return (byte(0) & 0x07u) << 18 | (byte(1) & 0x3Fu) << 12 | (byte(2) & 0x3Fu) << 6 |
-             (byte(3) & 0x3Fu);
+/// The character at the start of `bytes`, which are not empty (RFC 3629).
+Character first_character(std::string_view bytes) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return {};
+  uint32_t code = first & (0x7Fu >> length);
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {};
+    code = code << 6 | (byte(i) & 0x3Fu);
   }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};  // By length.
+  const bool is_surrogate = code >= 0xD800 && code < 0xE000;
+  if (code < kLeast[length] || is_surrogate || code > 0x10FFFF) return {};
+  return {code, length};
 }
 
 bool is_bidi_control(uint32_t c) {
@@ -61,8 +59,7 @@ bool is_invisible(uint32_t c) {
          (c >= 0xE0000 && c <= 0xE007F);
 }
 
-void append_printable(std::string& out, std::string_view character) {
-  const uint32_t c = code_point(character);
+void append_printable(std::string& out, uint32_t c, std::string_view character) {
   if (c == '\t') {
     out += ' ';
   } else if (c < 0x20 || c == 0x7F) {
@@ -207,7 +204,7 @@ bool is_valid_utf8(std::string_view bytes) {
   while (!bytes.empty()) {
     bytes.remove_prefix(ascii_length(bytes));
     if (bytes.empty()) return true;
-    const size_t length = utf8_length(bytes);
+    const size_t length = first_character(bytes).length;
     if (length == 0) return false;
     bytes.remove_prefix(length);
   }
@@ -218,7 +215,7 @@ std::string to_valid_utf8(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    const size_t length = utf8_length(bytes);
+    const size_t length = first_character(bytes).length;
     out += length == 0 ? kReplacement : bytes.substr(0, length);
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
@@ -229,15 +226,130 @@ std::string printable(std::string_view bytes) {
   std::string out;
   out.reserve(bytes.size());
   while (!bytes.empty()) {
-    const size_t length = utf8_length(bytes);
+    const auto [code, length] = first_character(bytes);
     if (length == 0) {
       out += kReplacement;
     } else {
-      append_printable(out, bytes.substr(0, length));
+      append_printable(out, code, bytes.substr(0, length));
     }
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
   return out;
+}
+
+void append_utf8(std::string& out, uint32_t code) {
+  constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};  // By how many bytes follow.
+  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  out += static_cast<char>(kFirst[more] | code >> 6 * more);
+  for (unsigned i = more; i-- > 0;) out += static_cast<char>(0x80 | (code >> 6 * i & 0x3F));
+}
+
+void append_json_string(std::string& out, std::string_view bytes) {
+  std::string valid;
+  if (!is_valid_utf8(bytes)) bytes = valid = to_valid_utf8(bytes);
+  out += '"';
+  size_t plain = 0;  // What stands before it is in `out`.
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const char c = bytes[i];
+    if (static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\') continue;
+    out += bytes.substr(plain, i - plain);
+    plain = i + 1;
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned char>(c));
+    }
+  }
+  out += bytes.substr(plain);
+  out += '"';
+}
+
+// Odd bytes. The inner loops run over arrays of a fixed size, so that the compiler makes vectors of
+// them.
+
+namespace {
+
+using Byte = unsigned char;
+
+constexpr size_t kLanes = 32;
+
+using Bytes = std::array<Byte, kLanes>;
+
+/// What each lane has seen: the bytes, joined by "or", and whether one was a control code.
+struct Seen {
+  Bytes all{};
+  Bytes control{};
+};
+
+NCCLOG_WIDE_VECTORS
+void look_at(const char* bytes, size_t rows, Seen& seen) {
+  Seen now = seen;
+  for (size_t row = 0; row < rows; ++row, bytes += kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) {
+      const Byte byte = static_cast<Byte>(bytes[i]);
+      // Without branches, and all in bytes.
+      const Byte is_low = (byte & 0xE0) == 0 ? 0xFF : 0;
+      const Byte is_tab = byte == '\t' ? 0xFF : 0;
+      const Byte is_newline = byte == '\n' ? 0xFF : 0;
+      now.all[i] = static_cast<Byte>(now.all[i] | byte);
+      now.control[i] = static_cast<Byte>(now.control[i] | (is_low & ~(is_tab | is_newline)));
+    }
+  }
+  seen = now;
+}
+
+/// All bytes joined by "or".
+uint64_t all_of(const Bytes& bytes) {
+  uint64_t all = 0;
+  for (const uint64_t word : std::bit_cast<std::array<uint64_t, kLanes / 8>>(bytes)) all |= word;
+  return all;
+}
+
+NCCLOG_WIDE_VECTORS
+void count_rows(const char* bytes, size_t rows, Bytes& counters) {
+  Bytes now{};
+  for (size_t row = 0; row < rows; ++row, bytes += kLanes) {
+    for (size_t i = 0; i < kLanes; ++i) {
+      now[i] = static_cast<Byte>(now[i] + (bytes[i] == '\n'));
+    }
+  }
+  counters = now;
+}
+
+}  // namespace
+
+OddBytes find_odd_bytes(std::string_view text) {
+  Seen seen;
+  if (text.size() < kLanes) {
+    std::array<char, kLanes> padded{};
+    padded.fill(' ');
+    text.copy(padded.data(), text.size());
+    look_at(padded.data(), 1, seen);
+  } else {
+    look_at(text.data(), text.size() / kLanes, seen);
+    // What is left over, and some bytes before it for a second time.
+    look_at(text.data() + text.size() - kLanes, 1, seen);
+  }
+  return {all_of(seen.control) != 0, (all_of(seen.all) & 0x8080808080808080U) != 0};
+}
+
+uint64_t count_newlines(std::string_view text) {
+  // A counter is one byte wide, so that a vector holds many: emptied before it can overflow.
+  constexpr size_t kMaxRows = 255;
+  uint64_t count = 0;
+  while (text.size() >= kLanes) {
+    Bytes counters;
+    const size_t rows = std::min(kMaxRows, text.size() / kLanes);
+    count_rows(text.data(), rows, counters);
+    for (const Byte counter : counters) count += counter;
+    text.remove_prefix(rows * kLanes);
+  }
+  return count + static_cast<uint64_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
 }  // namespace ncclog

@@ -82,6 +82,13 @@ bool is_valid_utf8(std::string_view bytes);
 /// `bytes` with every invalid UTF-8 sequence replaced by U+FFFD.
 std::string to_valid_utf8(std::string_view bytes);
 
+/// Appends the character with that code, up to 0x10FFFF.
+void append_utf8(std::string& out, uint32_t code);
+
+/// Appends `bytes` as a JSON string with its quotes, for output too large to be built as one JSON
+/// value. Invalid UTF-8 becomes U+FFFD; control characters are escaped.
+void append_json_string(std::string& out, std::string_view bytes);
+
 /// Valid UTF-8 in which no character can steer a terminal: C0 and C1 controls, DEL and the
 /// bidirectional overrides are written as \xNN or \u{NNNN}; a tab becomes a blank.
 std::string printable(std::string_view bytes);
@@ -98,5 +105,28 @@ inline std::string lower_case(std::string_view text) {
   for (char& c : result) c = lower_case(c);
   return result;
 }
+
+// Which bytes does a text hold that most log lines do not?
+//
+//   "n1:7:7 [0] NCCL INFO Using network Socket"   neither
+//   "\x1b[36mn1:7:7 ..."   "50%\r"   "a\0b"       control
+//   "größer"   "█▌ 3/9"                           high
+//
+// One pass with the processor's vectors, so that every later search for such a byte can be left
+// out.
+
+/// Kinds of bytes that occur.
+struct OddBytes {
+  bool control = false;  ///< Below 0x20, but for tab and newline.
+  bool high = false;     ///< 0x80 and above: not ASCII.
+
+  bool operator==(const OddBytes&) const = default;
+};
+
+/// The odd bytes of `text`, which may hold any bytes.
+OddBytes find_odd_bytes(std::string_view text);
+
+/// How many "\n" are in `text`.
+uint64_t count_newlines(std::string_view text);
 
 }  // namespace ncclog

@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/json_text.h"
 #include "base/text.h"
 
 namespace ncclog {
@@ -54,11 +52,7 @@ std::optional<double> real_number(const Value& value) {
   }
   if (const auto number = whole_number(value)) return static_cast<double>(*number);
   const auto* text = std::get_if<std::string_view>(&value);
-  if (text == nullptr) return std::nullopt;
-  double number = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), number);
-  const bool whole = error == std::errc() && end == text->data() + text->size();
-  return whole && std::isfinite(number) ? std::optional(number) : std::nullopt;
+  return text == nullptr ? std::nullopt : parse_decimal(*text);
 }
 
 std::optional<bool> truth(const Value& value) {

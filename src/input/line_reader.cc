@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/odd_bytes.h"
 #include "base/text.h"
 #include "input/byte_source.h"
 #include "input/find_inputs.h"

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "base/odd_bytes.h"
+#include "base/text.h"
 #include "bench/log_generator.h"
 #include "input/line_reader.h"
 #include "support/compressed.h"

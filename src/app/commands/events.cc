@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "app/read/read_job.h"
-#include "base/json_text.h"
 #include "base/text.h"
 #include "input/input_walk.h"
 #include "input/line_reader.h"

@@ -31,7 +31,6 @@
 #include "app/output.h"
 #include "app/read/read_job.h"
 #include "base/error.h"
-#include "base/json_text.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "log/event.h"

@@ -1,4 +1,4 @@
-#include "base/odd_bytes.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/odd_bytes.h"
+#include "base/text.h"
 
 namespace ncclog {
 namespace {
