@@ -151,31 +151,4 @@ ParsedDocument read_json(std::string_view bytes);
 /// follows the end of the pickle is not looked at.
 ParsedDocument read_pickle(std::string_view bytes);
 
-// Which opcodes can a Python pickle hold, and which of them does reading plain data need?
-//
-//   0x58 'X'  BINUNICODE     a text             read
-//   0x93      STACK_GLOBAL   imports a name     refused: with it a pickle runs code when loaded
-//
-// From Python's pickletools.py, protocols 0 to 5 (Python 3.8 and later); the numbers are fixed for
-// all time.
-
-/// Name of any opcode as pickletools writes it: "BINUNICODE"; empty if the byte is none.
-std::string_view pickle_op_name(uint8_t code);
-
-/// What makes an opcode unfit for plain data: "imports a name"; empty if it is read or unknown.
-std::string_view pickle_op_refusal(uint8_t code);
-
-// Texts as Python's protocol 0 writes them, in one line with escapes.
-//
-//   S'it\'s'      decode_python_string("'it\\'s'")    → it's
-//   Vcaf\u00e9    decode_raw_unicode("caf\\u00e9")    → café
-
-/// The argument of STRING: quoted, with the escapes of Python 2's repr. nullopt if the quotes are
-/// missing or an escape is none.
-std::optional<std::string> decode_python_string(std::string_view quoted);
-
-/// The argument of UNICODE as UTF-8: Latin-1 with \uXXXX and \UXXXXXXXX. nullopt if such an escape
-/// is cut or names no character.
-std::optional<std::string> decode_raw_unicode(std::string_view escaped);
-
 }  // namespace ncclog

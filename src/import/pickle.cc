@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <span>
@@ -13,34 +12,16 @@
 namespace ncclog {
 namespace {
 
-void append_utf8(uint32_t code, std::string& out) {
-  const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0 | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    out += static_cast<char>(0xE0 | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    out += static_cast<char>(0xF0 | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
+// Texts as Python's protocol 0 writes them, in one line with escapes.
+//
+//   S'it\'s'      → it's
+//   Vcaf\u00e9    → café
 
 /// Exactly `digits` hexadecimal digits at the start of `text`.
-std::optional<uint32_t> hex_digits(std::string_view text, size_t digits) {
-  if (text.size() < digits) return std::nullopt;
-  uint32_t code = 0;
-  for (const char c : text.substr(0, digits)) {
-    if (!is_hex_digit(c)) return std::nullopt;
-    code = code * 16 + static_cast<uint32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-  }
-  return code;
+std::optional<uint64_t> hex_digits(std::string_view text, size_t digits) {
+  text = text.substr(0, digits);
+  const bool is_hex = text.size() == digits && std::ranges::all_of(text, is_hex_digit);
+  return is_hex ? parse_hex(text) : std::nullopt;
 }
 
 /// Letters that stand for one character after a backslash; 0 for others.
@@ -51,8 +32,8 @@ char simple_escape(char letter) {
   return at == kLetters.npos ? '\0' : kMeant[at];
 }
 
-}  // namespace
-
+/// The argument of STRING: quoted, with the escapes of Python 2's repr. nullopt if the quotes are
+/// missing or an escape is none.
 std::optional<std::string> decode_python_string(std::string_view quoted) {
   quoted = trim(quoted);
   const bool has_quotes = quoted.size() >= 2 && quoted.front() == quoted.back() &&
@@ -82,25 +63,25 @@ std::optional<std::string> decode_python_string(std::string_view quoted) {
   return out;
 }
 
+/// The argument of UNICODE as UTF-8: Latin-1 with \uXXXX and \UXXXXXXXX. nullopt if such an escape
+/// is cut or names no character.
 std::optional<std::string> decode_raw_unicode(std::string_view escaped) {
   std::string out;
   while (!escaped.empty()) {
     const bool is_short = escaped.starts_with("\\u");
     if (!is_short && !escaped.starts_with("\\U")) {
-      append_utf8(static_cast<uint8_t>(escaped.front()), out);
+      append_utf8(out, static_cast<uint8_t>(escaped.front()));
       escaped.remove_prefix(1);
       continue;
     }
     const size_t digits = is_short ? 4 : 8;
     const auto code = hex_digits(escaped.substr(2), digits);
     if (!code || *code > 0x10FFFF) return std::nullopt;
-    append_utf8(*code, out);
+    append_utf8(out, static_cast<uint32_t>(*code));
     escaped.remove_prefix(2 + digits);
   }
   return out;
 }
-
-namespace {
 
 uint64_t little_endian(std::string_view bytes) {
   uint64_t number = 0;
@@ -152,7 +133,7 @@ class PickleMachine {
 
   /// "BINGET at byte 14" and what is wrong with it.
   void fail_op(std::string_view wrong) {
-    fail(fmt::format("{} at byte {} {}", pickle_op_name(code_), op_at_, wrong));
+    fail(fmt::format("{} at byte {} {}", op_name_, op_at_, wrong));
   }
 
   /// The next `count` bytes; nullopt, with a problem, if they are not there.
@@ -303,10 +284,8 @@ class PickleMachine {
   }
 
   void push_float_line() {
-    const std::string_view text = trim(line());
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    push(error == std::errc() && end == text.data() + text.size() ? Value(number) : Value());
+    const auto number = parse_decimal(trim(line()));
+    push(number ? Value(*number) : Value());
   }
 
   void push_dict() {
@@ -355,7 +334,7 @@ class PickleMachine {
   std::string_view bytes_;
   size_t at_ = 0;     ///< Of the next byte.
   size_t op_at_ = 0;  ///< Of the opcode being carried out.
-  uint8_t code_ = 0;  ///< That opcode.
+  std::string_view op_name_;
   bool done_ = false;
   ParsedDocument document_;
   std::vector<ValueId> stack_;
@@ -363,6 +342,8 @@ class PickleMachine {
   std::map<uint64_t, ValueId> memo_;  ///< Not hashed: the file chooses the keys.
 };
 
+/// An opcode of Python's pickletools.py, protocols 0 to 5 (Python 3.8 and later); the numbers are
+/// fixed for all time.
 struct OpRow {
   uint8_t code;
   std::string_view name;                ///< As pickletools writes it.
@@ -446,22 +427,17 @@ constexpr OpRow kOps[] = {
     {0x98, "READONLY_BUFFER", nullptr, kOutside},
 };
 
-const OpRow* find_op(uint8_t code) {
-  const auto* found = std::find_if(std::begin(kOps), std::end(kOps),
-                                   [code](const OpRow& row) { return row.code == code; });
-  return found == std::end(kOps) ? nullptr : found;
-}
-
 void PickleMachine::step() {
   op_at_ = at_;
   if (at_ == bytes_.size()) {
     return fail(fmt::format("the pickle ends after {} bytes without its end marker", at_));
   }
-  code_ = static_cast<uint8_t>(bytes_[at_++]);
-  const OpRow* op = find_op(code_);
-  if (op == nullptr) {
-    return fail(fmt::format("byte {} ({:#04x}) is no pickle opcode", op_at_, code_));
+  const auto code = static_cast<uint8_t>(bytes_[at_++]);
+  const auto* const op = std::ranges::find(kOps, code, &OpRow::code);
+  if (op == std::end(kOps)) {
+    return fail(fmt::format("byte {} ({:#04x}) is no pickle opcode", op_at_, code));
   }
+  op_name_ = op->name;
   if (!op->refusal.empty()) {
     return fail_op(fmt::format("{}, which plain data never does", op->refusal));
   }
@@ -469,16 +445,6 @@ void PickleMachine::step() {
 }
 
 }  // namespace
-
-std::string_view pickle_op_name(uint8_t code) {
-  const OpRow* row = find_op(code);
-  return row == nullptr ? std::string_view() : row->name;
-}
-
-std::string_view pickle_op_refusal(uint8_t code) {
-  const OpRow* row = find_op(code);
-  return row == nullptr ? std::string_view() : row->refusal;
-}
 
 ParsedDocument read_pickle(std::string_view bytes) { return PickleMachine(bytes).run(); }
 

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "import/import.h"
+#include "log/address.h"
 
 namespace ncclog {
 namespace {
@@ -34,18 +35,6 @@ std::string_view value_of(const Attributes& attributes, std::string_view name) {
 int number_of(const Attributes& attributes, std::string_view name, int unknown = -1) {
   const auto number = parse_int(value_of(attributes, name));
   return number && *number >= 0 && *number <= INT32_MAX ? static_cast<int>(*number) : unknown;
-}
-
-/// "0000:17:00.0" as NCCL packs it: domain, bus, device, function.
-std::optional<uint64_t> bus_number(std::string_view bus_id) {
-  uint64_t number = 0;
-  for (const char c : bus_id) {
-    if (c == ':' || c == '.') continue;
-    const auto digit = parse_hex(std::string_view(&c, 1));
-    if (!digit || number > (UINT64_MAX >> 8)) return std::nullopt;
-    number = number << 4 | *digit;
-  }
-  return bus_id.empty() ? std::nullopt : std::optional(number);
 }
 
 /// GB/s of a PCI link, as graph/topo.cc computes it from its speed per lane.
@@ -212,11 +201,12 @@ class TopologyBuilder {
   void read_nvlink(const Attributes& nvlink) {
     const Open& gpu = open_.back();
     const auto target = bus_number(value_of(nvlink, "target"));
-    if (gpu.node < 0 || gpu.name != "gpu" || !target) return;
+    const bool to_switch = value_of(nvlink, "tclass") == "0x068000";
+    // A virtual machine may not see its switches: their address is "fffffff:ffff:ff".
+    if (gpu.node < 0 || gpu.name != "gpu" || (!target && !to_switch)) return;
     const double bw = nvlink_bw(gpu.sm);
     const int count = number_of(nvlink, "count", 1);
-    const bool to_switch = value_of(nvlink, "tclass") == "0x068000";
-    links_.push_back({gpu.node, *target, to_switch, bw < 0 ? -1 : bw * count});
+    links_.push_back({gpu.node, target.value_or(0), to_switch, bw < 0 ? -1 : bw * count});
   }
 
   void read_net(const Attributes& net, Open& element) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iterator>
 
+#include "base/text.h"
 #include "log/event.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
@@ -162,15 +163,6 @@ bool read_lone_member(Scanner& scan, Members& members) {
   return scan.peek() == '"' && read_value(scan, {}, key, 0, members);
 }
 
-void append_utf8(uint32_t code, std::string& text) {
-  constexpr uint32_t kFirst[] = {0, 0xC0, 0xE0, 0xF0};  // By how many bytes follow.
-  const unsigned more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  text.push_back(static_cast<char>(kFirst[more] | code >> 6 * more));
-  for (unsigned i = more; i-- > 0;) {
-    text.push_back(static_cast<char>(0x80 | (code >> 6 * i & 0x3F)));
-  }
-}
-
 /// "00e9" behind "\u"; 0xFFFD where four hexadecimal digits are not there.
 uint32_t take_code_unit(Scanner& scan) {
   constexpr uint32_t kReplacement = 0xFFFD;
@@ -192,7 +184,7 @@ void append_code_point(Scanner& scan, std::string& text) {
       scan = second;
     }
   }
-  append_utf8(code >= 0xD800 && code < 0xE000 ? 0xFFFD : code, text);
+  append_utf8(text, code >= 0xD800 && code < 0xE000 ? 0xFFFD : code);
 }
 
 void append_unescaped(std::string_view raw, std::string& text) {
