@@ -3,16 +3,23 @@
 
 #include "input/codec.h"
 
+#ifdef NCCLOG_GZIP_BY_ZLIB
+#include <zlib.h>
+#else
+#include <isa-l/igzip_lib.h>
+#endif
+
 #include <algorithm>
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
+#include <new>
 #include <string>
-
-#include "input/gzip_members.h"
-#include "input/zstd_frames.h"
 
 namespace ncclog {
 namespace {
@@ -23,6 +30,125 @@ namespace bio = boost::iostreams;
 bool run_filter(auto& stream, DecodeSpan& span) {
   return stream.filter().filter(span.in, span.in_end, span.out, span.out_end, span.is_last);
 }
+
+// Gzip, one member after the other.
+//
+//   1f 8b 08 00 | time, flags | deflate data | sum, length        one member
+//
+// By ISA-L, which unpacks three to five times as fast as zlib and checks the sum on its way; by
+// zlib in builds that have no ISA-L to link, such as the static executable. Neither is copyable:
+// their states point into themselves.
+
+/// What a call of `GzipMembers::filter` came to.
+enum class GzipResult {
+  More,       ///< Call again with more input, or more room.
+  MemberEnd,  ///< The member is complete and its sum is right. The next call begins another one.
+  Corrupt,    ///< The data contradicts itself. Output up to here is good.
+};
+
+/// Both libraries count in 32 bits.
+uint32_t room(const char* begin, const char* end) {
+  constexpr ptrdiff_t kMost = std::numeric_limits<int32_t>::max();
+  return static_cast<uint32_t>(std::min(end - begin, kMost));
+}
+
+#ifndef NCCLOG_GZIP_BY_ZLIB
+class GzipMembers {
+ public:
+  GzipMembers() {
+    isal_inflate_init(&state_);
+    state_.crc_flag = ISAL_GZIP;
+  }
+  GzipMembers(const GzipMembers&) = delete;
+  GzipMembers& operator=(const GzipMembers&) = delete;
+
+  GzipResult filter(DecodeSpan& span) {
+    if (!is_corrupt_) {
+      const GzipResult result = inflate(span);
+      if (!is_corrupt_) return result;
+    }
+    return drain(span) ? GzipResult::More : GzipResult::Corrupt;
+  }
+
+ private:
+  GzipResult inflate(DecodeSpan& span) {
+    // ISA-L does not write to its input, but does not say so.
+    const char* const begin = span.in;
+    state_.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(begin));
+    state_.avail_in = room(span.in, span.in_end);
+    state_.next_out = reinterpret_cast<uint8_t*>(span.out);
+    state_.avail_out = room(span.out, span.out_end);
+    const int code = isal_inflate(&state_);
+    span.in = reinterpret_cast<const char*>(state_.next_in);
+    span.out = reinterpret_cast<char*>(state_.next_out);
+    is_corrupt_ = code < ISAL_DECOMP_OK || has_unknown_flags(begin, span.in);
+    if (is_corrupt_ || state_.block_state != ISAL_BLOCK_FINISH) return GzipResult::More;
+    isal_inflate_reset(&state_);
+    header_bytes_ = 0;
+    return GzipResult::MemberEnd;
+  }
+
+  /// ISA-L does not mind flags that RFC 1952 reserves; zlib and gzip refuse such data.
+  bool has_unknown_flags(const char* begin, const char* end) {
+    constexpr int kFlagsAt = 3;
+    constexpr int kReserved = 0xE0;
+    for (; begin != end && header_bytes_ <= kFlagsAt; ++begin) {
+      if (header_bytes_++ == kFlagsAt && (*begin & kReserved) != 0) return true;
+    }
+    return false;
+  }
+
+  /// ISA-L unpacks into a buffer of its own first. When it meets damage there, good bytes may be
+  /// left in it.
+  bool drain(DecodeSpan& span) {
+    const int left = state_.tmp_out_valid - state_.tmp_out_processed;
+    if (left <= 0) return false;
+    const auto count = std::min<ptrdiff_t>(left, span.out_end - span.out);
+    span.out = std::copy_n(state_.tmp_out_buffer + state_.tmp_out_processed, count, span.out);
+    state_.tmp_out_processed += static_cast<int32_t>(count);
+    return true;
+  }
+
+  inflate_state state_;
+  int header_bytes_ = 0;  ///< Of the member, that were read; those after the flags do not count.
+  /// And what ISA-L had unpacked before may not all have been given out.
+  bool is_corrupt_ = false;
+};
+#else
+class GzipMembers {
+ public:
+  GzipMembers() {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream_, kGzipOnly + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipMembers() { inflateEnd(&stream_); }
+  GzipMembers(const GzipMembers&) = delete;
+  GzipMembers& operator=(const GzipMembers&) = delete;
+
+  GzipResult filter(DecodeSpan& span) {
+    if (is_corrupt_) return GzipResult::Corrupt;
+    // zlib does not write to its input, but says so only if asked to.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(span.in));
+    stream_.avail_in = room(span.in, span.in_end);
+    stream_.next_out = reinterpret_cast<Bytef*>(span.out);
+    stream_.avail_out = room(span.out, span.out_end);
+    const int code = inflate(&stream_, Z_NO_FLUSH);
+    span.in = reinterpret_cast<const char*>(stream_.next_in);
+    span.out = reinterpret_cast<char*>(stream_.next_out);
+    if (code == Z_STREAM_END) {
+      inflateReset(&stream_);
+      return GzipResult::MemberEnd;
+    }
+    // Z_BUF_ERROR: nothing to be done with what was given, which is for the caller to judge.
+    is_corrupt_ = code != Z_OK && code != Z_BUF_ERROR;
+    return is_corrupt_ ? GzipResult::Corrupt : GzipResult::More;
+  }
+
+ private:
+  z_stream stream_{};
+  bool is_corrupt_ = false;
+};
+#endif
 
 struct Gzip {
   GzipMembers stream;
@@ -40,7 +166,7 @@ struct Gzip {
 
   DecodeStep decode(DecodeSpan& span) {
     const DecodeSpan before = span;
-    const GzipResult result = stream.filter(span.in, span.in_end, span.out, span.out_end);
+    const GzipResult result = stream.filter(span);
     between_members = result == GzipResult::MemberEnd;
     if (result == GzipResult::Corrupt) return DecodeStep::Corrupt;
     const bool is_stuck = !between_members && span.in == before.in && span.out == before.out;
@@ -103,6 +229,124 @@ struct Xz {
   }
 };
 
+// Where do the pieces of a zstd stream begin and end?
+//
+//   28 b5 2f fd | 24 | 5c | 2d 00 00 | 5 bytes | .. | 31 40 ff 2e
+//   magic       descriptor, header, block header, block, checksum
+//
+// The zstd filter at hand neither says whether the input stopped inside a frame nor how much it
+// produced before an error. Both follow from the framing (RFC 8878, section 3.1): feed the filter
+// one piece at a time, and look whether the last piece ended a frame.
+
+/// Follows the framing of a zstd stream, byte by byte, without decoding it.
+///
+/// Invariant: `left_` > 0 bytes of the piece `piece_` have not been seen yet, unless the stream is
+/// no zstd from here on.
+class ZstdFrames {
+ public:
+  /// The number of bytes of [begin, end) that can be decoded as one piece: never more than the rest
+  /// of one block.
+  size_t next(const char* begin, const char* end) const {
+    return static_cast<size_t>(std::min<uint64_t>(left_, static_cast<uint64_t>(end - begin)));
+  }
+
+  /// `count` bytes from `begin` were used; at most what `next` gave.
+  void advance(const char* begin, size_t count) {
+    const bool is_field = piece_ == Piece::Magic || piece_ == Piece::SkippableSize ||
+                          piece_ == Piece::Descriptor || piece_ == Piece::BlockHeader;
+    if (is_field) add_to_field(begin, begin + count, field_, field_bytes_);
+    left_ -= count;
+    if (left_ == 0) finish_piece();
+  }
+
+  /// All frames so far are complete.
+  bool at_boundary() const { return piece_ == Piece::Magic && left_ == 4; }
+
+  /// What stands where a frame should start is not zstd.
+  bool is_stray(const char* begin, const char* end) const {
+    if (piece_ != Piece::Magic) return false;
+    uint32_t field = field_;
+    int count = field_bytes_;
+    add_to_field(begin, begin + next(begin, end), field, count);
+    const uint32_t mask = count >= 4 ? 0xFFFFFFFF : (1U << (8 * count)) - 1;
+    return (field & mask) != (kMagic & mask) &&
+           (field & mask & kSkippableMask) != (kSkippableMagic & mask);
+  }
+
+ private:
+  enum class Piece { Magic, SkippableSize, Descriptor, Header, BlockHeader, Block, Checksum, Skip };
+
+  static constexpr uint32_t kMagic = 0xFD2FB528;
+  static constexpr uint32_t kSkippableMagic = 0x184D2A50;
+  static constexpr uint32_t kSkippableMask = 0xFFFFFFF0;  ///< The low four bits are free.
+
+  static void add_to_field(const char* begin, const char* end, uint32_t& field, int& bytes) {
+    for (; begin != end; ++begin, ++bytes) {
+      field |= static_cast<uint32_t>(static_cast<uint8_t>(*begin)) << (8 * bytes);
+    }
+  }
+
+  void expect(Piece piece, uint64_t length) {
+    piece_ = piece;
+    left_ = length;
+    field_ = 0;
+    field_bytes_ = 0;
+  }
+
+  void finish_piece() {
+    switch (piece_) {
+      case Piece::Magic:
+        if ((field_ & kSkippableMask) == kSkippableMagic) return expect(Piece::SkippableSize, 4);
+        return expect(Piece::Descriptor, 1);
+      case Piece::SkippableSize:
+        return field_ > 0 ? expect(Piece::Skip, field_) : expect(Piece::Magic, 4);
+      case Piece::Descriptor:
+        return start_header();
+      case Piece::Header:
+        return expect(Piece::BlockHeader, 3);
+      case Piece::BlockHeader:
+        return start_block();
+      case Piece::Block:
+        return end_block();
+      case Piece::Checksum:
+      case Piece::Skip:
+        return expect(Piece::Magic, 4);
+    }
+  }
+
+  /// The rest of the frame's header: window, dictionary id and content size.
+  void start_header() {
+    constexpr uint64_t kDictionaryId[] = {0, 1, 2, 4};
+    constexpr uint64_t kContentSize[] = {0, 2, 4, 8};
+    has_checksum_ = (field_ & 4) != 0;
+    const bool single_segment = (field_ & 0x20) != 0;
+    const uint32_t size_code = field_ >> 6;
+    const uint64_t content_size = size_code == 0 && single_segment ? 1 : kContentSize[size_code];
+    const uint64_t length = (single_segment ? 0 : 1) + kDictionaryId[field_ & 3] + content_size;
+    return length > 0 ? expect(Piece::Header, length) : expect(Piece::BlockHeader, 3);
+  }
+
+  void start_block() {
+    constexpr uint32_t kRepeatedByte = 1;
+    is_last_block_ = (field_ & 1) != 0;
+    const uint32_t type = (field_ >> 1) & 3;
+    const uint64_t length = type == kRepeatedByte ? 1 : field_ >> 3;
+    return length > 0 ? expect(Piece::Block, length) : end_block();
+  }
+
+  void end_block() {
+    if (!is_last_block_) return expect(Piece::BlockHeader, 3);
+    return has_checksum_ ? expect(Piece::Checksum, 4) : expect(Piece::Magic, 4);
+  }
+
+  Piece piece_ = Piece::Magic;
+  uint64_t left_ = 4;
+  uint32_t field_ = 0;  ///< The bytes seen of a magic, size, descriptor or block header, LE.
+  int field_bytes_ = 0;
+  bool has_checksum_ = false;
+  bool is_last_block_ = false;
+};
+
 struct Zstd {
   bio::zstd_decompressor stream;
   ZstdFrames frames;
@@ -139,23 +383,20 @@ Decoder make() {
   };
 }
 
-struct CodecRow {
-  Compression compression;
-  Decoder (*make)();
-};
-
-constexpr CodecRow kCodecs[] = {
-    {Compression::Gzip, make<Gzip>},
-    {Compression::Bzip2, make<Bzip2>},
-    {Compression::Xz, make<Xz>},
-    {Compression::Zstd, make<Zstd>},
-};
-
 }  // namespace
 
 Decoder make_decoder(Compression compression) {
-  for (const CodecRow& row : kCodecs) {
-    if (row.compression == compression) return row.make();
+  switch (compression) {
+    case Compression::None:
+      return {};
+    case Compression::Gzip:
+      return make<Gzip>();
+    case Compression::Bzip2:
+      return make<Bzip2>();
+    case Compression::Xz:
+      return make<Xz>();
+    case Compression::Zstd:
+      return make<Zstd>();
   }
   return {};
 }
