@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "log/line/launcher_prefixes.h"
 #include "log/line/prefix.h"
 #include "log/line/scanner.h"
 #include "log/messages.h"

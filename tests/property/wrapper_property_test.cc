@@ -16,7 +16,6 @@
 #include "input/find_inputs.h"
 #include "input/line_reader.h"
 #include "log/known_messages.h"
-#include "log/line/launcher_prefixes.h"
 #include "log/line/prefix.h"
 #include "model/build/build_job.h"
 #include "support/launcher_wraps.h"

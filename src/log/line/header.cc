@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/text.h"
-#include "log/line/launcher_prefixes.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
@@ -339,15 +338,16 @@ std::optional<size_t> process_before(std::string_view text, size_t end, Header& 
   return host;
 }
 
-/// "[3] " at the start of `text`: the calling thread's device. Returns its
-/// length.
+constexpr int kMostDevice = 1'000'000;
+
+/// "[3] " at the start of `text`: the calling thread's device. Returns its length.
 size_t device_length(std::string_view text, Header& header) {
   if (!text.starts_with('[')) return 0;
   const size_t close = text.find(']');
   if (close == text.npos) return 0;
   const auto device = parse_int(text.substr(1, close - 1));
   // NCCL prints -1 where the thread has no device yet; a larger number is somebody else's bracket.
-  if (!device || *device < -1 || *device > 1'000'000) return 0;
+  if (!device || *device < -1 || *device > kMostDevice) return 0;
   header.cuda_dev = static_cast<int>(*device);
   size_t length = close + 1;
   while (length < text.size() && is_blank(text[length])) ++length;
@@ -460,50 +460,24 @@ constexpr auto kIsHostChar = [] {
   return table;
 }();
 
-/// Takes a number of at most `most` digits off the front; false if there is none or it is longer.
-inline bool take_number(const char*& at, const char* end, size_t most, int64_t& number) {
-  const char* begin = at;
-  const char* limit = begin + std::min(most, static_cast<size_t>(end - begin));
-  number = 0;
-  for (; at < limit && is_digit(*at); ++at) number = number * 10 + (*at - '0');
-  return at > begin && (at == end || !is_digit(*at));
-}
-
-inline bool take_char(const char*& at, const char* end, char c) {
-  if (at == end || *at != c) return false;
-  ++at;
-  return true;
-}
-
-/// Takes "[3] " off the front, if it stands there. False if it needs a second look.
-inline bool take_device(const char*& at, const char* end, Header& header) {
-  constexpr size_t kMostDigits = 6;
-  if (!take_char(at, end, '[')) return true;
-  int64_t device = 0;
-  if (!take_number(at, end, kMostDigits, device)) return false;
-  header.cuda_dev = static_cast<int>(device);
-  return take_char(at, end, ']') && take_char(at, end, ' ');
-}
-
 /// "host:pid:tid [dev] NCCL INFO " at the very start of the line, as nearly every NCCL line begins:
 /// read from left to right in one go. False, and `header` is spoilt, for whatever looks a little
 /// different: a host that begins with a digit may be a time.
 bool read_plain_head(std::string_view line, Header& header) {
-  constexpr size_t kMostDigits = 18;
-  const char* at = line.data();
-  const char* end = at + line.size();
-  while (at < end && kIsHostChar[static_cast<unsigned char>(*at)]) ++at;
-  const auto host = static_cast<size_t>(at - line.data());
-  if (host == 0 || host > kLongestHost || is_digit(line[0])) return false;
-  const bool named = take_char(at, end, ':') && take_number(at, end, kMostDigits, header.pid) &&
-                     take_char(at, end, ':') && take_number(at, end, kMostDigits, header.tid) &&
-                     take_char(at, end, ' ') && take_device(at, end, header);
-  if (!named) return false;
-  const auto begin = static_cast<size_t>(at - line.data());
-  if (!line.substr(begin).starts_with(kAnchor)) return false;
-  const auto anchor = anchor_at(line, begin);
+  if (line.empty() || is_digit(line[0])) return false;
+  Scanner scan(line);
+  const auto in_host = [](char c) { return kIsHostChar[static_cast<unsigned char>(c)]; };
+  header.host = scan.take_while(in_host);
+  const bool is_named = !header.host.empty() && header.host.size() <= kLongestHost &&
+                        scan.skip(':') && scan.number(header.pid) && scan.skip(':') &&
+                        scan.number(header.tid) && scan.skip(' ');
+  if (!is_named) return false;
+  if (scan.skip('[') &&
+      !(scan.number(header.cuda_dev) && header.cuda_dev <= kMostDevice && scan.skip("] ")))
+    return false;
+  if (!scan.rest().starts_with(kAnchor)) return false;
+  const auto anchor = anchor_at(line, scan.taken());
   if (!anchor) return false;
-  header.host = line.substr(0, host);
   header.level = anchor->level;
   header.message = line.substr(anchor->end);
   return true;

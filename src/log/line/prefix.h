@@ -4,8 +4,7 @@
 //
 // Prefixes nest. They are recognised by shape, one after the other, until nothing more fits. A
 // shape that ordinary output has too ("name: ", "> ", "[3] ") counts only where it cannot mean
-// anything else, or where being wrong costs nothing. The shapes are listed in
-// log/line/launcher_prefixes.h.
+// anything else, or where being wrong costs nothing.
 
 #pragma once
 
@@ -45,8 +44,8 @@ struct Prefix {
 /// The prefixes at the start of `line`; length 0 if there are none. Views point into `line`.
 Prefix parse_prefix(std::string_view line);
 
-/// Removes ANSI escape sequences and, where they are certain, their remnants without ESC ("[36m").
-/// `buffer` holds the result. Returns `line` itself if it has none.
-std::string_view strip_ansi(std::string_view line, std::string& buffer);
+/// Text that begins a record of its own, so that whatever stands before it is a prefix. True for no
+/// text at all: NCCL's own header, cut off by the caller, begins there.
+bool begins_record(std::string_view text);
 
 }  // namespace ncclog

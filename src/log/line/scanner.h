@@ -1,20 +1,26 @@
-// Reading a line from left to right, for shapes that a wording cannot express; time stamps and
-// progress bars.
+// Reading a line from left to right, for shapes that a wording cannot express; time stamps, progress
+// bars and what terminals are told.
 //
 //   [1,3]<stdout>:                   Scanner s(text); s.skip('[') && s.number(job) && s.skip(',') …
 //   2026-01-05T12:00:00.000000001Z   [2026-01-05 12:00:00,123]   Mon Jan  5 12:00:00 2026
 //    40%|####      | 4/10 [00:01<00:02,  2.9it/s]
+//   \x1b[36mnode07:41:42 [3] …       node07:41:42 [3] …
 //
 // Every step of a scanner either takes what it names and says true, or takes nothing and says
 // false.
 
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/text.h"
 
 namespace ncclog {
+
+/// May stand in the name of a host.
+constexpr bool is_host_char(char c) { return is_word(c) || c == '-' || c == '.'; }
 
 /// A position in a text. The text must outlive it.
 class Scanner {
@@ -70,13 +76,15 @@ class Scanner {
   /// A decimal number of at most 18 digits, without sign.
   template <typename Number>
   bool number(Number& value) {
-    const size_t begin = at_;
-    const auto parsed = parse_int(take_while(is_digit, 18));
-    if (!parsed || is_digit(peek()) || static_cast<Number>(*parsed) != *parsed) {
-      at_ = begin;
-      return false;
+    int64_t read = 0;
+    size_t at = at_;
+    for (; at < text_.size() && at < at_ + 18 && is_digit(text_[at]); ++at) {
+      read = read * 10 + (text_[at] - '0');
     }
-    value = static_cast<Number>(*parsed);
+    const bool is_longer = at < text_.size() && is_digit(text_[at]);
+    if (at == at_ || is_longer || static_cast<Number>(read) != read) return false;
+    at_ = at;
+    value = static_cast<Number>(read);
     return true;
   }
 
@@ -124,5 +132,9 @@ struct TqdmBar {
 
 /// The bar with which `text` begins; length 0 if it does not.
 TqdmBar parse_progress_bar(std::string_view text);
+
+/// Removes ANSI escape sequences and, where they are certain, their remnants without ESC ("[36m").
+/// `buffer` holds the result. Returns `line` itself if it has none.
+std::string_view strip_ansi(std::string_view line, std::string& buffer);
 
 }  // namespace ncclog
