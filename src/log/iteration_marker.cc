@@ -20,141 +20,32 @@ namespace {
 
 constexpr std::string_view kBar = "%|";
 
-constexpr IterationWording kWordings[] = {
-    {.preset = "nemo",
-     .needle = "Training epoch ",
-     .regex = R"(Training epoch \d+, iteration \d+/\d+ \|.*\bglobal_step: (?P<step>\d+))",
-     .example = "Training epoch 1, iteration 9/99 | lr: 0.0003 | global_step: 109 | "
-                "reduced_train_loss: 7.1",
-     .example_step = 109},
-    {.preset = "nemo",
-     .needle = "Training epoch ",
-     .regex = R"(Training epoch (?P<epoch>\d+), iteration (?P<step>\d+)/(?P<total>\d+) \|)",
-     .example = "Training epoch 1, iteration 9/100 | lr: 0.0003 | reduced_train_loss: 7.1",
-     .example_step = 109},
-    {.preset = "nemo",
-     .needle = "global_step=",
-     .regex = R"(\[[\d:?]+<[^\]]*\bglobal_step=(?P<step>[\d.]+(?:e\+?\d+)?))",
-     .example = "Epoch 0:   6%|6  | 320/5001 [1:02:03<9:39:17,  1.37it/s, loss=2.6, v_num=ab, "
-                "global_step=3.2e+4]",
-     .example_step = 32000},
-    {.preset = "megatron",
-     .needle = "iteration ",
-     .regex = R"((?:^|[\s\]:|])iteration +(?P<step>\d+)/ *(?P<total>\d+) \|)",
-     .example = " [2026-01-05 12:00:00] iteration       10/     500 | consumed samples:         "
-                "1280 | elapsed time per iteration (ms): 812.3 |",
-     .example_step = 10},
-    {.preset = "deepspeed",
-     .needle = ", skipped=",
-     .regex = R"(\bstep=(?P<step>\d+), skipped=\d+, lr=)",
-     .example = "[2026-01-05 12:00:00,123] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, "
-                "skipped=0, lr=[0.0001], mom=[(0.9, 0.999)]",
-     .example_step = 10},
-    {.preset = "deepspeed",
-     .needle = "/global_step=",
-     .regex = R"(epoch=\d+/micro_step=\d+/global_step=(?P<step>\d+), RunningAvgSamplesPerSec=)",
-     .example = "epoch=0/micro_step=40/global_step=10, RunningAvgSamplesPerSec=31.2, "
-                "CurrSamplesPerSec=30.9, MemAllocated=1.0GB, MaxMemAllocated=2.0GB",
-     .example_step = 10},
-    {.preset = "deepspeed",
-     .needle = "iter time (s):",
-     .regex = R"((?:^|[\s\]:|])steps: (?P<step>\d+) loss: \S+ iter time \(s\):)",
-     .example = "steps: 10 loss: 6.1234 iter time (s): 0.512 samples/sec: 62.5",
-     .example_step = 10},
-    {.preset = "lightning",
-     .needle = "Epoch ",
-     .regex =
-         R"((?:^|[\]:|>])\s*Epoch (?P<epoch>\d+): +\d+%\|[^|]*\| (?P<step>\d+)/(?P<total>\d+) \[)",
-     .example = "Epoch 2:  10%|#         | 100/1000 [00:10<01:30, 10.00it/s, v_num=0, "
-                "train_loss=0.5]",
-     .example_step = 2100},
-    {.preset = "torchtitan",
-     .needle = "loss:",
-     .regex = R"(\bstep: +(?P<step>\d+) +loss: )",
-     .example = "[titan] 2026-01-05 12:00:00,123 - root - INFO - step: 10  loss:  7.1234  "
-                "grad_norm:  1.2000  memory: 40.00GiB(50.00%)  tps: 5,000",
-     .example_step = 10},
-    {.preset = "composer",
-     .needle = "[batch=",
-     .regex = R"(\[epoch=(?P<epoch>\d+)\]\[batch=(?P<step>\d+)/(?P<total>\d+)\])",
-     .first_epoch = 1,
-     .example = "[epoch=2][batch=10/500]:",
-     .example_step = 510},
-    {.preset = "composer",
-     .needle = "[batch=",
-     .regex = R"(\[batch=(?P<step>\d+)/(?P<total>\d+)\])",
-     .example = "[batch=10/500]:",
-     .example_step = 10},
-    {.preset = "composer",
-     .needle = "[token=",
-     .regex = R"((?:^|[\s\]:|])\[token=\d+/\d+\])",
-     .place = MarkerPlace::Tick,
-     .example = "[token=40960/10000000]:"},
-    {.preset = "composer",
-     .needle = "[sample=",
-     .regex = R"((?:^|[\s\]:|])\[sample=\d+/\d+\])",
-     .place = MarkerPlace::Tick,
-     .example = "[sample=512/100000]:"},
-    {.preset = "nanogpt",
-     .needle = ", time ",
-     .regex = R"((?:^|[\s\]:|])iter (?P<step>\d+): loss [\d.nainf]+, time [\d.]+ms)",
-     .example = "iter 10: loss 10.8123, time 512.34ms, mfu 41.20%",
-     .example_step = 10},
-    {.preset = "pytorch-examples",
-     .needle = "Train Epoch: ",
-     .regex = R"(Train Epoch: (?P<epoch>\d+) \[(?P<step>\d+)/(?P<total>\d+) \()",
-     .example = "Train Epoch: 1 [640/60000 (1%)]\tLoss: 0.8613",
-     .example_step = 60640},
-    {.preset = "fairseq",
-     .needle = "num_updates",
-     .regex = R"(\bnum_updates[= ](?P<step>\d+))",
-     .example = "2026-01-05 12:00:00 | INFO | train_inner | epoch 001:     50 / 1000 loss=12.3, "
-                "ppl=5000, num_updates=50, lr=1e-05",
-     .example_step = 50},
-    {.preset = "olmo",
-     .needle = "[step=",
-     .regex = R"(\[step=(?P<step>\d+)/(?P<total>\d+)(?:,epoch=\d+)?\])",
-     .example = "[step=10/1000,epoch=0]",
-     .example_step = 10},
-    {.preset = "hf",
-     .needle = kBar,
-     .regex = R"((?:^|\]:|> )\s*\d+%\|[^|]*\| *(?P<step>\d+)/(?P<total>\d+) \[[\d:?]+<)",
-     .example = "  1%|1         | 24/1752 [01:08<1:23:01,  2.88s/it]",
-     .example_step = 24},
-    {.preset = "tqdm",
-     .needle = kBar,
-     .regex =
-         R"((?:[Ee]poch (?P<epoch>\d+)[^|:]*)?: +\d+%\|[^|]*\| *(?P<step>\d+)/(?P<total>\d+) \[[\d:?]+<)",
-     .place = MarkerPlace::AfterStep,
-     .example = "Training Epoch 0:  12%|#2        | 230/1840 [02:50<16:50,  1.55it/s]",
-     .example_step = 230},
-    {.preset = "hf-log",
-     .needle = "{'loss':",
-     .regex = R"(\{'loss': '?[-\d.a-z]+'?, .*'epoch': )",
-     .place = MarkerPlace::Tick,
-     .example = "{'loss': 2.1034, 'grad_norm': 1.2, 'learning_rate': 2e-05, 'epoch': 0.01}"},
-    {.preset = "vllm",
-     .needle = "Avg prompt throughput:",
-     .regex = R"(\bAvg prompt throughput: [\d.]+ tokens/s)",
-     .place = MarkerPlace::Tick,
-     .example = "INFO 01-05 12:00:00 [loggers.py:118] Engine 000: Avg prompt throughput: 512.3 "
-                "tokens/s, Avg generation throughput: 60.1 tokens/s, Running: 4 reqs"},
-    {.preset = "iteration",
-     .needle = "teration",
-     .regex =
-         R"((?:^|[\]:|>]|INFO| - )\s*[Ii]teration:? *(?P<step>\d+)(?:\s*/\s*(?P<total>\d+))?(?:$|[\s|,:;)]))",
-     .place = MarkerPlace::Unknown,
-     .example = "iteration: 3 | consumed samples: 768 | lr: 1.0E-04",
-     .example_step = 3},
-    {.preset = "step",
-     .needle = "",
-     .regex =
-         R"((?i)\b(?:global[_ ]?step|step|iter(?:ation)?)[ =:#]+(?P<step>\d+)(?:\s*/\s*(?P<total>\d+))?)",
-     .place = MarkerPlace::Unknown,
-     .by_name_only = true,
-     .example = "Step 10/500 done",
-     .example_step = 10},
-};
+/// The wordings of log/markers/iteration.markers, which the tests hold to what it says of itself.
+std::vector<IterationWording> read_wordings(std::string_view text) {
+  std::vector<IterationWording> wordings;
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    if (!is_blank(line[0])) {
+      const std::vector<std::string_view> words = split_blanks(line);
+      IterationWording& wording = wordings.emplace_back();
+      wording.preset = words[0];
+      for (const std::string_view word : words) {
+        if (word == "tick") wording.place = MarkerPlace::Tick;
+        if (word == "unplaced") wording.place = MarkerPlace::Unknown;
+        if (word == "first_epoch=1") wording.first_epoch = 1;
+        if (word == "by_name_only") wording.by_name_only = true;
+      }
+      continue;
+    }
+    IterationWording& wording = wordings.back();
+    const std::string_view rest = line.substr(4);
+    if (line[2] == '"') wording.needle = line.substr(3, line.size() - 4);
+    if (line[2] == '~') wording.regex = rest;
+    if (line[2] == '>') wording.example = rest;
+    if (line[2] == '=') wording.example_step = parse_int(rest).value_or(-1);
+  }
+  return wordings;
+}
 
 re2::RE2::Options quiet() {
   re2::RE2::Options options(re2::RE2::Latin1);
@@ -183,6 +74,15 @@ struct Expression {
   int epoch;
 };
 
+}  // namespace
+
+std::span<const IterationWording> iteration_wordings() {
+  static const std::vector<IterationWording> kWordings = read_wordings(marker_files()[0].text);
+  return kWordings;
+}
+
+namespace {
+
 /// A wording whose expression is compiled when a line first holds its needle: most jobs print their
 /// steps in one way, if any.
 class LazyWording {
@@ -196,7 +96,9 @@ class LazyWording {
   }
 
   /// What the framework calls its first epoch.
-  int first_epoch() const { return number == kOwnWording ? 0 : kWordings[number].first_epoch; }
+  int first_epoch() const {
+    return number == kOwnWording ? 0 : iteration_wordings()[number].first_epoch;
+  }
 
   const std::string_view needle;
   const uint16_t number;
@@ -267,10 +169,9 @@ struct MarkerFinder::Compiled {
   NeedleFilter present;
 };
 
-std::span<const IterationWording> iteration_wordings() { return kWordings; }
-
 bool is_iteration_preset(std::string_view name) {
-  return std::ranges::find(kWordings, name, &IterationWording::preset) != std::end(kWordings);
+  const auto has_name = [&](const IterationWording& wording) { return wording.preset == name; };
+  return std::ranges::any_of(iteration_wordings(), has_name);
 }
 
 namespace {
@@ -278,11 +179,10 @@ namespace {
 template <typename Wanted>
 auto wordings_of(Wanted wanted) {
   std::vector<std::unique_ptr<const LazyWording>> found;
-  for (size_t i = 0; i < std::size(kWordings); ++i) {
-    const IterationWording& wording = kWordings[i];
-    if (!wanted(wording)) continue;
-    found.push_back(std::make_unique<const LazyWording>(wording.regex, wording.needle,
-                                                        static_cast<uint16_t>(i)));
+  for (uint16_t i = 0; i < iteration_wordings().size(); ++i) {
+    const IterationWording& wording = iteration_wordings()[i];
+    if (wanted(wording))
+      found.push_back(std::make_unique<const LazyWording>(wording.regex, wording.needle, i));
   }
   return found;
 }

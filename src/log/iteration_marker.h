@@ -6,7 +6,8 @@
 //
 // Frameworks print every n-th step, and each on a rank of its own choice: Megatron on the last one,
 // most on rank 0, OLMo on all. Servers have no step; what they print at intervals is a tick. The
-// line shapes are those of the frameworks' sources; each wording carries one.
+// line shapes are those of the frameworks' sources and stand in log/markers/iteration.markers, each
+// with an example.
 
 #pragma once
 
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/embedded_file.h"
 
 namespace ncclog {
 
@@ -39,6 +42,9 @@ struct IterationWording {
   std::string_view example;
   int64_t example_step = -1;
 };
+
+/// The file that holds the wordings.
+std::span<const EmbeddedFile> marker_files();
 
 /// All wordings. A line belongs to the first one that fits.
 std::span<const IterationWording> iteration_wordings();
