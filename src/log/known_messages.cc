@@ -13,7 +13,7 @@
 namespace ncclog {
 namespace {
 
-constinit const WordingTable* current = &kBuiltInMessages;
+constinit const WordingTable* with_added = nullptr;  ///< nullptr: nothing was added.
 constinit uint64_t added_hash = 0;
 
 void hash_text(std::string_view text) {
@@ -22,7 +22,10 @@ void hash_text(std::string_view text) {
 
 }  // namespace
 
-const WordingTable& all_wordings() { return *current; }
+const WordingTable& all_wordings() {
+  static const WordingTable kBuiltIn(kBuiltInKinds);
+  return with_added != nullptr ? *with_added : kBuiltIn;
+}
 
 const Kind* find_kind(std::string_view name) {
   for (const Kind& kind : all_kinds()) {
@@ -33,11 +36,11 @@ const Kind* find_kind(std::string_view name) {
 
 void add_messages(std::span<const KindText> kinds) {
   // Kept to the end: messages, rules and reports view into it.
-  static std::vector<std::unique_ptr<OwnedWordingTable>> tables;
-  auto table = std::make_unique<OwnedWordingTable>();
+  static std::vector<std::unique_ptr<WordingTable>> tables;
+  auto table = std::make_unique<WordingTable>();
   build_messages(all_kinds(), kinds, *table);
   tables.push_back(std::move(table));
-  current = &tables.back()->table;
+  with_added = tables.back().get();
   for (const KindText& kind : kinds) {
     hash_text(kind.name + " " + kind.replaces + " " + std::string(to_string(kind.library)) + " " +
               std::string(to_string(kind.subsystem)));

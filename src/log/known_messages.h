@@ -27,7 +27,7 @@ namespace ncclog {
 struct KindText;
 
 /// The built-in kinds, as the build made them of src/log/messages/.
-extern const WordingTable kBuiltInMessages;
+extern const std::span<const Kind> kBuiltInKinds;
 
 /// The table that lines are read by; valid, like all that it views, until the program ends.
 const WordingTable& all_wordings();

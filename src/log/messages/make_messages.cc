@@ -2,9 +2,8 @@
 //
 //   ncclog_make_messages messages.h messages.cc lifecycle.messages bootstrap.messages …
 //
-// messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds
-// with its dispatch, as constants: nothing is parsed, allocated or sorted when ncclog starts. Typed
-// kinds come first, so that a kind that no code asks for by type changes no header.
+// messages.h has a struct for each kind that is `typed`, messages.cc the one table of all kinds as
+// constants: nothing is parsed when ncclog starts. Typed kinds come first, so that a kind that no code asks for by type changes no header.
 
 #include <fmt/format.h>
 
@@ -14,7 +13,6 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -134,17 +132,11 @@ std::string spelled(std::string_view type, Enum value) {
 /// Writes a table whose parts are arrays of constants that refer to each other by place.
 class TableWriter {
  public:
-  explicit TableWriter(const OwnedWordingTable& owned) : owned_(owned) {
-    for (const Kind& kind : owned.kinds) {
-      for (const Wording& wording : kind.wordings) {
-        wording_numbers_.try_emplace(&wording, wording_numbers_.size());
-      }
-    }
-  }
+  explicit TableWriter(const WordingTable& table) : table_(table) {}
 
   std::string text() {
     std::string fields, choices, steps, wordings, kinds;
-    for (const Kind& kind : owned_.kinds) {
+    for (const Kind& kind : table_.kinds) {
       const size_t first_field = fields_;
       const size_t first_wording = wordings_;
       for (const Field& field : kind.fields) {
@@ -160,8 +152,6 @@ class TableWriter {
           spelled("Source", kind.source), spelled("Subsystem", kind.subsystem), view(kind.meaning),
           first_field, kind.fields.size(), first_wording, kind.wordings.size());
     }
-    const std::string nccl = dispatch("Nccl", owned_.table.nccl);
-    const std::string foreign = dispatch("Foreign", owned_.table.foreign);
     std::string out = R"(// Made of src/log/messages/ by the build.
 
 #include "log/known_messages.h"
@@ -179,11 +169,11 @@ extern const Wording kWordings[];
     out += "constexpr PatternStep kSteps[] = {\n" + steps + "};\n\n";
     out += "constinit const Wording kWordings[] = {\n" + wordings + "};\n\n";
     out += "constinit const Kind kKinds[] = {\n" + kinds + "};\n\n";
-    out += lists_ + "\n}  // namespace\n\n";
     out += fmt::format(
-        "constinit const WordingTable kBuiltInMessages = {{\n    {{kKinds, {}}},\n    {},\n    "
-        "{}}};\n\n}}  // namespace ncclog\n",
-        owned_.kinds.size(), nccl, foreign);
+        "}}  // namespace\n\nconstinit const std::span<const Kind> kBuiltInKinds = {{kKinds, "
+        "{}}};\n\n"
+        "}}  // namespace ncclog\n",
+        table_.kinds.size());
     return out;
   }
 
@@ -221,57 +211,7 @@ extern const Wording kWordings[];
     return fmt::format("{{{:#x}u, {:#x}u}}", bytes.bytes, bytes.mask);
   }
 
-  /// The expression of a word index; its arrays are added to lists_.
-  std::string word_index(const std::string& name, const WordIndex& index) {
-    std::string slots, candidates;
-    size_t count = 0;
-    for (const WordIndex::Slot& slot : index.slots) {
-      if (slot.word.empty()) {
-        slots += "    {},\n";
-        continue;
-      }
-      slots += fmt::format("    {{{}, {{kCandidates{} + {}, {}}}}},\n", view(slot.word), name,
-                           count, slot.candidates.size());
-      for (const Candidate& candidate : slot.candidates) {
-        ++count;
-        candidates +=
-            fmt::format("    {{kWordings + {}, {}, {}}},\n", wording_numbers_.at(candidate.wording),
-                        leading(candidate.behind), candidate.shared);
-      }
-    }
-    lists_ += fmt::format("constexpr Candidate kCandidates{}[] = {{\n{}    {{}},\n}};\n", name,
-                          candidates);
-    lists_ += fmt::format("constexpr WordIndex::Slot kSlots{}[] = {{\n{}}};\n", name, slots);
-    return fmt::format("{{{{kSlots{}, {}}}}}", name, index.slots.size());
-  }
-
-  /// The expression of a dispatch; its arrays are added to lists_.
-  std::string dispatch(const std::string& name, const Dispatch& dispatch) {
-    std::string pointers;
-    size_t count = 0;
-    const auto list = [&](std::span<const Wording* const> wordings) {
-      const std::string expression =
-          wordings.empty() ? "{}"
-                           : fmt::format("{{kList{} + {}, {}}}", name, count, wordings.size());
-      for (const Wording* wording : wordings) {
-        ++count;
-        pointers += fmt::format("    kWordings + {},\n", wording_numbers_.at(wording));
-      }
-      return expression;
-    };
-    std::string bytes;
-    for (const auto& wordings : dispatch.by_first_byte) bytes += list(wordings) + ", ";
-    const std::string open = list(dispatch.open);
-    const std::string first = word_index(name + "First", dispatch.by_first_word);
-    const std::string second = word_index(name + "Second", dispatch.by_second_word);
-    lists_ += fmt::format("constexpr const Wording* kList{}[] = {{\n{}    nullptr,\n}};\n", name,
-                          pointers);
-    return fmt::format("{{{}, {}, {{{{{}}}}}, {}}}", first, second, bytes, open);
-  }
-
-  const OwnedWordingTable& owned_;
-  std::map<const Wording*, size_t> wording_numbers_;
-  std::string lists_;
+  const WordingTable& table_;
   size_t fields_ = 0;
   size_t choices_ = 0;
   size_t steps_ = 0;
@@ -300,7 +240,7 @@ void make_messages(const std::vector<std::string>& arguments) {
       kinds.push_back(std::move(kind));
   }
   std::ranges::stable_sort(kinds, std::greater(), &KindText::typed);
-  OwnedWordingTable table;
+  WordingTable table;
   build_messages({}, kinds, table);
   write_file(arguments[0], header_of(kinds));
   write_file(arguments[1], TableWriter(table).text());

@@ -1,7 +1,6 @@
 #include "log/wording/message_file.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "base/text.h"
@@ -374,7 +373,7 @@ size_t own_bytes(const Wording& wording) {
 
 class Builder {
  public:
-  Builder(std::span<const Kind> known, std::span<const KindText> added, OwnedWordingTable& result)
+  Builder(std::span<const Kind> known, std::span<const KindText> added, WordingTable& result)
       : result_(result), adds_(!known.empty()) {
     for (const Kind& kind : known) plan_of(kind.name).known = &kind;
     for (const KindText& kind : added) add(kind);
@@ -384,35 +383,17 @@ class Builder {
   }
 
   void build() {
-    std::vector<Kind>& kinds = result_.kinds;
+    std::vector<Kind>& kinds = result_.own_kinds;
     kinds.reserve(plans_.size());
     for (const Plan& plan : plans_) kinds.push_back(kind_of(plan));
     for (size_t i = 0; i < plans_.size(); ++i) add_wordings(plans_[i], kinds[i]);
-    // A number is told from a name by one byte: " 0 : NET/0 …" is no "{op:word} : invalid root …".
-    for (const bool of_numbers : {true, false}) {
-      for (const Kind& kind : kinds) {
-        for (const Wording& wording : kind.wordings) {
-          if (begins_with_number(wording) == of_numbers) dispatch(wording);
-        }
-      }
-    }
-    result_.table = {kinds, result_.nccl.dispatch(), result_.foreign.dispatch()};
+    result_.kinds = kinds;
+    result_.enter_wordings();
   }
 
   const Places& places() const { return places_; }
 
  private:
-  void dispatch(const Wording& wording) {
-    const bool is_nccl = wording.kind->source == Source::Nccl;
-    if (is_nccl) result_.nccl.add(wording);
-    if (!is_nccl || wording.quotable) result_.foreign.add(wording);
-  }
-
-  static bool begins_with_number(const Wording& wording) {
-    const PatternStep& first = wording.steps.front();
-    return first.literal.empty() && first.hole == HoleType::Integer;
-  }
-
   Plan& plan_of(std::string_view name) {
     const auto [entry, is_new] = by_name_.try_emplace(name, plans_.size());
     if (is_new) plans_.emplace_back();
@@ -474,7 +455,7 @@ class Builder {
       kind.name = keep(text.name);
       kind.meaning = keep(text.meaning);
     }
-    kind.index = static_cast<uint16_t>(result_.kinds.size());
+    kind.index = static_cast<uint16_t>(result_.own_kinds.size());
     return kind;
   }
 
@@ -523,7 +504,7 @@ class Builder {
 
   std::string_view keep(const std::string& text) { return result_.store.keep(text); }
 
-  OwnedWordingTable& result_;
+  WordingTable& result_;
   const bool adds_;  ///< There are known kinds.
   std::deque<Plan> plans_;
   std::map<std::string_view, size_t> by_name_;
@@ -644,10 +625,10 @@ class Prover {
 }  // namespace
 
 void build_messages(std::span<const Kind> known, std::span<const KindText> added,
-                    OwnedWordingTable& result) {
+                    WordingTable& result) {
   Builder builder(known, added, result);
   builder.build();
-  Prover(result.table, builder.places()).prove();
+  Prover(result, builder.places()).prove();
 }
 
 }  // namespace ncclog

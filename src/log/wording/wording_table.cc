@@ -8,6 +8,71 @@
 #include "base/text.h"
 
 namespace ncclog {
+
+// Names, in the order of each enum.
+
+std::string_view to_string(WarnSeverity severity) {
+  constexpr std::string_view kNames[] = {"", "info", "degraded", "fatal"};
+  return kNames[static_cast<size_t>(severity)];
+}
+
+std::string_view to_string(WarnOrigin origin) {
+  constexpr std::string_view kNames[] = {"system", "user", "internal", "symptom"};
+  return kNames[static_cast<size_t>(origin)];
+}
+
+std::string_view to_string(Subsystem subsystem) {
+  constexpr std::string_view kNames[] = {
+      "",      "INIT", "COLL",  "P2P",  "SHM",       "NET", "GRAPH",   "TUNING", "ENV",
+      "ALLOC", "CALL", "PROXY", "NVLS", "BOOTSTRAP", "REG", "PROFILE", "RAS",    "DESTROY"};
+  return kNames[static_cast<size_t>(subsystem)];
+}
+
+std::string_view to_string(Library library) {
+  constexpr std::string_view kNames[] = {"nccl",       "rccl",         "ofi",
+                                         "sharp",      "nccl-plugins", "framework",
+                                         "ras-client", "nccl-tests",   "pasted"};
+  return kNames[static_cast<size_t>(library)];
+}
+
+Source source_of(Library library) {
+  switch (library) {
+    case Library::Framework:
+      return Source::Framework;
+    case Library::RasClient:
+    case Library::NcclTests:
+    case Library::Pasted:
+      return Source::Pasted;
+    default:
+      return Source::Nccl;
+  }
+}
+
+std::string_view Message::field(std::string_view name) const {
+  if (kind == nullptr) return {};
+  for (size_t i = 0; i < kind->fields.size(); ++i) {
+    if (kind->fields[i].name == name) return fields[i];
+  }
+  return {};
+}
+
+const Warning* warning_of(const Wording& wording) {
+  return wording.warning.severity == WarnSeverity::None ? nullptr : &wording.warning;
+}
+
+const Warning* warning_of(const Message& message) {
+  return message.wording == nullptr ? nullptr : warning_of(*message.wording);
+}
+
+void Message::set(std::string_view name, std::string_view text) {
+  if (kind == nullptr) return;
+  for (size_t i = 0; i < kind->fields.size(); ++i) {
+    if (kind->fields[i].name == name) fields[i] = text;
+  }
+}
+
+// Compiled wordings.
+
 namespace {
 
 HoleType hole_type_of(FieldType type) {
@@ -389,28 +454,27 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, n);
 }
 
-std::span<const Candidate> WordIndex::find(std::string_view word) const {
-  size_t place = hash_of(word) & (slots.size() - 1);
-  while (!slots[place].word.empty() && slots[place].word != word) {
-    place = (place + 1) & (slots.size() - 1);
-  }
-  return slots[place].candidates;
-}
-
-void WordIndexBuilder::add(std::string_view word, const Wording& wording, std::string_view behind) {
+void WordIndex::add(std::string_view word, const Wording& wording, std::string_view behind) {
   std::vector<Candidate>& list = candidates_[word];
   const size_t shared = list.empty() ? 0 : shared_steps(*list.back().wording, wording);
   list.push_back({&wording, leading_bytes(behind), shared});
 }
 
-WordIndex WordIndexBuilder::index() {
+void WordIndex::finish() {
   slots_.assign(std::bit_ceil(2 * candidates_.size() + 1), {});
   for (const auto& [word, candidates] : candidates_) {
     size_t place = hash_of(word) & (slots_.size() - 1);
     while (!slots_[place].word.empty()) place = (place + 1) & (slots_.size() - 1);
     slots_[place] = {word, candidates};
   }
-  return {slots_};
+}
+
+std::span<const Candidate> WordIndex::find(std::string_view word) const {
+  size_t place = hash_of(word) & (slots_.size() - 1);
+  while (!slots_[place].word.empty() && slots_[place].word != word) {
+    place = (place + 1) & (slots_.size() - 1);
+  }
+  return slots_[place].candidates;
 }
 
 namespace {
@@ -512,25 +576,15 @@ bool match_any(std::span<const Wording* const> wordings, std::string_view text, 
   return false;
 }
 
-bool fits_any(const Dispatch& dispatch, std::string_view text, Message& message) {
-  if (text.empty()) return false;
-  Trail trail;
-  const std::string_view first = first_word(text);
-  if (match_any(dispatch.by_first_word.find(first), text, first.size(), trail, message))
-    return true;
-  const size_t second_at = std::min(first.size() + 1, text.size());
-  const std::string_view second = first_word(text.substr(second_at));
-  if (match_any(dispatch.by_second_word.find(second), text, second_at + second.size(), trail,
-                message))
-    return true;
-  const auto byte = static_cast<unsigned char>(text.front());
-  return match_any(dispatch.by_first_byte[byte], text, trail, message) ||
-         match_any(dispatch.open, text, trail, message);
+/// A number is told from a name by one byte.
+bool begins_with_number(const Wording& wording) {
+  const PatternStep& first = wording.steps.front();
+  return first.literal.empty() && first.hole == HoleType::Integer;
 }
 
 }  // namespace
 
-void DispatchBuilder::add(const Wording& wording) {
+void Dispatch::add(const Wording& wording) {
   std::vector<std::string_view> words = first_words(wording);
   const std::string_view behind = words.empty() ? std::string_view{} : behind_first_word(wording);
   if (words.empty()) words = choice_words(wording, words_);
@@ -544,17 +598,43 @@ void DispatchBuilder::add(const Wording& wording) {
   if (bytes.empty()) open_.push_back(&wording);
 }
 
-Dispatch DispatchBuilder::dispatch() {
-  Dispatch result;
-  result.by_first_word = by_first_word_.index();
-  result.by_second_word = by_second_word_.index();
-  for (size_t i = 0; i < by_first_byte_.size(); ++i) result.by_first_byte[i] = by_first_byte_[i];
-  result.open = open_;
-  return result;
+void Dispatch::finish() {
+  by_first_word_.finish();
+  by_second_word_.finish();
+}
+
+bool Dispatch::fits_any(std::string_view text, Message& message) const {
+  if (text.empty()) return false;
+  Trail trail;
+  const std::string_view first = first_word(text);
+  if (match_any(by_first_word_.find(first), text, first.size(), trail, message)) return true;
+  const size_t second_at = std::min(first.size() + 1, text.size());
+  const std::string_view second = first_word(text.substr(second_at));
+  if (match_any(by_second_word_.find(second), text, second_at + second.size(), trail, message))
+    return true;
+  const auto byte = static_cast<unsigned char>(text.front());
+  return match_any(by_first_byte_[byte], text, trail, message) ||
+         match_any(open_, text, trail, message);
 }
 
 void Dispatch::read(std::string_view text, Message& message) const {
-  if (!fits_any(*this, text, message)) message = {};
+  if (!fits_any(text, message)) message = {};
+}
+
+void WordingTable::enter_wordings() {
+  // " 0 : NET/0 …" is no "{op:word} : invalid root …".
+  for (const bool of_numbers : {true, false}) {
+    for (const Kind& kind : kinds) {
+      for (const Wording& wording : kind.wordings) {
+        if (begins_with_number(wording) != of_numbers) continue;
+        const bool is_nccl = kind.source == Source::Nccl;
+        if (is_nccl) nccl.add(wording);
+        if (!is_nccl || wording.quotable) foreign.add(wording);
+      }
+    }
+  }
+  nccl.finish();
+  foreign.finish();
 }
 
 std::vector<const Wording*> WordingTable::all_matches(std::string_view text, Source source) const {

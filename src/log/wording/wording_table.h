@@ -120,31 +120,27 @@ struct Candidate {
 /// The bytes of `text` up to the first blank.
 std::string_view first_word(std::string_view text);
 
-/// Candidates by word: a hash table that is a constant, or was made by WordIndexBuilder.
-struct WordIndex {
-  struct Slot {
-    std::string_view word;  ///< Empty: a free slot.
-    std::span<const Candidate> candidates;
-  };
-  std::span<const Slot> slots;  ///< A power of two, at most half of them used.
-
-  /// Those of `word`, in their order.
-  std::span<const Candidate> find(std::string_view word) const;
-};
-
-/// Fills an index. What it made views into it and lives as long.
-class WordIndexBuilder {
+/// Candidates by word: a hash table. Filled, finished, then only read.
+class WordIndex {
  public:
   /// `behind`: what texts of this wording always have behind the word; may be empty. The bytes of
   /// `word` must outlive the index.
   void add(std::string_view word, const Wording& wording, std::string_view behind);
 
-  /// Valid until the next add.
-  WordIndex index();
+  /// To be called once all is added.
+  void finish();
+
+  /// Those of `word`, in the order in which they were added.
+  std::span<const Candidate> find(std::string_view word) const;
 
  private:
+  struct Slot {
+    std::string_view word;  ///< Empty: a free slot.
+    std::span<const Candidate> candidates;
+  };
+
   std::map<std::string_view, std::vector<Candidate>> candidates_;
-  std::vector<WordIndex::Slot> slots_;
+  std::vector<Slot> slots_;  ///< A power of two, at most half of them used.
 };
 
 // Which message is this? All wordings of all kinds, found by the first word of
@@ -156,12 +152,13 @@ class WordIndexBuilder {
 // word by their first byte; what remains is tried last.
 
 /// Wordings in the order in which they are tried: under the text's first word, its second word, its
-/// first byte, and those that may begin with anything.
-struct Dispatch {
-  WordIndex by_first_word;
-  WordIndex by_second_word;
-  std::array<std::span<const Wording* const>, 256> by_first_byte;
-  std::span<const Wording* const> open;
+/// first byte, and those that may begin with anything. Filled, finished, then only read.
+class Dispatch {
+ public:
+  void add(const Wording& wording);
+
+  /// To be called once all is added.
+  void finish();
 
   /// Reads the message that `text` is into `message`, which must be fresh and stays so, with nullptr
   /// as its kind, if no wording fits.
@@ -172,33 +169,40 @@ struct Dispatch {
     read(text, message);
     return message;
   }
+
+ private:
+  bool fits_any(std::string_view text, Message& message) const;
+
+  std::deque<std::string> words_;  ///< Texts of dispatch words that no wording spells whole.
+  WordIndex by_first_word_;
+  WordIndex by_second_word_;
+  std::array<std::vector<const Wording*>, 256> by_first_byte_;
+  std::vector<const Wording*> open_;
 };
 
-/// All kinds and how their wordings are found. The built-in one is a constant that the build makes;
-/// any number of threads may use one table.
+/// All kinds and how their wordings are found. Any number of threads may use one table.
 struct WordingTable {
+  WordingTable() = default;
+  /// Enters the wordings of `all`, which must outlive the table.
+  explicit WordingTable(std::span<const Kind> all) : kinds(all) { enter_wordings(); }
+  WordingTable(const WordingTable&) = delete;
+  WordingTable& operator=(const WordingTable&) = delete;
+
   std::span<const Kind> kinds;
   Dispatch nccl;     ///< What an NCCL line carries after its header.
   Dispatch foreign;  ///< Lines without one: framework, pasted output, or a quoted NCCL text.
 
+  // What `kinds` views into, where those are no constants.
+  std::vector<Kind> own_kinds;
+  WordingStore store;
+  std::deque<std::vector<Field>> fields;
+  std::deque<std::vector<Wording>> wordings;
+
+  /// Makes the wordings of `kinds` found; to be called once.
+  void enter_wordings();
+
   /// Every wording that fits `text`, for whoever wants exactly one to fit.
   std::vector<const Wording*> all_matches(std::string_view text, Source source) const;
-};
-
-/// The lists of a dispatch while it is filled; `dispatch` views into them.
-class DispatchBuilder {
- public:
-  void add(const Wording& wording);
-
-  /// Valid until the next add, and as long as the builder.
-  Dispatch dispatch();
-
- private:
-  std::deque<std::string> words_;  ///< Texts of dispatch words that no wording spells whole.
-  WordIndexBuilder by_first_word_;
-  WordIndexBuilder by_second_word_;
-  std::array<std::vector<const Wording*>, 256> by_first_byte_;
-  std::vector<const Wording*> open_;
 };
 
 }  // namespace ncclog

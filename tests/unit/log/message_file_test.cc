@@ -14,8 +14,8 @@ namespace {
 std::string refusal(const std::string& text) {
   try {
     const std::vector<KindText> kinds = parse_message_file(text, "site.messages");
-    OwnedWordingTable table;
-    build_messages(kBuiltInMessages.kinds, kinds, table);
+    WordingTable table;
+    build_messages(kBuiltInKinds, kinds, table);
     return "";
   } catch (const Error& error) {
     return error.where() + ": " + error.what() +
@@ -164,13 +164,13 @@ TEST(MessageFile, AddsWordingsToATypedKind) {
       "  = The site's network is {network}\n"
       "  > The site's network is Hyper\n",
       "site.messages");
-  OwnedWordingTable table;
-  build_messages(kBuiltInMessages.kinds, kinds, table);
-  const Message added = table.table.nccl.parse("The site's network is Hyper");
+  WordingTable table;
+  build_messages(kBuiltInKinds, kinds, table);
+  const Message added = table.nccl.parse("The site's network is Hyper");
   ASSERT_NE(added.kind, nullptr);
   EXPECT_EQ(added.kind->index, kKindIndex<NetworkSelected>);
   EXPECT_EQ(read_message<NetworkSelected>(added).network, "Hyper");
-  const Message known = table.table.nccl.parse("Using network Socket");
+  const Message known = table.nccl.parse("Using network Socket");
   ASSERT_NE(known.kind, nullptr);
   EXPECT_EQ(known.kind, added.kind);
 }
@@ -182,10 +182,10 @@ TEST(MessageFile, TakesReplacedWordingsAway) {
       "  = Using network {network} of the site\n"
       "  > Using network Hyper of the site\n",
       "site.messages");
-  OwnedWordingTable table;
-  build_messages(kBuiltInMessages.kinds, kinds, table);
-  EXPECT_EQ(table.table.nccl.parse("Using network Socket").kind, nullptr);
-  EXPECT_EQ(table.table.nccl.parse("Using network Hyper of the site").field("network"), "Hyper");
+  WordingTable table;
+  build_messages(kBuiltInKinds, kinds, table);
+  EXPECT_EQ(table.nccl.parse("Using network Socket").kind, nullptr);
+  EXPECT_EQ(table.nccl.parse("Using network Hyper of the site").field("network"), "Hyper");
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ TEST(MessageText, SteersNoTerminal) {
       "# Clears \x1b[2J it.\nsite_note  nccl NET\n  = \\x20SITE \\x1b[2J\\x7f up\n  > \\x20SITE "
       "\\x1b[2J\\x7f up\n",
       "site.messages");
-  OwnedWordingTable table;
+  WordingTable table;
   build_messages({}, kinds, table);
-  const std::string text = message_text(table.table.kinds[0]);
+  const std::string text = message_text(table.kinds[0]);
   EXPECT_EQ(text.find('\x1b'), text.npos);
   EXPECT_EQ(text.find('\x7f'), text.npos);
   EXPECT_EQ(parse_message_file(text, "again")[0].wordings[0].text, kinds[0].wordings[0].text);
@@ -67,9 +67,9 @@ TEST(MessageText, ProposalsAreAccepted) {
   const std::string text = proposed_messages(unknown);
   const auto kinds = parse_message_file(text, "proposed");
   EXPECT_EQ(kinds.size(), 3u) << text;
-  OwnedWordingTable table;
+  WordingTable table;
   build_messages(all_kinds(), kinds, table);
-  EXPECT_NE(table.table.nccl.parse(unknown[1].message).kind, nullptr);
+  EXPECT_NE(table.nccl.parse(unknown[1].message).kind, nullptr);
 }
 
 }  // namespace

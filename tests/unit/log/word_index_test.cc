@@ -21,11 +21,11 @@ TEST(WordIndex, FindsByWordAndByWhatStandsBehindIt) {
   const Wording rings;
   const Wording trees;
   const Wording any;
-  WordIndexBuilder builder;
-  builder.add("Connected", rings, " all rings");
-  builder.add("Connected", any, "");
-  builder.add("Connected", trees, " all trees");
-  const WordIndex index = builder.index();
+  WordIndex index;
+  index.add("Connected", rings, " all rings");
+  index.add("Connected", any, "");
+  index.add("Connected", trees, " all trees");
+  index.finish();
   using Wordings = std::vector<const Wording*>;
   EXPECT_EQ(fitting(index, "Connected all rings"), (Wordings{&rings, &any}));
   EXPECT_EQ(fitting(index, "Connected all trees"), (Wordings{&any, &trees}));
@@ -40,9 +40,9 @@ TEST(WordIndex, KeepsEveryWordWhileItGrows) {
   std::vector<std::string> words;
   for (int i = 0; i < 2000; ++i) words.push_back("word/" + std::to_string(i) + "/with/a/tail");
   const std::vector<Wording> wordings(words.size());
-  WordIndexBuilder builder;
-  for (size_t i = 0; i < words.size(); ++i) builder.add(words[i], wordings[i], "");
-  const WordIndex index = builder.index();
+  WordIndex index;
+  for (size_t i = 0; i < words.size(); ++i) index.add(words[i], wordings[i], "");
+  index.finish();
   for (size_t i = 0; i < words.size(); ++i) {
     ASSERT_EQ(index.find(words[i]).size(), 1u) << words[i];
     EXPECT_EQ(index.find(words[i]).front().wording, &wordings[i]);
