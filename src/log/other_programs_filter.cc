@@ -109,37 +109,14 @@ std::vector<std::string_view> needles_of(const Wording& wording) {
 /// With what everything begins that fits; empty: with anything.
 std::vector<std::string> beginnings_of(const Wording& wording) {
   const PatternStep& first = wording.steps.front();
-  const bool is_last = wording.steps.size() == 1;
-  const auto without_end_blanks = [](std::string_view text) {
-    return std::string(text.substr(0, text.find_last_not_of(" \t") + 1));
-  };
-  if (first.hole == HoleType::None) return {without_end_blanks(first.literal)};
-  if (first.hole != HoleType::Choice) {
-    if (first.literal.empty()) return {};
-    return {std::string(first.literal)};
-  }
-  const std::string_view next = is_last ? std::string_view{} : wording.steps[1].literal;
+  std::string literal(first.literal);
+  // The last literal may be printed without its blanks.
+  if (first.hole == HoleType::None) literal.erase(literal.find_last_not_of(" \t") + 1);
   std::vector<std::string> beginnings;
-  for (const std::string_view choice : first.choices) {
-    beginnings.push_back(
-        without_end_blanks(std::string(first.literal) + std::string(choice) + std::string(next)));
-  }
+  for (const std::string_view choice : first.choices)
+    beginnings.push_back(literal + std::string(choice));
+  if (beginnings.empty() && !literal.empty()) beginnings.push_back(std::move(literal));
   return beginnings;
-}
-
-/// What stands behind the first blank of everything that fits; empty: that differs.
-std::string_view behind_first_blank(const Wording& wording) {
-  for (const PatternStep& step : wording.steps) {
-    const size_t blank = step.literal.find_first_of(" \t");
-    if (blank != step.literal.npos) {
-      const std::string_view rest = step.literal.substr(blank + 1);
-      return rest.substr(0, rest.find_last_not_of(" \t") + 1);
-    }
-    const bool without_blanks =
-        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
-    if (!without_blanks) return {};
-  }
-  return {};
 }
 
 bool names_somebody(const Prefix& prefix) {
@@ -189,7 +166,13 @@ void ForeignFilter::add(std::string_view needle, Question question) {
 /// two, what stands behind its first blank, or a needle.
 void ForeignFilter::add_wording(const Wording& wording) {
   constexpr size_t kCertain = 3;
-  if (wording.recognise != nullptr) return add_recogniser(wording);
+  if (wording.recognise != nullptr) {
+    const auto needs =
+        std::ranges::find(known_recognisers(), wording.recognise, &KnownRecogniser::recognise);
+    for (const std::string_view needle : needs->needles) add(needle, is_message);
+    for (const std::string_view text : needs->begins) beginnings_.add(text);
+    return;
+  }
   const auto holds_certain_needle = [&](const PatternStep& step) {
     return std::ranges::any_of(needles_, [&](const auto& needle) {
       return needle.second.front() == nullptr &&
@@ -199,7 +182,8 @@ void ForeignFilter::add_wording(const Wording& wording) {
   // Whatever has this wording is found already.
   if (std::ranges::any_of(wording.steps, holds_certain_needle)) return;
   const std::vector<std::string> beginnings = beginnings_of(wording);
-  const std::string_view second = behind_first_blank(wording);
+  std::string_view second = behind_first_blank(wording);
+  second = second.substr(0, second.find_last_not_of(" \t") + 1);
   const bool is_long =
       !beginnings.empty() &&
       std::ranges::all_of(beginnings, [&](const auto& text) { return text.size() >= kCertain; });
@@ -209,27 +193,6 @@ void ForeignFilter::add_wording(const Wording& wording) {
   const std::vector<std::string_view> needles = needles_of(wording);
   for (const std::string_view needle : needles) add(needle, is_message);
   wants_all_ |= needles.empty();
-}
-
-/// A recogniser that says nothing of its needs is asked by the first word of its text, or by the
-/// first byte, as log/wording/wording_table.h does.
-void ForeignFilter::add_recogniser(const Wording& wording) {
-  const auto needs =
-      std::ranges::find(known_recognisers(), wording.recognise, &KnownRecogniser::recognise);
-  if (!needs->needles.empty() || !needs->begins.empty()) {
-    for (const std::string_view needle : needs->needles) add(needle, is_message);
-    for (const std::string_view text : needs->begins) beginnings_.add(text);
-    return;
-  }
-  const PatternStep& first = wording.steps.front();
-  const size_t word = first.literal.find_first_of(" \t");
-  if (!first.literal.empty()) {
-    beginnings_.add(first.literal.substr(0, word == first.literal.npos ? 1 : word));
-  }
-  for (const std::string_view choice : first.choices) {
-    if (first.literal.empty()) beginnings_.add(choice);
-  }
-  wants_all_ |= first.literal.empty() && first.choices.empty();
 }
 
 /// Where one needle stands in another, it is enough to look for it alone.

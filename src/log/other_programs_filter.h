@@ -82,7 +82,6 @@ class ForeignFilter {
 
   void add(std::string_view needle, Question question);
   void add_wording(const Wording& wording);
-  void add_recogniser(const Wording& wording);
   void drop_longer_needles();
   bool matters_by_start(std::string_view line, std::string_view& message) const;
   bool holds_certain_needle(std::string_view line, size_t from) const;

@@ -534,14 +534,14 @@ std::span<const KnownRecogniser> known_recognisers() {
       {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
       {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
       {"nccl_tests_result", recognise_nccl_tests_result, {}, kDigits},
-      {"nccl_tests_rank", recognise_nccl_tests_rank, {}, {}},
-      {"nccl_tests_columns", recognise_nccl_tests_columns, {}, {}},
-      {"failure_time", recognise_failure_time, {}, {}},
-      {"megatron_step", recognise_megatron_step, {}, {}},
-      {"titan_step", recognise_titan_step, {}, {}},
-      {"memlock_row", recognise_memlock_row, {}, {}},
-      {"p2p_row", recognise_p2p_row, {}, {}},
-      {"topo_row", recognise_topo_row, {}, {}},
+      {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kComment},
+      {"nccl_tests_columns", recognise_nccl_tests_columns, {}, kComment},
+      {"failure_time", recognise_failure_time, {}, kFailureTime},
+      {"megatron_step", recognise_megatron_step, {}, kIteration},
+      {"titan_step", recognise_titan_step, {}, kStep},
+      {"memlock_row", recognise_memlock_row, {}, kMemlock},
+      {"p2p_row", recognise_p2p_row, {}, kGpu},
+      {"topo_row", recognise_topo_row, {}, kGpu},
   };
   return kRecognisers;
 }

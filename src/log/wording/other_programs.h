@@ -93,11 +93,17 @@ inline constexpr std::string_view kGidVersions[] = {" v\x01", "\tv\x01"};
 inline constexpr std::string_view kPromptEnds[] = {"\x03$ ", "\x03# "};
 inline constexpr std::string_view kBarePrompt[] = {"$ "};
 
+/// How the other recognisers' texts begin.
+inline constexpr std::string_view kComment[] = {"#"};
+inline constexpr std::string_view kFailureTime[] = {"time:"};
+inline constexpr std::string_view kIteration[] = {"iteration "};
+inline constexpr std::string_view kStep[] = {"step:"};
+inline constexpr std::string_view kMemlock[] = {"max", "Max"};
+inline constexpr std::string_view kGpu[] = {"GPU"};
+
 inline constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
-/// A recogniser, and what every text that it accepts holds one of, or begins with one of. One that
-/// lists neither is found by its wording's first word or byte, or, without that, asked about every
-/// line.
+/// A recogniser, and what every text that it accepts holds one of, or begins with one of.
 struct KnownRecogniser {
   std::string_view name;  ///< By which a message file names it.
   Recogniser recognise = nullptr;

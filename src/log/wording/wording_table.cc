@@ -366,7 +366,8 @@ bool is_same_step(const PatternStep& a, const PatternStep& b) {
 
 LeadingBytes leading_bytes(std::string_view text) {
   text = text.substr(0, sizeof(uint64_t));
-  return {bytes_at(text, 0), bytes_at(std::string(text.size(), '\xFF'), 0)};
+  constexpr std::string_view kAll = "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF";
+  return {bytes_at(text, 0), bytes_at(kAll.substr(0, text.size()), 0)};
 }
 
 std::span<const PatternStep> compile_wording(std::string_view text, std::span<const Field> fields,
@@ -448,6 +449,17 @@ uint64_t hash_of(std::string_view word) {
 
 }  // namespace
 
+std::string_view behind_first_blank(const Wording& wording) {
+  for (const PatternStep& step : wording.steps) {
+    const size_t blank = step.literal.find_first_of(" \t");
+    if (blank != step.literal.npos) return step.literal.substr(blank + 1);
+    const bool without_blanks =
+        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
+    if (!without_blanks) return {};
+  }
+  return {};
+}
+
 std::string_view first_word(std::string_view text) {
   size_t n = 0;
   while (n < text.size() && !is_blank(text[n])) ++n;
@@ -516,18 +528,12 @@ std::vector<std::string_view> choice_words(const Wording& wording,
 /// The word behind the first blank of texts of this wording; empty: it is not always the same.
 std::string_view second_word(const Wording& wording) {
   if (wording.recognise != nullptr) return {};
-  for (const PatternStep& step : wording.steps) {
-    const size_t blank = step.literal.find_first_of(" \t");
-    if (blank != step.literal.npos) {
-      const std::string_view rest = step.literal.substr(blank + 1);
-      const std::string_view word = first_word(rest);
-      return word.size() < rest.size() || step.hole == HoleType::None ? word : std::string_view{};
-    }
-    const bool without_blanks =
-        step.hole == HoleType::Word || step.hole == HoleType::Integer || step.hole == HoleType::Hex;
-    if (!without_blanks) return {};
-  }
-  return {};
+  const std::string_view rest = behind_first_blank(wording);
+  const std::string_view word = first_word(rest);
+  const PatternStep& last = wording.steps.back();
+  const bool is_end = last.hole == HoleType::None &&
+                      rest.data() + rest.size() == last.literal.data() + last.literal.size();
+  return word.size() < rest.size() || is_end ? word : std::string_view{};
 }
 
 /// Bytes with which texts of this wording begin; empty: any.

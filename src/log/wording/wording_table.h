@@ -16,11 +16,11 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "log/wording/message_kind.h"
@@ -120,6 +120,10 @@ struct Candidate {
 /// The bytes of `text` up to the first blank.
 std::string_view first_word(std::string_view text);
 
+/// What always stands behind the first blank of texts that the holes of the wording fit, up to the
+/// next hole; empty: that differs.
+std::string_view behind_first_blank(const Wording& wording);
+
 /// Candidates by word: a hash table. Filled, finished, then only read.
 class WordIndex {
  public:
@@ -139,7 +143,7 @@ class WordIndex {
     std::span<const Candidate> candidates;
   };
 
-  std::map<std::string_view, std::vector<Candidate>> candidates_;
+  std::unordered_map<std::string_view, std::vector<Candidate>> candidates_;
   std::vector<Slot> slots_;  ///< A power of two, at most half of them used.
 };
 
