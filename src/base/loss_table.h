@@ -27,17 +27,8 @@ enum class InputStatus {
 
 /// "whole", "cut": lower case, stable, for reports.
 constexpr std::string_view to_string(InputStatus status) {
-  switch (status) {
-    case InputStatus::Whole:
-      return "whole";
-    case InputStatus::Skipped:
-      return "skipped";
-    case InputStatus::Cut:
-      return "cut";
-    case InputStatus::Unreadable:
-      return "unreadable";
-  }
-  return "whole";
+  constexpr std::string_view kNames[] = {"whole", "skipped", "cut", "unreadable"};
+  return kNames[static_cast<size_t>(status)];
 }
 
 /// The ways in which input can be lost or misread. One row of `kLossRows` each, in this order.

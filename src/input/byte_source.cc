@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -15,52 +16,83 @@
 #include "input/find_inputs.h"
 
 namespace ncclog {
-RawFile::RawFile(const std::string& path, uint64_t begin, uint64_t end)
-    : position_(begin), end_(std::max(begin, end)) {
-  const bool is_stdin = path == kStdinPath;
-  descriptor_ = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                         : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  struct stat file {};
-  if (descriptor_ < 0 || fstat(descriptor_, &file) != 0) {
-    fail();
-    return;
-  }
-  if (is_stdin || !S_ISREG(file.st_mode)) return;
-  seekable_ = true;
-  regular_size_ = static_cast<uint64_t>(file.st_size);
-  // Advice only, and not worth a call for files that the first read-ahead covers.
-  constexpr uint64_t kWorthAdvice = uint64_t{1} << 20;
-  if (regular_size_ > kWorthAdvice) {
-    (void)posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
-  }
-}
 
-RawFile::~RawFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
+namespace {
 
-size_t RawFile::read(char* buffer, size_t capacity) {
-  const size_t wanted = static_cast<size_t>(std::min<uint64_t>(capacity, end_ - position_));
-  if (descriptor_ < 0 || wanted == 0) return 0;
-  ssize_t got = 0;
-  do {
-    got = seekable_ ? pread(descriptor_, buffer, wanted, static_cast<off_t>(position_))
-                    : ::read(descriptor_, buffer, wanted);
-  } while (got < 0 && errno == EINTR);
-  if (got < 0) {
-    fail();
-    return 0;
+/// An open file, pipe or standard input, read forwards once.
+///
+/// Invariants: `descriptor` is open and ours, or -1 and nothing can be read; no byte at or past
+/// `end` is ever delivered. Failures are kept as text and end the stream.
+struct RawFile {
+  RawFile(const std::string& path, uint64_t from, uint64_t to)
+      : position(from), end(std::max(from, to)) {
+    const bool is_stdin = path == kStdinPath;
+    descriptor = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                          : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat file {};
+    if (descriptor < 0 || fstat(descriptor, &file) != 0) {
+      fail();
+      return;
+    }
+    if (is_stdin || !S_ISREG(file.st_mode)) return;
+    is_seekable = true;
+    regular_size = static_cast<uint64_t>(file.st_size);
+    // Advice only, and not worth a call for files that the first read-ahead covers.
+    constexpr uint64_t kWorthAdvice = uint64_t{1} << 20;
+    if (regular_size > kWorthAdvice) {
+      (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    }
   }
-  position_ += static_cast<uint64_t>(got);
-  bytes_read().fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
-  return static_cast<size_t>(got);
-}
+  ~RawFile() {
+    if (descriptor >= 0) close(descriptor);
+  }
+  RawFile(const RawFile&) = delete;
+  RawFile& operator=(const RawFile&) = delete;
 
-void RawFile::fail() {
-  // Not strerror: its buffer is shared by all threads.
-  error_ = std::generic_category().message(errno);
-  if (descriptor_ >= 0) close(descriptor_);
-  descriptor_ = -1;
+  size_t read(char* buffer, size_t capacity) {
+    const size_t wanted = static_cast<size_t>(std::min<uint64_t>(capacity, end - position));
+    if (descriptor < 0 || wanted == 0) return 0;
+    ssize_t got = 0;
+    do {
+      got = is_seekable ? pread(descriptor, buffer, wanted, static_cast<off_t>(position))
+                        : ::read(descriptor, buffer, wanted);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0) {
+      fail();
+      return 0;
+    }
+    position += static_cast<uint64_t>(got);
+    bytes_read().fetch_add(static_cast<uint64_t>(got), std::memory_order_relaxed);
+    return static_cast<size_t>(got);
+  }
+
+  void fail() {
+    // Not strerror: its buffer is shared by all threads.
+    error = std::generic_category().message(errno);
+    if (descriptor >= 0) close(descriptor);
+    descriptor = -1;
+  }
+
+  int descriptor = -1;
+  bool is_seekable = false;  ///< Read with pread at `position`.
+  uint64_t position;         ///< Of the next byte.
+  uint64_t end;
+  uint64_t regular_size = 0;
+  std::string error;
+};
+
+}  // namespace
+
+RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
+  const auto file = std::make_shared<RawFile>(path, begin, end);
+  RawBytes bytes;
+  bytes.read = [file](char* buffer, size_t capacity) { return file->read(buffer, capacity); };
+  bytes.error = [file] { return file->error; };
+  if (file->is_seekable) {
+    bytes.seek = [file](uint64_t position) { file->position = std::min(position, file->end); };
+  }
+  bytes.regular_size = file->regular_size;
+  return bytes;
 }
 
 // Bytes decompressed.
@@ -168,21 +200,6 @@ size_t ByteSource::pull(char* buffer, size_t capacity) {
   if (is_over_) return 0;
   return decoder_ ? pull_decoded(buffer, capacity) : pull_plain(buffer, capacity);
 }
-
-namespace {
-
-/// Bytes [begin, end) of the file. `path` "-" is standard input.
-RawBytes open_file(const std::string& path, uint64_t begin, uint64_t end) {
-  const auto file = std::make_shared<RawFile>(path, begin, end);
-  RawBytes bytes;
-  bytes.read = [file](char* buffer, size_t capacity) { return file->read(buffer, capacity); };
-  bytes.error = [file] { return file->error(); };
-  if (file->is_seekable()) bytes.seek = [file](uint64_t position) { file->seek(position); };
-  bytes.regular_size = file->regular_size();
-  return bytes;
-}
-
-}  // namespace
 
 ByteSource::ByteSource(const std::string& path, const SourceOptions& options)
     : ByteSource(open_file(path, options.begin, options.end), options) {}

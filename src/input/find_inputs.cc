@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace ncclog {
 // Two rounds: everything that is reached without links, then what only a link leads to. So
@@ -287,11 +288,6 @@ bool is_bzip2(std::string_view head) {
          (head[4] == '\x31' || head[4] == '\x17');
 }
 
-bool holds_any(std::string_view head, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return head.find(word) != head.npos; });
-}
-
 /// Protocols 2 to 5 start with 0x80 and their number and continue with a dict, list, frame or other
 /// opcode, never with a plain UTF-8 tail byte.
 bool is_pickle(std::string_view head) {
@@ -307,7 +303,7 @@ bool is_old_pickle_dict(std::string_view head) {
 /// PyTorch writes protocol 2; people who loaded and saved a dump have any other.
 bool is_flight_recorder_pickle(std::string_view head) {
   static constexpr std::string_view kKeys[] = {"pg_config", "pg_status", "entries"};
-  return (is_pickle(head) || is_old_pickle_dict(head)) && holds_any(head, kKeys);
+  return (is_pickle(head) || is_old_pickle_dict(head)) && holds_one_of(head, kKeys);
 }
 
 /// The JSON form sorts its keys, so a long "entries" can push "pg_config" out of the head: then a
@@ -319,8 +315,8 @@ bool is_flight_recorder_json(std::string_view head) {
                                                     "\"process_group\"", "\"pg_id\""};
   const size_t start = head.find_first_not_of(" \t\r\n");
   if (start == head.npos || head[start] != '{') return false;
-  if (holds_any(head, kTopKeys)) return true;
-  return head.find("\"entries\"") != head.npos && holds_any(head, kEntryKeys);
+  if (holds_one_of(head, kTopKeys)) return true;
+  return head.find("\"entries\"") != head.npos && holds_one_of(head, kEntryKeys);
 }
 
 /// ras/client_support.cc: the keys that stand before the first communicator.
@@ -337,7 +333,7 @@ bool is_topology_xml(std::string_view head) {
   if (head.starts_with("<?xml")) head.remove_prefix(std::min(head.find("?>"), head.size() - 2) + 2);
   const size_t start = head.find_first_not_of(" \t\r\n");
   return start != head.npos && head.substr(start).starts_with("<system") &&
-         holds_any(head, kInside);
+         holds_one_of(head, kInside);
 }
 
 bool is_control(char c) {

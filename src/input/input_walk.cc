@@ -114,7 +114,18 @@ std::string_view format_of(std::string_view head) {
 class ArchiveReader {
  public:
   /// `bytes` starts with an archive and must outlive the reader.
-  ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits);
+  ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits) : bytes_(bytes), limits_(limits) {
+    const Utf8Locale utf8;
+    archive_read_support_format_tar(reading_);
+    archive_read_support_format_zip(reading_);
+    archive_read_support_format_7zip(reading_);
+    archive_read_set_callback_data(reading_, this);
+    archive_read_set_read_callback(reading_, give_block);
+    if (bytes_.can_seek()) archive_read_set_seek_callback(reading_, seek);
+    is_open_ = archive_read_open1(reading_) >= ARCHIVE_WARN;
+    if (!is_open_) end_at(ARCHIVE_FATAL);
+  }
+
   ~ArchiveReader() { archive_read_free(reading_); }
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;
@@ -122,10 +133,37 @@ class ArchiveReader {
   /// Moves on to the next member; false when there is none, or none that can be found. Folders and
   /// hidden files are left out. Links, devices, encrypted files and second ones of a name are given
   /// with a reason to skip them.
-  bool next(ArchiveMember& member);
+  bool next(ArchiveMember& member) {
+    const Utf8Locale utf8;
+    while (archive_entry* entry = next_entry()) {
+      member.name = name_of(entry);
+      if (is_folder(entry) || is_hidden(member.name)) continue;
+      name_bytes_ += member.name.size();
+      member.skip = reason_to_skip(entry);
+      // Unpacked, the last one would stay; but the first one's lines cannot be taken back.
+      if (member.skip.empty() && !names_.insert(member.name).second) {
+        member.skip = "Another file of this name came before it and was read.";
+      }
+      start_member();
+      return true;
+    }
+    return false;
+  }
 
   /// At most `capacity` > 0 bytes of the member; 0 at its end.
-  size_t read(char* buffer, size_t capacity);
+  size_t read(char* buffer, size_t capacity) {
+    while (!is_member_over_ && data_size_ == 0 && fetch()) {
+    }
+    if (is_member_over_) return 0;
+    const uint64_t room = limits_.bytes - unpacked_;
+    if (room == 0) {
+      stop_member("the archive expands past the limit");
+      return 0;
+    }
+    const size_t count = give(buffer, std::min<uint64_t>(capacity, room));
+    unpacked_ += count;
+    return count;
+  }
 
   /// Why `read` ended before the member did; empty if it did not. Without a full stop.
   const std::string& read_error() const { return read_error_; }
@@ -140,19 +178,137 @@ class ArchiveReader {
   const std::string& note() const { return note_; }
 
  private:
-  static la_ssize_t give_block(archive*, void* self, const void** buffer);
-  static la_int64_t seek(archive*, void* self, la_int64_t offset, int whence);
+  size_t next_block() {
+    const size_t count = bytes_.read(block_.data(), block_.size());
+    position_ += count;
+    if (has_end_ || !is_zip_) return count;
+    const std::string_view now(block_.data(), count);
+    constexpr size_t kRest = kZipEnd.size() - 1;
+    last_bytes_ += now.substr(0, kRest);
+    has_end_ = now.find(kZipEnd) != now.npos || last_bytes_.find(kZipEnd) != last_bytes_.npos;
+    if (count > kRest) last_bytes_ = now.substr(count - kRest);
+    last_bytes_.erase(0, last_bytes_.size() - std::min(last_bytes_.size(), kRest));
+    return count;
+  }
 
-  size_t next_block();
-  bool ends_as_zip();
-  archive_entry* next_entry();
-  void start_member();
-  bool fetch();
-  size_t give(char* buffer, size_t capacity);
-  void drain();
-  void end(SourceState how, std::string why);
-  void end_at(int result);
-  void stop_member(std::string why);
+  /// libarchive is content when the list of files begins, or when the bytes end where it could.
+  bool ends_as_zip() {
+    while (!has_end_ && next_block() > 0) {
+    }
+    return has_end_;
+  }
+
+  static la_ssize_t give_block(archive*, void* self, const void** buffer) {
+    auto& reader = *static_cast<ArchiveReader*>(self);
+    *buffer = reader.block_.data();
+    return static_cast<la_ssize_t>(reader.next_block());
+  }
+
+  static la_int64_t seek(archive*, void* self, la_int64_t offset, int whence) {
+    auto& reader = *static_cast<ArchiveReader*>(self);
+    const auto size = static_cast<la_int64_t>(reader.bytes_.regular_size());
+    la_int64_t base = 0;
+    if (whence == SEEK_CUR) base = static_cast<la_int64_t>(reader.position_);
+    if (whence == SEEK_END) base = size;
+    // No sum of a hostile offset and a file's size may overflow.
+    const la_int64_t wanted = base + std::clamp(offset, -base, size - base);
+    reader.position_ = static_cast<uint64_t>(wanted);
+    reader.bytes_.seek(reader.position_);
+    return wanted;
+  }
+
+  archive_entry* next_entry() {
+    drain();
+    if (is_over_) return nullptr;
+    archive_entry* entry = nullptr;
+    const int result = archive_read_next_header(reading_, &entry);
+    if (result == ARCHIVE_EOF || result < ARCHIVE_WARN) {
+      end_at(result);
+      return nullptr;
+    }
+    if (++entries_ > limits_.entries || name_bytes_ > kMaxAllNameBytes) {
+      end(SourceState::SizeLimit,
+          fmt::format("Holds more than {} files; the others were left out.", entries_ - 1));
+      return nullptr;
+    }
+    return entry;
+  }
+
+  void start_member() {
+    is_member_over_ = false;
+    read_error_.clear();
+    data_size_ = 0;
+    data_begin_ = given_ = 0;
+  }
+
+  /// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
+  /// what it has.
+  bool fetch() {
+    const void* piece = nullptr;
+    la_int64_t offset = 0;
+    data_size_ = 0;
+    const int result = archive_read_data_block(reading_, &piece, &data_size_, &offset);
+    data_ = static_cast<const char*>(piece);
+    data_begin_ = offset < 0 ? given_ : std::max(given_, static_cast<uint64_t>(offset));
+    if (result == ARCHIVE_OK) return true;
+    is_member_over_ = true;
+    data_size_ = 0;
+    if (result != ARCHIVE_EOF) read_error_ = "the archive ends early or is damaged";
+    return false;
+  }
+
+  /// Zeros up to the piece at hand, else bytes of it.
+  size_t give(char* buffer, size_t capacity) {
+    const uint64_t hole = data_begin_ - given_;
+    const auto count =
+        static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size_));
+    if (hole > 0) {
+      std::memset(buffer, 0, count);
+    } else {
+      std::memcpy(buffer, data_, count);
+      data_ += count;
+      data_size_ -= count;
+      data_begin_ += count;
+    }
+    given_ += count;
+    return count;
+  }
+
+  /// Where nothing can be sought, moving on means unpacking what is left, and that has its limit.
+  void drain() {
+    while (!is_member_over_ && !bytes_.can_seek() && fetch()) {
+      unpacked_ += data_size_;
+      if (unpacked_ > limits_.bytes) stop_member({});
+    }
+    is_member_over_ = true;
+  }
+
+  void end(SourceState how, std::string why) {
+    is_over_ = is_member_over_ = true;
+    state_ = how;
+    note_ = std::move(why);
+  }
+
+  /// What lies below the archive knows best why it ends early.
+  void end_at(int result) {
+    const bool is_whole = result == ARCHIVE_EOF && (!is_zip_ || ends_as_zip());
+    if (bytes_.state() != SourceState::Good) return end(bytes_.state(), bytes_.note());
+    if (is_whole) return end(SourceState::Good, bytes_.note());
+    if (entries_ > 0) {
+      return end(SourceState::Cut,
+                 "The archive ends early or is damaged; what came before was read.");
+    }
+    // libarchive may be asked only about what it could open.
+    const bool encrypted = is_open_ && archive_read_has_encrypted_entries(reading_) == 1;
+    end(SourceState::Unreadable, encrypted ? "The archive's list of files is encrypted."
+                                           : "The archive cannot be unpacked.");
+  }
+
+  void stop_member(std::string why) {
+    end(SourceState::SizeLimit,
+        fmt::format("Expands past the limit of {} bytes; read up to there.", limits_.bytes));
+    read_error_ = std::move(why);
+  }
 
   ByteSource& bytes_;
   ArchiveLimits limits_;
@@ -177,182 +333,6 @@ class ArchiveReader {
   SourceState state_ = SourceState::Good;
   std::string note_;
 };
-
-size_t ArchiveReader::next_block() {
-  const size_t count = bytes_.read(block_.data(), block_.size());
-  position_ += count;
-  if (has_end_ || !is_zip_) return count;
-  const std::string_view now(block_.data(), count);
-  constexpr size_t kRest = kZipEnd.size() - 1;
-  last_bytes_ += now.substr(0, kRest);
-  has_end_ = now.find(kZipEnd) != now.npos || last_bytes_.find(kZipEnd) != last_bytes_.npos;
-  if (count > kRest) last_bytes_ = now.substr(count - kRest);
-  last_bytes_.erase(0, last_bytes_.size() - std::min(last_bytes_.size(), kRest));
-  return count;
-}
-
-/// libarchive is content when the list of files begins, or when the bytes end where it could.
-bool ArchiveReader::ends_as_zip() {
-  while (!has_end_ && next_block() > 0) {
-  }
-  return has_end_;
-}
-
-la_ssize_t ArchiveReader::give_block(archive*, void* self, const void** buffer) {
-  auto& reader = *static_cast<ArchiveReader*>(self);
-  *buffer = reader.block_.data();
-  return static_cast<la_ssize_t>(reader.next_block());
-}
-
-la_int64_t ArchiveReader::seek(archive*, void* self, la_int64_t offset, int whence) {
-  auto& reader = *static_cast<ArchiveReader*>(self);
-  const auto size = static_cast<la_int64_t>(reader.bytes_.regular_size());
-  la_int64_t base = 0;
-  if (whence == SEEK_CUR) base = static_cast<la_int64_t>(reader.position_);
-  if (whence == SEEK_END) base = size;
-  // No sum of a hostile offset and a file's size may overflow.
-  const la_int64_t wanted = base + std::clamp(offset, -base, size - base);
-  reader.position_ = static_cast<uint64_t>(wanted);
-  reader.bytes_.seek(reader.position_);
-  return wanted;
-}
-
-ArchiveReader::ArchiveReader(ByteSource& bytes, const ArchiveLimits& limits)
-    : bytes_(bytes), limits_(limits) {
-  const Utf8Locale utf8;
-  archive_read_support_format_tar(reading_);
-  archive_read_support_format_zip(reading_);
-  archive_read_support_format_7zip(reading_);
-  archive_read_set_callback_data(reading_, this);
-  archive_read_set_read_callback(reading_, give_block);
-  if (bytes_.can_seek()) archive_read_set_seek_callback(reading_, seek);
-  is_open_ = archive_read_open1(reading_) >= ARCHIVE_WARN;
-  if (!is_open_) end_at(ARCHIVE_FATAL);
-}
-
-void ArchiveReader::end(SourceState how, std::string why) {
-  is_over_ = is_member_over_ = true;
-  state_ = how;
-  note_ = std::move(why);
-}
-
-/// What lies below the archive knows best why it ends early.
-void ArchiveReader::end_at(int result) {
-  const bool is_whole = result == ARCHIVE_EOF && (!is_zip_ || ends_as_zip());
-  if (bytes_.state() != SourceState::Good) return end(bytes_.state(), bytes_.note());
-  if (is_whole) return end(SourceState::Good, bytes_.note());
-  if (entries_ > 0) {
-    return end(SourceState::Cut,
-               "The archive ends early or is damaged; what came before was read.");
-  }
-  // libarchive may be asked only about what it could open.
-  const bool encrypted = is_open_ && archive_read_has_encrypted_entries(reading_) == 1;
-  end(SourceState::Unreadable,
-      encrypted ? "The archive's list of files is encrypted." : "The archive cannot be unpacked.");
-}
-
-/// Where nothing can be sought, moving on means unpacking what is left, and that has its limit.
-void ArchiveReader::drain() {
-  while (!is_member_over_ && !bytes_.can_seek() && fetch()) {
-    unpacked_ += data_size_;
-    if (unpacked_ > limits_.bytes) stop_member({});
-  }
-  is_member_over_ = true;
-}
-
-void ArchiveReader::stop_member(std::string why) {
-  end(SourceState::SizeLimit,
-      fmt::format("Expands past the limit of {} bytes; read up to there.", limits_.bytes));
-  read_error_ = std::move(why);
-}
-
-void ArchiveReader::start_member() {
-  is_member_over_ = false;
-  read_error_.clear();
-  data_size_ = 0;
-  data_begin_ = given_ = 0;
-}
-
-/// The next piece of the member. Not by archive_read_data: when the archive ends early, it drops
-/// what it has.
-bool ArchiveReader::fetch() {
-  const void* piece = nullptr;
-  la_int64_t offset = 0;
-  data_size_ = 0;
-  const int result = archive_read_data_block(reading_, &piece, &data_size_, &offset);
-  data_ = static_cast<const char*>(piece);
-  data_begin_ = offset < 0 ? given_ : std::max(given_, static_cast<uint64_t>(offset));
-  if (result == ARCHIVE_OK) return true;
-  is_member_over_ = true;
-  data_size_ = 0;
-  if (result != ARCHIVE_EOF) read_error_ = "the archive ends early or is damaged";
-  return false;
-}
-
-/// Zeros up to the piece at hand, else bytes of it.
-size_t ArchiveReader::give(char* buffer, size_t capacity) {
-  const uint64_t hole = data_begin_ - given_;
-  const auto count =
-      static_cast<size_t>(std::min<uint64_t>(capacity, hole > 0 ? hole : data_size_));
-  if (hole > 0) {
-    std::memset(buffer, 0, count);
-  } else {
-    std::memcpy(buffer, data_, count);
-    data_ += count;
-    data_size_ -= count;
-    data_begin_ += count;
-  }
-  given_ += count;
-  return count;
-}
-
-archive_entry* ArchiveReader::next_entry() {
-  drain();
-  if (is_over_) return nullptr;
-  archive_entry* entry = nullptr;
-  const int result = archive_read_next_header(reading_, &entry);
-  if (result == ARCHIVE_EOF || result < ARCHIVE_WARN) {
-    end_at(result);
-    return nullptr;
-  }
-  if (++entries_ > limits_.entries || name_bytes_ > kMaxAllNameBytes) {
-    end(SourceState::SizeLimit,
-        fmt::format("Holds more than {} files; the others were left out.", entries_ - 1));
-    return nullptr;
-  }
-  return entry;
-}
-
-bool ArchiveReader::next(ArchiveMember& member) {
-  const Utf8Locale utf8;
-  while (archive_entry* entry = next_entry()) {
-    member.name = name_of(entry);
-    if (is_folder(entry) || is_hidden(member.name)) continue;
-    name_bytes_ += member.name.size();
-    member.skip = reason_to_skip(entry);
-    // Unpacked, the last one would stay; but the first one's lines cannot be taken back.
-    if (member.skip.empty() && !names_.insert(member.name).second) {
-      member.skip = "Another file of this name came before it and was read.";
-    }
-    start_member();
-    return true;
-  }
-  return false;
-}
-
-size_t ArchiveReader::read(char* buffer, size_t capacity) {
-  while (!is_member_over_ && data_size_ == 0 && fetch()) {
-  }
-  if (is_member_over_) return 0;
-  const uint64_t room = limits_.bytes - unpacked_;
-  if (room == 0) {
-    stop_member("the archive expands past the limit");
-    return 0;
-  }
-  const size_t count = give(buffer, std::min<uint64_t>(capacity, room));
-  unpacked_ += count;
-  return count;
-}
 
 /// An archive, and one in it. More is for mischief.
 constexpr size_t kMaxDepth = 2;

@@ -185,8 +185,8 @@ std::optional<uint64_t> find_start(const std::string& path, uint64_t wanted,
   // From one byte before: if that is a line end, `wanted` itself is the start of a line.
   // A line of gigabytes is not worth reading here; each line that counts is seen as far as it is
   // kept.
-  RawFile file(path, wanted - 1, wanted + kSearchBytes + kMaxLineBytes + 1);
-  LineReader lines([&](char* to, size_t size) { return file.read(to, size); }, wanted - 1);
+  const RawBytes file = open_file(path, wanted - 1, wanted + kSearchBytes + kMaxLineBytes + 1);
+  LineReader lines(file.read, wanted - 1);
   uint64_t last_number = 1;
   for (Line line; lines.next(line) && line.offset < wanted + kSearchBytes;) {
     const bool starts_line = line.number != last_number;
