@@ -50,7 +50,7 @@ void add_messages(std::span<const KindText> kinds) {
     }
     for (const WordingText& wording : kind.wordings) {
       hash_text(wording.text);
-      hash_text(wording.recogniser);
+      hash_text(wording.recogniser == nullptr ? "" : wording.recogniser->name);
       hash_text(wording.quotable ? "quotable" : "");
       hash_text(wording.general ? "general" : "");
       hash_text(to_string(wording.severity));
@@ -121,10 +121,7 @@ std::string attributes_text(const Wording& wording) {
   std::string text;
   if (wording.quotable) text += " quotable";
   if (wording.general) text += " general";
-  for (const KnownRecogniser& known : known_recognisers()) {
-    const bool is_it = wording.recognise != nullptr && known.recognise == wording.recognise;
-    if (is_it) text += " by " + std::string(known.name);
-  }
+  if (wording.recogniser != nullptr) text += " by " + std::string(wording.recogniser->name);
   return text.empty() ? text : "  @" + text + "\n";
 }
 

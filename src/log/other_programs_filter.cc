@@ -166,11 +166,9 @@ void ForeignFilter::add(std::string_view needle, Question question) {
 /// two, what stands behind its first blank, or a needle.
 void ForeignFilter::add_wording(const Wording& wording) {
   constexpr size_t kCertain = 3;
-  if (wording.recognise != nullptr) {
-    const auto needs =
-        std::ranges::find(known_recognisers(), wording.recognise, &KnownRecogniser::recognise);
-    for (const std::string_view needle : needs->needles) add(needle, is_message);
-    for (const std::string_view text : needs->begins) beginnings_.add(text);
+  if (wording.recogniser != nullptr) {
+    for (const std::string_view needle : wording.recogniser->needles) add(needle, is_message);
+    for (const std::string_view text : wording.recogniser->begins) beginnings_.add(text);
     return;
   }
   const auto holds_certain_needle = [&](const PatternStep& step) {

@@ -192,11 +192,10 @@ extern const Wording kWordings[];
         choices += fmt::format("    {},\n", view(choice));
       }
     }
-    std::string recogniser = "nullptr";
-    for (const KnownRecogniser& known : known_recognisers()) {
-      if (known.recognise == wording.recognise)
-        recogniser = fmt::format("recognise_{}", known.name);
-    }
+    const std::string recogniser =
+        wording.recogniser == nullptr
+            ? "nullptr"
+            : fmt::format("kRecognisers + {}", wording.recogniser - kRecognisers);
     ++wordings_;
     wordings += fmt::format(
         "    {{{}, {}, {}, {}, {}, {{{}, {}, {}}}, kKinds + {}, {{kSteps "

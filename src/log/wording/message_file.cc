@@ -162,8 +162,7 @@ class Parser {
       } else if (text == "general") {
         wording.general = true;
       } else if (text == "by") {
-        wording.recogniser = word("the name of a recogniser");
-        check_recogniser(wording.recogniser);
+        wording.recogniser = recogniser(word("the name of a recogniser"));
       } else {
         fail_unknown(word_place_, "word", text, {"quotable", "general", "by"});
       }
@@ -184,11 +183,13 @@ class Parser {
     fail_unknown(word_place_, what, text, known);
   }
 
-  void check_recogniser(std::string_view name) const {
+  const Recogniser* recogniser(std::string_view name) const {
     Names known;
-    for (const KnownRecogniser& recogniser : known_recognisers()) known.push_back(recogniser.name);
-    if (std::ranges::find(known, name) == known.end())
-      fail_unknown(word_place_, "recogniser", name, known);
+    for (const Recogniser& candidate : recognisers()) {
+      if (candidate.name == name) return &candidate;
+      known.push_back(candidate.name);
+    }
+    fail_unknown(word_place_, "recogniser", name, known);
   }
 
   /// "! fatal system  What it means.", "! never"
@@ -485,14 +486,10 @@ class Builder {
                     .quotable = text.quotable,
                     .general = text.general};
     wording.warning = {text.severity, text.origin, keep(text.meaning)};
-    if (!text.recogniser.empty()) {
-      wording.recognise =
-          std::ranges::find(known_recognisers(), text.recogniser, &KnownRecogniser::name)
-              ->recognise;
-    }
+    wording.recogniser = text.recogniser;
     try {
       wording.steps = compile_wording(wording.text, kind.fields, result_.store);
-      if (adds_ && wording.recognise == nullptr && own_bytes(wording) < kFewestBytes)
+      if (adds_ && wording.recogniser == nullptr && own_bytes(wording) < kFewestBytes)
         fail_at(text.place, "the wording has too little text of its own, and would fit anything");
     } catch (const MalformedWording& error) {
       FilePlace place = text.place;
@@ -577,7 +574,7 @@ class Prover {
   /// Every hole with a name takes something of the example, and numbers are numbers.
   void prove_filled(const Wording& wording, const WordingText& text, const Message& own) const {
     for (const PatternStep& step : wording.steps) {
-      if (step.field < 0 || wording.recognise != nullptr) continue;
+      if (step.field < 0 || wording.recogniser != nullptr) continue;
       const auto index = static_cast<size_t>(step.field);
       const Field& field = wording.kind->fields[index];
       const std::string_view taken = own.fields[index];
@@ -607,7 +604,7 @@ class Prover {
   static void prove_fields(const Kind& kind, const WordingText& text) {
     for (size_t i = 0; i < kind.fields.size(); ++i) {
       const bool is_filled = std::ranges::any_of(kind.wordings, [&](const Wording& wording) {
-        return wording.recognise != nullptr ||
+        return wording.recogniser != nullptr ||
                std::ranges::any_of(wording.steps, [&](const PatternStep& step) {
                  return step.field == static_cast<int>(i);
                });

@@ -47,7 +47,7 @@ struct WordingText {
   std::string example;
   bool quotable = false;
   bool general = false;
-  std::string recogniser;  ///< Name of log/wording/other_programs.h; empty: the holes match.
+  const Recogniser* recogniser = nullptr;  ///< nullptr: the holes match.
   WarnSeverity severity = WarnSeverity::None;
   WarnOrigin origin = WarnOrigin::System;
   std::string meaning;  ///< Of the WARN.

@@ -114,9 +114,16 @@ Source source_of(Library library);
 struct Kind;
 struct Message;
 
-/// Takes a text apart where holes cannot: a table's row, a class name, a progress bar. Sets the
-/// fields of `message`, whose kind is set already, and answers whether the text is of that kind.
-using Recogniser = bool (*)(std::string_view text, Message& message);
+/// Takes a text apart where holes cannot: a table's row, a class name, a progress bar.
+struct Recogniser {
+  std::string_view name;  ///< By which a message file names it.
+  /// Sets the fields of `message`, whose kind is set already, and answers whether the text is of
+  /// that kind.
+  bool (*recognise)(std::string_view text, Message& message) = nullptr;
+  /// What every text that it accepts holds one of, as log/needle_filter.h reads them, or
+  std::span<const std::string_view> needles;
+  std::span<const std::string_view> begins;  ///< begins with one of.
+};
 
 /// What a hole accepts.
 enum class HoleType { None, Text, Word, Integer, Integers, Hex, Number, Choice, Rest };
@@ -157,7 +164,7 @@ struct Wording {
   /// Matches instead of the holes (log/wording/other_programs.h); `text` then only shows the shape,
   /// and its first word, if it is a whole one, is what texts are looked up by. nullptr: the holes
   /// match.
-  Recogniser recognise = nullptr;
+  const Recogniser* recogniser = nullptr;
   Warning warning{};  ///< What it means at level WARN; severity None: NCCL never warns with it.
   const Kind* kind = nullptr;
   std::span<const PatternStep> steps;  ///< `text`, compiled.

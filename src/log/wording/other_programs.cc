@@ -1,12 +1,96 @@
 #include "log/wording/other_programs.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
+#include <iterator>
 
 #include "base/text.h"
 #include "log/line/scanner.h"
 
 namespace ncclog {
 namespace {
+
+// What must stand in lines that recognisers accept.
+
+/// How the names of Python's exceptions end.
+constexpr std::string_view kExceptionEnds[] = {"Error", "Exception",      "Interrupt",
+                                               "Exit",  "TimeoutExpired", "StopIteration"};
+
+/// What a shell says of a process that died.
+constexpr std::string_view kProcessEnds[] = {
+    "Segmentation fault",
+    "Bus error",
+    "Killed",
+    "Aborted",
+    "Terminated",
+    "Illegal instruction",
+    "Floating point exception",
+    "Trace/breakpoint trap",
+    "Hangup",
+    "Interrupt",
+    "Quit",
+};
+
+/// In what a shell says of a process that it ran from a script.
+constexpr std::string_view kShellPlace[] = {": line "};
+
+/// Behind the percentage of a tqdm bar.
+constexpr std::string_view kBarMark[] = {"%|"};
+
+/// What loops print when they leave the training for a while.
+constexpr std::string_view kEvalPrints[] = {
+    "Evaluating",         "Validating",           "Validation: ",
+    "Running evaluation", "Running validation",   "***** Running Evaluation",
+    "Saving checkpoint",  "saving checkpoint",    "Saving model checkpoint",
+    "evaluating",         "[Eval batch=",         "***** Running Prediction",
+    "Evaluation: ",       "Saving the checkpoint"};
+
+/// Those and what loggers put in front of them.
+constexpr auto kEvalBegins = [] {
+  constexpr std::string_view kLoggers[] = {"[", "-", "INFO", "0", "1", "2", "3",
+                                           "4", "5", "6",    "7", "8", "9"};
+  std::array<std::string_view, std::size(kEvalPrints) + std::size(kLoggers)> begins;
+  const auto end = std::copy(std::begin(kEvalPrints), std::end(kEvalPrints), begins.begin());
+  std::copy(std::begin(kLoggers), std::end(kLoggers), end);
+  return begins;
+}();
+
+/// How a rank says that it leaves the others.
+constexpr std::string_view kLeavingWords[] = {"leaving",
+                                              "exhausted",
+                                              "no more data",
+                                              "out of data",
+                                              "stopping early",
+                                              "exiting",
+                                              "Exiting",
+                                              "Early stopping",
+                                              "early stopping",
+                                              "shutting down",
+                                              "aborting process group",
+                                              "aborting the process group",
+                                              "aborting communicator"};
+
+constexpr std::string_view kShmMount[] = {"/dev/shm"};
+
+/// The column of show_gids that tells its rows from all others, behind a blank; with kAnyDigit of
+/// log/needle_filter.h.
+constexpr std::string_view kGidVersions[] = {" v\x01", "\tv\x01"};
+
+/// Where a prompt ends that names a user, a host or a place; with kNonBlank of
+/// log/needle_filter.h.
+constexpr std::string_view kPromptEnds[] = {"\x03$ ", "\x03# "};
+constexpr std::string_view kBarePrompt[] = {"$ "};
+
+/// How the other recognisers' texts begin.
+constexpr std::string_view kComment[] = {"#"};
+constexpr std::string_view kFailureTime[] = {"time:"};
+constexpr std::string_view kIteration[] = {"iteration "};
+constexpr std::string_view kStep[] = {"step:"};
+constexpr std::string_view kMemlock[] = {"max", "Max"};
+constexpr std::string_view kGpu[] = {"GPU"};
+
+constexpr std::string_view kDigits[] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
 
 // The columns of a row of blanks and tabs, taken apart without allocating.
 //
@@ -119,8 +203,8 @@ std::string_view behind_logger(std::string_view text) {
   return text.substr(at);
 }
 
-}  // namespace
-
+/// "dotted.NameError: message": the last line of a Python traceback. Fields type, message.
+/// Refuses what a kind of its own knows better: NCCL's errors, out of memory, the store's errors.
 bool recognise_python_exception(std::string_view text, Message& message) {
   if (text.empty() || !(is_alpha(text[0]) || text[0] == '_')) return false;
   Scanner scan(text);
@@ -137,6 +221,8 @@ bool recognise_python_exception(std::string_view text, Message& message) {
   return message.fill({{"type", type}, {"message", said}});
 }
 
+/// A shell's word on a process it ran: "run.sh: line 3: 1021 Killed  python train.py", "Killed".
+/// Fields pid, status, command, rank.
 bool recognise_process_end(std::string_view text, Message& message) {
   Scanner whole(text);
   std::string_view status = take_status(whole);
@@ -159,6 +245,7 @@ bool recognise_process_end(std::string_view text, Message& message) {
                        {"rank", rank_in_command(trim(scan.rest()))}});
 }
 
+/// "time: 2026-01-05_12:00:03" of torchrun 1.9. Field time.
 bool recognise_failure_time(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!scan.skip("time:")) return false;
@@ -170,13 +257,7 @@ bool recognise_failure_time(std::string_view text, Message& message) {
   return message.fill({{"time", time}});
 }
 
-bool is_eval_title(std::string_view title) {
-  constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
-                                         "generat", "sampling", "checkpoint", "infer"};
-  const std::string name = lower_case(title);
-  return holds_one_of(name, kWords) && name.find("load") == name.npos;
-}
-
+/// A tqdm bar that is not about evaluation. Fields title, percent, done, total.
 bool recognise_progress_bar(std::string_view text, Message& message) {
   const TqdmBar bar = parse_progress_bar(text);
   if (bar.length == 0 || is_eval_title(bar.title)) return false;
@@ -184,6 +265,7 @@ bool recognise_progress_bar(std::string_view text, Message& message) {
       {{"title", bar.title}, {"percent", bar.percent}, {"done", bar.done}, {"total", bar.total}});
 }
 
+/// A tqdm bar or a print that says: evaluating, validating, writing a checkpoint. Field text.
 bool recognise_eval_progress(std::string_view text, Message& message) {
   const TqdmBar bar = parse_progress_bar(text);
   const bool about_eval = bar.length > 0 ? is_eval_title(bar.title)
@@ -193,20 +275,8 @@ bool recognise_eval_progress(std::string_view text, Message& message) {
   return about_eval;
 }
 
-std::string_view rank_named_in(std::string_view text) {
-  for (size_t at = text.find("ank"); at != text.npos; at = text.find("ank", at + 3)) {
-    const bool begins = at > 0 && (text[at - 1] == 'r' || text[at - 1] == 'R') &&
-                        (at == 1 || !is_word(text[at - 2]));
-    if (!begins) continue;
-    Scanner scan(text.substr(at + 3));
-    scan.skip(':') || scan.skip('=') || scan.skip('_');
-    scan.blanks();
-    const std::string_view rank = scan.take_while(is_digit, 7);
-    if (!rank.empty()) return rank;
-  }
-  return {};
-}
-
+/// A rank that says that it leaves: "[rank 3]: data exhausted after 14 steps, leaving". Fields
+/// rank, text.
 bool recognise_rank_leaves(std::string_view text, Message& message) {
   constexpr size_t kMost = 256;
   if (text.size() > kMost || !holds_one_of(text, kLeavingWords)) return false;
@@ -219,6 +289,7 @@ bool recognise_rank_leaves(std::string_view text, Message& message) {
   return message.fill({{"rank", rank}, {"text", text}});
 }
 
+/// Megatron's padded step: "iteration       10/     500 | …". Fields iteration, total.
 bool recognise_megatron_step(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!scan.skip("iteration ")) return false;
@@ -231,6 +302,7 @@ bool recognise_megatron_step(std::string_view text, Message& message) {
   return message.fill({{"iteration", step}, {"total", total}});
 }
 
+/// torchtitan's padded step: "step:  7  loss:  7.1234 …". Field iteration.
 bool recognise_titan_step(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!scan.skip("step:") || scan.blanks() == 0) return false;
@@ -239,9 +311,14 @@ bool recognise_titan_step(std::string_view text, Message& message) {
   return message.fill({{"iteration", step}});
 }
 
-// nccl-tests.
-
-namespace {
+// The tables of nccl-tests, whose rows holes cannot take apart: columns come and go by release.
+//
+//   #  Rank  0 Group  0 Pid 114549 on node-a device  0 [0x17] NVIDIA A100-PCIE-40GB
+//   #       size         count      type   redop    root     time   algbw   busbw #wrong     time …
+//        8388608       2097152     float     sum      -1   4915.3    1.71    3.20      0   5012.1 …
+//
+// Up to 2.10 a row had only the columns that its test needs, and the largest error instead of the
+// number of wrong values. Newer ones may add per-iteration times and a time stamp.
 
 constexpr size_t kLongestRow = 400;
 
@@ -302,8 +379,7 @@ void set_values(const Columns& row, size_t first, const std::string_view (&names
   for (size_t i = 0; i < 4 && first > 0; ++i) message.set(names[i], row[first + i]);
 }
 
-}  // namespace
-
+/// Where a rank runs. Fields rank, pid, host, device, bus_id, gpu.
 bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
   if (!text.starts_with("#  ")) return false;
   const Columns row = columns_of(text);
@@ -321,6 +397,7 @@ bool recognise_nccl_tests_rank(std::string_view text, Message& message) {
   return message.fill({{"gpu", trim(text.substr(gpu))}});
 }
 
+/// The headings above the rows. Field columns: the names, where this line holds them.
 bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
   if (!text.starts_with('#') || text.size() > kLongestRow) return false;
   const Columns row = columns_of(text.substr(1));
@@ -330,6 +407,8 @@ bool recognise_nccl_tests_columns(std::string_view text, Message& message) {
   return message.fill({{"columns", trim(text.substr(1))}});
 }
 
+/// A result. Fields size, count, datatype, redop, root, time, algbw, busbw, wrong and the last four
+/// with "_in_place" behind; out of place nothing where only in-place results are printed.
 bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   if (text.empty() || !is_digit(text[0]) || text.size() > kLongestRow) return false;
   Columns row = columns_of(text);
@@ -353,9 +432,13 @@ bool recognise_nccl_tests_result(std::string_view text, Message& message) {
   return true;
 }
 
-// Output of other commands.
-
-namespace {
+// Output of commands that people keep beside their logs: tables, rows of blanks and tabs.
+//
+//   shm              64M   64M     0 100% /dev/shm
+//   GPU0    X       CNS     CNS     CNS
+//   mlx5_0  1       3       0000:0000:0000:0000:0000:ffff:0a78:021f 10.120.2.31     v2      ens2f0
+//
+// Rows are known by their columns alone: the command that printed them may not be in the log.
 
 /// "GPU3" → "3"; empty for anything else.
 std::string_view gpu_number(std::string_view cell) {
@@ -442,8 +525,8 @@ bool is_ras_errors(std::string_view cell) {
   return true;
 }
 
-}  // namespace
-
+/// A row of ncclras' table of communicators. Fields as RasCommunicatorRow
+/// (log/messages/nccl/ras_client.messages) names them.
 bool recognise_ras_communicator_row(std::string_view text, Message& message) {
   constexpr std::string_view kFields[] = {"group",  "communicators",  "nodes",  "ranks_per_node",
                                           "nranks", "ranks_in_group", "status", "errors"};
@@ -459,6 +542,7 @@ bool recognise_ras_communicator_row(std::string_view text, Message& message) {
   return true;
 }
 
+/// A row of df about /dev/shm. Fields size, used, available, percent, mount.
 bool recognise_shm_usage(std::string_view text, Message& message) {
   if (!text.ends_with(kShmMount[0])) return false;
   const Columns row = columns_of(text);
@@ -470,12 +554,15 @@ bool recognise_shm_usage(std::string_view text, Message& message) {
                        {"mount", row[5]}});
 }
 
+/// A command line with "ulimit -l" at its end, joined with its answer (log/event.h). Field
+/// limit.
 bool recognise_memlock_answer(std::string_view text, Message& message) {
   const std::string_view answer = memlock_answer(text);
   if (!answer.empty()) message.set("limit", answer);
   return !answer.empty();
 }
 
+/// The row of "ulimit -a" or of /proc/<pid>/limits. Fields limit, unit.
 bool recognise_memlock_row(std::string_view text, Message& message) {
   const Columns row = columns_of(text.substr(0, 120));
   if (row[1] != "locked" || row[2] != "memory") return false;
@@ -485,14 +572,17 @@ bool recognise_memlock_row(std::string_view text, Message& message) {
   return message.fill({{"limit", limit}, {"unit", in_kbytes ? row[3].substr(1, 6) : row[5]}});
 }
 
+/// A row of "nvidia-smi topo -p2p". Fields gpu, cells.
 bool recognise_p2p_row(std::string_view text, Message& message) {
   return take_matrix_row(text, is_p2p_state, message);
 }
 
+/// A row of "nvidia-smi topo -m". Fields gpu, cells.
 bool recognise_topo_row(std::string_view text, Message& message) {
   return take_matrix_row(text, is_link, message);
 }
 
+/// A row of show_gids. Fields device, port, index, gid, address, version, interface.
 bool recognise_gid_row(std::string_view text, Message& message) {
   Scanner start(text);
   int number = 0;
@@ -512,6 +602,7 @@ bool recognise_gid_row(std::string_view text, Message& message) {
   return message.fill({{"version", row[version]}, {"interface", row[version + 1]}});
 }
 
+/// A prompt with a command behind it: "$ …", "root@host:~# …", "[host ~]# …". Field command.
 bool recognise_shell_command(std::string_view text, Message& message) {
   Scanner scan(text);
   if (!skip_prompt(scan) || trim(scan.rest()).empty() || !memlock_answer(text).empty())
@@ -519,31 +610,51 @@ bool recognise_shell_command(std::string_view text, Message& message) {
   return message.fill({{"command", trim(scan.rest())}});
 }
 
-// All of them, by name.
+}  // namespace
 
-std::span<const KnownRecogniser> known_recognisers() {
-  static constexpr KnownRecogniser kRecognisers[] = {
-      {"python_exception", recognise_python_exception, kExceptionEnds, {}},
-      {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
-      {"progress_bar", recognise_progress_bar, kBarMark, {}},
-      {"eval_progress", recognise_eval_progress, kBarMark, kEvalBegins},
-      {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
-      {"shm_usage", recognise_shm_usage, kShmMount, {}},
-      {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
-      {"gid_row", recognise_gid_row, kGidVersions, {}},
-      {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
-      {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
-      {"nccl_tests_result", recognise_nccl_tests_result, {}, kDigits},
-      {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kComment},
-      {"nccl_tests_columns", recognise_nccl_tests_columns, {}, kComment},
-      {"failure_time", recognise_failure_time, {}, kFailureTime},
-      {"megatron_step", recognise_megatron_step, {}, kIteration},
-      {"titan_step", recognise_titan_step, {}, kStep},
-      {"memlock_row", recognise_memlock_row, {}, kMemlock},
-      {"p2p_row", recognise_p2p_row, {}, kGpu},
-      {"topo_row", recognise_topo_row, {}, kGpu},
-  };
-  return kRecognisers;
+constinit const Recogniser kRecognisers[] = {
+    {"python_exception", recognise_python_exception, kExceptionEnds, {}},
+    {"process_end", recognise_process_end, kShellPlace, kProcessEnds},
+    {"progress_bar", recognise_progress_bar, kBarMark, {}},
+    {"eval_progress", recognise_eval_progress, kBarMark, kEvalBegins},
+    {"rank_leaves", recognise_rank_leaves, kLeavingWords, {}},
+    {"shm_usage", recognise_shm_usage, kShmMount, {}},
+    {"memlock_answer", recognise_memlock_answer, kMemlockQuestion, {}},
+    {"gid_row", recognise_gid_row, kGidVersions, {}},
+    {"shell_command", recognise_shell_command, kPromptEnds, kBarePrompt},
+    {"ras_communicator_row", recognise_ras_communicator_row, {}, kDigits},
+    {"nccl_tests_result", recognise_nccl_tests_result, {}, kDigits},
+    {"nccl_tests_rank", recognise_nccl_tests_rank, {}, kComment},
+    {"nccl_tests_columns", recognise_nccl_tests_columns, {}, kComment},
+    {"failure_time", recognise_failure_time, {}, kFailureTime},
+    {"megatron_step", recognise_megatron_step, {}, kIteration},
+    {"titan_step", recognise_titan_step, {}, kStep},
+    {"memlock_row", recognise_memlock_row, {}, kMemlock},
+    {"p2p_row", recognise_p2p_row, {}, kGpu},
+    {"topo_row", recognise_topo_row, {}, kGpu},
+};
+
+std::span<const Recogniser> recognisers() { return kRecognisers; }
+
+std::string_view rank_named_in(std::string_view text) {
+  for (size_t at = text.find("ank"); at != text.npos; at = text.find("ank", at + 3)) {
+    const bool begins = at > 0 && (text[at - 1] == 'r' || text[at - 1] == 'R') &&
+                        (at == 1 || !is_word(text[at - 2]));
+    if (!begins) continue;
+    Scanner scan(text.substr(at + 3));
+    scan.skip(':') || scan.skip('=') || scan.skip('_');
+    scan.blanks();
+    const std::string_view rank = scan.take_while(is_digit, 7);
+    if (!rank.empty()) return rank;
+  }
+  return {};
+}
+
+bool is_eval_title(std::string_view title) {
+  constexpr std::string_view kWords[] = {"eval",    "valid",    "test",       "predict",
+                                         "generat", "sampling", "checkpoint", "infer"};
+  const std::string name = lower_case(title);
+  return holds_one_of(name, kWords) && name.find("load") == name.npos;
 }
 
 }  // namespace ncclog

@@ -383,7 +383,7 @@ std::span<const PatternStep> compile_wording(std::string_view text, std::span<co
 }
 
 size_t shared_steps(const Wording& a, const Wording& b) {
-  if (a.recognise != nullptr || b.recognise != nullptr) return 0;
+  if (a.recogniser != nullptr || b.recogniser != nullptr) return 0;
   const auto [end, ignored] = std::ranges::mismatch(a.steps, b.steps, is_same_step);
   return std::min(static_cast<size_t>(end - a.steps.begin()), Trail::kLongest - 1);
 }
@@ -402,7 +402,7 @@ bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, st
   } else {
     while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
     const PatternStep& first = wording.steps.front();
-    const bool by_holes = wording.recognise == nullptr && first.hole != HoleType::None;
+    const bool by_holes = wording.recogniser == nullptr && first.hole != HoleType::None;
     if (by_holes && !begins_with_literal(text, first)) {
       forget(trail, 0, message);
       trail.wording = nullptr;
@@ -412,10 +412,10 @@ bool match_wording_after(Trail& trail, size_t shared, const Wording& wording, st
     trail.end = text.data() + text.size();
   }
   forget(trail, shared, message);
-  if (wording.recognise != nullptr) {
+  if (wording.recogniser != nullptr) {
     message.kind = wording.kind;
     message.wording = &wording;
-    if (wording.recognise(text, message)) return true;
+    if (wording.recogniser->recognise(text, message)) return true;
     message = {};
     trail.wording = nullptr;
     return false;
@@ -527,7 +527,7 @@ std::vector<std::string_view> choice_words(const Wording& wording,
 
 /// The word behind the first blank of texts of this wording; empty: it is not always the same.
 std::string_view second_word(const Wording& wording) {
-  if (wording.recognise != nullptr) return {};
+  if (wording.recogniser != nullptr) return {};
   const std::string_view rest = behind_first_blank(wording);
   const std::string_view word = first_word(rest);
   const PatternStep& last = wording.steps.back();
@@ -549,7 +549,7 @@ std::string first_bytes(const Wording& wording) {
 
 /// What always stands behind the first word of texts of this wording.
 std::string_view behind_first_word(const Wording& wording) {
-  if (wording.recognise != nullptr) return {};
+  if (wording.recogniser != nullptr) return {};
   std::string_view literal = wording.steps.front().literal;
   // Blanks at a text's end are no part of it.
   while (!literal.empty() && is_blank(literal.back())) literal.remove_suffix(1);
