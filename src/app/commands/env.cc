@@ -226,7 +226,7 @@ Form form_by_content(std::string_view text) {
 }
 
 std::string read_up_to(const std::string& path, size_t most) {
-  RawFile file(path);
+  const RawBytes file = open_file(path);
   std::string text;
   constexpr size_t kBlock = size_t{1} << 16;
   while (text.size() < most) {

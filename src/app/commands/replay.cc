@@ -33,7 +33,7 @@ std::string name_of(const std::string& path) {
 std::string read_replay_file(const std::string& path) {
   constexpr size_t kStep = 65536;
   if (std::filesystem::is_directory(path)) throw Error("a folder, not a file", name_of(path));
-  RawFile file(path);
+  const RawBytes file = open_file(path);
   std::string text;
   while (text.size() <= kMaxReplayText) {
     const size_t had = text.size();
