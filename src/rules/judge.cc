@@ -110,9 +110,10 @@ const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
 
 namespace {
 
-bool needs_a_line(const CountTest& count) {
-  if (!count.at_least && !count.at_most && !count.equals) return true;
-  return count.at_least.value_or(0) > 0 || count.equals.value_or(0) > 0;
+bool needs_a_line(const std::vector<ValueTest>& count) {
+  return count.empty() || std::any_of(count.begin(), count.end(), [](const ValueTest& test) {
+           return test.op != Operator::AtMost && test.number > 0;
+         });
 }
 
 }  // namespace
@@ -261,18 +262,19 @@ bool any_open(const std::vector<int>& open, const Instance& instance) {
 }
 
 /// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
-Answer judge_count(const CountTest& count, int64_t found, bool exact) {
+Answer judge_count(const std::vector<ValueTest>& count, int64_t found, bool exact) {
   const auto at_least = [&](int64_t n) {
     return found >= n ? Answer::Yes : exact ? Answer::No : Answer::Unknown;
   };
   const auto at_most = [&](int64_t n) {
     return found > n ? Answer::No : exact ? Answer::Yes : Answer::Unknown;
   };
-  if (!count.at_least && !count.at_most && !count.equals) return at_least(1);
+  if (count.empty()) return at_least(1);
   Answer answer = Answer::Yes;
-  if (count.at_least) answer = std::min(answer, at_least(*count.at_least));
-  if (count.at_most) answer = std::min(answer, at_most(*count.at_most));
-  if (count.equals) answer = std::min({answer, at_least(*count.equals), at_most(*count.equals)});
+  for (const ValueTest& test : count) {
+    if (test.op != Operator::AtMost) answer = std::min(answer, at_least(test.number));
+    if (test.op != Operator::AtLeast) answer = std::min(answer, at_most(test.number));
+  }
   return answer;
 }
 
@@ -409,24 +411,6 @@ Answer is_undisturbed(const Job& job, const Chain& chain, const Lines& stops) {
   return may_be_between ? Answer::Unknown : Answer::Yes;
 }
 
-Answer is_within(const Job& job, const Chain& chain, const Window& window) {
-  const ReadRecord& first = *chain.front();
-  const ReadRecord& last = *chain.back();
-  if (window.calls) {
-    const auto calls = calls_between(job, first.process, first.record->where, last.record->where);
-    if (!calls || (calls->at_least <= *window.calls && calls->at_most > *window.calls)) {
-      return Answer::Unknown;
-    }
-    return calls->at_most <= *window.calls ? Answer::Yes : Answer::No;
-  }
-  if (window.nanoseconds) {
-    const auto distance = nanoseconds_between(first.record->text, last.record->text);
-    if (!distance) return Answer::Unknown;
-    return *distance <= *window.nanoseconds ? Answer::Yes : Answer::No;
-  }
-  return Answer::Yes;
-}
-
 }  // namespace
 
 Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
@@ -458,8 +442,7 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
   for (const ReadRecord* last : elements.back().records) {
     const Chain chain = latest_chain(job, elements, *last);
     if (chain.empty()) continue;
-    best = std::max(
-        best, std::min(is_undisturbed(job, chain, stops), is_within(job, chain, sequence.within)));
+    best = std::max(best, is_undisturbed(job, chain, stops));
     if (best != Answer::Yes) continue;
     for (size_t i = 0; i < chain.size(); ++i) {
       hits.push_back({.label = elements[i].label, .records = {chain[i]}});
@@ -489,7 +472,7 @@ Answer RuleJudge::judge(const SequenceCondition& sequence, const Instance& insta
   const bool inside = sequence.reach == Reach::Instance || instance.scope == Scope::Job;
   for (size_t i = before; i < hits.size(); ++i) hits[i].inside = inside;
   if (answer == Answer::Unknown) {
-    return unknown_because("the order or the distance of the lines is not known");
+    return unknown_because("the order of the lines is not known");
   }
   return answer;
 }

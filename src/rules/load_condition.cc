@@ -216,17 +216,19 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
 }
 
 /// count: {at_least: 2}
-CountTest load_count(const RuleFile& file, const RuleNode& condition) {
-  CountTest count;
-  const RuleNode* found = condition.find("count");
-  if (found == nullptr) return count;
-  const RuleNode& node = *found;
-  entries_of(file, node, "a count: {at_least: 2}");
-  only_keys(file, node, {"at_least", "at_most", "equals"});
-  if (const RuleNode* n = node.find("at_least")) count.at_least = number_of(file, *n);
-  if (const RuleNode* n = node.find("at_most")) count.at_most = number_of(file, *n);
-  if (const RuleNode* n = node.find("equals")) count.equals = number_of(file, *n);
-  return count;
+std::vector<ValueTest> load_count(const RuleFile& file, const RuleNode& condition) {
+  std::vector<ValueTest> tests;
+  const RuleNode* count = condition.find("count");
+  if (count == nullptr) return tests;
+  constexpr Operator kBounds[] = {Operator::AtLeast, Operator::AtMost, Operator::Equals};
+  const Names known = {"at_least", "at_most", "equals"};
+  entries_of(file, *count, "a count: {at_least: 2}");
+  only_keys(file, *count, known);
+  for (size_t i = 0; i < known.size(); ++i) {
+    const RuleNode* bound = count->find(known[i]);
+    if (bound != nullptr) tests.push_back({.op = kBounds[i], .number = number_of(file, *bound)});
+  }
+  return tests;
 }
 
 }  // namespace
@@ -326,44 +328,6 @@ LineCondition load_lines(const RuleFile& file, const RuleNode& node, ConditionNa
   return lines;
 }
 
-/// "20 s", "500 ms"
-std::optional<double> parse_seconds(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double seconds;
-  };
-  constexpr Unit kUnits[] = {{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
-  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
-  const auto number = parse_decimal(text.substr(0, end));
-  const std::string_view name = trim(text.substr(end));
-  for (const Unit& unit : kUnits) {
-    if (number && unit.name == name) return *number * unit.seconds;
-  }
-  return std::nullopt;
-}
-
-/// "3 calls", "20 s"
-Window load_window(const RuleFile& file, const RuleNode& node) {
-  const std::string& text = scalar_of(file, node, "a distance: 3 calls, 20 s");
-  const auto words = split_blanks(text);
-  Window window;
-  if (words.size() == 2 && (words[1] == "calls" || words[1] == "call")) {
-    const auto calls = parse_int(words[0]);
-    if (calls && *calls >= 0) {
-      window.calls = static_cast<uint64_t>(*calls);
-      return window;
-    }
-  }
-  // No job runs for a year, and nanoseconds must fit 64 bits.
-  constexpr double kMostSeconds = 366.0 * 24 * 3600;
-  const auto seconds = parse_seconds(text);
-  if (!seconds || *seconds > kMostSeconds) {
-    fail_at(file, node.place, fmt::format("'{}' is no distance", text), "3 calls, 20 s, 500 ms");
-  }
-  window.nanoseconds = static_cast<int64_t>(*seconds * 1e9);
-  return window;
-}
-
 Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   entries_of(file, node, "a condition");
   if (node.find("event") != nullptr) {
@@ -376,7 +340,7 @@ Condition load_line_of_sequence(const RuleFile& file, const RuleNode& node, Cond
   return {load_lines(file, node, names), node.place, flow_text(node)};
 }
 
-/// {sequence: […], unless, within, in}
+/// {sequence: […], unless, in}
 SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, ConditionNames& names) {
   SequenceCondition sequence;
   const RuleNode& list = *node.find("sequence");
@@ -388,7 +352,6 @@ SequenceCondition load_sequence(const RuleFile& file, const RuleNode& node, Cond
     ConditionNames hidden{names.per, {}};
     sequence.unless.push_back(load_line_of_sequence(file, *unless, hidden));
   }
-  if (const RuleNode* within = node.find("within")) sequence.within = load_window(file, *within);
   sequence.reach = load_reach(file, node);
   return sequence;
 }
@@ -435,7 +398,7 @@ std::span<const ConditionSort> condition_sorts() {
       {"fact", {"is", "equals", "at_least", "at_most", "contains"}, load_as<load_fact_condition>},
       {"line", {"phase", "in", "count", "as"}, load_as<load_lines>},
       {"finding", {}, load_as<load_finding>},
-      {"sequence", {"unless", "within", "in"}, load_as<load_sequence>},
+      {"sequence", {"unless", "in"}, load_as<load_sequence>},
       {"all", {}, load_as<load_group<GroupCondition::Type::All>>},
       {"any", {}, load_as<load_group<GroupCondition::Type::Any>>},
       {"none", {}, load_as<load_group<GroupCondition::Type::None>>},

@@ -30,15 +30,6 @@ namespace ncclog {
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
 
-/// How many different lines must match. Nothing set: one at least.
-struct CountTest {
-  std::optional<int64_t> at_least;
-  std::optional<int64_t> at_most;
-  std::optional<int64_t> equals;
-
-  bool operator==(const CountTest&) const = default;
-};
-
 /// Lines of a kind, or that a pattern finds where no kind covers them yet:
 /// {event: shm_attach_failed, where: {size: 0}, in: job, count: {at_least: 2}, as: attach}
 /// {line: 'NCCL WARN .*Cannot get incoming CPU'}
@@ -49,7 +40,8 @@ struct LineCondition {
   int number = -1;                 ///< Of the pattern, into Rulebook::line_patterns.
   std::optional<LifePhase> phase;  ///< In which the process printed it; nullopt: any.
   Reach reach = Reach::Instance;
-  CountTest count;
+  /// How many different lines must match: AtLeast, AtMost, Equals; nothing: one at least.
+  std::vector<ValueTest> count;
   std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.
 };
 
@@ -74,18 +66,11 @@ struct GroupCondition {
   std::vector<Condition> of;
 };
 
-/// within: 3 calls, within: 20 s. At most one is set; neither: any distance.
-struct Window {
-  std::optional<uint64_t> calls;       ///< Collectives of the process between first and last line.
-  std::optional<int64_t> nanoseconds;  ///< As the lines' own times tell.
-};
-
-/// {sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: comm_end},
-///  within: 3 calls}: lines of one process in this order.
+/// {sequence: [{event: system_call_retry}, {event: connect_failed}], unless: {event: comm_end}}:
+/// lines of one process in this order.
 struct SequenceCondition {
   std::vector<Condition> of;      ///< About lines; two at least.
   std::vector<Condition> unless;  ///< No such line between the first and the last; one at most.
-  Window within;
   Reach reach = Reach::Instance;
 };
 

@@ -1,6 +1,5 @@
 // What do lines of a log prove by where they stand?
 //
-//   two WARNs with two AllReduce between them                    → 2 collectives apart
 //   a WARN before "- Init COMPLETE"                              → while initialising
 //   a timeout behind a progress bar "Validation"                 → in an evaluation
 //
@@ -21,28 +20,10 @@
 
 namespace ncclog {
 
-// How far apart are two lines of one process: in collectives that it entered, in seconds?
-//
-//   … NCCL WARN Call to recv … failed           ┐ 2 collectives between them
-//   … NCCL INFO AllReduce: … (two of them)      │
-//   … NCCL WARN … Connection closed …           ┘
-//
-// Only the last calls and some places between are kept, so the number of calls has two bounds.
-
-/// As many at least, and as many at most.
-struct CallBounds {
-  uint64_t at_least = 0;
-  uint64_t at_most = 0;
-
-  bool operator==(const CallBounds&) const = default;
-};
+// Which of two lines of one process came first, and how many seconds lie between them?
 
 /// Both lines stand in one input, so their order is that in which they were printed.
 bool are_ordered(const Job& job, SourceRef a, SourceRef b);
-
-/// Collectives that the process entered between two of its lines; nullopt: its calls are not
-/// logged, or lines around them are lost. Needs are_ordered(from, to) and from <= to.
-std::optional<CallBounds> calls_between(const Job& job, int process, SourceRef from, SourceRef to);
 
 /// Nanoseconds from one line to another; nullopt: one carries no time, their clocks do not compare,
 /// or time runs backwards.

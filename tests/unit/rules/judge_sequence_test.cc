@@ -90,44 +90,11 @@ TEST(Sequence, ManyLinesLeaveTheOrderOpen) {
   EXPECT_EQ(answer_of(order(beyond), log), 'u');
 }
 
-std::string at(const char* second, const char* line) {
-  return std::string("[2026-02-03 04:05:") + second + "] " + line;
-}
-
-TEST(Sequence, SecondsCountOnlyWhereLinesCarryTime) {
-  const auto within = [](const std::string& distance) {
-    return "{sequence: [{event: system_call_retry}, {event: connect_failed}], within: " + distance +
-           "}";
-  };
-  const std::string timed = at("06", kRetry) + at("09", kFailed);
-  EXPECT_EQ(answer_of(within("3 s"), timed), 'y');
-  EXPECT_EQ(answer_of(within("2999 ms"), timed), 'n');
-  EXPECT_EQ(answer_of(within("1 min"), timed), 'y');
-  EXPECT_EQ(answer_of(within("3 s"), log_of({kRetry, kFailed})), 'u');
-  EXPECT_EQ(answer_of(within("3 s"), at("06", kRetry) + kFailed), 'u');
-}
-
 std::string call(int number) {
   return fmt::format(
       "n1:7:9 [0] NCCL INFO AllReduce: opCount {:x} sendbuff 0x1 recvbuff 0x2 count 4 datatype 7 "
       "op 0 root 0 comm 0x7f10 [nranks=2] stream 0x5\n",
       number);
-}
-
-TEST(Sequence, CallsCountOnlyWhereTheyAreLogged) {
-  const auto within = [](int calls) {
-    return fmt::format(
-        "{{sequence: [{{event: system_call_retry}}, {{event: connect_failed}}], within: {} calls}}",
-        calls);
-  };
-  std::string log = call(0) + kRetry + call(1) + call(2) + kFailed + call(3);
-  EXPECT_EQ(answer_of(within(2), log), 'y');
-  EXPECT_EQ(answer_of(within(1), log), 'n');
-  EXPECT_EQ(answer_of(within(9), log_of({kRetry, kFailed})), 'u');
-  // Of many calls only some places are known.
-  for (int i = 4; i < 2000; ++i) log += call(i);
-  EXPECT_EQ(answer_of(within(2000), log), 'y');
-  EXPECT_EQ(answer_of(within(2), log), 'u');
 }
 
 std::string init(const char* phase) {

@@ -73,8 +73,6 @@ constexpr Row kWhen[] = {
      "my-rule.yaml:6:41: a sequence is made of lines | use event or line"},
     {"{sequence: [{event: peer_closed, in: job}, {event: peer_closed}]}",
      "my-rule.yaml:6:40: unknown key 'in' | known: event, where, phase, as"},
-    {"{sequence: [{event: peer_closed}, {event: connect_failed}], within: 3 steps}",
-     "my-rule.yaml:6:75: '3 steps' is no distance | 3 calls, 20 s, 500 ms"},
     {"{sequence: [{event: peer_closed}, {event: connect_failed}], unles: {event: shm_note}}",
      "my-rule.yaml:6:67: unknown key 'unles' | did you mean 'unless'?"},
 };
