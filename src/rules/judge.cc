@@ -108,23 +108,13 @@ const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
 
 // Conditions that are made of others, facts, findings.
 
-namespace {
-
-bool needs_a_line(const std::vector<ValueTest>& count) {
-  return count.empty() || std::any_of(count.begin(), count.end(), [](const ValueTest& test) {
-           return test.op != Operator::AtMost && test.number > 0;
-         });
-}
-
-}  // namespace
-
 bool RuleJudge::is_possible(const Condition& condition) {
   // Lines are looked up once for all instances, so most rules end here, before any instance is
   // made.
   if (const auto* lines = std::get_if<LineCondition>(&condition.what)) {
     const Matches& found = matches(*lines);
     return absence_is_unknown_ || !found.records.empty() || !found.open.empty() ||
-           !needs_a_line(lines->count);
+           lines->count.least <= 0;
   }
   if (const auto* finding = std::get_if<FindingCondition>(&condition.what)) {
     return findings_.contains(finding->rule);
@@ -262,20 +252,10 @@ bool any_open(const std::vector<int>& open, const Instance& instance) {
 }
 
 /// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
-Answer judge_count(const std::vector<ValueTest>& count, int64_t found, bool exact) {
-  const auto at_least = [&](int64_t n) {
-    return found >= n ? Answer::Yes : exact ? Answer::No : Answer::Unknown;
-  };
-  const auto at_most = [&](int64_t n) {
-    return found > n ? Answer::No : exact ? Answer::Yes : Answer::Unknown;
-  };
-  if (count.empty()) return at_least(1);
-  Answer answer = Answer::Yes;
-  for (const ValueTest& test : count) {
-    if (test.op != Operator::AtMost) answer = std::min(answer, at_least(test.number));
-    if (test.op != Operator::AtLeast) answer = std::min(answer, at_most(test.number));
-  }
-  return answer;
+Answer judge_count(const CountRange& count, int64_t found, bool exact) {
+  if (found > count.most) return Answer::No;
+  if (found < count.least) return exact ? Answer::No : Answer::Unknown;
+  return exact || count.most == CountRange::kAny ? Answer::Yes : Answer::Unknown;
 }
 
 }  // namespace

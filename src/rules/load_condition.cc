@@ -18,7 +18,7 @@ std::vector<KindNames> kind_names() {
   for (const Kind& kind : all_kinds()) {
     KindNames& names = kinds.emplace_back(KindNames{kind.name, {}});
     for (const Field& field : kind.fields) names.fields.push_back(field.name);
-    for (const std::string_view field : header_field_names()) names.fields.push_back(field);
+    for (const HeaderField& field : header_fields()) names.fields.push_back(field.name);
   }
   return kinds;
 }
@@ -36,16 +36,14 @@ namespace {
 FieldRef load_field(const RuleFile& file, Place place, const Kind& kind, std::string_view name) {
   Names known;
   for (size_t i = 0; i < kind.fields.size(); ++i) {
-    if (kind.fields[i].name == name) return {i, HeaderField::None, kind.fields[i].type};
+    if (kind.fields[i].name == name) return {.index = i, .type = kind.fields[i].type};
     known.push_back(kind.fields[i].name);
   }
-  const HeaderField header = parse_header_field(name);
-  if (header == HeaderField::None) {
-    for (const std::string_view field : header_field_names()) known.push_back(field);
-    fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
+  for (const HeaderField& field : header_fields()) {
+    if (field.name == name) return {.header = &field, .type = field.type};
+    known.push_back(field.name);
   }
-  const bool is_number = header == HeaderField::Rank || header == HeaderField::Pid;
-  return {0, header, is_number ? FieldType::Integer : FieldType::Text};
+  fail_unknown(file, place, fmt::format("field '{{}}' of event {}", kind.name), name, known);
 }
 
 /// True if a rule judged per `per` has exactly one instance of `scope` around each of its own.
@@ -216,19 +214,18 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
 }
 
 /// count: {at_least: 2}
-std::vector<ValueTest> load_count(const RuleFile& file, const RuleNode& condition) {
-  std::vector<ValueTest> tests;
+CountRange load_count(const RuleFile& file, const RuleNode& condition) {
   const RuleNode* count = condition.find("count");
-  if (count == nullptr) return tests;
-  constexpr Operator kBounds[] = {Operator::AtLeast, Operator::AtMost, Operator::Equals};
-  const Names known = {"at_least", "at_most", "equals"};
+  if (count == nullptr) return {};
   entries_of(file, *count, "a count: {at_least: 2}");
-  only_keys(file, *count, known);
-  for (size_t i = 0; i < known.size(); ++i) {
-    const RuleNode* bound = count->find(known[i]);
-    if (bound != nullptr) tests.push_back({.op = kBounds[i], .number = number_of(file, *bound)});
+  only_keys(file, *count, {"at_least", "at_most", "equals"});
+  CountRange range{.least = 0};
+  for (const RuleNode::Entry& bound : count->entries) {
+    const int64_t number = number_of(file, bound.value);
+    if (bound.key != "at_most") range.least = std::max(range.least, number);
+    if (bound.key != "at_least") range.most = std::min(range.most, number);
   }
-  return tests;
+  return range;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <charconv>
 #include <mutex>
 #include <utility>
 
@@ -58,18 +59,10 @@ std::optional<std::string> Pattern::capture(std::string_view bytes,
 }
 
 std::vector<std::string> Pattern::group_names() const {
-  constexpr std::string_view kBegin = "(?P<";
-  const std::string_view all = text();
   std::vector<std::string> names;
-  for (size_t at = 0; at < all.size(); ++at) {
-    if (all[at] == '\\') {
-      ++at;
-    } else if (all.substr(at).starts_with(kBegin)) {
-      const size_t begin = at + kBegin.size();
-      const size_t end = all.find('>', begin);
-      if (end == all.npos) break;
-      names.emplace_back(all.substr(begin, end - begin));
-    }
+  if (lazy_ == nullptr) return names;
+  for (const auto& [name, number] : lazy_->expression().NamedCapturingGroups()) {
+    names.push_back(name);
   }
   return names;
 }
@@ -82,89 +75,31 @@ std::string Pattern::error() const {
 
 namespace {
 
-/// Skips a group or class that begins at `at`; returns the position behind it.
-size_t skip_bracket(std::string_view pattern, size_t at) {
-  int depth = 0;
-  bool in_class = false;
-  for (; at < pattern.size(); ++at) {
-    const char c = pattern[at];
-    if (c == '\\') {
-      ++at;
-    } else if (in_class) {
-      in_class = c != ']';
-    } else if (c == '[') {
-      in_class = true;
-      // A bracket that comes first in a class stands for itself.
-      if (at + 1 < pattern.size() && pattern[at + 1] == '^') ++at;
-      if (at + 1 < pattern.size() && pattern[at + 1] == ']') ++at;
-    } else if (c == '(') {
-      ++depth;
-    } else if (c == ')') {
-      --depth;
-    }
-    if (depth == 0 && !in_class) return at + 1;
-  }
-  return pattern.size();
-}
-
-/// True if what stands before `at` may occur zero times.
-bool is_optional(std::string_view pattern, size_t at) {
-  return at < pattern.size() && (pattern[at] == '?' || pattern[at] == '*' || pattern[at] == '{');
-}
-
 bool stands_for_itself(char c) {
   return std::string_view(".^$|()[]{}*+?\\").find(c) == std::string_view::npos;
 }
 
-bool is_punctuation(char c) {
-  return c > ' ' && c < 0x7F && !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') &&
-         !(c >= 'a' && c <= 'z');
+bool is_punctuation(char c) { return c > ' ' && c < 0x7F && !is_alnum(c); }
+
+/// Where the class that begins at `at` ends; a bracket that comes first in it stands for itself.
+size_t end_of_class(std::string_view pattern, size_t at) {
+  ++at;
+  if (pattern.substr(at).starts_with('^')) ++at;
+  if (pattern.substr(at).starts_with(']')) ++at;
+  while (at < pattern.size() && pattern[at] != ']') at += pattern[at] == '\\' ? 2 : 1;
+  return std::min(at, pattern.size() - 1);
 }
 
-/// The position behind an operator, a group, a class or an escape that begins at `at`.
-size_t skip_special(std::string_view pattern, size_t at) {
-  switch (pattern[at]) {
-    case '(':
-    case '[':
-      return skip_bracket(pattern, at);
-    case '{':
-      return std::min(pattern.find('}', at), pattern.size() - 1) + 1;
-    case '\\':
-      return at + 2;
-    default:
-      return at + 1;
-  }
-}
-
-/// Escapes of more than two characters (\x41, \pN, \101, \Q) are not worth understanding.
-bool has_long_escape(std::string_view pattern) {
-  for (size_t at = pattern.find('\\'); at < pattern.size(); at = pattern.find('\\', at + 2)) {
-    const char c = at + 1 < pattern.size() ? pattern[at + 1] : '\0';
-    if (c == 'x' || c == 'p' || c == 'P' || c == 'Q' || (c >= '0' && c <= '9')) return true;
-  }
-  return false;
-}
-
-/// Groups with a question mark, but for those that only name or join: (?i) changes what letters
-/// stand for.
-bool has_flags(std::string_view pattern) {
-  for (size_t at = pattern.find("(?"); at != pattern.npos; at = pattern.find("(?", at + 1)) {
-    const std::string_view group = pattern.substr(at);
-    if (!group.starts_with("(?P<") && !group.starts_with("(?:")) return true;
-  }
-  return false;
-}
-
-bool has_alternatives(std::string_view pattern) {
-  for (size_t at = 0; at < pattern.size();) {
-    if (pattern[at] == '|') return true;
-    if (pattern[at] == '\\') {
-      at += 2;
-    } else if (pattern[at] == '(' || pattern[at] == '[') {
-      at = skip_bracket(pattern, at);
-    } else {
-      ++at;
-    }
+/// Flags change what letters stand for, (?i), and escapes of more than two characters (\x41, \pN,
+/// \101, \Q) are not worth understanding.
+bool has_flags_or_long_escapes(std::string_view pattern) {
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const std::string_view rest = pattern.substr(at);
+    if (rest.starts_with("(?") && !rest.starts_with("(?P<") && !rest.starts_with("(?:"))
+      return true;
+    if (pattern[at] != '\\' || ++at == pattern.size()) continue;
+    if (is_digit(pattern[at]) || std::string_view("xpPQ").find(pattern[at]) != rest.npos)
+      return true;
   }
   return false;
 }
@@ -172,30 +107,28 @@ bool has_alternatives(std::string_view pattern) {
 }  // namespace
 
 std::string required_literal(std::string_view pattern) {
-  if (has_flags(pattern) || has_long_escape(pattern)) return {};
-  if (has_alternatives(pattern)) return {};
+  if (has_flags_or_long_escapes(pattern)) return {};
   std::string longest;
   std::string run;
-  const auto end_run = [&] {
-    if (run.size() > longest.size()) longest = run;
-    run.clear();
-  };
-  for (size_t at = 0; at < pattern.size();) {
-    const char c = pattern[at];
-    const bool escaped = c == '\\' && at + 1 < pattern.size() && is_punctuation(pattern[at + 1]);
-    const size_t next = at + (escaped ? 2 : 1);
-    if (!escaped && !stands_for_itself(c)) {
-      end_run();
-      at = skip_special(pattern, at);
-    } else if (is_optional(pattern, next)) {
-      end_run();
-      at = next;
+  int depth = 0;  // Of groups, which are not looked into.
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    bool is_literal = stands_for_itself(pattern[at]);
+    if (pattern[at] == '|' && depth == 0) return {};
+    if (pattern[at] == '(') ++depth;
+    if (pattern[at] == ')') --depth;
+    if (pattern[at] == '[') at = end_of_class(pattern, at);
+    if (pattern[at] == '{') at = std::min(pattern.find('}', at), pattern.size() - 1);
+    if (pattern[at] == '\\' && at + 1 < pattern.size()) is_literal = is_punctuation(pattern[++at]);
+    // What stands before one of these may occur zero times.
+    const bool is_optional =
+        at + 1 < pattern.size() && std::string_view("?*{").find(pattern[at + 1]) != pattern.npos;
+    if (is_literal && depth == 0 && !is_optional) {
+      run += pattern[at];
     } else {
-      run += pattern[next - 1];
-      at = next;
+      run.clear();
     }
+    if (run.size() > longest.size()) longest = run;
   }
-  end_run();
   return longest;
 }
 
@@ -203,37 +136,34 @@ std::string required_literal(std::string_view pattern) {
 
 namespace {
 
-struct NamedField {
-  std::string_view name;
-  HeaderField field;
-};
-
-constexpr NamedField kHeaderFields[] = {
-    {"level", HeaderField::Level}, {"file", HeaderField::File}, {"host", HeaderField::Host},
-    {"rank", HeaderField::Rank},   {"pid", HeaderField::Pid},
-};
-
 std::string number_text(int64_t number) { return number < 0 ? "" : std::to_string(number); }
 
-std::string header_text(const Job& job, const ReadRecord& read, HeaderField field) {
-  const Header header = read.header();
-  const Process& process = job.processes[static_cast<size_t>(read.process)];
-  switch (field) {
-    case HeaderField::Level:
-      return std::string(to_string(header.level));
-    case HeaderField::File:
-      return std::string(header.file);
-    case HeaderField::Host:
-      return header.host.empty() ? process.host : std::string(header.host);
-    case HeaderField::Rank:
-      return number_text(process.rank);
-    case HeaderField::Pid:
-      return number_text(header.pid >= 0 ? header.pid : process.pid);
-    case HeaderField::None:
-      break;
-  }
-  return {};
+const Process& process_of(const Job& job, const ReadRecord& read) {
+  return job.processes[static_cast<size_t>(read.process)];
 }
+
+constexpr HeaderField kHeaderFields[] = {
+    {"level", FieldType::Text,
+     [](const Job&, const ReadRecord& read) {
+       return std::string(to_string(read.header().level));
+     }},
+    {"file", FieldType::Text,
+     [](const Job&, const ReadRecord& read) { return std::string(read.header().file); }},
+    {"host", FieldType::Text,
+     [](const Job& job, const ReadRecord& read) {
+       const std::string_view host = read.header().host;
+       return host.empty() ? process_of(job, read).host : std::string(host);
+     }},
+    {"rank", FieldType::Integer,
+     [](const Job& job, const ReadRecord& read) {
+       return number_text(process_of(job, read).rank);
+     }},
+    {"pid", FieldType::Integer,
+     [](const Job& job, const ReadRecord& read) {
+       const int64_t pid = read.header().pid;
+       return number_text(pid >= 0 ? pid : process_of(job, read).pid);
+     }},
+};
 
 std::string captured_text(const ReadRecord& read, const FieldRef& field) {
   for (const Pattern& pattern : field.patterns) {
@@ -242,36 +172,27 @@ std::string captured_text(const ReadRecord& read, const FieldRef& field) {
   return {};
 }
 
-bool equal(FieldType type, std::string_view have, std::string_view want) {
-  if (type == FieldType::Integer) {
-    const auto number = parse_int(have);
-    return number && number == parse_int(want);
-  }
-  if (type == FieldType::Hex) {
-    const auto number = parse_hex(have);
-    return number && number == parse_hex(want);
-  }
-  return have == want;
-}
-
 std::optional<int64_t> number_of(FieldType type, std::string_view text) {
   if (type != FieldType::Hex) return parse_int(text);
   const auto value = parse_hex(text);
   return value ? std::optional(static_cast<int64_t>(*value)) : std::nullopt;
 }
 
+bool equal(FieldType type, std::string_view have, std::string_view want) {
+  if (type == FieldType::Text) return have == want;
+  const auto number = number_of(type, have);
+  return number && number == number_of(type, want);
+}
+
 /// The number that `text` begins with, whatever follows: 48.0 of "48.0 GB/s (8 links)".
 std::optional<double> leading_number(std::string_view text) {
   text = trim(text);
-  size_t end = text.starts_with('-') ? 1 : 0;
-  const size_t digits = end;
-  while (end < text.size() && is_digit(text[end])) ++end;
-  if (end == digits) return std::nullopt;
-  if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) {
-    ++end;
-    while (end < text.size() && is_digit(text[end])) ++end;
-  }
-  return parse_decimal(text.substr(0, end));
+  const size_t digits = text.starts_with('-') ? 1 : 0;
+  // Else "inf" and "nan" would be numbers, too.
+  if (text.size() == digits || !is_digit(text[digits])) return std::nullopt;
+  double number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  return number;
 }
 
 /// -1, 0, 1 for a value below, equal to or above the bound; nullopt: it is no number.
@@ -327,22 +248,11 @@ bool passes(const Job& job, const ReadRecord& read, const FieldTest& test) {
 
 }  // namespace
 
-HeaderField parse_header_field(std::string_view name) {
-  for (const NamedField& field : kHeaderFields) {
-    if (field.name == name) return field.field;
-  }
-  return HeaderField::None;
-}
-
-std::vector<std::string_view> header_field_names() {
-  std::vector<std::string_view> names;
-  for (const NamedField& field : kHeaderFields) names.push_back(field.name);
-  return names;
-}
+std::span<const HeaderField> header_fields() { return kHeaderFields; }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
   if (!field.group.empty()) return captured_text(read, field);
-  if (field.header != HeaderField::None) return header_text(job, read, field.header);
+  if (field.header != nullptr) return field.header->text(job, read);
   return std::string(read.message.fields[field.index]);
 }
 
@@ -364,58 +274,32 @@ bool passes(const FactValue& value, const std::vector<ValueTest>& tests) {
 // need, and are let go by one search for all these words, before any expression sees them. An
 // expression is compiled when a line first holds its word: that keeps the start quick.
 
-namespace {
-
-/// Built once, then only read.
-class LinePatterns {
- public:
-  explicit LinePatterns(const std::vector<std::string>& patterns) : words_(words_of(patterns)) {
-    for (const std::string& text : patterns) {
-      filtered_.push_back({required_literal(text), Pattern(text)});
-      any_line_ |= filtered_.back().literal.empty();
-    }
-  }
-
-  void match(std::string_view line, std::vector<int>& matched) const {
-    if (!any_line_ && words_.next(line, 0) == line.size()) return;
-    for (size_t i = 0; i < filtered_.size(); ++i) {
-      const auto& [literal, pattern] = filtered_[i];
-      if (!literal.empty() && line.find(literal) == line.npos) continue;
-      if (pattern.matches(line)) matched.push_back(static_cast<int>(i));
-    }
-  }
-
- private:
-  struct Filtered {
-    std::string literal;  ///< Empty: none is known.
-    Pattern pattern;
-  };
-
-  static std::vector<std::string> words_of(const std::vector<std::string>& patterns) {
-    std::vector<std::string> words;
-    for (const std::string& text : patterns) {
-      if (std::string word = required_literal(text); !word.empty()) words.push_back(word);
-    }
-    return words;
-  }
-
-  NeedleFilter words_;
-  bool any_line_ = false;  ///< Some pattern has no literal.
-  std::vector<Filtered> filtered_;
-};
-
-}  // namespace
-
 LineMatcher make_line_matcher(const Rulebook& rulebook) {
-  const std::vector<std::string>& patterns = rulebook.line_patterns;
-  if (patterns.empty()) return {};
+  if (rulebook.line_patterns.empty()) return {};
+  std::vector<Pattern> patterns;
+  std::vector<std::string> literals;
+  std::vector<std::string> words;
+  for (const std::string& text : rulebook.line_patterns) {
+    patterns.emplace_back(text);
+    literals.push_back(required_literal(text));
+    if (!literals.back().empty()) words.push_back(literals.back());
+  }
+  const bool any_line = words.size() < patterns.size();
   LineMatcher matcher;
-  const auto shared = std::make_shared<const LinePatterns>(patterns);
-  matcher.match = [shared](std::string_view line, std::vector<int>& matched) {
-    shared->match(line, matched);
+  matcher.literals = literals;
+  // Shared by all copies, and then only read.
+  const auto filter = std::make_shared<const NeedleFilter>(words);
+  const auto filtered =
+      std::make_shared<const std::pair<std::vector<Pattern>, std::vector<std::string>>>(
+          std::move(patterns), std::move(literals));
+  matcher.match = [any_line, filter, filtered](std::string_view line, std::vector<int>& matched) {
+    if (!any_line && filter->next(line, 0) == line.size()) return;
+    const auto& [expressions, needed] = *filtered;
+    for (size_t i = 0; i < expressions.size(); ++i) {
+      const bool may_match = needed[i].empty() || line.find(needed[i]) != line.npos;
+      if (may_match && expressions[i].matches(line)) matched.push_back(static_cast<int>(i));
+    }
   };
-  matcher.literals.emplace();
-  for (const std::string& text : patterns) matcher.literals->push_back(required_literal(text));
   return matcher;
 }
 

@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,7 @@ class Pattern {
   /// or the group takes no part in the match.
   std::optional<std::string> capture(std::string_view bytes, const std::string& group) const;
 
-  /// Names of its capturing groups, (?P<name>…), in order. Compiles nothing.
+  /// Names of its capturing groups, (?P<name>…),.
   std::vector<std::string> group_names() const;
 
   /// What RE2 objects to; empty for a valid expression.
@@ -59,19 +60,22 @@ class Pattern {
 /// the pattern's form does not show one (alternatives, flags, groups are not looked into).
 std::string required_literal(std::string_view pattern);
 
-/// Fields that every line has, whatever its kind.
-enum class HeaderField { None, Level, File, Host, Rank, Pid };
+struct ReadRecord;
 
-/// The header field of that name in rule files ("level"); None if there is none.
-HeaderField parse_header_field(std::string_view name);
+/// A field that every line has, whatever its kind.
+struct HeaderField {
+  std::string_view name;  ///< "level"
+  FieldType type = FieldType::Text;
+  /// As the process is known where the line itself does not name it. Empty: unknown.
+  std::string (*text)(const Job& job, const ReadRecord& read) = nullptr;
+};
 
-/// Names of all header fields, for messages.
-std::vector<std::string_view> header_field_names();
+std::span<const HeaderField> header_fields();
 
 /// A field of a kind, of the header where `header` is set, or what a line pattern captures.
 struct FieldRef {
   size_t index = 0;  ///< Into Kind::fields.
-  HeaderField header = HeaderField::None;
+  const HeaderField* header = nullptr;
   FieldType type = FieldType::Text;
   std::string group = {};              ///< Name of a capturing group; empty: it is a field.
   std::vector<Pattern> patterns = {};  ///< That have this group; the first that matches counts.

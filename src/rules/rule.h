@@ -30,6 +30,13 @@ namespace ncclog {
 /// Where a condition looks, seen from the instance that is judged.
 enum class Reach { Job, Host, Instance };
 
+/// How many different lines must match.
+struct CountRange {
+  static constexpr int64_t kAny = INT64_MAX;
+  int64_t least = 1;
+  int64_t most = kAny;
+};
+
 /// Lines of a kind, or that a pattern finds where no kind covers them yet:
 /// {event: shm_attach_failed, where: {size: 0}, in: job, count: {at_least: 2}, as: attach}
 /// {line: 'NCCL WARN .*Cannot get incoming CPU'}
@@ -40,8 +47,7 @@ struct LineCondition {
   int number = -1;                 ///< Of the pattern, into Rulebook::line_patterns.
   std::optional<LifePhase> phase;  ///< In which the process printed it; nullopt: any.
   Reach reach = Reach::Instance;
-  /// How many different lines must match: AtLeast, AtMost, Equals; nothing: one at least.
-  std::vector<ValueTest> count;
+  CountRange count;
   std::string label;  ///< By which messages and `blame` name the lines; the kind's name by default.
 };
 

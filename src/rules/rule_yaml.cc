@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <sstream>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "base/varint.h"
 
 namespace ncclog {
 
@@ -20,165 +23,74 @@ namespace {
 /// Nesting of the compact form that is still read; rules need fewer than ten levels.
 constexpr int kMaxDepth = 64;
 
-void put_number(std::string& out, uint64_t number) {
-  while (number >= 0x80) {
-    out += static_cast<char>(number | 0x80);
-    number >>= 7;
+/// Takes a node's members to the end of `out`; what its type lacks is empty, and takes a byte.
+struct CompactWriter {
+  std::string out;
+
+  void number(auto number) { append_varint(out, static_cast<uint64_t>(number)); }
+  void size(const auto& of) { number(of.size()); }
+  void text(const std::string& text) {
+    size(text);
+    out += text;
   }
-  out += static_cast<char>(number);
-}
+};
 
-void put_text(std::string& out, std::string_view text) {
-  put_number(out, text.size());
-  out += text;
-}
-
-void put_place(std::string& out, Place place) {
-  put_number(out, place.line);
-  put_number(out, place.column);
-}
-
-void put_node(std::string& out, const RuleNode& node) {
-  put_number(out, static_cast<uint64_t>(node.type));
-  put_place(out, node.place);
-  if (node.type == RuleNode::Type::Scalar) put_text(out, node.text);
-  if (node.type == RuleNode::Type::Sequence) {
-    put_number(out, node.items.size());
-    for (const RuleNode& item : node.items) put_node(out, item);
-  }
-  if (node.type == RuleNode::Type::Map) {
-    put_number(out, node.entries.size());
-    for (const RuleNode::Entry& entry : node.entries) {
-      put_text(out, entry.key);
-      put_place(out, entry.place);
-      put_node(out, entry.value);
-    }
-  }
-}
-
-/// Takes values from the front of `bytes`.
-class CompactReader {
- public:
-  explicit CompactReader(std::string_view bytes) : bytes_(bytes) {}
-
-  RuleNode node(int depth = 0) {
-    if (depth > kMaxDepth) fail();
-    RuleNode node;
-    const uint64_t type = number();
-    if (type > static_cast<uint64_t>(RuleNode::Type::Map)) fail();
-    node.type = static_cast<RuleNode::Type>(type);
-    node.place = place();
-    if (node.type == RuleNode::Type::Scalar) node.text = text();
-    if (node.type == RuleNode::Type::Sequence) items(node, depth);
-    if (node.type == RuleNode::Type::Map) entries(node, depth);
-    return node;
-  }
-
-  bool at_end() const { return bytes_.empty(); }
+/// Takes a node's members from the front of `bytes`.
+struct CompactReader {
+  std::string_view bytes;
 
   [[noreturn]] static void fail() { throw Error("the compact form of a rule is damaged"); }
 
- private:
-  uint64_t number() {
-    uint64_t result = 0;
-    for (int shift = 0; shift < 63; shift += 7) {
-      if (bytes_.empty()) fail();
-      const auto byte = static_cast<unsigned char>(bytes_.front());
-      bytes_.remove_prefix(1);
-      result |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) return result;
-    }
-    fail();
+  void number(auto& number) {
+    if (bytes.empty()) fail();
+    number = static_cast<std::remove_reference_t<decltype(number)>>(take_varint(bytes));
   }
-
-  /// A number of things of which each takes a byte at least.
-  size_t count() {
-    const uint64_t n = number();
-    if (n > bytes_.size()) fail();
-    return static_cast<size_t>(n);
+  void size(auto& of) {
+    uint64_t n = 0;
+    number(n);
+    if (n > bytes.size()) fail();  // Each of them takes a byte at least.
+    of.resize(n);
   }
-
-  std::string text() {
-    const size_t size = count();
-    std::string result(bytes_.substr(0, size));
-    bytes_.remove_prefix(size);
-    return result;
+  void text(std::string& text) {
+    size(text);
+    text = bytes.substr(0, text.size());
+    bytes.remove_prefix(text.size());
   }
-
-  Place place() {
-    const auto line = static_cast<uint32_t>(number());
-    return {line, static_cast<uint32_t>(number())};
-  }
-
-  void items(RuleNode& node, int depth) {
-    const size_t n = count();
-    node.items.reserve(n);
-    for (size_t i = 0; i < n; ++i) node.items.push_back(this->node(depth + 1));
-  }
-
-  void entries(RuleNode& node, int depth) {
-    const size_t n = count();
-    node.entries.reserve(n);
-    for (size_t i = 0; i < n; ++i) {
-      RuleNode::Entry& entry = node.entries.emplace_back();
-      entry.key = text();
-      entry.place = place();
-      entry.value = this->node(depth + 1);
-    }
-  }
-
-  std::string_view bytes_;
 };
+
+/// The compact form, written and read: both pass over all members in this order.
+void pass_place(auto& codec, auto& place) {
+  codec.number(place.line);
+  codec.number(place.column);
+}
+
+void pass_node(auto& codec, auto& node, int depth = 0) {
+  if (depth > kMaxDepth) CompactReader::fail();
+  codec.number(node.type);
+  pass_place(codec, node.place);
+  codec.text(node.text);
+  codec.size(node.items);
+  for (auto& item : node.items) pass_node(codec, item, depth + 1);
+  codec.size(node.entries);
+  for (auto& entry : node.entries) {
+    codec.text(entry.key);
+    pass_place(codec, entry.place);
+    pass_node(codec, entry.value, depth + 1);
+  }
+}
 
 bool is_plain(std::string_view text) {
   return !text.empty() && text.find_first_of(":#{}[],&*!|>'\"%@`\n") == text.npos &&
          text.front() != '-' && text.front() != '?' && text.front() != ' ' && text.back() != ' ';
 }
 
-void put_quoted(std::string& out, std::string_view text) {
-  out += '"';
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') {
-      out += "\\n";
-    } else {
-      out += c;
-    }
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
-  out += '"';
-}
-
-void put_flow(std::string& out, const RuleNode& node);
-
-/// Each item behind the one before and a comma.
-template <typename Items, typename Put>
-void put_items(std::string& out, std::string_view brackets, const Items& items, Put put) {
-  out += brackets[0];
-  const size_t begin = out.size();
-  for (const auto& item : items) {
-    if (out.size() > begin) out += ", ";
-    put(item);
-  }
-  out += brackets[1];
-}
-
-void put_flow(std::string& out, const RuleNode& node) {
-  switch (node.type) {
-    case RuleNode::Type::Null:
-      out += '~';
-      return;
-    case RuleNode::Type::Scalar:
-      is_plain(node.text) ? void(out += node.text) : put_quoted(out, node.text);
-      return;
-    case RuleNode::Type::Sequence:
-      return put_items(out, "[]", node.items, [&](const RuleNode& item) { put_flow(out, item); });
-    case RuleNode::Type::Map:
-      return put_items(out, "{}", node.entries, [&](const RuleNode::Entry& entry) {
-        out += entry.key;
-        out += ": ";
-        put_flow(out, entry.value);
-      });
-  }
+  return out + '"';
 }
 
 }  // namespace
@@ -195,22 +107,30 @@ bool RuleNode::operator==(const RuleNode& other) const {
 }
 
 std::string write_compact(const RuleNode& node) {
-  std::string out;
-  put_node(out, node);
-  return out;
+  CompactWriter writer;
+  pass_node(writer, node);
+  return std::move(writer.out);
 }
 
 RuleNode read_compact(std::string_view bytes) {
-  CompactReader reader(bytes);
-  RuleNode node = reader.node();
-  if (!reader.at_end()) CompactReader::fail();
+  CompactReader reader{bytes};
+  RuleNode node;
+  pass_node(reader, node);
+  if (!reader.bytes.empty()) CompactReader::fail();
   return node;
 }
 
 std::string flow_text(const RuleNode& node) {
-  std::string out;
-  put_flow(out, node);
-  return out;
+  if (node.type == RuleNode::Type::Null) return "~";
+  if (node.type == RuleNode::Type::Scalar)
+    return is_plain(node.text) ? node.text : in_quotes(node.text);
+  std::vector<std::string> parts;
+  for (const RuleNode& item : node.items) parts.push_back(flow_text(item));
+  for (const RuleNode::Entry& entry : node.entries) {
+    parts.push_back(entry.key + ": " + flow_text(entry.value));
+  }
+  const bool is_map = node.type == RuleNode::Type::Map;
+  return (is_map ? "{" : "[") + join(parts, ", ") + (is_map ? "}" : "]");
 }
 
 // From YAML to the tree of a rule file. Anchors and aliases are refused: a rule needs none, and
@@ -258,16 +178,14 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    refuse(mark, anchor);
-    open_.push_back({add({.type = RuleNode::Type::Sequence, .place = place_of(mark)}), true});
+    open(mark, anchor, RuleNode::Type::Sequence);
   }
 
   void OnSequenceEnd() override { open_.pop_back(); }
 
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    refuse(mark, anchor);
-    open_.push_back({add({.type = RuleNode::Type::Map, .place = place_of(mark)}), true});
+    open(mark, anchor, RuleNode::Type::Map);
   }
 
   void OnMapEnd() override { open_.pop_back(); }
@@ -282,6 +200,11 @@ class TreeBuilder : public YAML::EventHandler {
 
   void refuse(const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (anchor != 0) fail(path_, place_of(mark), "rule files have no anchors and aliases");
+  }
+
+  void open(const YAML::Mark& mark, YAML::anchor_t anchor, RuleNode::Type type) {
+    refuse(mark, anchor);
+    open_.push_back({add({.type = type, .place = place_of(mark)}), true});
   }
 
   bool expects_key() const {
