@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -20,6 +19,7 @@
 #include "base/version.h"
 #include "log/known_messages.h"
 #include "log/wording/message_file.h"
+#include "rules/load_rules.h"
 
 namespace ncclog {
 namespace {
@@ -163,41 +163,17 @@ constexpr Command kCommands[] = {
 
 std::span<const Command> commands() { return kCommands; }
 
-namespace {
-
-/// The message files below `path`, or itself.
-std::vector<std::string> find_files(const std::string& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (fs::is_regular_file(path, error)) return {path};
-  if (!fs::is_directory(path, error)) throw Error("no such file or folder of messages", path);
-  std::vector<std::string> files;
-  fs::recursive_directory_iterator entry(path, error);
-  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->path().extension() == ".messages" && entry->is_regular_file(ignored))
-      files.push_back(entry->path());
-  }
-  if (error) throw Error("the folder cannot be read: " + error.message(), path);
-  if (files.empty()) throw Error("no message file (*.messages) in this folder", path);
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-}  // namespace
-
 size_t use_message_files(const std::vector<std::string>& paths) {
   std::vector<KindText> kinds;
   size_t count = 0;
   std::set<std::string> seen;  // A file may lie in a folder that is named, too.
   for (const std::string& path : paths) {
-    for (const std::string& file : find_files(path)) {
+    for (const std::string& file : find_files(path, "message", {".messages"})) {
       std::error_code ignored;
       if (!seen.insert(std::filesystem::weakly_canonical(file, ignored)).second) continue;
-      std::ifstream stream(file, std::ios::binary);
-      if (!stream) throw Error("cannot be read", file);
-      const std::string text{std::istreambuf_iterator<char>(stream), {}};
-      for (KindText& kind : parse_message_file(text, file)) kinds.push_back(std::move(kind));
+      for (KindText& kind : parse_message_file(read_file(file), file)) {
+        kinds.push_back(std::move(kind));
+      }
       ++count;
     }
   }

@@ -295,19 +295,11 @@ std::string field_values(const MessagePart& part, const Job& job,
   return values.text();
 }
 
-/// The fact for the firing's instance, or around it; nullptr: there is no such instance.
-const FactValue* fact_of(const MessagePart& part, JobView& view, const Firing& firing) {
-  const Instance* about = firing.instance->scope == part.fact->scope
-                              ? firing.instance
-                              : view.instance_around(firing.instance->processes, part.fact->scope);
-  return about != nullptr ? &view.fact(*part.fact, *about) : nullptr;
-}
-
 std::string fact_values(const MessagePart& part, JobView& view,
                         const std::vector<Firing>& firings) {
   DistinctValues values;
   for (const Firing& firing : firings) {
-    const FactValue* value = fact_of(part, view, firing);
+    const FactValue* value = view.fact_about(*part.fact, *firing.instance);
     if (value == nullptr || !value->known()) continue;
     values.add(part.type == MessagePart::Type::FactWhat ? value->what : fact_text(*value));
   }

@@ -11,59 +11,47 @@ namespace ncclog {
 
 // The job as rules ask about it.
 
-/// Lines that a process printed. Events are large and thousands of processes print the same, so
-/// room is made for as many as there are.
-size_t JobView::count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const {
-  size_t count = 0;
-  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
-    const RecordList* list = (job_.logs[log].*lists).find(key);
-    if (list != nullptr) count += list->kept.size();
+/// Calls `use` for each of these lists that hold what the process printed.
+template <typename Use>
+static void each_list(const Job& job, int process, RecordLists SpeakerLog::*lists, uint16_t key,
+                      const Use& use) {
+  for (const size_t log : job.processes[static_cast<size_t>(process)].logs) {
+    if (const RecordList* list = (job.logs[log].*lists).find(key)) use(*list);
   }
-  return count;
 }
 
-RecordsOf JobView::read(std::span<const int> processes, uint16_t key,
-                        RecordLists SpeakerLog::*lists) const {
-  RecordsOf result;
-  size_t total = 0;
-  for (const int process : processes) total += count(process, key, lists);
-  result.records.reserve(total);
-  for (const int process : processes) read(process, key, lists, result);
-  return result;
-}
-
-/// Adds what `process` printed.
-void JobView::read(int process, uint16_t key, RecordLists SpeakerLog::*lists,
-                   RecordsOf& result) const {
-  bool full = false;
-  bool repeated = false;
-  for (const size_t log : job_.processes[static_cast<size_t>(process)].logs) {
-    const RecordList* list = (job_.logs[log].*lists).find(key);
-    if (list == nullptr) continue;
-    full |= list->full;
-    repeated |= list->total > list->kept.size();
-    for (const Record& record : list->kept) {
-      result.records.push_back({process, &record, parse_record(record).message});
-    }
-  }
-  if (full) result.full.push_back(process);
-  if (repeated) result.repeated.push_back(process);
-}
-
-const RecordsOf& JobView::records(const Kind& kind) {
-  const auto [known, is_new] = by_kind_.try_emplace(kind.index);
-  if (!is_new || job_.processes_by_kind.empty()) return known->second;
-  known->second = read(job_.processes_by_kind[kind.index], kind.index, &SpeakerLog::records);
-  return known->second;
-}
-
-const RecordsOf& JobView::line_matches(int pattern) {
-  const auto [known, is_new] = by_pattern_.try_emplace(pattern);
-  if (!is_new) return known->second;
-  std::vector<int> all(job_.processes.size());
+const RecordsOf& JobView::records(const LineCondition& lines) {
+  const bool has_kind = lines.kind != nullptr;
+  const uint16_t key = has_kind ? lines.kind->index : static_cast<uint16_t>(lines.number);
+  const auto [known, is_new] = records_.try_emplace({has_kind, key});
+  RecordsOf& result = known->second;
+  if (!is_new || (has_kind && job_.processes_by_kind.empty())) return result;
+  std::vector<int> all(has_kind ? 0 : job_.processes.size());
   std::iota(all.begin(), all.end(), 0);
-  known->second = read(all, static_cast<uint16_t>(pattern), &SpeakerLog::line_matches);
-  return known->second;
+  const std::span<const int> processes = has_kind ? job_.processes_by_kind[key] : all;
+  const auto lists = has_kind ? &SpeakerLog::records : &SpeakerLog::line_matches;
+  // Events are large and thousands of processes print the same, so room is made for as many as
+  // there are.
+  size_t total = 0;
+  for (const int process : processes) {
+    each_list(job_, process, lists, key,
+              [&](const RecordList& list) { total += list.kept.size(); });
+  }
+  result.records.reserve(total);
+  for (const int process : processes) {
+    bool full = false;
+    bool repeated = false;
+    each_list(job_, process, lists, key, [&](const RecordList& list) {
+      full |= list.full;
+      repeated |= list.total > list.kept.size();
+      for (const Record& record : list.kept) {
+        result.records.push_back({process, &record, parse_record(record).message});
+      }
+    });
+    if (full) result.full.push_back(process);
+    if (repeated) result.repeated.push_back(process);
+  }
+  return result;
 }
 
 const std::vector<Instance>& JobView::instances(Scope scope) {
@@ -106,6 +94,13 @@ const FactValue& JobView::fact(const Fact& fact, const Instance& instance) {
   return facts_.emplace(key, fact.derive(job_, instance)).first->second;
 }
 
+const FactValue* JobView::fact_about(const Fact& of, const Instance& instance) {
+  // A fact of the job may be asked of a rank, one of a host of its ranks.
+  const Instance* about =
+      of.scope == instance.scope ? &instance : instance_around(instance.processes, of.scope);
+  return about == nullptr ? nullptr : &fact(of, *about);
+}
+
 // Conditions that are made of others, facts, findings.
 
 bool RuleJudge::is_possible(const Condition& condition) {
@@ -145,20 +140,21 @@ Answer RuleJudge::judge(const Condition& condition, const Instance& instance,
                         std::vector<Hit>& hits) {
   if (steps_ == nullptr) return judge_what(condition, instance, hits);
   // By number: members of the condition are appended behind it, which moves what is there.
-  const size_t step = steps_->size();
+  const size_t number = steps_->size();
   const size_t before = hits.size();
-  steps_->push_back({&condition, depth_});
+  steps_->push_back({.depth = depth_, .condition = condition.text});
   ++depth_;
-  reason_.clear();
   const Answer answer = judge_what(condition, instance, hits);
   --depth_;
-  JudgedCondition& judged = (*steps_)[step];
-  judged.answer = answer;
-  if (answer == Answer::Unknown) judged.reason = std::move(reason_);
-  if (!std::holds_alternative<GroupCondition>(condition.what)) {
-    judged.hits.assign(hits.begin() + static_cast<ptrdiff_t>(before), hits.end());
+  ExplainedStep& step = (*steps_)[number];
+  step.answer = answer;
+  if (std::holds_alternative<GroupCondition>(condition.what)) return answer;
+  for (size_t i = before; i < hits.size(); ++i) {
+    for (const ReadRecord* read : hits[i].records) {
+      if (++step.lines > ExplainedStep::kMostLines) continue;
+      step.evidence.push_back({read->record->where, read->record->text});
+    }
   }
-  reason_.clear();
   return answer;
 }
 
@@ -187,16 +183,14 @@ Answer RuleJudge::judge(const GroupCondition& group, const Instance& instance,
 
 Answer RuleJudge::judge(const FactCondition& condition, const Instance& instance,
                         std::vector<Hit>& hits) {
-  const Fact& fact = *condition.fact;
-  // A fact of the job may be asked of a rank, one of a host of its ranks.
-  const Instance* about = fact.scope == instance.scope
-                              ? &instance
-                              : view_.instance_around(instance.processes, fact.scope);
-  if (about == nullptr) return unknown_because("no host or rank is known");
-  const FactValue& value = view_.fact(fact, *about);
-  if (!value.known()) return unknown_because("the log does not tell the fact");
-  if (!passes(value, condition.tests)) return Answer::No;
-  hits.push_back({.fact = &fact, .value = &value});
+  const FactValue* value = view_.fact_about(*condition.fact, instance);
+  if (value == nullptr) return unknown_because("no host or rank is known");
+  if (!value->known()) return unknown_because("the log does not tell the fact");
+  if (steps_ != nullptr) {
+    steps_->back().value = fact_text(*value) + (value->what.empty() ? "" : ": ") + value->what;
+  }
+  if (!passes(*value, condition.tests)) return Answer::No;
+  hits.push_back({.value = value});
   return Answer::Yes;
 }
 
@@ -260,16 +254,16 @@ Answer judge_count(const CountRange& count, int64_t found, bool exact) {
 
 }  // namespace
 
-RuleJudge::Matches RuleJudge::matching(const RecordsOf& all, const std::vector<FieldTest>& where,
-                                       std::optional<LifePhase> phase) {
+RuleJudge::Matches RuleJudge::matching(const LineCondition& lines) {
+  const RecordsOf& all = view_.records(lines);
   Matches result;
   std::set<int> open(all.full.begin(), all.full.end());
   const Job& job = view_.job();
   for (const ReadRecord& read : all.records) {
-    if (!passes(job, read, where)) continue;
-    if (phase) {
+    if (!passes(job, read, lines.where)) continue;
+    if (lines.phase) {
       const Evidence line{read.record->where, read.record->text};
-      const auto inside = is_in_phase(job, read.process, line, *phase);
+      const auto inside = is_in_phase(job, read.process, line, *lines.phase);
       // It may have been printed again in that phase.
       if (!inside || (!*inside && holds(all.repeated, read.process))) open.insert(read.process);
       if (inside != true) continue;
@@ -284,9 +278,7 @@ RuleJudge::Matches RuleJudge::matching(const RecordsOf& all, const std::vector<F
 const RuleJudge::Matches& RuleJudge::matches(const LineCondition& lines) {
   const auto known = matches_.find(&lines);
   if (known != matches_.end()) return known->second;
-  const RecordsOf& all =
-      lines.kind != nullptr ? view_.records(*lines.kind) : view_.line_matches(lines.number);
-  return matches_.emplace(&lines, matching(all, lines.where, lines.phase)).first->second;
+  return matches_.emplace(&lines, matching(lines)).first->second;
 }
 
 std::string_view RuleJudge::doubt_phrase(const Matches& found, const Instance& where) const {

@@ -46,10 +46,8 @@ class JobView {
 
   const Job& job() const { return job_; }
 
-  const RecordsOf& records(const Kind& kind);
-
-  /// Lines that match the rulebook's line pattern of that number.
-  const RecordsOf& line_matches(int pattern);
+  /// Lines of the condition's kind, whatever they hold, or that its pattern finds.
+  const RecordsOf& records(const LineCondition& lines);
 
   /// Instances of a scope, as instances_of gives them.
   const std::vector<Instance>& instances(Scope scope);
@@ -61,19 +59,17 @@ class JobView {
   /// The fact for one of the instances that this view returned.
   const FactValue& fact(const Fact& fact, const Instance& instance);
 
-  /// The same of a fact of the whole job.
+  /// The fact for the instance, or for the one around it; nullptr: there is none.
+  const FactValue* fact_about(const Fact& fact, const Instance& instance);
+
+  /// The fact, of the whole job.
   const FactValue& fact(const Fact& of_job) { return fact(of_job, instances(Scope::Job).front()); }
 
  private:
-  size_t count(int process, uint16_t key, RecordLists SpeakerLog::*lists) const;
-  RecordsOf read(std::span<const int> processes, uint16_t key,
-                 RecordLists SpeakerLog::*lists) const;
-  void read(int process, uint16_t key, RecordLists SpeakerLog::*lists, RecordsOf& result) const;
   const std::vector<int>& instance_by_process(Scope scope);
 
   const Job& job_;
-  std::map<int, RecordsOf> by_kind_;
-  std::map<int, RecordsOf> by_pattern_;
+  std::map<std::pair<bool, uint16_t>, RecordsOf> records_;  ///< By whether it is a kind; number.
   std::map<Scope, std::vector<Instance>> instances_;
   std::map<Scope, std::vector<int>> instance_by_process_;
   std::map<std::pair<const Fact*, const Instance*>, FactValue> facts_;
@@ -86,22 +82,22 @@ struct Hit {
   std::string_view label;  ///< Of lines; views the rule.
   std::vector<const ReadRecord*> records;
   bool inside = true;  ///< The lines were looked for in the instance, not around it.
-  const Fact* fact = nullptr;
   const FactValue* value = nullptr;
   const Finding* finding = nullptr;
 };
 
-/// How one condition was answered for one instance.
-struct JudgedCondition {
-  const Condition* condition = nullptr;
-  int depth = 0;  ///< Of the condition in its rule's `when`, which has 0.
+/// How one condition of a rule was answered for one instance.
+struct ExplainedStep {
+  int depth = 0;  ///< Of the condition in `when`, which has 0.
+  std::string condition;
   Answer answer = Answer::Unknown;
-  std::string reason;     ///< Why the answer is unknown; empty: the members of the group say it.
-  std::vector<Hit> hits;  ///< If yes, and it is no group: what shows it.
-};
+  std::string reason;              ///< Why it is unknown; empty: its members say it.
+  std::string value;               ///< Of a fact, if it is known.
+  std::vector<Evidence> evidence;  ///< Lines that show it, the first kMostLines.
+  size_t lines = 0;                ///< All lines that show it.
 
-/// The answers to all conditions of a rule for one instance, each before its members.
-using JudgedConditions = std::vector<JudgedCondition>;
+  static constexpr size_t kMostLines = 3;
+};
 
 /// What a rule is judged by, besides the job: findings of earlier rules, by id.
 using FindingsById = std::map<std::string, Finding, std::less<>>;
@@ -120,9 +116,9 @@ class RuleJudge {
   /// Judges an instance of the view; appends a hit for everything that made the answer yes.
   Answer judge(const Condition& condition, const Instance& instance, std::vector<Hit>& hits);
 
-  /// From now on, every condition that is judged is appended to `steps` with its answer; nullptr:
-  /// no more. `steps` must outlive that.
-  void record_in(JudgedConditions* steps) { steps_ = steps; }
+  /// From now on, every condition that is judged is appended to `steps`, before its members.
+  /// `steps` must outlive that.
+  void record_in(std::vector<ExplainedStep>& steps) { steps_ = &steps; }
 
  private:
   /// The lines of the whole job that a condition lets through.
@@ -141,25 +137,23 @@ class RuleJudge {
 
   /// Keeps why an answer is unknown, for who wants to know.
   Answer unknown_because(std::string_view why) {
-    if (steps_ != nullptr) reason_ = why;
+    if (steps_ != nullptr) steps_->back().reason = why;
     return Answer::Unknown;
   }
   /// Why lines that are not there may have been.
   std::string_view doubt_phrase(const Matches& matches, const Instance& where) const;
 
   const Matches& matches(const LineCondition& lines);
-  Matches matching(const RecordsOf& all, const std::vector<FieldTest>& where,
-                   std::optional<LifePhase> phase);
+  Matches matching(const LineCondition& lines);
   const Instance* reached(const Instance& instance, Reach reach);
   Answer judge_sequence(const SequenceCondition& sequence, int process, std::vector<Hit>& hits);
 
   JobView& view_;
   const FindingsById& findings_;
   bool absence_is_unknown_;
-  std::map<const void*, Matches> matches_;  ///< By condition.
-  JudgedConditions* steps_ = nullptr;
+  std::map<const void*, Matches> matches_;       ///< By condition.
+  std::vector<ExplainedStep>* steps_ = nullptr;  ///< Of one that is no group, the last is its own.
   int depth_ = 0;
-  std::string reason_;  ///< Of the last answer that is unknown, if steps_.
 };
 
 /// An instance that answered yes, and by what.

@@ -54,16 +54,17 @@ bool is_around(Scope scope, Scope per) {
 }
 
 /// The fact of that name, if a rule that is judged per `per` can ask for it. Throws Error.
-const Fact& load_fact(const RuleFile& file, Place place, std::string_view name, Scope per) {
+const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
+                      std::optional<Scope> per) {
   const Fact* fact = find_fact(name);
   if (fact == nullptr) {
     Names known;
     for (const Fact& candidate : all_facts()) known.push_back(candidate.name);
     fail_unknown(file, place, "fact '{}'", name, known);
   }
-  if (!is_around(fact->scope, per)) {
+  if (per && !is_around(fact->scope, *per)) {
     fail_at(file, place,
-            fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(per), name,
+            fmt::format("a rule per {} cannot ask for {}, a fact of each {}", to_string(*per), name,
                         to_string(fact->scope)),
             fmt::format("per: {}", to_string(fact->scope)));
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,7 +57,7 @@ struct LabelMeaning {
 
 /// What a rule's conditions define and the rest of the rule may use.
 struct ConditionNames {
-  Scope per = Scope::Job;
+  std::optional<Scope> per = std::nullopt;  ///< Of the rule; nullopt: any may use the condition.
   /// Labels and kinds of the conditions that can match lines when the rule fires, and so not those
   /// under `none`.
   std::map<std::string, LabelMeaning, std::less<>> labels;

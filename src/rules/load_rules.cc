@@ -1,10 +1,14 @@
 #include "rules/load_rules.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
+#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <sstream>
 #include <utility>
 
 #include "base/hash.h"
@@ -120,28 +124,10 @@ size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what
 
 namespace {
 
-const Names kKeys = {"id",
-                     "title",
-                     "severity",
-                     "confidence",
-                     "role",
-                     "per",
-                     "needs",
-                     "when",
-                     "blame",
-                     "message",
-                     "why",
-                     "check",
-                     "fix",
-                     "do_not",
-                     "references",
-                     "explains",
-                     "explains_same_ranks",
-                     "related",
-                     "examples",
-                     "last_resort",
-                     "halves_bandwidth",
-                     "of_all_runs"};
+const Names kKeys = split_blanks(
+    "id title severity confidence role per needs when blame message why check fix do_not "
+    "references "
+    "explains explains_same_ranks related examples last_resort halves_bandwidth of_all_runs");
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -209,22 +195,15 @@ Blame load_blame(const RuleFile& file, const RuleNode& root, const ConditionName
   return {type, std::move(field.label), field.field};
 }
 
-std::vector<Example> load_examples_of(const RuleFile& file, const RuleNode& examples,
-                                      std::string_view key) {
-  const RuleNode& list = required(file, examples, key);
-  std::vector<Example> result;
-  for (const RuleNode& item : items_of(file, list, "a list of logs")) {
-    result.push_back({scalar_of(file, item, "a log"), item.place});
-  }
-  return result;
-}
-
 void load_examples(const RuleFile& file, Rule& rule) {
   const RuleNode& examples = required(file, file.root, "examples");
   entries_of(file, examples, "examples that fire and examples that stay quiet");
   only_keys(file, examples, {"fires", "quiet"});
-  rule.fires = load_examples_of(file, examples, "fires");
-  rule.quiet = load_examples_of(file, examples, "quiet");
+  for (const auto& [key, logs] : {std::pair("fires", &rule.fires), {"quiet", &rule.quiet}}) {
+    for (const RuleNode& item : items_of(file, required(file, examples, key), "a list of logs")) {
+      logs->push_back({scalar_of(file, item, "a log"), item.place});
+    }
+  }
 }
 
 uint64_t hash_node(uint64_t hash, const RuleNode& node) {
@@ -331,33 +310,45 @@ Rule load_rule(std::string_view yaml, const std::string& path) {
 
 // Rule files on disk and in the executable.
 
-namespace {
-
-bool is_rule_file(const std::filesystem::path& path) {
-  return path.extension() == ".yaml" || path.extension() == ".yml";
-}
-
-}  // namespace
-
-std::vector<std::string> find_rule_files(const std::string& path) {
+std::vector<std::string> find_files(const std::string& path, std::string_view what,
+                                    const Names& endings) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (fs::is_regular_file(path, error)) return {path};
-  if (!fs::is_directory(path, error)) throw Error("no such file or folder of rules", path);
-  std::vector<std::string> files;
-  for (const auto& entry : fs::recursive_directory_iterator(path, error)) {
-    if (entry.is_regular_file() && is_rule_file(entry.path())) files.push_back(entry.path());
+  if (!fs::is_directory(path, error)) {
+    throw Error(fmt::format("no such file or folder of {}s", what), path);
   }
-  if (files.empty()) throw Error("no rule file (*.yaml) in this folder", path);
+  std::vector<std::string> files;
+  fs::recursive_directory_iterator entry(path, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;
+    const std::string ending = entry->path().extension();
+    if (equals_one_of(ending, endings) && entry->is_regular_file(ignored)) {
+      files.push_back(entry->path());
+    }
+  }
+  if (error) throw Error("the folder cannot be read: " + error.message(), path);
+  if (files.empty()) {
+    throw Error(fmt::format("no {} file (*{}) in this folder", what, endings.front()), path);
+  }
   std::sort(files.begin(), files.end());
   return files;
 }
 
+std::vector<std::string> find_rule_files(const std::string& path) {
+  return find_files(path, "rule", {".yaml", ".yml"});
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw Error("cannot be read", path);
+  return std::move(text).str();
+}
+
 RuleFile read_rule_file(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error("cannot be read", path);
-  const std::string yaml{std::istreambuf_iterator<char>(stream), {}};
-  return {path, read_yaml(yaml, path), false};
+  return {path, read_yaml(read_file(path), path), false};
 }
 
 // Shared names, replaced before a rule is loaded.
@@ -468,34 +459,6 @@ void require_name(const RuleFile& file, const RuleNode::Entry& entry) {
           "names are words in lower case, joined by '_'");
 }
 
-/// Where in the file the mistake is, as the error says it.
-Place place_of(const RuleFile& file, const Error& error) {
-  const auto parts = split(std::string_view(error.where()).substr(file.path.size()), ':');
-  if (parts.size() != 3) return {};
-  return {static_cast<uint32_t>(parse_int(parts[1]).value_or(0)),
-          static_cast<uint32_t>(parse_int(parts[2]).value_or(0))};
-}
-
-bool is_before(Place a, Place b) {
-  return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-}
-
-/// A condition must fit rules of some scope. Which facts it may ask for depends on the scope, so
-/// the mistake is the one that is found last in the file.
-void require_condition(const RuleFile& file, const RuleNode& node) {
-  std::optional<Error> latest;
-  for (size_t scope = 0; scope < scope_names().size(); ++scope) {
-    try {
-      ConditionNames names{static_cast<Scope>(scope), {}};
-      load_condition(file, node, names);
-      return;
-    } catch (const Error& error) {
-      if (!latest || is_before(place_of(file, *latest), place_of(file, error))) latest = error;
-    }
-  }
-  throw Error(*latest);
-}
-
 void load_list(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
                SharedNames& names) {
   require_name(file, entry);
@@ -512,7 +475,8 @@ void load_named_condition(const RuleFile& file, const RuleNode::Entry& entry, Re
   require_name(file, entry);
   RuleNode condition = entry.value;
   replace(condition, true);
-  require_condition(file, condition);
+  ConditionNames any_rule;
+  load_condition(file, condition, any_rule);
   names.conditions.insert_or_assign(entry.key, std::move(condition));
 }
 
@@ -543,6 +507,87 @@ void replace_shared_names(RuleFile& file, const SharedNames& names) {
     if (entry.key == "message" || entry.key == "examples") continue;
     replace(entry.value, entry.key == "when");
   }
+}
+
+// Overlays: what a site changes about findings that it knows.
+
+namespace {
+
+void load_change(const RuleFile& file, const RuleNode& entry, Overlay& overlay) {
+  const RuleNode* suppress = entry.find("suppress");
+  const RuleNode* severity = entry.find("severity");
+  if ((suppress != nullptr) == (severity != nullptr)) {
+    fail_at(file, entry.place, "an entry has either 'suppress: true' or 'severity'");
+  }
+  if (severity != nullptr) {
+    overlay.severity = severity_of(file, *severity);
+  } else if (!bool_of(file, *suppress)) {
+    fail_at(file, suppress->place, "an entry that suppresses nothing can be left out");
+  }
+}
+
+void load_whom(const RuleFile& file, const RuleNode& where, Overlay& overlay) {
+  entries_of(file, where, "hosts or ranks");
+  only_keys(file, where, {"host", "rank"});
+  if (const RuleNode* host = where.find("host")) {
+    overlay.host = load_value_tests(file, *host, FieldType::Text);
+  }
+  if (const RuleNode* rank = where.find("rank")) {
+    overlay.rank = load_value_tests(file, *rank, FieldType::Integer);
+  }
+}
+
+Overlay load_overlay(const RuleFile& file, const RuleNode& entry) {
+  entries_of(file, entry, "an entry of an overlay");
+  only_keys(file, entry, {"rule", "suppress", "severity", "where", "reason", "until"});
+  Overlay overlay;
+  const RuleNode& rule = required(file, entry, "rule");
+  overlay.rule = scalar_of(file, rule, "the id of a rule");
+  overlay.place = rule.place;
+  overlay.path = file.path;
+  overlay.text = flow_text(entry);
+  overlay.where = fmt::format("{}:{}:{}", file.path, entry.place.line, entry.place.column);
+  load_change(file, entry, overlay);
+  if (const RuleNode* where = entry.find("where")) load_whom(file, *where, overlay);
+  const RuleNode& reason = required(file, entry, "reason");
+  overlay.reason = trim(scalar_of(file, reason, "a reason"));
+  if (overlay.reason.empty()) fail_at(file, reason.place, "the reason is empty");
+  const RuleNode& until = required(file, entry, "until");
+  overlay.until = scalar_of(file, until, "a day");
+  if (!is_day(overlay.until)) {
+    fail_at(file, until.place, fmt::format("'{}' is no day", overlay.until), "write 2027-01-31");
+  }
+  return overlay;
+}
+
+}  // namespace
+
+bool is_day(std::string_view text) {
+  const auto parts = split(text, '-');
+  const bool has_form = parts.size() == 3 && parts[0].size() == 4 && parts[1].size() == 2 &&
+                        parts[2].size() == 2 && text.find_first_not_of("0123456789-") == text.npos;
+  if (!has_form) return false;
+  const auto number = [&](size_t i) { return static_cast<int>(parse_int(parts[i]).value_or(0)); };
+  const std::chrono::year_month_day day{std::chrono::year(number(0)),
+                                        std::chrono::month(static_cast<unsigned>(number(1))),
+                                        std::chrono::day(static_cast<unsigned>(number(2)))};
+  return day.ok() && number(0) > 0;
+}
+
+std::string day_of(int64_t seconds) {
+  constexpr int64_t kLatest = 253402300799;  // The end of the year 9999.
+  return fmt::format("{:%F}", fmt::gmtime(std::time_t{std::clamp<int64_t>(seconds, 0, kLatest)}));
+}
+
+bool is_overlay_file(const RuleNode& root) { return root.find("overlay") != nullptr; }
+
+std::vector<Overlay> load_overlays(const RuleFile& file) {
+  only_keys(file, file.root, {"overlay"});
+  std::vector<Overlay> overlays;
+  for (const RuleNode& entry : items_of(file, *file.root.find("overlay"), "a list of entries")) {
+    overlays.push_back(load_overlay(file, entry));
+  }
+  return overlays;
 }
 
 // What several files say together.
@@ -623,7 +668,7 @@ SharedNames builtin_shared_names() {
   return names;
 }
 
-Rulebook load_rulebook(const std::vector<std::string>& paths, Date today) {
+Rulebook load_rulebook(const std::vector<std::string>& paths, std::string_view today) {
   if (paths.empty()) return make_rulebook(load_builtin_rules());
   RuleSet set =
       read_rule_set(paths, builtin_shared_names(), [](const Error& error) { throw error; });
@@ -683,40 +728,24 @@ void require_ids(const RulesById& rules, const Rule& rule) {
   });
 }
 
-/// Puts rules behind those whose findings they ask for.
-class EvaluationOrder {
- public:
-  explicit EvaluationOrder(RulesById& rules) : rules_(rules) {}
+/// Which rules stand in the order already, by id; false: some of those that they ask for do not.
+using Placed = std::map<std::string, bool, std::less<>>;
 
-  std::vector<Rule> take() {
-    for (auto& [id, rule] : rules_) place(id, rule);
-    std::vector<Rule> result;
-    for (const std::string& id : order_) result.push_back(std::move(rules_.at(id)));
-    return result;
-  }
-
- private:
-  enum class State { Open, Begun, Placed };
-
-  void place(const std::string& id, const Rule& rule) {
-    State& state = states_[id];
-    if (state == State::Placed) return;
-    state = State::Begun;
-    for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
-      if (states_[asked.rule] == State::Begun) {
-        fail_at(rule, asked.place,
-                fmt::format("'{}' and '{}' each ask for the other's finding", id, asked.rule));
-      }
-      place(asked.rule, rules_.at(asked.rule));
-    });
-    states_[id] = State::Placed;
-    order_.push_back(id);
-  }
-
-  RulesById& rules_;
-  std::map<std::string, State> states_;
-  std::vector<std::string> order_;
-};
+/// Appends the rule's id behind those of the rules whose findings it asks for.
+void place(const RulesById& rules, const Rule& rule, Placed& placed,
+           std::vector<std::string>& order) {
+  if (!placed.emplace(rule.id, false).second) return;
+  for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
+    const auto other = placed.find(asked.rule);
+    if (other != placed.end() && !other->second) {
+      fail_at(rule, asked.place,
+              fmt::format("'{}' and '{}' each ask for the other's finding", rule.id, asked.rule));
+    }
+    place(rules, rules.at(asked.rule), placed, order);
+  });
+  placed[rule.id] = true;
+  order.push_back(rule.id);
+}
 
 std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
   std::vector<std::string> patterns;
@@ -750,16 +779,24 @@ void require_rules(const RulesById& rules, const std::vector<Overlay>& overlays)
 
 }  // namespace
 
-Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays, Date today) {
+Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
+                       std::string_view today) {
   RulesById unique = by_id(std::move(rules));
   for (const auto& [id, rule] : unique) require_ids(unique, rule);
   require_rules(unique, overlays);
   Rulebook rulebook;
   for (Overlay& overlay : overlays) {
-    (overlay.until < today ? rulebook.ended : rulebook.overlays).push_back(std::move(overlay));
+    if (overlay.until < today) {
+      rulebook.ended.push_back({overlay.rule, overlay.reason, overlay.until, overlay.where});
+    } else {
+      rulebook.overlays.push_back(std::move(overlay));
+    }
   }
   rulebook.hash = hash_of(unique, rulebook.overlays);
-  rulebook.rules = EvaluationOrder(unique).take();
+  Placed placed;
+  std::vector<std::string> order;
+  for (const auto& [id, rule] : unique) place(unique, rule, placed, order);
+  for (const std::string& id : order) rulebook.rules.push_back(std::move(unique.at(id)));
   rulebook.line_patterns = number_line_patterns(rulebook.rules);
   return rulebook;
 }

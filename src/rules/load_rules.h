@@ -46,6 +46,14 @@ Rule load_rule(const RuleFile& file);
 /// The rule in a YAML text. `path` is used in messages; its last part must be the rule's id.
 Rule load_rule(std::string_view yaml, const std::string& path);
 
+/// The files below a folder whose names have one of `endings`, sorted, or the one file that is
+/// named; `what` they are for: "rule". Throws Error if there is none.
+std::vector<std::string> find_files(const std::string& path, std::string_view what,
+                                    const std::vector<std::string_view>& endings);
+
+/// All bytes of a file. Throws Error.
+std::string read_file(const std::string& path);
+
 /// All "*.yaml" files below a folder, sorted, or the one file that is named. Throws Error if there
 /// is none.
 std::vector<std::string> find_rule_files(const std::string& path);
@@ -59,14 +67,15 @@ RuleFile read_rule_file(const std::string& path);
 std::span<const EmbeddedFile> embedded_rules();
 
 /// Joins rules; a later one replaces an earlier one of the same id unless both come from files or
-/// both are built in. Overlays that ended before `today` are set apart. Throws Error for ids that
+/// both are built in. Overlays that ended before `today`, "2027-01-31",
+/// are set apart. Throws Error for ids that
 /// stand twice, that nothing has, or that form a cycle.
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays = {},
-                       Date today = {});
+                       std::string_view today = {});
 
 /// The built-in rules, extended, replaced or overlaid by the files that `paths` name: files and
 /// folders. Without a day no overlay has ended. Throws Error.
-Rulebook load_rulebook(const std::vector<std::string>& paths = {}, Date today = {});
+Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_view today = {});
 
 // Words for reading a rule file's tree strictly: what is not expected is an error with its place.
 
@@ -136,6 +145,18 @@ void load_shared_names(const RuleFile& file, SharedNames& names);
 /// Replaces the names in a rule, outside of its message and examples. Throws Error for a name that
 /// is not there, and for names that stand for too much.
 void replace_shared_names(RuleFile& file, const SharedNames& names);
+
+/// Whether `text` is a day of the calendar, "2027-01-31": such texts are ordered as their days.
+bool is_day(std::string_view text);
+
+/// The day, UTC, that `seconds` after 1970 is in.
+std::string day_of(int64_t seconds);
+
+/// True if the tree is a file of overlays, and no rule.
+bool is_overlay_file(const RuleNode& root);
+
+/// The entries of an overlay file. Throws Error; ids of rules are checked by make_rulebook.
+std::vector<Overlay> load_overlays(const RuleFile& file);
 
 // What a group of YAML files says together: rules, the names that they share, and overlays.
 //

@@ -21,7 +21,6 @@
 #include "diagnose/facts/line_evidence.h"
 #include "log/wording/message_kind.h"
 #include "rules/finding.h"
-#include "rules/overlay.h"
 #include "rules/pattern.h"
 #include "rules/rule_yaml.h"
 
@@ -184,6 +183,30 @@ struct Rule {
   uint64_t hash = 0;  ///< Of everything but the examples.
 };
 
+// What a site changes about findings that it knows: another severity, or not to be told.
+//
+//   overlay:
+//     - {rule: socket-instead-of-ib, suppress: true, where: {host: [lab1, lab2]},
+//        reason: The lab has no RDMA., until: 2027-01-31}
+//     - {rule: nic-down, severity: info, reason: Ticket 4711., until: 2026-12-24}
+//
+// An entry has a reason and a last day. After that day it is not applied, and the report says so. A
+// suppressed finding is never dropped in silence: the report lists it with the reason.
+
+/// One entry of an overlay file.
+struct Overlay {
+  std::string rule;
+  std::optional<Severity> severity;  ///< Nothing: the finding is suppressed.
+  std::vector<ValueTest> host;       ///< Empty: any host.
+  std::vector<ValueTest> rank;       ///< Empty: any rank.
+  std::string reason;
+  std::string until;  ///< The last day on which it is applied.
+  std::string where;  ///< "site.yaml:3:5": the entry's place.
+  Place place;        ///< Of the rule's id.
+  std::string path;
+  std::string text;  ///< The entry in one line of YAML.
+};
+
 /// Rules that belong together.
 ///
 /// Invariant: ids are unique; every id that a rule names exists; a rule stands behind the rules
@@ -192,7 +215,7 @@ struct Rulebook {
   std::vector<Rule> rules;
   std::vector<std::string> line_patterns;  ///< Of all line conditions, by LineCondition::number.
   std::vector<Overlay> overlays;           ///< In file order; the first that matches counts.
-  std::vector<Overlay> ended;              ///< Those whose last day has passed: not applied.
+  std::vector<EndedOverlay> ended;         ///< Those whose last day has passed: not applied.
   /// Same rules and overlays, same hash: "5f1d2c…", 16 hex digits.
   std::string hash;
 };

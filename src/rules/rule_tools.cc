@@ -110,7 +110,7 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
   Rulebook builtin = load_rulebook();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
   try {
-    make_rulebook(std::move(builtin.rules), std::move(set.overlays), Date{});
+    make_rulebook(std::move(builtin.rules), std::move(set.overlays));
   } catch (const Error& error) {
     result.problems.push_back(error);
   }
@@ -134,47 +134,13 @@ std::string instance_name(const Job& job, const Instance& instance) {
   return is_process ? process_name(job, instance.processes.front()) : name_of(job, instance);
 }
 
-/// What the fact is for the instance; empty: unknown.
-std::string value_of(const FactCondition& condition, const Instance& instance, JobView& view) {
-  const Fact& fact = *condition.fact;
-  const Instance* about = fact.scope == instance.scope
-                              ? &instance
-                              : view.instance_around(instance.processes, fact.scope);
-  if (about == nullptr) return {};
-  const FactValue& value = view.fact(fact, *about);
-  if (!value.known()) return {};
-  return value.what.empty() ? fact_text(value)
-                            : fmt::format("{}: {}", fact_text(value), value.what);
-}
-
-ExplainedStep step_of(const JudgedCondition& judged, const Instance& instance, JobView& view) {
-  ExplainedStep step{judged.depth, judged.condition->text, judged.answer, judged.reason, {}, {}, 0};
-  if (const auto* fact = std::get_if<FactCondition>(&judged.condition->what)) {
-    step.value = value_of(*fact, instance, view);
-  }
-  for (const Hit& hit : judged.hits) {
-    for (const ReadRecord* read : hit.records) {
-      ++step.lines;
-      if (step.evidence.size() < ExplainedStep::kMostLines) {
-        step.evidence.push_back({read->record->where, read->record->text});
-      }
-    }
-  }
-  return step;
-}
-
 ExplainedInstances explain_instance(const Rule& rule, const Instance& instance, JobView& view,
                                     RuleJudge& judge) {
   ExplainedInstances explained;
-  JudgedConditions steps;
   std::vector<Hit> hits;
-  judge.record_in(&steps);
+  judge.record_in(explained.steps);
   explained.answer = judge.judge(rule.when, instance, hits);
-  judge.record_in(nullptr);
   explained.names = {instance_name(view.job(), instance)};
-  for (const JudgedCondition& judged : steps) {
-    explained.steps.push_back(step_of(judged, instance, view));
-  }
   return explained;
 }
 

@@ -63,24 +63,11 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
 // Every instance of the rule's scope is judged with all its conditions, none of them skipped.
 // Instances whose answers are alike are told as one; those that came furthest stand first.
 
-/// One condition and its answer, for the first of the instances that are told as one.
-struct ExplainedStep {
-  int depth = 0;  ///< Of the condition in `when`, which has 0.
-  std::string condition;
-  Answer answer = Answer::Unknown;
-  std::string reason;              ///< Why it is unknown; empty: its members say it.
-  std::string value;               ///< Of a fact, if it is known.
-  std::vector<Evidence> evidence;  ///< Lines that show it, the first kMostLines.
-  size_t lines = 0;                ///< All lines that show it.
-
-  static constexpr size_t kMostLines = 3;
-};
-
 /// Instances that answer alike.
 struct ExplainedInstances {
   std::vector<std::string> names;  ///< "rank 3 on a07", in the order of the scope.
   Answer answer = Answer::Unknown;
-  std::vector<ExplainedStep> steps;
+  std::vector<ExplainedStep> steps;  ///< Of the first of them.
 };
 
 enum class Standing { Found, Suppressed, NotJudged, Undecided, DoesNotHold };

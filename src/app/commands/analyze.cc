@@ -31,12 +31,12 @@
 
 namespace ncclog {
 
-Date today() {
+std::string today() {
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
-    if (const auto seconds = parse_int(epoch)) return date_of(*seconds);
+    if (const auto seconds = parse_int(epoch)) return day_of(*seconds);
   }
   const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return date_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
+  return day_of(std::chrono::duration_cast<std::chrono::seconds>(now).count());
 }
 
 namespace {

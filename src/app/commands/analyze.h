@@ -19,7 +19,6 @@
 #include "input/line_reader.h"
 #include "model/job.h"
 #include "report/report.h"
-#include "rules/overlay.h"
 #include "rules/rule.h"
 
 namespace ncclog {
@@ -52,7 +51,7 @@ void add_analyze_flags(CommandRow& command, AnalyzeOptions& options);
 
 /// Today, UTC: overlays end by it. SOURCE_DATE_EPOCH, where it is a number of seconds after 1970,
 /// goes before the system's clock, so that a run can be repeated to the byte.
-Date today();
+std::string today();
 
 /// The files that the options name, in the order in which they are read. Throws Error if there are
 /// none.

@@ -12,7 +12,7 @@
 #include "model/job.h"
 #include "report/markdown/markdown_text.h"
 #include "report/text_layout.h"
-#include "rules/verdict.h"
+#include "rules/evaluate.h"
 
 namespace ncclog {
 namespace {

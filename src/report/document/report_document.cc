@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "report/text_layout.h"
-#include "rules/verdict.h"
+#include "rules/evaluate.h"
 
 namespace ncclog {
 

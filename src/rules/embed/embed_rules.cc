@@ -29,12 +29,6 @@ struct Embedded {
   std::string bytes;
 };
 
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error("cannot be read", path.string());
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-
 std::vector<std::filesystem::path> listed_files(const std::filesystem::path& listing) {
   std::ifstream stream(listing);
   std::vector<std::filesystem::path> files;

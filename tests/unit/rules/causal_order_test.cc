@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "rules/verdict.h"
+#include "rules/evaluate.h"
 
 namespace ncclog::testing {
 namespace {

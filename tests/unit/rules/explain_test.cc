@@ -20,7 +20,7 @@ const std::string kClosed = "{event: peer_closed}";
 
 Explanation explained(Rule rule, const std::string& log = kLog,
                       std::vector<Overlay> overlays = {}) {
-  const Rulebook rulebook = make_rulebook({std::move(rule)}, std::move(overlays), Date{});
+  const Rulebook rulebook = make_rulebook({std::move(rule)}, std::move(overlays));
   return explain(rulebook, job_from_text(log, make_line_matcher(rulebook)), "my-rule");
 }
 

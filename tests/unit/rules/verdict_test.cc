@@ -1,4 +1,4 @@
-#include "rules/verdict.h"
+#include "rules/evaluate.h"
 
 #include <gtest/gtest.h>
 
