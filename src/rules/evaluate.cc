@@ -22,8 +22,7 @@ namespace ncclog {
 namespace {
 
 bool has_severity(const std::vector<Finding>& findings, Severity severity) {
-  return std::any_of(findings.begin(), findings.end(),
-                     [&](const Finding& finding) { return finding.severity == severity; });
+  return std::ranges::find(findings, severity, &Finding::severity) != findings.end();
 }
 
 /// A line that tells how NCCL or the framework fares; a progress bar does not.
@@ -35,7 +34,7 @@ bool is_usable(const SpeakerLog& log) {
 }
 
 bool explains(const Finding& cause, const Finding& effect) {
-  return std::find(cause.explains.begin(), cause.explains.end(), effect.id) != cause.explains.end();
+  return std::ranges::find(cause.explains, effect.id) != cause.explains.end();
 }
 
 /// All that follows from a finding, directly or not.
@@ -85,15 +84,6 @@ std::string lines_words(const Job& job) {
   return job.losses.lines == 1 ? "this line" : fmt::format("these {} lines", job.losses.lines);
 }
 
-/// The user saw that something was wrong, and the logs show nothing of it.
-Verdict against_stated(const Job& job) {
-  constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
-  return {VerdictStatus::NothingFound,
-          fmt::format("You say that the job {}, and nothing in {} shows why: {}.",
-                      kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
-          {}};
-}
-
 Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
   const EndOf& end = outcome_of(job).job;
   const bool says_otherwise = job.stated && *job.stated != StatedOutcome::Finished;
@@ -104,10 +94,17 @@ Verdict without_fault(const std::vector<Finding>& findings, const Job& job) {
             {}};
   }
   const bool only_dumps = job.losses.lines == 0 && !job.flight_recorders.empty();
-  const bool usable = !only_dumps && (!findings.empty() ||
-                                      std::any_of(job.logs.begin(), job.logs.end(), is_usable));
+  const bool usable =
+      !only_dumps && (!findings.empty() || std::ranges::any_of(job.logs, is_usable));
   if (!usable) return {VerdictStatus::CannotJudge, why_unusable(job.losses, only_dumps), {}};
-  if (says_otherwise) return against_stated(job);
+  if (says_otherwise) {
+    constexpr std::string_view kSeen[] = {"hung", "crashed", "was slow"};
+    return {
+        VerdictStatus::NothingFound,
+        fmt::format("You say that the job {}, and nothing in {} shows why: {}.",
+                    kSeen[static_cast<size_t>(*job.stated)], lines_words(job), extent_words(job)),
+        {}};
+  }
   if (end.state == EndState::Finished) {
     return {
         VerdictStatus::Clean, "The job finished, and nothing is wrong in what its logs show.", {}};
@@ -153,29 +150,25 @@ Verdict make_verdict(const std::vector<Finding>& findings, const Job& job) {
 
 namespace {
 
-/// True if `effect` names ranks, and all of them are among those of `cause`.
-bool names_no_other_ranks(const Finding& effect, const Finding& cause) {
-  return !effect.ranks.empty() && std::includes(cause.ranks.begin(), cause.ranks.end(),
-                                                effect.ranks.begin(), effect.ranks.end());
-}
-
 void explain_same_ranks(std::vector<Finding>& findings) {
   for (Finding& cause : findings) {
     for (const Finding& effect : findings) {
       const auto& wanted = cause.explains_same_ranks;
-      const bool meant = std::find(wanted.begin(), wanted.end(), effect.id) != wanted.end();
-      if (meant && names_no_other_ranks(effect, cause)) cause.explains.push_back(effect.id);
+      const bool meant = std::ranges::find(wanted, effect.id) != wanted.end();
+      // It names ranks, and all of them are among those of the cause.
+      if (meant && !effect.ranks.empty() && std::ranges::includes(cause.ranks, effect.ranks)) {
+        cause.explains.push_back(effect.id);
+      }
     }
     cause.explains_same_ranks.clear();
   }
 }
 
 void keep_present_ids(std::vector<Finding>& findings) {
-  std::set<std::string> present;
-  for (const Finding& finding : findings) present.insert(finding.id);
   for (Finding& finding : findings) {
-    std::erase_if(finding.explains,
-                  [&](const std::string& id) { return id == finding.id || !present.contains(id); });
+    std::erase_if(finding.explains, [&](const std::string& id) {
+      return id == finding.id || std::ranges::find(findings, id, &Finding::id) == findings.end();
+    });
   }
 }
 
@@ -188,50 +181,29 @@ Severity weight_of(const std::vector<Finding>& findings, const Finding& cause) {
   return worst;
 }
 
-int rank_of(Role role) {
-  if (role == Role::Cause) return 0;
-  return role == Role::Advice ? 1 : 2;
-}
-
-/// True if some finding that is not placed yet explains finding `i`.
-bool is_explained(const std::vector<Finding>& findings, const std::vector<bool>& placed, size_t i) {
-  for (size_t other = 0; other < findings.size(); ++other) {
-    if (!placed[other] && explains(findings[other], findings[i])) return true;
-  }
-  return false;
-}
+/// Causes, then advice, then symptoms.
+int rank_of(Role role) { return role == Role::Cause ? 0 : role == Role::Advice ? 1 : 2; }
 
 }  // namespace
 
 std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
   explain_same_ranks(findings);
   keep_present_ids(findings);
-  std::vector<Severity> weights;
-  for (const Finding& finding : findings) weights.push_back(weight_of(findings, finding));
-  const auto key = [&](size_t i) {
-    const Finding& finding = findings[i];
-    return std::make_tuple(weights[i], finding.severity, rank_of(finding.role), finding.confidence,
-                           std::string_view(finding.id));
+  std::map<std::string, Severity> weights;
+  for (const Finding& finding : findings) weights[finding.id] = weight_of(findings, finding);
+  const auto key = [&](const Finding& finding) {
+    const bool is_explained = std::ranges::any_of(
+        findings, [&](const Finding& other) { return explains(other, finding); });
+    return std::make_tuple(is_explained, weights.at(finding.id), finding.severity,
+                           rank_of(finding.role), finding.confidence, std::string_view(finding.id));
   };
-  std::vector<bool> placed(findings.size(), false);
-  std::vector<size_t> order;
-  while (order.size() < findings.size()) {
-    // Findings that explain each other in a circle are placed as if nothing explained them.
-    size_t best = findings.size();
-    bool best_is_free = false;
-    for (size_t i = 0; i < findings.size(); ++i) {
-      if (placed[i]) continue;
-      const bool is_free = !is_explained(findings, placed, i);
-      const bool better = best == findings.size() || (is_free && !best_is_free) ||
-                          (is_free == best_is_free && key(i) < key(best));
-      if (better) best = i, best_is_free = is_free;
-    }
-    placed[best] = true;
-    order.push_back(best);
-  }
   std::vector<Finding> result;
-  result.reserve(order.size());
-  for (const size_t i : order) result.push_back(std::move(findings[i]));
+  // Findings that explain each other in a circle are placed as if nothing explained them.
+  while (!findings.empty()) {
+    const auto next = std::ranges::min_element(findings, {}, key);
+    result.push_back(std::move(*next));
+    findings.erase(next);
+  }
   return result;
 }
 
@@ -255,7 +227,7 @@ bool might_apply(const Rule& rule, JobView& view, const FindingsById& findings) 
   RuleJudge judge(view, findings, true);
   if (!judge.is_possible(rule.when)) return false;
   const std::vector<Instance>& instances = view.instances(rule.per);
-  return std::any_of(instances.begin(), instances.end(), [&](const Instance& instance) {
+  return std::ranges::any_of(instances, [&](const Instance& instance) {
     std::vector<Hit> hits;
     return judge.judge(rule.when, instance, hits) != Answer::No;
   });
@@ -271,12 +243,10 @@ bool matches(const Overlay& overlay, const std::vector<std::string>& hosts,
   const auto means_rank = [&](int rank) {
     return passes(FactValue{.value = int64_t{rank}}, overlay.rank);
   };
-  if (!overlay.host.empty() &&
-      (hosts.empty() || !std::all_of(hosts.begin(), hosts.end(), means_host))) {
+  if (!overlay.host.empty() && (hosts.empty() || !std::ranges::all_of(hosts, means_host))) {
     return false;
   }
-  return overlay.rank.empty() ||
-         (!ranks.empty() && std::all_of(ranks.begin(), ranks.end(), means_rank));
+  return overlay.rank.empty() || (!ranks.empty() && std::ranges::all_of(ranks, means_rank));
 }
 
 OverlayEffect effect_of(const Overlay& overlay, Finding finding) {
@@ -366,7 +336,7 @@ void change_severities(const Rulebook& rulebook, Found& found) {
 /// Everything that shows the finding was printed by NCCL after the end of the work.
 bool is_noise(const Job& job, const Finding& finding) {
   return !finding.evidence.empty() &&
-         std::all_of(finding.evidence.begin(), finding.evidence.end(), [&](const Evidence& line) {
+         std::ranges::all_of(finding.evidence, [&](const Evidence& line) {
            const Level level = parse_event(line.text, all_wordings()).header.level;
            const bool is_nccl = level != Level::None && level != Level::Framework;
            return is_nccl && is_after_end(job, line);
@@ -404,8 +374,8 @@ void weigh_by_end(const Rulebook& rulebook, const Job& job, Found& found) {
 
 std::vector<const Fact*> open_needs(const Rule& rule, JobView& view) {
   std::vector<const Fact*> open;
-  std::copy_if(rule.needs.begin(), rule.needs.end(), std::back_inserter(open),
-               [&](const Fact* need) { return !is_yes(view.fact(*need)); });
+  std::ranges::copy_if(rule.needs, std::back_inserter(open),
+                       [&](const Fact* need) { return !is_yes(view.fact(*need)); });
   return open;
 }
 
@@ -415,7 +385,7 @@ NotJudged not_judged(const Fact& question, JobView& view) {
 }
 
 bool stands_back(const Rule& rule, const FindingsById& findings) {
-  return rule.last_resort && std::any_of(findings.begin(), findings.end(), [&](const auto& entry) {
+  return rule.last_resort && std::ranges::any_of(findings, [&](const auto& entry) {
            const Finding& other = entry.second;
            if (entry.first == rule.id || other.severity == Severity::Info) return false;
            const bool only_advice =
@@ -447,25 +417,15 @@ void add_open_questions(JobView& view, const Found& found, Diagnosis& diagnosis)
   diagnosis.capture = capture_advice(view.job(), open);
 }
 
-std::vector<Finding> told_findings(Found& found) {
-  std::vector<Finding> findings;
-  for (auto& [id, finding] : found.findings) {
-    if (!found.suppressed.contains(id)) findings.push_back(std::move(finding));
-  }
-  return findings;
-}
-
-bool hides_a_fault(const OverlayEffect& effect) {
-  return !effect.severity && effect.finding.severity != Severity::Info;
-}
-
 Verdict verdict_of(const Diagnosis& diagnosis, const Job& job) {
   Verdict verdict = make_verdict(diagnosis.findings, job);
-  const bool hidden =
-      std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(), hides_a_fault);
   const bool silent =
       verdict.status == VerdictStatus::Clean || verdict.status == VerdictStatus::NothingFound;
-  if (silent && hidden) {
+  const bool hides_a_fault =
+      std::ranges::any_of(diagnosis.overlays, [](const OverlayEffect& effect) {
+        return !effect.severity && effect.finding.severity != Severity::Info;
+      });
+  if (silent && hides_a_fault) {
     verdict.headline = "No problem found but what overlays suppress; see there.";
   }
   return verdict;
@@ -477,9 +437,10 @@ Diagnosis evaluate_as_one(const Rulebook& rulebook, const Job& job,
   JobView view(job);
   Found found = find_all(rulebook, view);
   Diagnosis diagnosis;
-  std::vector<Finding> findings = told_findings(found);
-  std::move(further.begin(), further.end(), std::back_inserter(findings));
-  diagnosis.findings = order_by_cause(std::move(findings));
+  for (auto& [id, finding] : found.findings) {
+    if (!found.suppressed.contains(id)) further.push_back(std::move(finding));
+  }
+  diagnosis.findings = order_by_cause(std::move(further));
   diagnosis.overlays = std::move(found.overlays);
   diagnosis.ended_overlays = rulebook.ended;
   diagnosis.verdict = verdict_of(diagnosis, job);
@@ -511,33 +472,21 @@ Judged judge_run(const Rulebook& rulebook, const Job& job, const RunParts& parts
   for (const int p : part.processes) {
     run.pids.push_back(job.processes[static_cast<size_t>(p)].pid);
   }
-  std::sort(run.pids.begin(), run.pids.end());
+  std::ranges::sort(run.pids);
   for (const Finding& finding : judged.diagnosis.findings) run.findings.push_back(finding.id);
   return judged;
 }
 
+/// In the order of VerdictStatus.
 int badness(VerdictStatus status) {
-  switch (status) {
-    case VerdictStatus::Problem:
-      return 3;
-    case VerdictStatus::Suspicious:
-      return 2;
-    case VerdictStatus::NothingFound:
-    case VerdictStatus::CannotJudge:
-      return 1;
-    case VerdictStatus::Clean:
-      break;
-  }
-  return 0;
+  constexpr int kBadness[] = {3, 2, 0, 1, 1};
+  return kBadness[static_cast<size_t>(status)];
 }
 
 /// The first of the worst: what came later may follow from it.
 const Judged& leading(const std::vector<Judged>& all) {
-  const Judged* worst = &all.front();
-  for (const Judged& one : all) {
-    if (badness(one.run.verdict.status) > badness(worst->run.verdict.status)) worst = &one;
-  }
-  return *worst;
+  return *std::ranges::max_element(
+      all, {}, [](const Judged& one) { return badness(one.run.verdict.status); });
 }
 
 std::string with_capital(std::string text) {
@@ -545,15 +494,10 @@ std::string with_capital(std::string text) {
   return text;
 }
 
-Finding* find(std::vector<Finding>& findings, std::string_view id) {
-  const auto found = std::find_if(findings.begin(), findings.end(),
-                                  [&](const Finding& finding) { return finding.id == id; });
-  return found == findings.end() ? nullptr : &*found;
-}
-
 /// Adds a finding of a run; those of the run that leads come first.
 void add(const Finding& finding, const std::string& run, std::vector<Finding>& all) {
-  if (Finding* known = find(all, finding.id)) {
+  const auto known = std::ranges::find(all, finding.id, &Finding::id);
+  if (known != all.end()) {
     // One finding an id, and whom it names is of the run that leads.
     if (finding.severity != Severity::Info) {
       known->message += fmt::format(" {}: {}", with_capital(run), first_sentence(finding.message));
@@ -638,7 +582,8 @@ void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& par
   const Job rest = job_of_run(job, parts, -1);
   if (rest.logs.empty()) return;
   for (Finding& finding : evaluate_as_one(rulebook, rest).findings) {
-    if (finding.severity == Severity::Info || find(findings, finding.id) != nullptr) continue;
+    const bool known = std::ranges::find(findings, finding.id, &Finding::id) != findings.end();
+    if (known || finding.severity == Severity::Info) continue;
     finding.message = "In one of the runs: " + finding.message;
     weigh(finding, verdict);
     findings.push_back(std::move(finding));
@@ -648,10 +593,8 @@ void add_of_nobody(const Rulebook& rulebook, const Job& job, const RunParts& par
 void add_overlays(const std::vector<Judged>& all, Diagnosis& diagnosis) {
   for (const Judged& one : all) {
     for (const OverlayEffect& effect : one.diagnosis.overlays) {
-      const bool known =
-          std::any_of(diagnosis.overlays.begin(), diagnosis.overlays.end(),
-                      [&](const OverlayEffect& other) { return other.where == effect.where; });
-      if (!known) diagnosis.overlays.push_back(effect);
+      const auto known = std::ranges::find(diagnosis.overlays, effect.where, &OverlayEffect::where);
+      if (known == diagnosis.overlays.end()) diagnosis.overlays.push_back(effect);
     }
   }
 }

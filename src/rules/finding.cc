@@ -109,16 +109,6 @@ Party party_of(const Job& job, const ReadRecord& read) {
   return party;
 }
 
-Party party_of_rank(const Job& job, int rank) {
-  const int process = process_of_rank(job, rank);
-  return process >= 0 ? party_of(job, process) : Party{rank, {}, -1};
-}
-
-Party party_of_pid(const Job& job, int64_t pid) {
-  const int process = process_of_pid(job, pid);
-  return process >= 0 ? party_of(job, process) : Party{-1, {}, pid};
-}
-
 void for_each_hit(const std::vector<Firing>& firings, const std::function<void(const Hit&)>& use) {
   for (const Firing& firing : firings) {
     for (const Hit& hit : firing.hits) use(hit);
@@ -130,8 +120,11 @@ Parties identified_by_facts(const Job& job, const std::vector<Firing>& firings) 
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.value == nullptr) return;
     for (const int process : hit.value->processes) parties.push_back(party_of(job, process));
-    for (const int rank : hit.value->ranks) parties.push_back(party_of_rank(job, rank));
-    for (const std::string& host : hit.value->hosts) parties.push_back({-1, host, -1});
+    for (const int rank : hit.value->ranks) {
+      const int process = process_of_rank(job, rank);
+      parties.push_back(process >= 0 ? party_of(job, process) : Party{.rank = rank});
+    }
+    for (const std::string& host : hit.value->hosts) parties.push_back({.host = host});
   });
   return parties;
 }
@@ -151,20 +144,9 @@ Parties named_by_findings(const std::vector<Firing>& firings) {
   Parties parties;
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.finding == nullptr) return;
-    for (const int rank : hit.finding->ranks) parties.push_back({rank, {}, -1});
-    for (const std::string& host : hit.finding->hosts) parties.push_back({-1, host, -1});
+    for (const int rank : hit.finding->ranks) parties.push_back({.rank = rank});
+    for (const std::string& host : hit.finding->hosts) parties.push_back({.host = host});
   });
-  return parties;
-}
-
-Parties instances_themselves(const Job& job, const std::vector<Firing>& firings) {
-  Parties parties;
-  for (const Firing& firing : firings) {
-    if (firing.instance->scope == Scope::Job) continue;
-    for (const int process : firing.instance->processes) {
-      parties.push_back(party_of(job, process));
-    }
-  }
   return parties;
 }
 
@@ -172,14 +154,12 @@ Parties reporters(const Job& job, const std::vector<Firing>& firings) {
   Parties parties = speakers(job, firings, [](const Hit& hit) { return hit.inside; });
   if (parties.empty()) parties = speakers(job, firings, [](const Hit&) { return true; });
   if (parties.empty()) parties = named_by_findings(firings);
-  if (parties.empty()) parties = instances_themselves(job, firings);
+  if (!parties.empty()) return parties;
+  for (const Firing& firing : firings) {
+    if (firing.instance->scope == Scope::Job) continue;
+    for (const int process : firing.instance->processes) parties.push_back(party_of(job, process));
+  }
   return parties;
-}
-
-Party party_of_field(const Job& job, Blame::Type type, const std::string& text) {
-  if (type == Blame::Type::Host) return {-1, text, -1};
-  const auto pid = parse_int(text);
-  return pid && *pid >= 0 ? party_of_pid(job, *pid) : Party{};
 }
 
 Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
@@ -187,8 +167,14 @@ Parties named_in_field(const Rule& rule, const Job& job, const std::vector<Firin
   for_each_hit(firings, [&](const Hit& hit) {
     if (hit.label != rule.blame.label) return;
     for (const ReadRecord* read : hit.records) {
-      Party party = party_of_field(job, rule.blame.type, field_text(job, *read, rule.blame.field));
-      if (party != Party{}) parties.push_back(std::move(party));
+      const std::string text = field_text(job, *read, rule.blame.field);
+      const int64_t pid = parse_int(text).value_or(-1);
+      const int process = pid >= 0 ? process_of_pid(job, pid) : -1;
+      if (rule.blame.type == Blame::Type::Host) {
+        if (!text.empty()) parties.push_back({.host = text});
+      } else if (pid >= 0) {
+        parties.push_back(process >= 0 ? party_of(job, process) : Party{.pid = pid});
+      }
     }
   });
   return parties;
@@ -212,18 +198,16 @@ Parties pointed_at(const Rule& rule, const Job& job, const std::vector<Firing>& 
   return {};
 }
 
-auto sort_key(const Party& party) {
-  return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
-}
-
 /// Those whom the rule's `blame` points at: sorted, known ranks first, without duplicates.
 Parties blamed_parties(const Rule& rule, const Job& job, const std::vector<Firing>& firings) {
   Parties parties = pointed_at(rule, job, firings);
   const bool nobody_else =
       rule.blame.type == Blame::Type::Nobody || rule.blame.type == Blame::Type::Facts;
   if (parties.empty() && !nobody_else) parties = reporters(job, firings);
-  std::sort(parties.begin(), parties.end(),
-            [](const Party& a, const Party& b) { return sort_key(a) < sort_key(b); });
+  // Known ranks first.
+  std::ranges::sort(parties, {}, [](const Party& party) {
+    return std::make_tuple(party.rank < 0, party.rank, std::string_view(party.host), party.pid);
+  });
   parties.erase(std::unique(parties.begin(), parties.end()), parties.end());
   return parties;
 }
@@ -260,10 +244,10 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
   std::vector<std::string> notes;
   if (subject.pid >= 0) notes.push_back(fmt::format("pid {}", subject.pid));
   std::vector<int> others;
-  std::copy_if(finding.ranks.begin(), finding.ranks.end(), std::back_inserter(others),
-               [&](int rank) { return rank != subject.rank; });
+  std::ranges::copy_if(finding.ranks, std::back_inserter(others),
+                       [&](int rank) { return rank != subject.rank; });
   if (!others.empty()) notes.push_back("also " + ranks_phrase(others));
-  const auto nameless = std::count_if(parties.begin(), parties.end(), [&](const Party& party) {
+  const auto nameless = std::ranges::count_if(parties, [&](const Party& party) {
     return party.rank < 0 && party.pid >= 0 && party.pid != subject.pid;
   });
   if (others.empty() && nameless > 0) {
@@ -272,100 +256,75 @@ std::string subject_text(const Finding& finding, const std::vector<Party>& parti
   return notes.empty() ? text : fmt::format("{} ({})", text, join(notes, "; "));
 }
 
-/// True if that hit's lines are meant by a label or a kind.
-bool is_named(const Hit& hit, const ReadRecord& read, std::string_view name) {
-  return hit.label == name || (read.message.kind != nullptr && read.message.kind->name == name);
-}
-
-/// Each line that the placeholder means.
+/// Each line that the placeholder means, by a label or a kind.
 void for_each_named(const MessagePart& part, const std::vector<Firing>& firings,
                     const std::function<void(const ReadRecord&)>& use) {
   for_each_hit(firings, [&](const Hit& hit) {
     for (const ReadRecord* read : hit.records) {
-      if (is_named(hit, *read, part.text)) use(*read);
+      const Kind* kind = read->message.kind;
+      if (hit.label == part.text || (kind != nullptr && kind->name == part.text)) use(*read);
     }
   });
-}
-
-std::string field_values(const MessagePart& part, const Job& job,
-                         const std::vector<Firing>& firings) {
-  DistinctValues values;
-  for_each_named(part, firings,
-                 [&](const ReadRecord& read) { values.add(field_text(job, read, part.field)); });
-  return values.text();
 }
 
 std::string fact_values(const MessagePart& part, JobView& view,
                         const std::vector<Firing>& firings) {
   DistinctValues values;
+  const bool wants_words = part.type == MessagePart::Type::FactWhat;
   for (const Firing& firing : firings) {
     const FactValue* value = view.fact_about(*part.fact, *firing.instance);
     if (value == nullptr || !value->known()) continue;
-    values.add(part.type == MessagePart::Type::FactWhat ? value->what : fact_text(*value));
+    values.add(wants_words ? value->what : fact_text(*value));
   }
   // A message may add clauses that only some logs give.
-  return values.text(part.type == MessagePart::Type::FactWhat ? "" : "(unknown)");
+  return values.text(wants_words ? "" : "(unknown)");
 }
 
-/// "ranks 1 and 2, ranks 3 and 4"
-std::string pair_names(const Job& job, const std::vector<Firing>& firings) {
-  DistinctValues names;
-  for (const Firing& firing : firings) names.add(name_of(job, *firing.instance));
-  return names.text();
-}
-
-std::string communicator_values(const Job& job, const std::vector<Firing>& firings) {
-  DistinctValues values;
-  for (const Firing& firing : firings) {
-    const int communicator = firing.instance->communicator;
-    if (communicator >= 0) values.add(job.communicators[static_cast<size_t>(communicator)].id);
-  }
-  return values.text();
-}
-
-size_t count_lines(const MessagePart& part, const std::vector<Firing>& firings) {
+/// The form for the number of different lines, with the number in the place of each #.
+std::string plural_text(const MessagePart& part, const std::vector<Firing>& firings) {
   std::set<const Record*> lines;
   for_each_named(part, firings, [&](const ReadRecord& read) { lines.insert(read.record); });
-  return lines.size();
-}
-
-/// The form for that number, with the number in the place of each #.
-std::string plural_text(const MessagePart& part, size_t number) {
   std::string text;
-  for (const char c : number == 1 ? part.one : part.many) {
-    text += c == '#' ? std::to_string(number) : std::string(1, c);
+  for (const char c : lines.size() == 1 ? part.one : part.many) {
+    text += c == '#' ? std::to_string(lines.size()) : std::string(1, c);
   }
   return text;
 }
 
 std::string part_text(const MessagePart& part, JobView& view, const std::vector<Firing>& firings,
                       const Finding& finding, const std::vector<Party>& parties) {
+  const Job& job = view.job();
+  DistinctValues values;
   switch (part.type) {
     case MessagePart::Type::Text:
       return part.text;
     case MessagePart::Type::Subject:
-      return firings.front().instance->scope == Scope::RankPair ? pair_names(view.job(), firings)
-                                                                : subject_text(finding, parties);
+      if (firings.front().instance->scope != Scope::RankPair) return subject_text(finding, parties);
+      // "ranks 1 and 2, ranks 3 and 4"
+      for (const Firing& firing : firings) values.add(name_of(job, *firing.instance));
+      return values.text();
     case MessagePart::Type::Ranks:
       return finding.ranks.empty() ? "ranks that no line names" : ranks_phrase(finding.ranks);
     case MessagePart::Type::Hosts:
       return listed(finding.hosts, "a host that no line names");
     case MessagePart::Type::Communicator:
-      return communicator_values(view.job(), firings);
+      for (const Firing& firing : firings) {
+        const int communicator = firing.instance->communicator;
+        if (communicator >= 0) values.add(job.communicators[static_cast<size_t>(communicator)].id);
+      }
+      return values.text();
     case MessagePart::Type::Field:
-      return field_values(part, view.job(), firings);
+      for_each_named(part, firings, [&](const ReadRecord& read) {
+        values.add(field_text(job, read, part.field));
+      });
+      return values.text();
     case MessagePart::Type::Fact:
     case MessagePart::Type::FactWhat:
       return fact_values(part, view, firings);
     case MessagePart::Type::Plural:
-      return plural_text(part, count_lines(part, firings));
+      return plural_text(part, firings);
   }
   return {};
-}
-
-/// Words of ours begin a sentence in upper case; names of hosts and files stay as they are.
-bool begins_with_our_words(const MessagePart& part) {
-  return part.type == MessagePart::Type::Subject || part.type == MessagePart::Type::Ranks;
 }
 
 /// The message, filled from the firings, the finding's ranks, hosts and subject, and `parties`, of
@@ -377,10 +336,11 @@ std::string fill_message(const Rule& rule, JobView& view, const std::vector<Firi
     message += part_text(part, view, firings, finding, parties);
   }
   message.erase(message.find_last_not_of(' ') + 1);  // A clause at the end may be empty.
-  if (!rule.message.empty() && begins_with_our_words(rule.message.front()) && !message.empty() &&
-      message[0] >= 'a' && message[0] <= 'z') {
-    message[0] = static_cast<char>(message[0] - 'a' + 'A');
-  }
+  // Words of ours begin a sentence in upper case; names of hosts and files stay as they are.
+  const MessagePart::Type first =
+      rule.message.empty() ? MessagePart::Type::Text : rule.message.front().type;
+  const bool is_ours = first == MessagePart::Type::Subject || first == MessagePart::Type::Ranks;
+  if (is_ours && message[0] >= 'a' && message[0] <= 'z') message[0] -= 'a' - 'A';
   return message;
 }
 
@@ -400,8 +360,7 @@ std::vector<std::vector<Evidence>> evidence_by_condition(const std::vector<Firin
     }
   }
   for (std::vector<Evidence>& list : lists) {
-    std::stable_sort(list.begin(), list.end(),
-                     [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+    std::ranges::stable_sort(list, {}, &Evidence::where);
   }
   return lists;
 }
@@ -423,8 +382,7 @@ void add_evidence(const std::vector<Firing>& firings, Finding& finding) {
       if (taken.insert(list[i].where).second) finding.evidence.push_back(list[i]);
     }
   }
-  std::sort(finding.evidence.begin(), finding.evidence.end(),
-            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  std::ranges::sort(finding.evidence, {}, &Evidence::where);
   finding.evidence_omitted = all.size() - finding.evidence.size();
 }
 
@@ -464,14 +422,6 @@ std::string communicator_of(const Job& job, const std::vector<Firing>& firings) 
   return named;
 }
 
-/// True if a fact rests on what no line says.
-bool is_inferred(const std::vector<Firing>& firings) {
-  bool any = false;
-  for_each_hit(firings,
-               [&](const Hit& hit) { any |= hit.value != nullptr && hit.value->inferred; });
-  return any;
-}
-
 Finding texts_of(const Rule& rule) {
   Finding finding;
   finding.id = rule.id;
@@ -500,10 +450,12 @@ Finding build_finding(const Rule& rule, JobView& view, const std::vector<Firing>
   const std::vector<Party> parties = blamed_parties(rule, view.job(), firings);
   add_parties(parties, finding);
   finding.subject.communicator = communicator_of(view.job(), firings);
-  if (is_inferred(firings)) {
+  // A fact may rest on what no line says.
+  for_each_hit(firings, [&](const Hit& hit) {
+    if (hit.value == nullptr || !hit.value->inferred) return;
     finding.confidence =
         rule.confidence == Confidence::Certain ? Confidence::Likely : Confidence::Possible;
-  }
+  });
   add_evidence(firings, finding);
   inherit_evidence(firings, finding);
   finding.message = fill_message(rule, view, firings, finding, parties);

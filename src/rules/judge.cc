@@ -81,9 +81,8 @@ const Instance* JobView::instance_around(std::span<const int> processes, Scope s
   if (!splits_processes || processes.empty()) return nullptr;
   const std::vector<int>& by_process = instance_by_process(scope);
   const int first = by_process[static_cast<size_t>(processes.front())];
-  const bool same = std::all_of(processes.begin(), processes.end(), [&](int process) {
-    return by_process[static_cast<size_t>(process)] == first;
-  });
+  const bool same = std::ranges::all_of(
+      processes, [&](int process) { return by_process[static_cast<size_t>(process)] == first; });
   return same && first >= 0 ? &all[static_cast<size_t>(first)] : nullptr;
 }
 
@@ -116,13 +115,12 @@ bool RuleJudge::is_possible(const Condition& condition) {
   }
   const auto possible = [&](const Condition& inner) { return is_possible(inner); };
   if (const auto* sequence = std::get_if<SequenceCondition>(&condition.what)) {
-    return std::all_of(sequence->of.begin(), sequence->of.end(), possible);
+    return std::ranges::all_of(sequence->of, possible);
   }
   const auto* group = std::get_if<GroupCondition>(&condition.what);
   if (group == nullptr || group->type == GroupCondition::Type::None) return true;
-  return group->type == GroupCondition::Type::All
-             ? std::all_of(group->of.begin(), group->of.end(), possible)
-             : std::any_of(group->of.begin(), group->of.end(), possible);
+  return group->type == GroupCondition::Type::All ? std::ranges::all_of(group->of, possible)
+                                                  : std::ranges::any_of(group->of, possible);
 }
 
 const Instance* RuleJudge::reached(const Instance& instance, Reach reach) {
@@ -236,13 +234,13 @@ std::vector<const ReadRecord*> of_instance(const std::vector<const ReadRecord*>&
 }
 
 bool any_torn(const Job& job, const Instance& instance) {
-  return std::any_of(instance.processes.begin(), instance.processes.end(),
-                     [&](int process) { return job.processes[static_cast<size_t>(process)].torn; });
+  return std::ranges::any_of(instance.processes, [&](int process) {
+    return job.processes[static_cast<size_t>(process)].torn;
+  });
 }
 
 bool any_open(const std::vector<int>& open, const Instance& instance) {
-  return std::any_of(open.begin(), open.end(),
-                     [&](int process) { return holds(instance.processes, process); });
+  return std::ranges::any_of(open, [&](int process) { return holds(instance.processes, process); });
 }
 
 /// Whether a count holds, where `found` lines match and, if not `exact`, perhaps more do.
@@ -356,11 +354,10 @@ bool may_be_in_order(const Job& job, const std::vector<Lines>& elements) {
   for (const Lines& lines : elements) {
     if (lines.open) continue;
     if (lines.records.empty()) return false;
-    const auto next =
-        std::find_if(lines.records.begin(), lines.records.end(), [&](const ReadRecord* read) {
-          return before == nullptr || before->record->where < read->record->where ||
-                 !are_ordered(job, before->record->where, read->record->where);
-        });
+    const auto next = std::ranges::find_if(lines.records, [&](const ReadRecord* read) {
+      return before == nullptr || before->record->where < read->record->where ||
+             !are_ordered(job, before->record->where, read->record->where);
+    });
     if (next != lines.records.end()) {
       before = *next;
     } else if (!lines.repeated) {
@@ -398,8 +395,9 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
     lines.label = condition.label;
     const auto own = of_process(found.records, process);
     lines.records.assign(own.begin(), own.end());
-    std::sort(lines.records.begin(), lines.records.end(),
-              [](const auto* a, const auto* b) { return a->record->where < b->record->where; });
+    std::ranges::sort(lines.records, [](const auto* a, const auto* b) {
+      return a->record->where < b->record->where;
+    });
     return lines;
   };
   std::vector<Lines> elements;
@@ -421,9 +419,9 @@ Answer RuleJudge::judge_sequence(const SequenceCondition& sequence, int process,
     }
     return best;
   }
-  const bool more = std::any_of(elements.begin(), elements.end(),
-                                [](const Lines& lines) { return lines.open || lines.repeated; });
-  const bool unordered = std::any_of(elements.begin(), elements.end(), [&](const Lines& lines) {
+  const bool more = std::ranges::any_of(
+      elements, [](const Lines& lines) { return lines.open || lines.repeated; });
+  const bool unordered = std::ranges::any_of(elements, [&](const Lines& lines) {
     return !lines.records.empty() && !elements.back().records.empty() &&
            !are_ordered(job, lines.records.front()->record->where,
                         elements.back().records.back()->record->where);

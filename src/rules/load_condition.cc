@@ -58,9 +58,7 @@ const Fact& load_fact(const RuleFile& file, Place place, std::string_view name,
                       std::optional<Scope> per) {
   const Fact* fact = find_fact(name);
   if (fact == nullptr) {
-    Names known;
-    for (const Fact& candidate : all_facts()) known.push_back(candidate.name);
-    fail_unknown(file, place, "fact '{}'", name, known);
+    fail_unknown(file, place, "fact '{}'", name, names_of(all_facts()));
   }
   if (per && !is_around(fact->scope, *per)) {
     fail_at(file, place,
@@ -128,9 +126,7 @@ constexpr std::span kInMaps = std::span(kComparisons).first(11);
 /// `entry` is named by one of kComparisons; only an event of `kind` has fields to compare with.
 ValueTest load_comparison(const RuleFile& file, const RuleNode::Entry& entry, FieldType type,
                           const Kind* kind = nullptr) {
-  const ComparisonRow& row =
-      *std::find_if(std::begin(kComparisons), std::end(kComparisons),
-                    [&](const ComparisonRow& comparison) { return comparison.name == entry.key; });
+  const ComparisonRow& row = *std::ranges::find(kComparisons, entry.key, &ComparisonRow::name);
   const RuleNode& value = entry.value;
   ValueTest test{.op = row.op};
   switch (row.operand) {
@@ -200,7 +196,7 @@ std::vector<ValueTest> load_fact_tests(const RuleFile& file, const RuleNode& con
   std::vector<ValueTest> tests;
   for (const RuleNode::Entry& entry : condition.entries) {
     if (entry.key == "fact") continue;
-    if (std::find(known.begin(), known.end(), entry.key) == known.end()) {
+    if (std::ranges::find(known, entry.key) == known.end()) {
       fail_at(file, entry.place,
               fmt::format("'{}' does not apply to the fact {}", entry.key, fact.name),
               fmt::format("use {}", fmt::join(known, ", ")));
@@ -231,11 +227,7 @@ CountRange load_count(const RuleFile& file, const RuleNode& condition) {
 
 }  // namespace
 
-Names comparison_names() {
-  Names names;
-  for (const ComparisonRow& row : kInMaps) names.push_back(row.name);
-  return names;
-}
+Names comparison_names() { return names_of(kInMaps); }
 
 std::vector<ValueTest> load_value_tests(const RuleFile& file, const RuleNode& node,
                                         FieldType type) {
@@ -262,9 +254,7 @@ std::optional<LifePhase> load_phase(const RuleFile& file, const RuleNode& condit
 const Kind& load_kind(const RuleFile& file, Place place, const std::string& name) {
   const Kind* kind = find_kind(name);
   if (kind == nullptr) {
-    Names known;
-    for (const Kind& candidate : all_kinds()) known.push_back(candidate.name);
-    fail_unknown(file, place, "event '{}'", name, known);
+    fail_unknown(file, place, "event '{}'", name, names_of(all_kinds()));
   }
   if (is_summed_up(*kind)) {
     fail_at(file, place, fmt::format("single lines of {} are not kept", name),
@@ -406,12 +396,6 @@ std::span<const ConditionSort> condition_sorts() {
 
 namespace {
 
-Names labels_of(const ConditionNames& names) {
-  Names labels;
-  for (const auto& [label, meaning] : names.labels) labels.push_back(label);
-  return labels;
-}
-
 /// What the patterns of a label capture under that name.
 FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& meaning,
                       std::string_view name) {
@@ -420,7 +404,7 @@ FieldRef load_capture(const RuleFile& file, Place place, const LabelMeaning& mea
   std::vector<std::string> groups;
   for (const Pattern& pattern : meaning.patterns) {
     const auto names = pattern.group_names();
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
+    if (std::ranges::find(names, name) != names.end()) {
       field.patterns.push_back(pattern);
     }
     groups.insert(groups.end(), names.begin(), names.end());
@@ -461,7 +445,7 @@ LabelledField load_labelled_field(const RuleFile& file, Place place, std::string
   const std::string_view label = text.substr(0, dot);
   const auto known = names.labels.find(label);
   if (dot == text.npos || known == names.labels.end()) {
-    fail_unknown(file, place, "label '{}'", label, labels_of(names));
+    fail_unknown(file, place, "label '{}'", label, keys_of(names.labels));
   }
   const LabelMeaning& meaning = known->second;
   const std::string_view name = text.substr(dot + 1);
@@ -506,7 +490,7 @@ MessagePart load_plural(const RuleFile& file, Place place, std::string_view text
     fail_at(file, place, fmt::format("'{}' is no plural", text), "{LABEL|one line|# lines}");
   }
   if (!names.labels.contains(forms[0])) {
-    fail_unknown(file, place, "label '{}'", forms[0], labels_of(names));
+    fail_unknown(file, place, "label '{}'", forms[0], keys_of(names.labels));
   }
   MessagePart part;
   part.type = MessagePart::Type::Plural;

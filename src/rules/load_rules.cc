@@ -97,7 +97,7 @@ const std::vector<RuleNode::Entry>& entries_of(const RuleFile& file, const RuleN
 
 void only_keys(const RuleFile& file, const RuleNode& map, const Names& known) {
   for (const RuleNode::Entry& entry : map.entries) {
-    if (std::find(known.begin(), known.end(), entry.key) != known.end()) continue;
+    if (std::ranges::find(known, entry.key) != known.end()) continue;
     fail_unknown(file, entry.place, "key '{}'", entry.key, known);
   }
 }
@@ -115,7 +115,7 @@ Severity severity_of(const RuleFile& file, const RuleNode& node) {
 size_t word_of(const RuleFile& file, const RuleNode& node, std::string_view what,
                const Names& names) {
   const std::string& text = scalar_of(file, node, what);
-  const auto found = std::find(names.begin(), names.end(), text);
+  const auto found = std::ranges::find(names, text);
   if (found == names.end()) {
     fail_unknown(file, node.place, fmt::format("{} '{{}}'", what), text, names);
   }
@@ -126,8 +126,8 @@ namespace {
 
 const Names kKeys = split_blanks(
     "id title severity confidence role per needs when blame message why check fix do_not "
-    "references "
-    "explains explains_same_ranks related examples last_resort halves_bandwidth of_all_runs");
+    "references explains explains_same_ranks related examples last_resort halves_bandwidth "
+    "of_all_runs");
 
 /// "shm-no-space" for "rules/shm/shm-no-space.yaml".
 std::string_view id_of_path(std::string_view path) {
@@ -164,9 +164,7 @@ std::vector<const Fact*> load_needs(const RuleFile& file, const RuleNode& root) 
   for (const std::string& name : scalars_of(file, *node, "a list of coverage questions")) {
     const Fact* question = find_coverage(name);
     if (question == nullptr) {
-      Names known;
-      for (const Fact& candidate : coverage_facts()) known.push_back(candidate.name);
-      fail_unknown(file, node->place, "need '{}'", name, known);
+      fail_unknown(file, node->place, "need '{}'", name, names_of(coverage_facts()));
     }
     needs.push_back(question);
   }
@@ -179,7 +177,7 @@ Blame load_blame_word(const RuleFile& file, const RuleNode& node, const Conditio
   if (node.text == "none") return {Blame::Type::Nobody, {}, {}};
   if (names.labels.contains(node.text)) return {Blame::Type::Speakers, node.text, {}};
   Names known = {"reporters", "facts", "none"};
-  for (const auto& [label, meaning] : names.labels) known.push_back(label);
+  std::ranges::copy(keys_of(names.labels), std::back_inserter(known));
   fail_unknown(file, node.place, "blame '{}'", node.text, known);
 }
 
@@ -220,18 +218,14 @@ uint64_t hash_node(uint64_t hash, const RuleNode& node) {
 using Texts = std::vector<std::string>;
 
 constexpr std::pair<std::string_view, Texts Rule::*> kTextLists[] = {
-    {"check", &Rule::check},
-    {"fix", &Rule::fix},
-    {"do_not", &Rule::do_not},
-    {"references", &Rule::references},
+    {"check", &Rule::check},       {"fix", &Rule::fix},
+    {"do_not", &Rule::do_not},     {"references", &Rule::references},
+    {"explains", &Rule::explains}, {"explains_same_ranks", &Rule::explains_same_ranks},
+    {"related", &Rule::related},
 };
 
 /// Ids of other rules.
-constexpr std::pair<std::string_view, Texts Rule::*> kIdLists[] = {
-    {"explains", &Rule::explains},
-    {"explains_same_ranks", &Rule::explains_same_ranks},
-    {"related", &Rule::related},
-};
+constexpr std::span kIdLists = std::span(kTextLists).last(3);
 
 constexpr std::pair<std::string_view, bool Rule::*> kFlags[] = {
     {"last_resort", &Rule::last_resort},
@@ -243,9 +237,8 @@ void load_texts(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
   rule.title = scalar_of(file, required(file, root, "title"), "a title");
   if (const RuleNode* why = root.find("why")) rule.why = scalar_of(file, *why, "a text");
-  for (const auto& [key, texts] : kTextLists) rule.*texts = optional_texts(file, root, key);
-  for (const auto& [key, ids] : kIdLists) {
-    rule.*ids = optional_texts(file, root, key);
+  for (const auto& [key, texts] : kTextLists) {
+    rule.*texts = optional_texts(file, root, key);
     if (const RuleNode* node = root.find(key)) rule.places.emplace(key, node->place);
   }
 }
@@ -253,19 +246,17 @@ void load_texts(const RuleFile& file, Rule& rule) {
 void load_grades(const RuleFile& file, Rule& rule) {
   const RuleNode& root = file.root;
   for (const auto& [key, flag] : kFlags) {
-    if (const RuleNode* node = root.find(key)) {
-      rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
-    }
+    const RuleNode* node = root.find(key);
+    if (node != nullptr) rule.*flag = word_of(file, *node, key, {"false", "true"}) == 1;
   }
   rule.severity = severity_of(file, required(file, root, "severity"));
   rule.confidence = static_cast<Confidence>(word_of(
       file, required(file, root, "confidence"), "confidence", {"certain", "likely", "possible"}));
   rule.role = static_cast<Role>(
       word_of(file, required(file, root, "role"), "role", {"cause", "symptom", "advice"}));
-  if (const RuleNode* per = root.find("per")) {
-    rule.per = static_cast<Scope>(
-        word_of(file, *per, "scope", Names(scope_names().begin(), scope_names().end())));
-  }
+  const Names scopes(scope_names().begin(), scope_names().end());
+  const RuleNode* per = root.find("per");
+  if (per != nullptr) rule.per = static_cast<Scope>(word_of(file, *per, "scope", scopes));
 }
 
 }  // namespace
@@ -274,8 +265,8 @@ bool is_rule_id(std::string_view id) {
   const auto is_part = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   };
-  return !id.empty() && id.front() != '-' && id.back() != '-' &&
-         std::all_of(id.begin(), id.end(), is_part) && id.find("--") == id.npos;
+  return !id.empty() && id.front() != '-' && id.back() != '-' && std::ranges::all_of(id, is_part) &&
+         id.find("--") == id.npos;
 }
 
 std::span<const std::string_view> rule_keys() { return kKeys; }
@@ -331,7 +322,7 @@ std::vector<std::string> find_files(const std::string& path, std::string_view wh
   if (files.empty()) {
     throw Error(fmt::format("no {} file (*{}) in this folder", what, endings.front()), path);
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -359,7 +350,7 @@ namespace {
 constexpr size_t kMostNodes = 20'000;
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
@@ -371,20 +362,16 @@ std::string_view list_name(const RuleNode& node) {
   return is_name(text.substr(1)) ? text.substr(1) : std::string_view();
 }
 
-size_t count_nodes(const RuleNode& node) {
+/// Gives the place to all that is below the node; how many nodes that are.
+size_t move_to(RuleNode& node, Place place) {
   size_t nodes = 1;
-  for (const RuleNode& item : node.items) nodes += count_nodes(item);
-  for (const RuleNode::Entry& entry : node.entries) nodes += count_nodes(entry.value);
-  return nodes;
-}
-
-void move_to(RuleNode& node, Place place) {
   node.place = place;
-  for (RuleNode& item : node.items) move_to(item, place);
+  for (RuleNode& item : node.items) nodes += move_to(item, place);
   for (RuleNode::Entry& entry : node.entries) {
     entry.place = place;
-    move_to(entry.value, place);
+    nodes += move_to(entry.value, place);
   }
+  return nodes;
 }
 
 using NodesByName = std::map<std::string, RuleNode, std::less<>>;
@@ -393,9 +380,7 @@ const RuleNode& find_named(const RuleFile& file, Place place, const NodesByName&
                            std::string_view what, std::string_view name) {
   const auto found = nodes.find(name);
   if (found != nodes.end()) return found->second;
-  Names known;
-  for (const auto& [other, node] : nodes) known.push_back(other);
-  fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, known);
+  fail_unknown(file, place, fmt::format("{} '{{}}'", what), name, keys_of(nodes));
 }
 
 /// Replaces names below nodes of `file`, by at most kMostNodes nodes in all.
@@ -438,13 +423,12 @@ class Replacement {
   }
 
   RuleNode copy(const RuleNode& named, Place place) {
-    nodes_ += count_nodes(named);
+    RuleNode result = named;
+    nodes_ += move_to(result, place);
     if (nodes_ > kMostNodes) {
       fail_at(file_, place, fmt::format("names stand for more than {} values here", kMostNodes),
               "let names stand for fewer values, or for fewer other names");
     }
-    RuleNode result = named;
-    move_to(result, place);
     return result;
   }
 
@@ -453,31 +437,23 @@ class Replacement {
   size_t nodes_ = 0;  ///< Put in for names so far.
 };
 
-void require_name(const RuleFile& file, const RuleNode::Entry& entry) {
-  if (is_name(entry.key)) return;
-  fail_at(file, entry.place, fmt::format("'{}' is no name", entry.key),
-          "names are words in lower case, joined by '_'");
-}
-
-void load_list(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
-               SharedNames& names) {
-  require_name(file, entry);
-  RuleNode list = entry.value;
-  replace(list, false);
-  for (const RuleNode& item : items_of(file, list, "a list of values")) {
-    scalar_of(file, item, "a value");
+void load_named(const RuleFile& file, const RuleNode::Entry& entry, bool is_list,
+                Replacement& replace, SharedNames& names) {
+  if (!is_name(entry.key)) {
+    fail_at(file, entry.place, fmt::format("'{}' is no name", entry.key),
+            "names are words in lower case, joined by '_'");
   }
-  names.lists.insert_or_assign(entry.key, std::move(list));
-}
-
-void load_named_condition(const RuleFile& file, const RuleNode::Entry& entry, Replacement& replace,
-                          SharedNames& names) {
-  require_name(file, entry);
-  RuleNode condition = entry.value;
-  replace(condition, true);
-  ConditionNames any_rule;
-  load_condition(file, condition, any_rule);
-  names.conditions.insert_or_assign(entry.key, std::move(condition));
+  RuleNode node = entry.value;
+  replace(node, !is_list);
+  if (is_list) {
+    for (const RuleNode& item : items_of(file, node, "a list of values")) {
+      scalar_of(file, item, "a value");
+    }
+  } else {
+    ConditionNames any_rule;
+    load_condition(file, node, any_rule);
+  }
+  (is_list ? names.lists : names.conditions).insert_or_assign(entry.key, std::move(node));
 }
 
 }  // namespace
@@ -489,14 +465,11 @@ bool is_shared_names(const RuleNode& root) {
 void load_shared_names(const RuleFile& file, SharedNames& names) {
   only_keys(file, file.root, {"lists", "conditions"});
   Replacement replace(file, names);
-  if (const RuleNode* lists = file.root.find("lists")) {
-    for (const RuleNode::Entry& entry : entries_of(file, *lists, "lists by name")) {
-      load_list(file, entry, replace, names);
-    }
-  }
-  if (const RuleNode* conditions = file.root.find("conditions")) {
-    for (const RuleNode::Entry& entry : entries_of(file, *conditions, "conditions by name")) {
-      load_named_condition(file, entry, replace, names);
+  for (const std::string_view key : {"lists", "conditions"}) {
+    const RuleNode* named = file.root.find(key);
+    if (named == nullptr) continue;
+    for (const RuleNode::Entry& entry : entries_of(file, *named, fmt::format("{} by name", key))) {
+      load_named(file, entry, key == "lists", replace, names);
     }
   }
 }
@@ -683,21 +656,15 @@ namespace {
 
 using RulesById = std::map<std::string, Rule, std::less<>>;
 
-[[noreturn]] void fail_at(const Rule& rule, Place place, const std::string& what,
-                          const std::string& hint = {}) {
-  throw Error(what, fmt::format("{}:{}:{}", rule.path, place.line, place.column), hint);
-}
-
 RulesById by_id(std::vector<Rule>&& rules) {
   RulesById result;
   for (Rule& rule : rules) {
-    const auto known = result.find(rule.id);
-    if (known != result.end() && known->second.builtin == rule.builtin) {
+    Rule& known = result[rule.id];
+    if (!known.id.empty() && known.builtin == rule.builtin) {
       throw Error(fmt::format("the id '{}' stands twice", rule.id), rule.path,
-                  fmt::format("it is also in {}", known->second.path));
+                  fmt::format("it is also in {}", known.path));
     }
-    std::string id = rule.id;
-    result.insert_or_assign(std::move(id), std::move(rule));
+    known = std::move(rule);
   }
   return result;
 }
@@ -709,22 +676,20 @@ void for_each_condition(Node& condition, const std::function<void(T&)>& use) {
   for_each_member(condition, [&](auto& inner) { for_each_condition<T>(inner, use); });
 }
 
-void require_id(const RulesById& rules, const Rule& rule, Place place, const std::string& id) {
-  if (rules.contains(id)) return;
-  std::vector<std::string_view> known;
-  for (const auto& [name, other] : rules) known.push_back(name);
-  const auto near = nearest_name(id, known);
-  fail_at(rule, place, fmt::format("unknown rule '{}'", id),
-          near ? fmt::format("did you mean '{}'?", *near) : "");
+/// `path` and `place` are those of the id.
+void require_id(const RulesById& rules, const std::string& path, Place place,
+                const std::string& id) {
+  if (!rules.contains(id)) fail_unknown({path, {}}, place, "rule '{}'", id, keys_of(rules));
 }
 
 void require_ids(const RulesById& rules, const Rule& rule) {
   for (const auto& [key, ids] : kIdLists) {
-    for (const std::string& id : rule.*ids)
-      require_id(rules, rule, rule.places.find(key)->second, id);
+    for (const std::string& id : rule.*ids) {
+      require_id(rules, rule.path, rule.places.find(key)->second, id);
+    }
   }
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
-    require_id(rules, rule, asked.place, asked.rule);
+    require_id(rules, rule.path, asked.place, asked.rule);
   });
 }
 
@@ -738,25 +703,13 @@ void place(const RulesById& rules, const Rule& rule, Placed& placed,
   for_each_condition<const FindingCondition>(rule.when, [&](const FindingCondition& asked) {
     const auto other = placed.find(asked.rule);
     if (other != placed.end() && !other->second) {
-      fail_at(rule, asked.place,
+      fail_at({rule.path, {}}, asked.place,
               fmt::format("'{}' and '{}' each ask for the other's finding", rule.id, asked.rule));
     }
     place(rules, rules.at(asked.rule), placed, order);
   });
   placed[rule.id] = true;
   order.push_back(rule.id);
-}
-
-std::vector<std::string> number_line_patterns(std::vector<Rule>& rules) {
-  std::vector<std::string> patterns;
-  for (Rule& rule : rules) {
-    for_each_condition<LineCondition>(rule.when, [&](LineCondition& line) {
-      if (line.kind != nullptr) return;
-      line.number = static_cast<int>(patterns.size());
-      patterns.push_back(line.pattern.text());
-    });
-  }
-  return patterns;
 }
 
 std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays) {
@@ -769,23 +722,15 @@ std::string hash_of(const RulesById& rules, const std::vector<Overlay>& overlays
   return fmt::format("{:016x}", hash);
 }
 
-void require_rules(const RulesById& rules, const std::vector<Overlay>& overlays) {
-  for (const Overlay& overlay : overlays) {
-    Rule place;
-    place.path = overlay.path;
-    require_id(rules, place, overlay.place, overlay.rule);
-  }
-}
-
 }  // namespace
 
 Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
                        std::string_view today) {
   RulesById unique = by_id(std::move(rules));
   for (const auto& [id, rule] : unique) require_ids(unique, rule);
-  require_rules(unique, overlays);
   Rulebook rulebook;
   for (Overlay& overlay : overlays) {
+    require_id(unique, overlay.path, overlay.place, overlay.rule);
     if (overlay.until < today) {
       rulebook.ended.push_back({overlay.rule, overlay.reason, overlay.until, overlay.where});
     } else {
@@ -797,13 +742,18 @@ Rulebook make_rulebook(std::vector<Rule> rules, std::vector<Overlay> overlays,
   std::vector<std::string> order;
   for (const auto& [id, rule] : unique) place(unique, rule, placed, order);
   for (const std::string& id : order) rulebook.rules.push_back(std::move(unique.at(id)));
-  rulebook.line_patterns = number_line_patterns(rulebook.rules);
+  for (Rule& rule : rulebook.rules) {
+    for_each_condition<LineCondition>(rule.when, [&](LineCondition& line) {
+      if (line.kind != nullptr) return;
+      line.number = static_cast<int>(rulebook.line_patterns.size());
+      rulebook.line_patterns.push_back(line.pattern.text());
+    });
+  }
   return rulebook;
 }
 
 const Rule* find_rule(const Rulebook& rulebook, std::string_view id) {
-  const auto found = std::find_if(rulebook.rules.begin(), rulebook.rules.end(),
-                                  [&](const Rule& rule) { return rule.id == id; });
+  const auto found = std::ranges::find(rulebook.rules, id, &Rule::id);
   return found == rulebook.rules.end() ? nullptr : &*found;
 }
 

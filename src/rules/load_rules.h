@@ -81,6 +81,21 @@ Rulebook load_rulebook(const std::vector<std::string>& paths = {}, std::string_v
 
 using Names = std::vector<std::string_view>;
 
+/// The names of things that have one.
+template <typename List>
+Names names_of(const List& list) {
+  Names names;
+  for (const auto& item : list) names.push_back(item.name);
+  return names;
+}
+
+template <typename Map>
+Names keys_of(const Map& map) {
+  Names keys;
+  for (const auto& [key, value] : map) keys.push_back(key);
+  return keys;
+}
+
 /// Throws Error at a place of the file.
 [[noreturn]] void fail_at(const RuleFile& file, Place place, const std::string& what,
                           const std::string& hint = {});

@@ -165,13 +165,6 @@ constexpr HeaderField kHeaderFields[] = {
      }},
 };
 
-std::string captured_text(const ReadRecord& read, const FieldRef& field) {
-  for (const Pattern& pattern : field.patterns) {
-    if (const auto text = pattern.capture(read.record->text, field.group)) return *text;
-  }
-  return {};
-}
-
 std::optional<int64_t> number_of(FieldType type, std::string_view text) {
   if (type != FieldType::Hex) return parse_int(text);
   const auto value = parse_hex(text);
@@ -204,9 +197,7 @@ std::optional<int> compared(FieldType type, std::string_view have, int64_t bound
 }
 
 bool passes(FieldType type, std::string_view have, const ValueTest& test) {
-  const auto any = [&](auto holds) {
-    return std::any_of(test.values.begin(), test.values.end(), holds);
-  };
+  const auto any = [&](auto holds) { return std::ranges::any_of(test.values, holds); };
   switch (test.op) {
     case Operator::Equals:
       return any([&](const std::string& want) { return equal(type, have, want); });
@@ -240,7 +231,7 @@ bool passes(FieldType type, std::string_view have, const ValueTest& test) {
 
 bool passes(const Job& job, const ReadRecord& read, const FieldTest& test) {
   const std::string have = field_text(job, read, test.field);
-  return std::all_of(test.tests.begin(), test.tests.end(), [&](const ValueTest& demand) {
+  return std::ranges::all_of(test.tests, [&](const ValueTest& demand) {
     if (demand.op != Operator::SameAs) return passes(test.field.type, have, demand);
     return equal(test.field.type, have, field_text(job, read, demand.other));
   });
@@ -251,21 +242,23 @@ bool passes(const Job& job, const ReadRecord& read, const FieldTest& test) {
 std::span<const HeaderField> header_fields() { return kHeaderFields; }
 
 std::string field_text(const Job& job, const ReadRecord& read, const FieldRef& field) {
-  if (!field.group.empty()) return captured_text(read, field);
+  for (const Pattern& pattern : field.patterns) {
+    if (const auto text = pattern.capture(read.record->text, field.group)) return *text;
+  }
+  if (!field.group.empty()) return {};
   if (field.header != nullptr) return field.header->text(job, read);
   return std::string(read.message.fields[field.index]);
 }
 
 bool passes(const Job& job, const ReadRecord& read, const std::vector<FieldTest>& tests) {
-  return std::all_of(tests.begin(), tests.end(),
-                     [&](const FieldTest& test) { return passes(job, read, test); });
+  return std::ranges::all_of(tests, [&](const FieldTest& test) { return passes(job, read, test); });
 }
 
 bool passes(const FactValue& value, const std::vector<ValueTest>& tests) {
   const bool is_number = std::holds_alternative<int64_t>(value.value);
   std::string have = fact_text(value);
   if (const bool* yes = std::get_if<bool>(&value.value)) have = *yes ? "true" : "false";
-  return std::all_of(tests.begin(), tests.end(), [&](const ValueTest& test) {
+  return std::ranges::all_of(tests, [&](const ValueTest& test) {
     return passes(is_number ? FieldType::Integer : FieldType::Text, have, test);
   });
 }

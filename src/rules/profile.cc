@@ -125,8 +125,7 @@ void add_parties(const CheckedProfile& checked, const Job& job, Finding& finding
     }
   }
   finding.evidence_omitted = lines.size() - finding.evidence.size();
-  std::sort(finding.evidence.begin(), finding.evidence.end(),
-            [](const Evidence& a, const Evidence& b) { return a.where < b.where; });
+  std::ranges::sort(finding.evidence, {}, &Evidence::where);
   finding.hosts.assign(hosts.begin(), hosts.end());
   finding.ranks.assign(ranks.begin(), ranks.end());
   if (!finding.ranks.empty()) finding.subject.rank = finding.ranks.front();

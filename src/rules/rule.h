@@ -178,7 +178,7 @@ struct Rule {
   bool builtin = false;      ///< Part of the executable, not of a file that the user named.
   std::string when_text;     ///< `when` in one line, for people.
   std::string message_text;  ///< `message` as written.
-  /// Of the keys that name other rules: "explains", "related", …
+  /// Of the keys that list texts or other rules: "fix", "related", …
   std::map<std::string, Place, std::less<>> places;
   uint64_t hash = 0;  ///< Of everything but the examples.
 };

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -19,23 +20,10 @@
 namespace ncclog {
 namespace {
 
-std::vector<const Rule*> sorted_by_id(const Rulebook& rulebook) {
-  std::vector<const Rule*> rules;
-  for (const Rule& rule : rulebook.rules) rules.push_back(&rule);
-  std::sort(rules.begin(), rules.end(), [](const Rule* a, const Rule* b) { return a->id < b->id; });
+std::map<std::string_view, const Rule*> by_id(const Rulebook& rulebook) {
+  std::map<std::string_view, const Rule*> rules;
+  for (const Rule& rule : rulebook.rules) rules.emplace(rule.id, &rule);
   return rules;
-}
-
-std::string texts_block(std::string_view name, const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& text : texts) {
-    out += fmt::format("{:<12}{}\n", out.empty() ? name : "", printable(text));
-  }
-  return out;
-}
-
-std::string text_block(std::string_view name, const std::string& text) {
-  return text.empty() ? std::string() : texts_block(name, {text});
 }
 
 std::string examples_block(std::string_view name, const std::vector<Example>& examples) {
@@ -59,9 +47,7 @@ std::string needs_text(const Rule& rule) {
 
 const Rule& required_rule(const Rulebook& rulebook, std::string_view id) {
   if (const Rule* rule = find_rule(rulebook, id)) return *rule;
-  std::vector<std::string_view> ids;
-  for (const Rule* rule : sorted_by_id(rulebook)) ids.push_back(rule->id);
-  const auto near = nearest_name(id, ids);
+  const auto near = nearest_name(id, keys_of(by_id(rulebook)));
   throw Error(fmt::format("unknown rule '{}'", id), "rules",
               near ? fmt::format("did you mean '{}'?", *near) : "see 'ncclog rules list'");
 }
@@ -70,32 +56,46 @@ std::string list_rules(const Rulebook& rulebook) {
   size_t width = 0;
   for (const Rule& rule : rulebook.rules) width = std::max(width, rule.id.size());
   std::string out;
-  for (const Rule* rule : sorted_by_id(rulebook)) {
-    out +=
-        fmt::format("{:<{}}  {:<7}  {:<8}  {:<7}  {}\n", rule->id, width, to_string(rule->severity),
-                    to_string(rule->confidence), to_string(rule->role), printable(rule->title));
+  for (const auto& [id, rule] : by_id(rulebook)) {
+    out += fmt::format("{:<{}}  {:<7}  {:<8}  {:<7}  {}\n", id, width, to_string(rule->severity),
+                       to_string(rule->confidence), to_string(rule->role), printable(rule->title));
   }
   return out;
 }
 
 std::string show_rule(const Rulebook& rulebook, std::string_view id) {
   const Rule& rule = required_rule(rulebook, id);
-  std::string out = text_block("id", rule.id) + text_block("title", rule.title);
-  out += text_block("grade", fmt::format("{}, {}, {}", to_string(rule.severity),
-                                         to_string(rule.confidence), to_string(rule.role)));
-  out += text_block("file", rule.path);
-  if (rule.per != Scope::Job) out += text_block("per", std::string(to_string(rule.per)));
-  if (rule.last_resort)
-    out += text_block("judged", "where no other rule found an error or a warning");
-  if (rule.of_all_runs) out += text_block("over", "all runs of the logs together");
-  if (rule.halves_bandwidth) out += text_block("cost", "at least half of the bandwidth");
-  out += text_block("needs", needs_text(rule)) + text_block("when", rule.when_text);
-  out += text_block("message", rule.message_text) + text_block("why", rule.why);
-  out += texts_block("check", rule.check) + texts_block("fix", rule.fix);
-  out += texts_block("do not", rule.do_not) + texts_block("references", rule.references);
-  out += text_block("explains", join(rule.explains, ", "));
-  out += text_block("same ranks", join(rule.explains_same_ranks, ", "));
-  out += text_block("related", join(rule.related, ", "));
+  const std::string grade = fmt::format("{}, {}, {}", to_string(rule.severity),
+                                        to_string(rule.confidence), to_string(rule.role));
+  // What a rule does not say has no line.
+  const std::pair<std::string_view, std::vector<std::string>> blocks[] = {
+      {"id", {rule.id}},
+      {"title", {rule.title}},
+      {"grade", {grade}},
+      {"file", {rule.path}},
+      {"per", {rule.per == Scope::Job ? "" : std::string(to_string(rule.per))}},
+      {"judged", {rule.last_resort ? "where no other rule found an error or a warning" : ""}},
+      {"over", {rule.of_all_runs ? "all runs of the logs together" : ""}},
+      {"cost", {rule.halves_bandwidth ? "at least half of the bandwidth" : ""}},
+      {"needs", {needs_text(rule)}},
+      {"when", {rule.when_text}},
+      {"message", {rule.message_text}},
+      {"why", {rule.why}},
+      {"check", rule.check},
+      {"fix", rule.fix},
+      {"do not", rule.do_not},
+      {"references", rule.references},
+      {"explains", {join(rule.explains, ", ")}},
+      {"same ranks", {join(rule.explains_same_ranks, ", ")}},
+      {"related", {join(rule.related, ", ")}}};
+  std::string out;
+  for (const auto& [name, texts] : blocks) {
+    std::string_view label = name;
+    for (const std::string& text : texts) {
+      if (text.empty()) continue;
+      out += fmt::format("{:<12}{}\n", std::exchange(label, ""), printable(text));
+    }
+  }
   return out + examples_block("fires on", rule.fires) + examples_block("quiet on", rule.quiet);
 }
 
@@ -104,8 +104,8 @@ RuleCheck check_rules(const std::vector<std::string>& paths) {
   RuleSet set = read_rule_set(paths, builtin_shared_names(),
                               [&](const Error& error) { result.problems.push_back(error); });
   result.files = set.files;
-  std::stable_sort(result.problems.begin(), result.problems.end(),
-                   [](const Error& a, const Error& b) { return a.where() < b.where(); });
+  std::ranges::stable_sort(result.problems,
+                           [](const Error& a, const Error& b) { return a.where() < b.where(); });
   if (!result.problems.empty()) return result;
   Rulebook builtin = load_rulebook();
   std::move(set.rules.begin(), set.rules.end(), std::back_inserter(builtin.rules));
@@ -156,9 +156,7 @@ bool is_alike(const ExplainedInstances& a, const ExplainedInstances& b) {
 
 /// How far an instance came: its answer, then how many of its conditions hold.
 std::pair<Answer, int64_t> progress(const ExplainedInstances& instances) {
-  const auto yes =
-      std::count_if(instances.steps.begin(), instances.steps.end(),
-                    [](const ExplainedStep& step) { return step.answer == Answer::Yes; });
+  const auto yes = std::ranges::count(instances.steps, Answer::Yes, &ExplainedStep::answer);
   return {instances.answer, yes};
 }
 
@@ -168,23 +166,17 @@ std::vector<ExplainedInstances> explain_instances(const Rule& rule, JobView& vie
   std::vector<ExplainedInstances> groups;
   for (const Instance& instance : view.instances(rule.per)) {
     ExplainedInstances explained = explain_instance(rule, instance, view, judge);
-    const auto alike =
-        std::find_if(groups.begin(), groups.end(),
-                     [&](const ExplainedInstances& group) { return is_alike(group, explained); });
+    const auto alike = std::ranges::find_if(
+        groups, [&](const ExplainedInstances& group) { return is_alike(group, explained); });
     if (alike == groups.end()) {
       groups.push_back(std::move(explained));
     } else {
       alike->names.push_back(std::move(explained.names.front()));
     }
   }
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](const auto& a, const auto& b) { return progress(a) > progress(b); });
+  std::ranges::stable_sort(groups,
+                           [](const auto& a, const auto& b) { return progress(a) > progress(b); });
   return groups;
-}
-
-bool any_instance(const Explanation& explanation, Answer answer) {
-  return std::any_of(explanation.instances.begin(), explanation.instances.end(),
-                     [&](const ExplainedInstances& one) { return one.answer == answer; });
 }
 
 std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation& explanation,
@@ -197,23 +189,18 @@ std::pair<Standing, std::string> outcome_of(const Rule& rule, const Explanation&
   if (!explanation.open_needs.empty()) {
     return {Standing::NotJudged, "It is not judged: the log leaves open what it needs."};
   }
+  const auto any_instance = [&](Answer answer) {
+    return std::ranges::find(explanation.instances, answer, &ExplainedInstances::answer) !=
+           explanation.instances.end();
+  };
   // A rule that holds and found nothing was not asked.
-  if (any_instance(explanation, Answer::Yes)) {
+  if (any_instance(Answer::Yes)) {
     return {Standing::NotJudged, "It is a last resort, and other rules found something."};
   }
-  if (any_instance(explanation, Answer::Unknown)) {
+  if (any_instance(Answer::Unknown)) {
     return {Standing::Undecided, "Nothing excludes it, but something that it asks for is unknown."};
   }
   return {Standing::DoesNotHold, "It does not hold."};
-}
-
-std::vector<std::string> explained_by(const Found& found, const std::string& id) {
-  std::vector<std::string> ids;
-  for (const auto& [other, finding] : found.findings) {
-    const auto& explains = finding.explains;
-    if (std::find(explains.begin(), explains.end(), id) != explains.end()) ids.push_back(other);
-  }
-  return ids;
 }
 
 }  // namespace
@@ -235,10 +222,12 @@ Explanation explain(const Rulebook& rulebook, const Job& job, std::string_view i
   for (const Fact* need : open_needs(rule, view)) {
     explanation.open_needs.push_back(not_judged(*need, view));
   }
-  if (found.findings.contains(rule.id)) explanation.explained_by = explained_by(found, rule.id);
-  std::copy_if(found.overlays.begin(), found.overlays.end(),
-               std::back_inserter(explanation.overlays),
-               [&](const OverlayEffect& effect) { return effect.finding.id == rule.id; });
+  for (const auto& [other, finding] : found.findings) {
+    const bool explains = std::ranges::find(finding.explains, rule.id) != finding.explains.end();
+    if (explains && found.findings.contains(rule.id)) explanation.explained_by.push_back(other);
+  }
+  std::ranges::copy_if(found.overlays, std::back_inserter(explanation.overlays),
+                       [&](const OverlayEffect& effect) { return effect.finding.id == rule.id; });
   explanation.instances = explain_instances(rule, view, found.findings);
   std::tie(explanation.outcome, explanation.sentence) = outcome_of(rule, explanation, found);
   return explanation;
@@ -255,7 +244,7 @@ namespace {
 // thing none is essential alone, but all lines of the finding's evidence are together.
 
 bool contains(const std::vector<std::string>& ids, const std::string& id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
+  return std::ranges::find(ids, id) != ids.end();
 }
 
 bool asks_for(const Condition& condition, const std::string& id) {
@@ -271,8 +260,7 @@ bool names(const Rule& rule, const std::string& id) {
 }
 
 const Finding* finding_of(const Diagnosis& diagnosis, std::string_view id) {
-  const auto found = std::find_if(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                  [&](const Finding& finding) { return finding.id == id; });
+  const auto found = std::ranges::find(diagnosis.findings, id, &Finding::id);
   return found == diagnosis.findings.end() ? nullptr : &*found;
 }
 
@@ -349,13 +337,11 @@ std::string ids_of(const Diagnosis& diagnosis) {
 
 /// How the lines of the example were understood, for whoever has to find out why.
 std::string kinds_of(const Job& job) {
-  std::vector<std::string> kinds;
+  std::set<std::string_view> kinds;
   for (const SpeakerLog& log : job.logs) {
-    for (const auto& [kind, list] : log.records) kinds.emplace_back(all_kinds()[kind].name);
+    for (const auto& [kind, list] : log.records) kinds.insert(all_kinds()[kind].name);
   }
-  std::sort(kinds.begin(), kinds.end());
-  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
-  return kinds.empty() ? "no line recognised" : "events: " + join(kinds, ", ");
+  return kinds.empty() ? "no line recognised" : fmt::format("events: {}", fmt::join(kinds, ", "));
 }
 
 /// What is wrong with an example on which the rule fires as it must.
@@ -381,8 +367,7 @@ RuleTest test_rules(const Rulebook& rulebook, bool only_added, const ExampleRead
     ++result.examples;
     const Job job = reader(example.log, matcher);
     const Diagnosis diagnosis = evaluate(rulebook, job);
-    const bool fires = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(),
-                                   [&](const Finding& finding) { return finding.id == rule.id; });
+    const bool fires = finding_of(diagnosis, rule.id) != nullptr;
     const auto fail = [&](std::string what) {
       result.failures.push_back({where_of(rule, example), fmt::format("{} {}", rule.id, what)});
     };
@@ -480,14 +465,6 @@ std::string condition_of(std::string_view line, const Job& job) {
   return fmt::format("    - line: {}\n", yaml_text(pattern_of(line)));
 }
 
-void require_no_rule(const Rulebook& rulebook, const std::string& id) {
-  const Rule* rule = find_rule(rulebook, id);
-  if (rule == nullptr) return;
-  throw Error(
-      fmt::format("there is a rule '{}'", id), "rules new",
-      fmt::format("it is in {}; choose another id, or see 'ncclog rules show {}'", rule->path, id));
-}
-
 }  // namespace
 
 std::string new_rule_text(std::string_view id, std::string_view line, const Job& job) {
@@ -522,7 +499,11 @@ std::string new_rule_text(std::string_view id, std::string_view line, const Job&
 std::string write_new_rule(const Rulebook& rulebook, const std::string& id, const std::string& area,
                            const std::string& text) {
   namespace fs = std::filesystem;
-  require_no_rule(rulebook, id);
+  if (const Rule* rule = find_rule(rulebook, id)) {
+    throw Error(fmt::format("there is a rule '{}'", id), "rules new",
+                fmt::format("it is in {}; choose another id, or see 'ncclog rules show {}'",
+                            rule->path, id));
+  }
   const fs::path path = fs::path(area) / (id + ".yaml");
   std::error_code error;
   if (fs::exists(path, error)) throw Error("the file is there already", path.string());

@@ -96,8 +96,7 @@ std::string in_quotes(std::string_view text) {
 }  // namespace
 
 const RuleNode* RuleNode::find(std::string_view key) const {
-  const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& candidate) { return candidate.key == key; });
+  const auto entry = std::ranges::find(entries, key, &Entry::key);
   return entry == entries.end() ? nullptr : &entry->value;
 }
 

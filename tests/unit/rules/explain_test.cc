@@ -49,7 +49,7 @@ TEST(Explain, SaysThatAnOverlaySuppressesTheFinding) {
   Overlay overlay;
   overlay.rule = "my-rule";
   overlay.reason = "Known.";
-  overlay.until = {2027, 1, 31};
+  overlay.until = "2027-01-31";
   const Explanation explanation = explained(sample_rule("my-rule", kClosed), kLog, {overlay});
   EXPECT_EQ(explanation.outcome, Standing::Suppressed);
   ASSERT_EQ(explanation.overlays.size(), 1u);

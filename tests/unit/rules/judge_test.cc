@@ -213,17 +213,15 @@ std::string steps_of(const std::string& when, const std::string& log) {
   JobView view(job);
   const FindingsById findings;
   RuleJudge judge(view, findings);
-  JudgedConditions steps;
-  judge.record_in(&steps);
+  std::vector<ExplainedStep> steps;
+  judge.record_in(steps);
   std::vector<Hit> hits;
   judge.judge(rulebook.rules[0].when, job_instance(job), hits);
   std::string text;
-  for (const JudgedCondition& step : steps) {
+  for (const ExplainedStep& step : steps) {
     constexpr const char* kAnswers[] = {"no", "unknown", "yes"};
-    size_t lines = 0;
-    for (const Hit& hit : step.hits) lines += hit.records.size();
-    text += fmt::format("{} {}: {} ({}), {}\n", step.depth, step.condition->text,
-                        kAnswers[static_cast<size_t>(step.answer)], step.reason, lines);
+    text += fmt::format("{} {}: {} ({}), {}\n", step.depth, step.condition,
+                        kAnswers[static_cast<size_t>(step.answer)], step.reason, step.lines);
   }
   return text;
 }
